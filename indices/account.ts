@@ -1,0 +1,35 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { int, json, long, text } from './fields.ts'
+
+/** An item of a permission or a group: a key, or another account's permission. */
+export type PermissionItem = {
+  readonly id: string
+  readonly is_key_pair: boolean
+  readonly weight: string
+  readonly permission: string
+}
+export type Permission = {
+  readonly name: string
+  readonly group_names: readonly string[]
+  readonly items: readonly PermissionItem[]
+  readonly threshold: string
+}
+export type Group = { readonly name: string; readonly items: readonly PermissionItem[] }
+
+/** Accounts signed up, genesis included. Id: the name. */
+export const accounts = defineIndex({
+  name: 'accounts',
+  kind: 'state',
+  fields: {
+    name: text(),
+    /** Publisher of the transaction with the signUp receipt. */
+    creator: text(),
+    height: int(),
+    time: long(),
+    tx_hash: text(),
+    /** In the node's order. Arrays, not objects: `__proto__` is a legal name. */
+    permissions: json<readonly Permission[]>(),
+    groups: json<readonly Group[]>(),
+  },
+})
+export type AccountDoc = DocOf<typeof accounts>

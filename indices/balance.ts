@@ -1,0 +1,40 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { json, keyword, optional, sortedLong } from './fields.ts'
+
+/** A frozen amount: smallest units and time of release (ns), both as text. */
+export type Frozen = readonly [amount: string, time: string]
+
+/** One document per (token, owner). Id: `balanceId`. Amounts in the token's smallest unit. */
+export const balances = defineIndex({
+  name: 'balances',
+  kind: 'state',
+  orders: {
+    holders: {
+      group: 'token',
+      positive: ['amount'],
+      by: [
+        ['amount', 'desc'],
+        ['owner', 'asc'],
+      ],
+      counted: true,
+    },
+    ofOwner: { group: 'owner', positive: ['amount', 'frozen'], by: [['token', 'asc']] },
+    /** Everything an owner ever had a row of: tells whether the name was ever seen. */
+    rowsOfOwner: { group: 'owner', by: [['token', 'asc']] },
+  },
+  fields: {
+    token: keyword(),
+    owner: keyword(),
+    /** Available: stored plus frozen amounts whose time has come. */
+    amount: sortedLong(),
+    /** Σ of `frozen_list`. */
+    frozen: sortedLong(),
+    /** Not yet due, by time, then amount: the node's own order. */
+    frozen_list: json<readonly Frozen[]>(),
+    /** Earliest time in `frozen_list`, nanoseconds. */
+    next_due: optional(sortedLong()),
+  },
+})
+export type BalanceDoc = DocOf<typeof balances>
+
+export const balanceId = (token: string, owner: string): string => `${token}/${owner}`

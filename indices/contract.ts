@@ -1,0 +1,29 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { bool, int, json, long, text } from './fields.ts'
+
+/** One action a contract offers, as the node's getContract gives it. */
+export type Abi = {
+  readonly name: string
+  readonly args: readonly string[]
+  readonly amount_limit: readonly { readonly token: string; readonly value: string }[]
+}
+
+/** Contracts, system ones included. Id: the contract's id. */
+export const contracts = defineIndex({
+  name: 'contracts',
+  kind: 'state',
+  fields: {
+    contract: text(),
+    publisher: text(),
+    /** Who pays its RAM: publisher of setCode; for system contracts the chain's own text, often empty. */
+    owner: text(),
+    system: bool(),
+    version: text(),
+    language: text(),
+    abis: json<readonly Abi[]>(),
+    height: int(),
+    time: long(),
+    tx_hash: text(),
+  },
+})
+export type ContractDoc = DocOf<typeof contracts>

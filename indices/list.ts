@@ -1,0 +1,32 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { int, json } from './fields.ts'
+
+/**
+ * One document per list of records. Id: the list's key (`listOf`). A list gets its number at its first row, in chain
+ * order; its rows have ordinals 1, 2, 3 … without a gap.
+ */
+export const lists = defineIndex({
+  name: 'lists',
+  kind: 'state',
+  fields: {
+    number: int(),
+    /** How many rows the list has: the exact total of its pages. */
+    count: int(),
+    /** Where its rows begin in each partition of records: [partition, first ordinal], ascending. */
+    starts: json<readonly (readonly [partition: number, ordinal: number])[]>(),
+  },
+})
+export type ListDoc = DocOf<typeof lists>
+
+/** Keys of the lists. Names are checked before they come here (chain/names.ts). */
+export const listOf = {
+  account: (name: string): string => `account/${name}`,
+  contract: (contract: string): string => `contract/${contract}`,
+  action: (contract: string, action: string): string => `action/${contract}/${action}`,
+  created: (account: string): string => `created/${account}`,
+} as const
+
+const ORDINALS = 2n ** 32n
+
+/** Place of a row in a list: list number · 2^32 + ordinal. */
+export const placeOf = (list: number, ordinal: number): bigint => BigInt(list) * ORDINALS + BigInt(ordinal)

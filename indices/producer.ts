@@ -1,0 +1,40 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { bool, int, json, keyword, long, text } from './fields.ts'
+
+/** Producers, also unregistered ones (their votes remain). Id: the account. Votes and IOST in 10^-8. */
+export const producers = defineIndex({
+  name: 'producers',
+  kind: 'state',
+  orders: { all: { by: [['account', 'asc']] } },
+  fields: {
+    account: keyword(),
+    /** False: not in the table (never registered, or unregistered); detail answers 404, voters are still answered. */
+    registered: bool(),
+    pubkey: text(),
+    loc: text(),
+    url: text(),
+    net_id: text(),
+    is_producer: bool(),
+    /** 0 APPLY, 1 APPROVED, 2 UNAPPLY, 3 UNAPPLY_APPROVED. */
+    status: int(),
+    online: bool(),
+    votes: long(),
+    /** Voters with votes above zero. */
+    voter_count: int(),
+    block_count: int(),
+    received_award: long(),
+    /** What its voters were paid, by UTC day since 1970, the last 31 days with any: [day, 10^-8 IOST]. */
+    payouts: json<readonly (readonly [day: number, amount: string])[]>(),
+  },
+})
+export type ProducerDoc = DocOf<typeof producers>
+
+/** Whose key signs blocks, now. Id: the public key. */
+export const producerKeys = defineIndex({
+  name: 'producer-keys',
+  kind: 'state',
+  fields: {
+    /** `""`: the key belongs to nobody any more. */
+    account: text(),
+  },
+})

@@ -1,0 +1,43 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { bool, int, long, optional, places, text } from './fields.ts'
+
+/**
+ * Rows of get-account-tx, get-contract-tx and get-subaccount-list (decisions.md section 5). Id: `recordId`.
+ *
+ * When `overflow` is true the row's texts together exceed `OVERFLOW_BYTES`: `contract`, `action_name`, `data` and
+ * `return` are then empty here and are read from the transaction (`action` or `receipt` says where).
+ */
+export const records = defineIndex({
+  name: 'records',
+  kind: 'history',
+  fields: {
+    height: int(),
+    /** Position of the transaction in the block. */
+    tx: int(),
+    /** Number of the row in the transaction. */
+    index: int(),
+    tx_hash: text(),
+    /** Time of the block, nanoseconds since 1970. */
+    time: long(),
+    contract: text(),
+    action_name: text(),
+    /** The action's arguments or the receipt's content: the chain's own text. */
+    data: text(),
+    return: text(),
+    status_code: text(),
+    from: text(),
+    to: text(),
+    /** What really moved, in token units; on rows of token.iost movements. */
+    amount: optional(text()),
+    /** On signUp rows: the account that paid and counts as creator. */
+    creator: optional(text()),
+    /** Position of the receipt in the transaction, on rows that are not an action's own. */
+    receipt: optional(int()),
+    overflow: bool(),
+    places: places(),
+  },
+})
+export type RecordDoc = DocOf<typeof records>
+
+/** Rows with more text than this keep it in the transaction only (a failed action may carry 64 KB). */
+export const OVERFLOW_BYTES = 4096

@@ -1,0 +1,52 @@
+import { accounts } from './account.ts'
+import { balances } from './balance.ts'
+import { blocks } from './block.ts'
+import { contracts } from './contract.ts'
+import type { DocOf } from './define.ts'
+import { lists } from './list.ts'
+import { pledges } from './pledge.ts'
+import { producerKeys, producers } from './producer.ts'
+import { records } from './record.ts'
+import { resources } from './resource.ts'
+import { segments } from './segment.ts'
+import { statistics } from './statistics.ts'
+import { tokens } from './token.ts'
+import { transactions } from './transaction.ts'
+import { votes } from './vote.ts'
+import { wealth } from './wealth.ts'
+
+/** Every index with history, in the order it is written. */
+export const historyIndices = [blocks, transactions, records] as const
+/** Every index with state. */
+export const stateIndices = [
+  accounts,
+  balances,
+  contracts,
+  lists,
+  pledges,
+  producers,
+  producerKeys,
+  resources,
+  segments,
+  statistics,
+  tokens,
+  votes,
+  wealth,
+] as const
+
+export type HistoryIndex = (typeof historyIndices)[number]
+export type StateIndex = (typeof stateIndices)[number]
+export type AnyIndex = HistoryIndex | StateIndex
+
+/** A state document together with its index: what one thing is after a batch. */
+export type Change = {
+  [I in StateIndex as I['name']]: { readonly index: I; readonly doc: DocOf<I> }
+}[StateIndex['name']]
+/** Names one state document. */
+export type Key = { readonly index: StateIndex; readonly id: string }
+
+/**
+ * Raised by hand when stored documents of an earlier version are not what this code would write: a loader refuses to
+ * go on with another version's documents.
+ */
+export const DERIVATION = 2

@@ -1,0 +1,22 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { long } from './fields.ts'
+
+/** Gas and RAM of an owner (account or contract). Id: the name. Rules: chain/iost.md 12 and 13. */
+export const resources = defineIndex({
+  name: 'resources',
+  kind: 'state',
+  fields: {
+    /** IOST pledged for it × 10^8. */
+    gas_pledge: long(),
+    /** Gas × 100. */
+    gas_limit: long(),
+    gas_stock: long(),
+    /** Block time of the last refresh, nanoseconds; 0: never pledged for. */
+    gas_updated: long(),
+    /** Bytes. */
+    ram_used: long(),
+    /** What trades with ram.iost gave and took, bytes. */
+    ram_total: long(),
+  },
+})
+export type ResourceDoc = DocOf<typeof resources>

@@ -1,0 +1,25 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { bool, int, long, text } from './fields.ts'
+
+/** Tokens of token.iost. Id: the symbol. Supplies in the smallest unit. */
+export const tokens = defineIndex({
+  name: 'tokens',
+  kind: 'state',
+  fields: {
+    symbol: text(),
+    full_name: text(),
+    /** `""` after recycle. */
+    issuer: text(),
+    decimal: int(),
+    total_supply: long(),
+    current_supply: long(),
+    can_transfer: bool(),
+    only_issuer_can_transfer: bool(),
+    /** Owners with an amount above zero. */
+    holder_count: int(),
+    height: int(),
+    time: long(),
+    tx_hash: text(),
+  },
+})
+export type TokenDoc = DocOf<typeof tokens>

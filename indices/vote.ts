@@ -1,0 +1,31 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { keyword, sortedLong } from './fields.ts'
+
+/** Producer votes, one document per (producer, voter). Id: `voteId`. Votes in 10^-8. */
+export const votes = defineIndex({
+  name: 'votes',
+  kind: 'state',
+  orders: {
+    voters: {
+      group: 'producer',
+      positive: ['votes'],
+      by: [
+        ['votes', 'desc'],
+        ['voter', 'asc'],
+      ],
+      counted: true,
+    },
+    ofVoter: {
+      group: 'voter',
+      positive: ['votes'],
+      by: [
+        ['votes', 'desc'],
+        ['producer', 'asc'],
+      ],
+    },
+  },
+  fields: { producer: keyword(), voter: keyword(), votes: sortedLong() },
+})
+export type VoteDoc = DocOf<typeof votes>
+
+export const voteId = (producer: string, voter: string): string => `${producer}/${voter}`

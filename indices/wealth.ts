@@ -1,0 +1,28 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { keyword, long, sortedLong } from './fields.ts'
+
+/** IOST of every account and user contract, in 10^-8. Id: the owner. */
+export const wealth = defineIndex({
+  name: 'wealth',
+  kind: 'state',
+  orders: {
+    /** Totals of 0 are no wealth: rows stay, the list leaves them out. */
+    richest: {
+      positive: ['total'],
+      by: [
+        ['total', 'desc'],
+        ['owner', 'asc'],
+      ],
+      counted: true,
+    },
+  },
+  fields: {
+    owner: keyword(),
+    /** token + vote + frozen. */
+    total: sortedLong(),
+    token: long(),
+    vote: long(),
+    frozen: long(),
+  },
+})
+export type WealthDoc = DocOf<typeof wealth>
