@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { fromUnits, toUnits, toUnitsHistoric, unitsOf } from './amount.ts'
+
+const AMOUNTS: readonly (readonly [string, number, bigint, string])[] = [
+  ['0', 8, 0n, '0'],
+  ['1.5', 8, 150000000n, '1.5'],
+  ['0001.500', 8, 150000000n, '1.5'],
+  ['1234.56789', 4, 12345678n, '1234.5678'],
+  ['0.00000001', 8, 1n, '0.00000001'],
+  ['0.000000019', 8, 1n, '0.00000001'],
+  ['92233720368.54775807', 8, 9223372036854775807n, '92233720368.54775807'],
+  ['4997498821.49999999', 8, 499749882149999999n, '4997498821.49999999'],
+  ['10', 0, 10n, '10'],
+  ['9.99', 0, 9n, '9'],
+  ['9.223372036854775807', 18, 9223372036854775807n, '9.223372036854775807'],
+  ['100', 2, 10000n, '100'],
+]
+test.each(AMOUNTS)('toUnits, fromUnits: "%s" with %d decimals', (text, decimals, units, shown) => {
+  expect(toUnits(text, decimals)).toBe(units)
+  expect(fromUnits(units, decimals)).toBe(shown)
+})
+
+const NO_AMOUNTS = [
+  '',
+  '.',
+  '1.',
+  '.5',
+  '-1',
+  '+1',
+  '1e5',
+  '1E7',
+  ' 1',
+  '1 ',
+  '1,5',
+  '0x10',
+  '١',
+  'NaN',
+  '1.5.0',
+  '1\n',
+]
+test.each(NO_AMOUNTS)('toUnits: %p is no amount', text => {
+  expect(unitsOf(text, 8)).toBeUndefined()
+  expect(() => toUnits(text, 8)).toThrow(
+    `Amount "${text}" is not a decimal number without sign and exponent.`,
+  )
+})
+
+const HISTORIC: readonly (readonly [string, bigint])[] = [
+  ['1.20294517598E7', 120294517n],
+  ['1.5', 150000000n],
+  ['12', 1200000000n],
+  ['3.', 300000000n],
+  ['7E2', 700000000n],
+  ['2.5.5', 250000000n],
+]
+test.each(HISTORIC)(
+  'toUnitsHistoric: "%s" is read up to the first letter that does not belong',
+  (text, units) => {
+    expect(toUnitsHistoric(text, 8)).toBe(units)
+  },
+)
+
+test('toUnitsHistoric: a text that does not begin with a digit is no amount', () => {
+  expect(() => toUnitsHistoric('-1', 8)).toThrow('Amount "-1" does not begin with a digit.')
+})
+
+test('fromUnits: negative units keep their sign', () => {
+  expect(fromUnits(-150000000n, 8)).toBe('-1.5')
+  expect(fromUnits(-5n, 0)).toBe('-5')
+})
+
+const decimals = fc.integer({ min: 0, max: 18 })
+const units = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n })
+
+test('toUnits, fromUnits: identity for every amount of every token', () => {
+  fc.assert(
+    fc.property(units, decimals, (amount, places) => toUnits(fromUnits(amount, places), places) === amount),
+  )
+})
+
+test('fromUnits: shortest form, no exponent', () => {
+  fc.assert(
+    fc.property(units, decimals, (amount, places) =>
+      /^(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$/.test(fromUnits(amount, places)),
+    ),
+  )
+})
+
+test('toUnits: equals integer arithmetic on whole and fraction', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 0n, max: 10n ** 12n }),
+      fc.stringMatching(/^[0-9]{1,25}$/),
+      decimals,
+      (whole, fraction, places) => {
+        const scale = 10n ** BigInt(places)
+        const expected = whole * scale + (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length)
+        return toUnits(`${whole}.${fraction}`, places) === expected
+      },
+    ),
+  )
+})

@@ -1,0 +1,52 @@
+import { Failure } from '#failure/failure.ts'
+
+/** token.iost from 1.0.2 on (chain rule): digits, at most one point with digits on both sides, no sign, no exponent. */
+const AMOUNT = /^(?:[0-9]+\.)?[0-9]+$/
+const HISTORIC = /^([0-9]+)(?:\.([0-9]*))?/
+
+const unitsFrom = (whole: string, fraction: string, decimals: number): bigint =>
+  BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
+
+/**
+ * A decimal text in the token's smallest unit, excess decimals cut: ("1234.56789", 4) → 12345678n.
+ * undefined: the text is no amount.
+ */
+export const unitsOf = (text: string, decimals: number): bigint | undefined => {
+  if (!AMOUNT.test(text)) return undefined
+  const point = text.indexOf('.')
+  return point < 0
+    ? unitsFrom(text, '', decimals)
+    : unitsFrom(text.slice(0, point), text.slice(point + 1), decimals)
+}
+
+/** `unitsOf` of a text that must be an amount. Throws Failure 'bad_block'. */
+export const toUnits = (text: string, decimals: number): bigint => {
+  const units = unitsOf(text, decimals)
+  if (units === undefined)
+    throw new Failure(
+      'bad_block',
+      `Amount "${text.slice(0, 100)}" is not a decimal number without sign and exponent.`,
+    )
+  return units
+}
+
+/**
+ * Amounts of token.iost 1.0.0, which wrote the signer's own text into the receipt: reading stopped at the first letter
+ * that does not belong, excess decimals were cut: ("1.20294517598E7", 8) → 120294517n. Throws Failure 'bad_block' when
+ * the text does not begin with a digit.
+ */
+export const toUnitsHistoric = (text: string, decimals: number): bigint => {
+  const match = HISTORIC.exec(text)
+  if (match === null)
+    throw new Failure('bad_block', `Amount "${text.slice(0, 100)}" does not begin with a digit.`)
+  return unitsFrom(match[1] ?? '0', match[2] ?? '', decimals)
+}
+
+/** Smallest units as decimal text in token units: no exponent, no trailing zeros, (150000000n, 8) → "1.5". */
+export const fromUnits = (units: bigint, decimals: number): string => {
+  const sign = units < 0n ? '-' : ''
+  const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
+}

@@ -1,0 +1,97 @@
+import type { Receipt, Transaction } from './block.ts'
+import { compactJson, memberSpans } from './json-text.ts'
+
+/**
+ * Base transactions (publisher `base.iost`, the first of every block but genesis) follow one template (chain rule:
+ * 4,851 of 4,851 recorded ones). What is stored of them is what differs, 172,800 times a day, so the keys are short:
+ * `c` chain id, `w` key of the parent's witness, `g` the parent's gas × 100, `f` third element of `parent` when true,
+ * `t` receiver and `a` amount of the contribute, `x` receipts before it. Hash and time are the block's.
+ */
+type Difference = {
+  readonly c: number
+  readonly w: string
+  readonly g: string
+  readonly f?: boolean
+  readonly t: string
+  readonly a: string
+  readonly x?: readonly { readonly func_name: string; readonly content: string }[]
+}
+
+/** What a block's document says of its base transaction. */
+export type BaseBlock = {
+  /** What `fromBaseTransaction` gave; absent: the block has none (genesis). */
+  readonly base?: string
+  /** Hashes of the block's transactions joined by one space; the first one is the base transaction's. */
+  readonly tx_hashes: string
+  /** Of the block, nanoseconds since 1970. */
+  readonly time: bigint
+}
+type Own = { readonly hash: string; readonly time: bigint }
+
+const PARENT = /^\[\{"parent":\["([^"\\]*)", "([0-9]+)", (true|false)\]\}\]$/
+const CONTRIBUTE = /^\["contribute","([^"\\]*)","([0-9.]+)"\]$/
+
+/** What is to be stored of a base transaction, as JSON text; one that leaves the template is kept whole (`body`). */
+export const fromBaseTransaction = (tx: Transaction): string => {
+  const difference = differenceOf(tx)
+  // Only a difference that gives the very same text back may stand for it.
+  if (difference !== undefined && bodyOf(difference, tx) === tx.body) return JSON.stringify(difference)
+  return `{"body":${tx.body}}`
+}
+
+/** The node's object of a block's base transaction, compact and letter by letter; undefined when there is none. */
+export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string | undefined => {
+  if (base === undefined) return undefined
+  const body = memberSpans(base).get('body')
+  if (body !== undefined) return compactJson(base, body)
+  return bodyOf(JSON.parse(base) as Difference, { hash: tx_hashes.split(' ', 1)[0] ?? '', time })
+}
+
+const differenceOf = (tx: Transaction): Difference | undefined => {
+  const [, w, g, flag] = PARENT.exec(tx.actions[0]?.data ?? '') ?? []
+  const [, t, a] = CONTRIBUTE.exec(tx.receipt.receipts.at(-1)?.content ?? '') ?? []
+  if (w === undefined || g === undefined || t === undefined || a === undefined) return undefined
+  const others = tx.receipt.receipts.slice(0, -1).map(receiptOf)
+  return {
+    c: tx.chainId,
+    w,
+    g,
+    ...(flag === 'true' ? { f: true } : {}),
+    t,
+    a,
+    ...(others.length === 0 ? {} : { x: others }),
+  }
+}
+
+const receiptOf = ({ funcName, content }: Receipt) => ({ func_name: funcName, content })
+
+/** The template, in the node's order of fields. */
+const bodyOf = ({ c, w, g, f, t, a, x }: Difference, { hash, time }: Own): string =>
+  JSON.stringify({
+    hash,
+    time: String(time),
+    expiration: '0',
+    gas_ratio: 1,
+    gas_limit: 1_000_000,
+    delay: '0',
+    chain_id: c,
+    actions: [
+      { contract: 'base.iost', action_name: 'exec', data: `[{"parent":["${w}", "${g}", ${f ?? false}]}]` },
+    ],
+    signers: [],
+    publisher: 'base.iost',
+    referred_tx: '',
+    amount_limit: [],
+    tx_receipt: {
+      tx_hash: hash,
+      gas_usage: 0,
+      ram_usage: {},
+      status_code: 'SUCCESS',
+      message: '',
+      returns: ['[""]'],
+      receipts: [
+        ...(x ?? []),
+        { func_name: 'token.iost/issue', content: JSON.stringify(['contribute', t, a]) },
+      ],
+    },
+  })

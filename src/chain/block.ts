@@ -1,0 +1,89 @@
+/**
+ * A block of the chain with everything in it, decoded from the node's words without loss. Heights and counts are
+ * numbers, everything that may exceed 2^53 is bigint or the node's own text. (`decode.ts` makes these.)
+ */
+export type Block = {
+  readonly height: number
+  readonly hash: string
+  /** `""` for genesis. */
+  readonly parentHash: string
+  readonly version: string
+  readonly txMerkleHash: string
+  readonly txReceiptMerkleHash: string
+  /** Public key (base58) that signed it, `0` for genesis. */
+  readonly witness: string
+  /** Nanoseconds since 1970. */
+  readonly time: bigint
+  readonly txCount: number
+  /** The node's `info` as JSON text, `{}` for null. */
+  readonly info: string
+  readonly origInfo: string
+  /** In block order; the first one of blocks ≥ 1 is the base transaction (publisher `base.iost`). */
+  readonly transactions: readonly Transaction[]
+}
+
+export type Transaction = {
+  readonly hash: string
+  /** Nanoseconds; 0 in genesis. */
+  readonly time: bigint
+  readonly expiration: bigint
+  /** Decimal text, as the node's double prints. */
+  readonly gasRatio: string
+  readonly gasLimit: string
+  readonly delay: bigint
+  readonly chainId: number
+  readonly actions: readonly Action[]
+  readonly signers: readonly string[]
+  readonly publisher: string
+  /** Hash of the delayed transaction this one carries out, else `""`. */
+  readonly referredTx: string
+  readonly amountLimit: readonly { readonly token: string; readonly value: string }[]
+  readonly receipt: TxReceipt
+  /** The node's transaction object as compact JSON text. */
+  readonly body: string
+}
+
+export type Action = {
+  readonly contract: string
+  readonly actionName: string
+  /** The signer's own text: nearly always a JSON array, possibly anything. */
+  readonly data: string
+}
+
+export type TxReceipt = {
+  /** Gas paid × 100. */
+  readonly gasUsage: bigint
+  /** Payer and bytes, possibly negative, in the node's order. */
+  readonly ramUsage: readonly (readonly [payer: string, bytes: bigint])[]
+  readonly statusCode: string
+  readonly message: string
+  /** One per action on success. */
+  readonly returns: readonly string[]
+  readonly receipts: readonly Receipt[]
+}
+
+export type Receipt = {
+  /** `<contract>/<abi>` of the contract that emitted it: the node puts the contract's id in front, so it can be trusted. */
+  readonly funcName: string
+  /** JSON text or any text. */
+  readonly content: string
+}
+
+/** What the node alone can say of a contract (system contracts bring no ABI into the chain). */
+export type ContractCode = {
+  readonly id: string
+  readonly language: string
+  readonly version: string
+  readonly abis: readonly {
+    readonly name: string
+    readonly args: readonly string[]
+    readonly amount_limit: readonly { readonly token: string; readonly value: string }[]
+  }[]
+}
+
+/** A block with what has to be asked beside it before it can be derived. */
+export type LoadedBlock = {
+  readonly block: Block
+  /** System contracts that are new or changed in this block (genesis `initSetCode`, `updateNativeCode`). */
+  readonly systemCode: readonly ContractCode[]
+}

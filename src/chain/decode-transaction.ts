@@ -1,0 +1,115 @@
+import { unitsOf } from './amount.ts'
+import type { Action, Receipt, Transaction, TxReceipt } from './block.ts'
+import {
+  asInt64,
+  asObject,
+  decimalOf,
+  type Fields,
+  int64Of,
+  integerOf,
+  listOf,
+  memberOf,
+  objectOf,
+  optionalTextOf,
+  type Path,
+  parseAnswer,
+  textOf,
+  textsOf,
+  wrong,
+} from './json-fields.ts'
+import { compactJson, memberSpans, type Span } from './json-text.ts'
+
+/** Gas has two decimals: the node keeps it as an integer × 100 and prints that divided by 100. */
+const GAS_DECIMALS = 2
+
+/**
+ * Decodes a transaction object as it stands in `text` at `span`; `value` is the same, parsed. Throws Failure
+ * 'bad_block' with the path of what is wrong.
+ */
+export const transactionAt = (text: string, span: Span, value: unknown, path: Path): Transaction => {
+  const fields = asObject(value, path)
+  const body = compactJson(text, span)
+  return {
+    hash: textOf(fields, 'hash', path),
+    time: int64Of(fields, 'time', path),
+    expiration: int64Of(fields, 'expiration', path),
+    gasRatio: decimalOf(fields, 'gas_ratio', path),
+    gasLimit: decimalOf(fields, 'gas_limit', path),
+    delay: int64Of(fields, 'delay', path),
+    chainId: integerOf(fields, 'chain_id', path),
+    actions: listOf(fields, 'actions', path).map((action, index) =>
+      actionFrom(action, { above: { above: path, key: 'actions' }, key: index }),
+    ),
+    signers: textsOf(fields, 'signers', path),
+    publisher: textOf(fields, 'publisher', path),
+    referredTx: optionalTextOf(fields, 'referred_tx', path),
+    amountLimit: amountLimitsOf(fields, path),
+    receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), body, { above: path, key: 'tx_receipt' }),
+    body,
+  }
+}
+
+/** Decodes the text of one transaction object, such as a stored `body`. Throws Failure 'bad_block'. */
+export const decodeTransaction = (text: string): Transaction =>
+  transactionAt(text, [0, text.length], parseAnswer(text, 'transaction'), { key: 'transaction' })
+
+const actionFrom = (value: unknown, path: Path): Action => {
+  const fields = asObject(value, path)
+  return {
+    contract: textOf(fields, 'contract', path),
+    actionName: textOf(fields, 'action_name', path),
+    data: textOf(fields, 'data', path),
+  }
+}
+
+/** `amount_limit` of a transaction or of an ABI. */
+export const amountLimitsOf = (fields: Fields, above: Path): Transaction['amountLimit'] =>
+  listOf(fields, 'amount_limit', above).map((value, index) => {
+    const path = { above: { above, key: 'amount_limit' }, key: index }
+    const limit = asObject(value, path)
+    return { token: textOf(limit, 'token', path), value: textOf(limit, 'value', path) }
+  })
+
+const txReceiptFrom = (fields: Fields, body: string, path: Path): TxReceipt => ({
+  gasUsage: gasOf(fields, path),
+  ramUsage: ramUsageOf(fields, body, path),
+  statusCode: textOf(fields, 'status_code', path),
+  message: textOf(fields, 'message', path),
+  returns: textsOf(fields, 'returns', path),
+  receipts: listOf(fields, 'receipts', path).map((value, index) =>
+    receiptFrom(value, { above: { above: path, key: 'receipts' }, key: index }),
+  ),
+})
+
+/** Gas × 100. More than two decimals are nothing the node can mean. */
+const gasOf = (fields: Fields, above: Path): bigint => {
+  const text = decimalOf(fields, 'gas_usage', above)
+  const point = text.indexOf('.')
+  if (point >= 0 && text.length - point - 1 > GAS_DECIMALS)
+    throw wrong(
+      { above, key: 'gas_usage' },
+      memberOf(fields, 'gas_usage'),
+      'a number of at most two decimals',
+    )
+  return unitsOf(text, GAS_DECIMALS) ?? 0n
+}
+
+/** Payers such as `12345` come first when an object is parsed: the order is taken from the text. */
+const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUsage'] => {
+  const path = { above, key: 'ram_usage' }
+  const usage = asObject(memberOf(fields, 'ram_usage'), path)
+  const payers = Object.keys(usage)
+  const ordered = payers.some(payer => /^[0-9]+$/.test(payer)) ? payersAsWritten(body) : payers
+  return ordered.map(payer => [payer, asInt64(usage[payer], { above: path, key: payer })] as const)
+}
+
+const payersAsWritten = (body: string): readonly string[] => {
+  const receipt = memberSpans(body).get('tx_receipt')
+  const usage = receipt === undefined ? undefined : memberSpans(body, receipt[0]).get('ram_usage')
+  return usage === undefined ? [] : [...memberSpans(body, usage[0]).keys()]
+}
+
+const receiptFrom = (value: unknown, path: Path): Receipt => {
+  const fields = asObject(value, path)
+  return { funcName: textOf(fields, 'func_name', path), content: textOf(fields, 'content', path) }
+}

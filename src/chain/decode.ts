@@ -1,0 +1,155 @@
+import type { Block, ContractCode, Transaction } from './block.ts'
+import { amountLimitsOf, transactionAt } from './decode-transaction.ts'
+import {
+  asObject,
+  countOf,
+  type Fields,
+  int64Of,
+  integerOf,
+  listOf,
+  memberOf,
+  optionalTextOf,
+  type Path,
+  parseAnswer,
+  textOf,
+  textsOf,
+  wrong,
+} from './json-fields.ts'
+import { compactJson, elementSpans, memberSpans, type Span } from './json-text.ts'
+
+/** `PENDING` above the last irreversible block of the node that answered. */
+export type BlockStatus = 'PENDING' | 'IRREVERSIBLE'
+
+const statusOf = (fields: Fields, above: Path): BlockStatus => {
+  const status = textOf(fields, 'status', above)
+  if (status !== 'PENDING' && status !== 'IRREVERSIBLE')
+    throw wrong({ above, key: 'status' }, status, 'PENDING or IRREVERSIBLE')
+  return status
+}
+
+const transactionsAt = (
+  text: string,
+  span: Span | undefined,
+  values: readonly unknown[],
+  path: Path,
+): readonly Transaction[] => {
+  const spans = span === undefined ? [] : elementSpans(text, span[0])
+  return values.map((value, index) =>
+    transactionAt(text, spans[index] ?? [0, 0], value, { above: path, key: index }),
+  )
+}
+
+/**
+ * Decodes the answer of getBlockByNumber or getBlockByHash. Without `complete` the node gives no transactions: the list
+ * is empty. Unknown fields are ignored; `gas_usage` of the block too (0 for irreversible ones whatever was used).
+ * Throws Failure 'bad_block' with the path, the value and the rule.
+ */
+export const decodeBlockAnswer = (text: string): { readonly status: BlockStatus; readonly block: Block } => {
+  const answer = asObject(parseAnswer(text, 'getBlockByNumber'), { key: 'answer' })
+  const path: Path = { key: 'block' }
+  const fields = asObject(memberOf(answer, 'block'), path)
+  const spans = memberSpans(text, memberSpans(text).get('block')?.[0])
+  const info = spans.get('info')
+  const block: Block = {
+    height: countOf(fields, 'number', path),
+    hash: textOf(fields, 'hash', path),
+    parentHash: textOf(fields, 'parent_hash', path),
+    version: textOf(fields, 'version', path),
+    txMerkleHash: textOf(fields, 'tx_merkle_hash', path),
+    txReceiptMerkleHash: textOf(fields, 'tx_receipt_merkle_hash', path),
+    witness: textOf(fields, 'witness', path),
+    time: int64Of(fields, 'time', path),
+    txCount: countOf(fields, 'tx_count', path),
+    info: info === undefined || memberOf(fields, 'info') === null ? '{}' : compactJson(text, info),
+    origInfo: optionalTextOf(fields, 'orig_info', path),
+    transactions: transactionsAt(text, spans.get('transactions'), listOf(fields, 'transactions', path), {
+      above: path,
+      key: 'transactions',
+    }),
+  }
+  return { status: statusOf(answer, { key: 'answer' }), block }
+}
+
+/** The block of `decodeBlockAnswer`, whatever its status. */
+export const decodeBlock = (text: string): Block => decodeBlockAnswer(text).block
+
+/** Transactions of one block out of a bulk answer: those without actions are missing in it. */
+export type BlockTransactions = {
+  readonly status: BlockStatus
+  readonly height: number
+  readonly transactions: readonly Transaction[]
+}
+
+/** Decodes the answer of getBlockTxsByContract, in the node's order. Throws Failure 'bad_block'. */
+export const decodeBlockTransactions = (text: string): readonly BlockTransactions[] => {
+  const answer = asObject(parseAnswer(text, 'getBlockTxsByContract'), { key: 'answer' })
+  const above: Path = { key: 'blocktx_list' }
+  const list = listOf(answer, 'blocktx_list', { key: 'answer' })
+  const spans = elementSpans(text, memberSpans(text).get('blocktx_list')?.[0])
+  return list.map((value, index) => {
+    const path: Path = { above, key: index }
+    const fields = asObject(value, path)
+    return {
+      status: statusOf(fields, path),
+      height: countOf(fields, 'block_number', path),
+      transactions: transactionsAt(
+        text,
+        memberSpans(text, spans[index]?.[0]).get('tx_list'),
+        listOf(fields, 'tx_list', path),
+        { above: path, key: 'tx_list' },
+      ),
+    }
+  })
+}
+
+/** Decodes the answer of getChainInfo. Throws Failure 'bad_block'. */
+export const decodeChainInfo = (text: string) => {
+  const path: Path = { key: 'chain_info' }
+  const fields = asObject(parseAnswer(text, 'getChainInfo'), path)
+  return {
+    chainId: integerOf(fields, 'chain_id', path),
+    netName: textOf(fields, 'net_name', path),
+    headBlock: countOf(fields, 'head_block', path),
+    headHash: textOf(fields, 'head_block_hash', path),
+    headTime: int64Of(fields, 'head_block_time', path),
+    libBlock: countOf(fields, 'lib_block', path),
+    libHash: textOf(fields, 'lib_block_hash', path),
+    libTime: int64Of(fields, 'lib_block_time', path),
+  } as const
+}
+
+/** Decodes the answer of getContract; its code is left aside. Throws Failure 'bad_block'. */
+export const decodeContract = (text: string): ContractCode => {
+  const path: Path = { key: 'contract' }
+  const fields = asObject(parseAnswer(text, 'getContract'), path)
+  return {
+    id: textOf(fields, 'id', path),
+    language: textOf(fields, 'language', path),
+    version: textOf(fields, 'version', path),
+    abis: listOf(fields, 'abis', path).map((value, index) => {
+      const at: Path = { above: { above: path, key: 'abis' }, key: index }
+      const abi = asObject(value, at)
+      return {
+        name: textOf(abi, 'name', at),
+        args: textsOf(abi, 'args', at),
+        amount_limit: amountLimitsOf(abi, at),
+      }
+    }),
+  }
+}
+
+/** Decodes the answer of listContractStorage. Throws Failure 'bad_block'. */
+export const decodeStorage = (text: string) => {
+  const path: Path = { key: 'storage' }
+  const fields = asObject(parseAnswer(text, 'listContractStorage'), path)
+  const above: Path = { above: path, key: 'datas' }
+  return {
+    height: Number(int64Of(fields, 'block_number', path)),
+    hash: textOf(fields, 'block_hash', path),
+    rows: listOf(fields, 'datas', path).map((value, index) => {
+      const at: Path = { above, key: index }
+      const row = asObject(value, at)
+      return [textOf(row, 'key', at), textOf(row, 'value', at)] as const
+    }),
+  } as const
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'bun:test'
+import { gasAt, gasRateOf } from './gas.ts'
+
+const SECOND = 1_000_000_000n
+const start = 1_795_247_000n * SECOND
+const state = (pledge: bigint, stock: bigint) => ({
+  gas_pledge: pledge,
+  gas_limit: (pledge * 30_000_000n) / 10n ** 8n,
+  gas_stock: stock,
+  gas_updated: start,
+})
+
+describe('gasRateOf', () => {
+  const cases: readonly (readonly [pledge: bigint, value: bigint, scale: number])[] = [
+    [0n, 0n, 2],
+    [101_000_000_000n, 116_150n, 2],
+    [140_000_000n, 1_610n, 3],
+    [1n, 115n, 10],
+  ]
+  test('gasRateOf: drops trailing zeros before it multiplies', () => {
+    expect(cases.map(([pledge]) => gasRateOf(pledge))).toEqual(
+      cases.map(([, value, scale]) => ({ value, scale })),
+    )
+  })
+  test('gasRateOf: an overflow of int64 falls back to whole IOST', () => {
+    expect(gasRateOf(90_000_000_000_000_001n)).toEqual({ value: 900_000_000n * 115n, scale: 2 })
+  })
+})
+
+describe('gasAt', () => {
+  test('gasAt: grows by 1.15 a second per IOST from the stock', () => {
+    expect(gasAt(state(10n ** 10n, 500n), start + 10n * SECOND)).toBe(500n + 115_000n)
+  })
+  test('gasAt: rounds growth at the scale of the rate, then cuts to two decimals', () => {
+    // 1.4 IOST: 1.610 gas/s; half a second and a bit is 0.8050…161 → 0.805 at scale 3 → 0.80
+    expect(gasAt(state(140_000_000n, 0n), start + SECOND / 2n + 100_000n)).toBe(80n)
+  })
+  test('gasAt: never above the limit', () => {
+    expect(gasAt(state(10n ** 9n, 299_999_900n), start + 1000n * SECOND)).toBe(300_000_000n)
+  })
+  test('gasAt: stops growing after three days', () => {
+    const three = gasAt(state(10n ** 9n, 0n), start + 3n * 86_400n * SECOND)
+    expect(gasAt(state(10n ** 9n, 0n), start + 9n * 86_400n * SECOND)).toBe(three)
+  })
+  test('gasAt: an account never pledged for has its stock', () => {
+    expect(gasAt({ gas_pledge: 0n, gas_limit: 0n, gas_stock: 0n, gas_updated: 0n }, start)).toBe(0n)
+  })
+})

@@ -1,0 +1,119 @@
+import { Failure } from '#failure/failure.ts'
+
+/**
+ * Reading of a node's JSON, strictly: every value is what the node promises or Failure 'bad_block' names its path, the
+ * value and the rule. Nothing is coerced.
+ */
+
+/** Where a value stands, from the outermost name inwards; put together only when something is wrong. */
+export type Path = { readonly above?: Path; readonly key: string | number }
+export type Fields = { readonly [key: string]: unknown }
+
+const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
+const MAX_INT64 = 2n ** 63n - 1n
+const MIN_INT64 = -(2n ** 63n)
+/** As much of a wrong value as a message repeats. */
+const SHOWN = 80
+
+const pathText = (path: Path): string => {
+  const own = typeof path.key === 'number' ? `[${path.key}]` : path.key
+  if (path.above === undefined) return own
+  return typeof path.key === 'number' ? `${pathText(path.above)}${own}` : `${pathText(path.above)}.${own}`
+}
+
+const shown = (value: unknown): string => {
+  if (value === undefined) return 'nothing'
+  const text = JSON.stringify(value)
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+}
+
+/** The Failure for a value that is not what it should be: `block.number: "x" is not …`. */
+export const wrong = (path: Path, value: unknown, rule: string): Failure =>
+  new Failure('bad_block', `${pathText(path)}: ${shown(value)} is not ${rule}.`)
+
+/** Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers). */
+export const parseAnswer = (text: string, name: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Failure('bad_block', `${name}: ${text.length} letters that are not JSON.`, { cause })
+  }
+}
+
+export const asObject = (value: unknown, path: Path): Fields => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(path, value, 'an object')
+  return value as Fields
+}
+
+/** A member as it is; undefined when there is none. */
+export const memberOf = (fields: Fields, key: string): unknown => fields[key]
+
+export const objectOf = (fields: Fields, key: string, above: Path): Fields =>
+  asObject(fields[key], { above, key })
+
+export const listOf = (fields: Fields, key: string, above: Path): readonly unknown[] => {
+  const value = fields[key]
+  if (!Array.isArray(value)) throw wrong({ above, key }, value, 'a list')
+  return value
+}
+
+export const textOf = (fields: Fields, key: string, above: Path): string => {
+  const value = fields[key]
+  if (typeof value !== 'string') throw wrong({ above, key }, value, 'a text')
+  return value
+}
+
+/** A text that nodes of some versions leave out. */
+export const optionalTextOf = (fields: Fields, key: string, above: Path): string =>
+  fields[key] === undefined || fields[key] === null ? '' : textOf(fields, key, above)
+
+export const textsOf = (fields: Fields, key: string, above: Path): readonly string[] => {
+  const list = listOf(fields, key, above)
+  list.forEach((value, index) => {
+    if (typeof value !== 'string') throw wrong({ above: { above, key }, key: index }, value, 'a text')
+  })
+  return list as readonly string[]
+}
+
+/** An int64: the node writes it as a string of digits, never as a number. */
+export const asInt64 = (value: unknown, path: Path): bigint => {
+  if (typeof value !== 'string' || !INTEGER.test(value)) throw wrong(path, value, 'an integer in a string')
+  const integer = BigInt(value)
+  if (integer > MAX_INT64 || integer < MIN_INT64) throw wrong(path, value, 'within 64 bits')
+  return integer
+}
+
+export const int64Of = (fields: Fields, key: string, above: Path): bigint => {
+  const value = fields[key]
+  return asInt64(value, { above, key })
+}
+
+/** An int64 that counts something: 0 … 2^53 − 1. */
+export const countOf = (fields: Fields, key: string, above: Path): number => {
+  const integer = int64Of(fields, key, above)
+  if (integer < 0n || integer > BigInt(Number.MAX_SAFE_INTEGER))
+    throw wrong({ above, key }, fields[key], 'a count below 2^53')
+  return Number(integer)
+}
+
+/** An int32 or uint32: a JSON number. */
+export const integerOf = (fields: Fields, key: string, above: Path): number => {
+  const value = fields[key]
+  if (typeof value !== 'number' || !Number.isSafeInteger(value))
+    throw wrong({ above, key }, value, 'an integer')
+  return value
+}
+
+/**
+ * A double ≥ 0 as decimal text. The node prints the shortest digits that give the double, as JavaScript does, so the
+ * text is the node's own up to its exponent form.
+ */
+export const decimalOf = (fields: Fields, key: string, above: Path): string => {
+  const value = fields[key]
+  if (typeof value !== 'number' || value < 0) throw wrong({ above, key }, value, 'a number from 0')
+  const text = String(value)
+  if (!/^[0-9]+(?:\.[0-9]+)?$/.test(text))
+    throw wrong({ above, key }, value, 'a decimal number without exponent')
+  return text
+}

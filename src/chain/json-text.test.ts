@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { compactJson, elementSpans, memberSpans } from './json-text.ts'
+
+const cut = (text: string, spans: Iterable<readonly [number, number]>): readonly string[] =>
+  [...spans].map(([from, to]) => text.slice(from, to))
+
+test('memberSpans: in the order written, all-digit keys too, strings with quotes and brackets inside', () => {
+  const text = ' {"b" : "}\\"" , "12345":[1, {"x":"]"}],"__proto__":-1.5e3 ,"a\\u0062":null}'
+  const members = memberSpans(text)
+  expect([...members.keys()]).toEqual(['b', '12345', '__proto__', 'ab'])
+  expect(cut(text, members.values())).toEqual(['"}\\""', '[1, {"x":"]"}]', '-1.5e3', 'null'])
+  expect(memberSpans('{}').size).toBe(0)
+})
+
+test('memberSpans: of a key that stands twice the last one, as JSON.parse has it', () => {
+  const text = '{"a":1,"a":2}'
+  expect(cut(text, memberSpans(text).values())).toEqual(['2'])
+})
+
+test('elementSpans: of any kind, empty lists too', () => {
+  const text = '[ 1,"a\\\\", [ ] ,{"b":[]}, true ]'
+  expect(cut(text, elementSpans(text))).toEqual(['1', '"a\\\\"', '[ ]', '{"b":[]}', 'true'])
+  expect(elementSpans('[]')).toEqual([])
+})
+
+test('compactJson: equals JSON.stringify for values whose order and numbers survive it', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 4 }), (value, indent) => {
+      const compact = JSON.stringify(JSON.parse(JSON.stringify(value)))
+      return compactJson(JSON.stringify(JSON.parse(compact), null, indent)) === compact
+    }),
+  )
+})
+
+test('compactJson: order, digits and escapes stay as written', () => {
+  expect(compactJson('{ "b" : 1.50 ,\n "1" : "\\u003c  x" }')).toBe('{"b":1.50,"1":"\\u003c  x"}')
+})

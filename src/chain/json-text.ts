@@ -1,0 +1,101 @@
+/**
+ * The text of parts of a JSON text, so that what a node wrote can be kept as written: parsing and writing again would
+ * move all-digit keys to the front of their object and round numbers. All functions expect valid JSON (JSON.parse it
+ * first) and a `from` at a value of the kind they name.
+ */
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const COMMA = 0x2c
+const SPACE = 0x20
+
+/** Where a value stands in a text: [from, to). */
+export type Span = readonly [from: number, to: number]
+
+const afterSpace = (text: string, at: number): number => {
+  let next = at
+  while (text.charCodeAt(next) <= SPACE) next += 1
+  return next
+}
+
+/** `at` is the opening quote; answers the place behind the closing one. */
+const afterString = (text: string, at: number): number => {
+  let end = text.indexOf('"', at + 1)
+  for (;;) {
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1
+    if (slashes % 2 === 0) return end + 1
+    end = text.indexOf('"', end + 1)
+  }
+}
+
+const afterValue = (text: string, from: number): number => {
+  let depth = 0
+  for (let at = from; at < text.length; ) {
+    const letter = text.charCodeAt(at)
+    if (letter === QUOTE) {
+      at = afterString(text, at)
+      if (depth === 0) return at
+      continue
+    }
+    if (letter === OPEN_OBJECT || letter === OPEN_LIST) depth += 1
+    else if (letter === CLOSE_OBJECT || letter === CLOSE_LIST) {
+      if (depth === 0) return at
+      depth -= 1
+      if (depth === 0) return at + 1
+    } else if (depth === 0 && (letter === COMMA || letter <= SPACE)) return at
+    at += 1
+  }
+  return text.length
+}
+
+/** Where the members of the object at `from` stand, in the order written; a key twice: the last one, as JSON.parse. */
+export const memberSpans = (text: string, from = 0): ReadonlyMap<string, Span> => {
+  const members = new Map<string, Span>()
+  let at = afterSpace(text, afterSpace(text, from) + 1)
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = afterString(text, at)
+    const key = JSON.parse(text.slice(at, keyEnd)) as string
+    // Behind the key: the colon, with or without space around it.
+    const start = afterSpace(text, afterSpace(text, keyEnd) + 1)
+    const end = afterValue(text, start)
+    members.set(key, [start, end])
+    at = afterSpace(text, end)
+    if (text.charCodeAt(at) === COMMA) at = afterSpace(text, at + 1)
+  }
+  return members
+}
+
+/** Where the elements of the list at `from` stand. */
+export const elementSpans = (text: string, from = 0): readonly Span[] => {
+  const elements: Span[] = []
+  let at = afterSpace(text, afterSpace(text, from) + 1)
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_LIST) {
+    const end = afterValue(text, at)
+    elements.push([at, end])
+    at = afterSpace(text, end)
+    if (text.charCodeAt(at) === COMMA) at = afterSpace(text, at + 1)
+  }
+  return elements
+}
+
+/** A part of a JSON text without the space between its words; strings and numbers stay letter by letter. */
+export const compactJson = (text: string, [from, to]: Span = [0, text.length]): string => {
+  // Joined at the end: a text grown piece by piece would keep the whole answer it was cut from in memory.
+  const pieces: string[] = []
+  let start = from
+  for (let at = from; at < to; ) {
+    const letter = text.charCodeAt(at)
+    if (letter === QUOTE) at = afterString(text, at)
+    else if (letter <= SPACE) {
+      pieces.push(text.slice(start, at))
+      at = afterSpace(text, at)
+      start = at
+    } else at += 1
+  }
+  pieces.push(text.slice(start, Math.max(start, to)))
+  return pieces.join('')
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Exact, parseExact, RawJson, writeJson } from './json.ts'
+
+const NUMBERS = [
+  '0',
+  '-0',
+  '1',
+  '-1',
+  '1.5',
+  '1.50',
+  '0.1',
+  '1e5',
+  '1E-7',
+  '9007199254740991',
+  '9007199254740993',
+  '9223372036854775807',
+  '1795503528500485185',
+  '4997498821.49999999',
+  '0.00000001',
+  '123456789012345678901234567890.123456789',
+  '1e400',
+]
+test.each(NUMBERS)('parseExact, writeJson: %s keeps its digits', text => {
+  expect(writeJson(parseExact(text))).toBe(text)
+  expect(writeJson(parseExact(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`)
+})
+
+test('parseExact: only numbers a double would change are kept as text', () => {
+  expect(parseExact('[1,1.5,9007199254740993,1.50]')).toEqual([
+    1,
+    1.5,
+    new Exact('9007199254740993'),
+    new Exact('1.50'),
+  ])
+})
+
+test('writeJson: numbers as strings on request', () => {
+  const value = { a: new Exact('9007199254740993'), b: 2n ** 62n, c: 1 }
+  expect(writeJson(value, { numbers: 'string' })).toBe(
+    '{"a":"9007199254740993","b":"4611686018427387904","c":1}',
+  )
+})
+
+test('writeJson: maps, absent properties, raw texts, names such as __proto__', () => {
+  const map = new Map([
+    ['__proto__', 1],
+    ['b', 2],
+  ])
+  expect(writeJson({ map, none: undefined, raw: new RawJson('{"x": 1}') })).toBe(
+    '{"map":{"__proto__":1,"b":2},"raw":{"x": 1}}',
+  )
+  expect(writeJson(parseExact('{"__proto__":{"constructor":1.10}}'))).toBe(
+    '{"__proto__":{"constructor":1.10}}',
+  )
+})
+
+test('writeJson: what is no JSON is refused', () => {
+  expect(() => writeJson(Number.NaN)).toThrow('NaN can not be written as JSON.')
+  expect(() => writeJson(() => 1)).toThrow('A function can not be written as JSON.')
+})
+
+test('parseExact: what is no JSON is refused', () => {
+  expect(() => parseExact('{"a":01.5}')).toThrow(SyntaxError)
+  expect(() => parseExact('')).toThrow(SyntaxError)
+})
+
+const literal = fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,24})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?$/)
+test('parseExact, writeJson: identity for every number literal', () => {
+  fc.assert(fc.property(literal, text => writeJson(parseExact(`[${text}]`)) === `[${text}]`))
+})
+
+test('parseExact, writeJson: identity for compact JSON', () => {
+  const text = fc.json().map(json => JSON.stringify(JSON.parse(json)))
+  fc.assert(fc.property(text, json => writeJson(parseExact(json)) === json))
+})

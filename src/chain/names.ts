@@ -1,0 +1,41 @@
+import { base58Bytes } from './base58.ts'
+import { hashBytes } from './hash.ts'
+
+/**
+ * What texts can be names on this chain. Accounts such as `__proto__` or `12345` are real: a name is only ever a Map
+ * key. Nothing here says that a thing exists.
+ */
+const ACCOUNT = /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})$/
+const SYSTEM_CONTRACT = /^[a-z0-9_]{1,94}\.iost$/
+const USER_CONTRACT = /^Contract[1-9A-HJ-NP-Za-km-z]{1,91}$/
+const TOKEN = /^[a-z0-9_.]{1,64}$/
+const ACTION = /^[A-Za-z0-9_]{1,32}$/
+const PUBLIC_KEY = /^[1-9A-HJ-NP-Za-km-z]{32,46}$/
+
+/** An account by its form: 5 to 11 of `a-z 0-9 _`, or an Ethereum-style address in small letters. */
+export const isAccountName = (text: string): boolean => ACCOUNT.test(text)
+
+export const isTokenSymbol = (text: string): boolean => TOKEN.test(text)
+
+/** A contract of the chain itself, `token.iost`. */
+export const isSystemContract = (text: string): boolean => SYSTEM_CONTRACT.test(text)
+
+/** `Contract` + base58, or a system contract. The node knows ids under 100 letters (`checkIDValid`). */
+export const isContractId = (text: string): boolean => USER_CONTRACT.test(text) || SYSTEM_CONTRACT.test(text)
+
+/** Name of a contract's action, as a list may be kept for it. */
+export const isActionName = (text: string): boolean => ACTION.test(text)
+
+/** Hash of a block or transaction: base58 of 32 bytes. */
+export const isHash = (text: string): boolean => hashBytes(text) !== undefined
+
+/** Base58 of 32 (ed25519) or 33 (secp256k1) bytes. */
+export const isPublicKey = (text: string): boolean => {
+  if (!PUBLIC_KEY.test(text)) return false
+  const length = base58Bytes(text)?.length
+  return length === 32 || length === 33
+}
+
+/** Who may own a balance or have a list: account, contract, public key, or `0` (witness of genesis). */
+export const isPossibleName = (text: string): boolean =>
+  isAccountName(text) || isContractId(text) || text === '0' || isPublicKey(text)

@@ -1,0 +1,33 @@
+import type { Action, Block } from './block.ts'
+
+/** First argument of an action, when its data is a JSON list that begins with a text. */
+const firstArgument = (action: Action): string | undefined => {
+  try {
+    const data = JSON.parse(action.data) as unknown
+    const first: unknown = Array.isArray(data) ? data[0] : undefined
+    return typeof first === 'string' ? first : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Actions of system.iost that put a contract of the chain itself in place; the code is not in the chain. */
+const PLACING: ReadonlySet<string> = new Set(['initSetCode', 'updateNativeCode'])
+
+/**
+ * Ids of the system contracts that a block brings or changes (genesis `initSetCode`, successful `updateNativeCode`), in
+ * order, each once: what they offer must be asked of a node. Contracts of users carry their ABI in the chain.
+ */
+export const systemContractsIn = (block: Block): readonly string[] => {
+  const ids = new Set<string>()
+  for (const { receipt, actions } of block.transactions) {
+    if (receipt.statusCode !== 'SUCCESS') continue
+    for (const action of actions) {
+      if (action.contract !== 'system.iost' || !PLACING.has(action.actionName)) continue
+      if (action.actionName === 'initSetCode' && block.height !== 0) continue
+      const id = firstArgument(action)
+      if (id !== undefined) ids.add(id)
+    }
+  }
+  return [...ids]
+}

@@ -1,0 +1,66 @@
+/**
+ * What went wrong, for programs: a closed list. HTTP status, API code and exit code follow from it in one table each
+ * (`http/`, `cli/`).
+ */
+export type FailureKind =
+  /** A call or setting that can not be meant: names the value and the rule. */
+  | 'usage'
+  /** A request parameter is missing, malformed, repeated, unknown or out of range. */
+  | 'bad_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'uri_too_long'
+  | 'rate_limited'
+  /** The thing may exist, but the load has not come that far. */
+  | 'loading'
+  /** Store or node out of reach, or the answer is not to be had now. */
+  | 'unavailable'
+  | 'deadline'
+  /** The node answered something that is not a block, not the next block, or not the chain we load. */
+  | 'bad_block'
+  /** Another writer, another schema or derivation version, another chain. */
+  | 'conflict'
+  /** Ours. */
+  | 'defect'
+
+export type FailureOptions = {
+  /** What to do about it; one sentence. */
+  readonly help?: string
+  /** Named values for logs and tests; never secrets. */
+  readonly details?: Readonly<Record<string, string | number>>
+  readonly cause?: unknown
+  /** Whether the same call may go well a little later. Defaults by kind. */
+  readonly retryable?: boolean
+  /** The message in Simplified Chinese, for failures that reach callers of the API. */
+  readonly zh?: string
+}
+
+const RETRYABLE: ReadonlySet<FailureKind> = new Set(['unavailable', 'deadline', 'loading', 'rate_limited'])
+
+/**
+ * The one error class that crosses a folder's edge. `message` says what happened, to which value, against which rule.
+ * (`kind`, not `code`: Elysia gives `code` a meaning of its own.)
+ */
+export class Failure extends Error {
+  readonly kind: FailureKind
+  readonly retryable: boolean
+  readonly help: string | undefined
+  readonly zh: string | undefined
+  readonly details: Readonly<Record<string, string | number>>
+
+  constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
+    super(withoutSecrets(message), options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'Failure'
+    this.kind = kind
+    this.retryable = options.retryable ?? RETRYABLE.has(kind)
+    this.help = options.help
+    this.zh = options.zh === undefined ? undefined : withoutSecrets(options.zh)
+    this.details = options.details ?? {}
+  }
+}
+
+/** Text without credentials: user info of URLs and API keys in query strings become `***`. */
+export const withoutSecrets = (text: string): string =>
+  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1***@').replace(/([?&]apikey=)[^&\s#]*/gi, '$1***')
