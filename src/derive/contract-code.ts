@@ -1,0 +1,93 @@
+import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
+import type { Abi } from '#indices/contract.ts'
+import { type ProtobufField, protobufFields } from './protobuf.ts'
+
+/** What code brings along when it is deployed. */
+export type Deployed = {
+  /** `""` in setCode: the chain gives the id. */
+  readonly id: string
+  readonly language: string
+  readonly version: string
+  readonly abis: readonly Abi[]
+}
+
+/**
+ * Contract as an action's argument: JSON text, or base64 of protobuf (go-iost `vm/native/system.go` setCode). undefined:
+ * neither (genesis texts from which the code was taken out).
+ */
+export const deployedFrom = (text: string): Deployed | undefined => {
+  if (text === '') return undefined
+  return text.startsWith('{') ? fromJson(text) : fromProtobuf(Buffer.from(text, 'base64'))
+}
+
+const fromJson = (text: string): Deployed | undefined => {
+  try {
+    const contract = parseExact(text)
+    const info = field(contract, 'info')
+    return {
+      id: textField(contract, 'ID'),
+      language: textField(info, 'lang'),
+      version: textField(info, 'version'),
+      abis: listField(info, 'abi').map(abi => ({
+        name: textField(abi, 'name'),
+        args: listField(abi, 'args').map(arg => (typeof arg === 'string' ? arg : '')),
+        amount_limit: listField(abi, 'amountLimit').map(limit => ({
+          token: textField(limit, 'token'),
+          value: textField(limit, 'val'),
+        })),
+      })),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Go reads object keys in any letter case; the last of several that fit counts. */
+const field = (value: ExactJson | undefined, name: string): ExactJson | undefined => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Exact)
+    return undefined
+  let found: ExactJson | undefined
+  for (const [key, entry] of Object.entries(value))
+    if (key.toLowerCase() === name.toLowerCase()) found = entry as ExactJson
+  return found
+}
+const textField = (value: ExactJson | undefined, name: string): string => {
+  const entry = field(value, name)
+  return typeof entry === 'string' ? entry : ''
+}
+const listField = (value: ExactJson | undefined, name: string): readonly ExactJson[] => {
+  const entry = field(value, name)
+  return Array.isArray(entry) ? entry : []
+}
+
+/** Field numbers of go-iost `core/contract/contract.proto`. */
+const fromProtobuf = (bytes: Uint8Array): Deployed | undefined => {
+  const contract = protobufFields(bytes)
+  if (contract === undefined) return undefined
+  const info = protobufFields(bytesOf(contract, 2)) ?? []
+  return {
+    id: textIn(contract, 1),
+    language: textIn(info, 1),
+    version: textIn(info, 2),
+    abis: info
+      .filter(({ number }) => number === 3)
+      .map(({ bytes: abi }) => {
+        const parts = protobufFields(abi) ?? []
+        return {
+          name: textIn(parts, 1),
+          args: parts.filter(({ number }) => number === 2).map(({ bytes: arg }) => utf8(arg)),
+          amount_limit: parts
+            .filter(({ number }) => number === 3)
+            .map(({ bytes: limit }) => {
+              const pair = protobufFields(limit) ?? []
+              return { token: textIn(pair, 1), value: textIn(pair, 2) }
+            }),
+        }
+      }),
+  }
+}
+
+const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+const bytesOf = (fields: readonly ProtobufField[], number: number): Uint8Array =>
+  fields.findLast(field => field.number === number)?.bytes ?? new Uint8Array()
+const textIn = (fields: readonly ProtobufField[], number: number): string => utf8(bytesOf(fields, number))

@@ -1,0 +1,110 @@
+import type { ContractCode } from '#chain/block.ts'
+import { parseExact } from '#chain/json.ts'
+import { isContractId, isSystemContract } from '#chain/names.ts'
+import { type ContractDoc, contracts } from '#indices/contract.ts'
+import { type Deployed, deployedFrom } from './contract-code.ts'
+import { SYSTEM_CONTRACT, SYSTEM_OWNER } from './eras.ts'
+import { argumentsOf, textAt } from './receipt.ts'
+import type { Scope, TxScope } from './scope.ts'
+import { noteVersion } from './version.ts'
+
+/**
+ * Applies a successful action of system.iost that deploys or updates code: none of them emits a receipt
+ * (chain/iost.md 3.6).
+ */
+export const applyCode = (at: TxScope, name: string, position: number): void => {
+  const action = at.tx.actions[position]
+  const args = action === undefined ? undefined : argumentsOf(action)
+  if (args === undefined) return
+  const first = textAt(args, 0) ?? ''
+  switch (name) {
+    case 'setCode':
+      deploy(at, newId(at, position), deployedFrom(first), at.tx.publisher)
+      return
+    case 'initSetCode':
+      deploy(at, first, codeOf(at.scope, first, textAt(args, 1)), SYSTEM_OWNER)
+      return
+    case 'updateCode': {
+      const code = deployedFrom(first)
+      if (code !== undefined) update(at.scope, code.id, code)
+      return
+    }
+    case 'updateNativeCode': {
+      const code = codeOf(at.scope, first, textAt(args, 2))
+      const version = textAt(args, 1) ?? ''
+      update(at.scope, first, code === undefined || version === '' ? code : { ...code, version })
+      return
+    }
+  }
+}
+
+/** `returns` holds `["Contract…"]`; it is the transaction's hash unless a delayed one is carried out. */
+const newId = ({ tx }: TxScope, position: number): string => {
+  try {
+    const value = parseExact(tx.receipt.returns[position] ?? '')
+    const id = Array.isArray(value) ? textAt(value, 0) : undefined
+    if (id !== undefined && isContractId(id)) return id
+  } catch {}
+  return `Contract${tx.hash}`
+}
+
+/** Code in the chain says what was valid then; the node's word is about today, and only taken where the chain has none. */
+const codeOf = ({ systemCode }: Scope, id: string, text: string | undefined): Deployed | undefined => {
+  const known: ContractCode | undefined = systemCode.get(id)
+  return deployedFrom(text ?? '') ?? known
+}
+
+const deploy = ({ scope, tx }: TxScope, id: string, code: Deployed | undefined, owner: string): void => {
+  const { block, state, statistics, ledger } = scope
+  if (!isContractId(id)) return
+  const system = isSystemContract(id)
+  if (state.get(contracts, id) === undefined && id !== SYSTEM_CONTRACT) statistics.contract_count += 1
+  state.put(contracts, {
+    id,
+    contract: id,
+    publisher: tx.publisher,
+    owner,
+    system,
+    version: code?.version ?? '',
+    language: code?.language ?? '',
+    abis: code?.abis ?? [],
+    height: block.height,
+    time: block.time,
+    tx_hash: tx.hash,
+  })
+  if (system) noteVersion(scope, id, code?.version ?? '')
+  else ledger.open(id)
+}
+
+/** Publisher, owner and time of creation stay. */
+const update = (scope: Scope, id: string, code: Deployed | undefined): void => {
+  const before: ContractDoc | undefined = scope.state.get(contracts, id)
+  if (before === undefined || code === undefined) return
+  const { version, language, abis } = code
+  scope.state.put(contracts, { ...before, version, language, abis })
+  if (before.system) noteVersion(scope, id, version)
+}
+
+/** system.iost is native and there from genesis, though nothing deploys it. */
+export const foundSystem = (at: TxScope): void => {
+  const code = at.scope.systemCode.get(SYSTEM_CONTRACT)
+  deploy(at, SYSTEM_CONTRACT, code ?? { id: SYSTEM_CONTRACT, ...NATIVE }, '')
+}
+
+const abi = (name: string, ...args: readonly string[]) => ({ name, args, amount_limit: [] })
+
+/** Actions of the native contract (go-iost `vm/native/system.go`), for nodes that do not tell of it. */
+const NATIVE: Omit<Deployed, 'id'> = {
+  language: 'native',
+  version: '1.0.0',
+  abis: [
+    abi('requireAuth', 'string', 'string'),
+    abi('receipt', 'string'),
+    abi('setCode', 'string'),
+    abi('updateCode', 'string', 'string'),
+    abi('initSetCode', 'string', 'string'),
+    abi('cancelDelaytx', 'string'),
+    abi('hostSettings', 'string'),
+    abi('updateNativeCode', 'string', 'string', 'string'),
+  ],
+}

@@ -1,0 +1,79 @@
+import type { LoadedBlock } from '#chain/block.ts'
+import { hash8 } from '#chain/hash.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import { transactionId } from '#indices/position.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
+import { blockDocument, countBlock, isBase } from './block-document.ts'
+import { foundSystem } from './contract.ts'
+import { rankedState } from './rankings.ts'
+import { addRecords } from './record.ts'
+import { beginBlock, type Scope, settle, type TxScope } from './scope.ts'
+import type { State } from './state.ts'
+import { applyTransaction } from './transaction.ts'
+
+/** Documents of one block; state changes are in the state. */
+export type BlockDocuments = {
+  readonly block: BlockDoc
+  readonly transactions: readonly TransactionDoc[]
+  readonly records: readonly RecordDoc[]
+}
+
+/**
+ * What a block adds and changes. Blocks come in order from genesis. `due` are ids of balances with `next_due` up to the
+ * block's time: frozen amounts become available before the block's own transactions. `partition` is where its history
+ * goes. Throws `Missing` when it asks for state that was not fetched: fetch it, take back what was put, begin the block
+ * anew. Throws Failure 'defect' or 'bad_block' when the block can not follow from the state.
+ */
+export const deriveBlock = (
+  loaded: LoadedBlock,
+  state: State,
+  due: readonly string[],
+  partition: number,
+): BlockDocuments => {
+  const { block } = loaded
+  const ranked = rankedState(state)
+  const scope = beginBlock(ranked.state, loaded, partition)
+  for (const id of due) scope.ledger.release(id)
+  const transactions: TransactionDoc[] = []
+  block.transactions.forEach((tx, position) => {
+    const at: TxScope = { scope, tx, position }
+    const base = isBase(block, position)
+    if (block.height === 0 && position === 0) found(at)
+    addRecords(at, applyTransaction(at), base)
+    if (!base)
+      transactions.push({
+        id: transactionId(block.height, position),
+        height: block.height,
+        tx: position,
+        hash: tx.hash,
+        hash8: hash8(tx.hash),
+        body: tx.body,
+      })
+  })
+  const document = blockDocument(scope)
+  countBlock(scope, document)
+  count(scope, transactions.length)
+  settle(scope)
+  ranked.settle()
+  return { block: document, transactions, records: scope.records }
+}
+
+/** Genesis: what is there without being made by an action. */
+const found = (at: TxScope): void => {
+  const { scope, tx } = at
+  scope.statistics.genesis_publisher = tx.publisher
+  scope.statistics.genesis_tx = tx.hash
+  scope.statistics.genesis_time = String(scope.block.time)
+  foundSystem(at)
+}
+
+const NS_PER_SECOND = 1_000_000_000n
+
+const count = ({ block, statistics }: Scope, transactions: number): void => {
+  const second = Number(block.time / NS_PER_SECOND)
+  statistics.transaction_count += transactions
+  statistics.tps_count = second === statistics.tps_second ? statistics.tps_count + transactions : transactions
+  statistics.tps_second = second
+  if (statistics.tps_count > statistics.highest_tps) statistics.highest_tps = statistics.tps_count
+}

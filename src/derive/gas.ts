@@ -1,0 +1,67 @@
+import { unitsOf } from '#chain/amount.ts'
+import { GAS_LIMIT_PER_IOST, GAS_REWARD_PER_IOST, gasAt } from '#chain/gas.ts'
+import { type PledgeDoc, pledgeId, pledges } from '#indices/pledge.ts'
+import { type Said, textAt } from './receipt.ts'
+import { changeResource, resourceOf } from './resource-draft.ts'
+import type { TxScope } from './scope.ts'
+
+const IOST_DECIMALS = 8
+const IOST_UNITS = 10n ** BigInt(IOST_DECIMALS)
+
+/** Applies `gas.iost/pledge [pledger, to, amount]` and `unpledge [pledger, from, amount]` (chain/iost.md 12). */
+export const applyGas = (at: TxScope, said: Said): void => {
+  if (said.name !== 'pledge' && said.name !== 'unpledge') return
+  const pledger = textAt(said.args, 0)
+  const beneficiary = textAt(said.args, 1)
+  const amount = unitsOf(textAt(said.args, 2) ?? '', IOST_DECIMALS)
+  if (pledger === undefined || beneficiary === undefined || amount === undefined) return
+  const signed = said.name === 'pledge' ? amount : -amount
+  changeGas(at, beneficiary, signed)
+  changePledge(at, pledger, beneficiary, signed)
+}
+
+const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => {
+  const { state, block } = scope
+  const before = resourceOf(state, owner)
+  const pledge = before.gas_pledge + pledged
+  // Of the whole, so that cutting to two decimals never adds up.
+  const limit = (pledge * GAS_LIMIT_PER_IOST) / IOST_UNITS
+  const reward = pledged > 0n ? (pledged * GAS_REWARD_PER_IOST) / IOST_UNITS : 0n
+  // The first pledge ever takes the reward as it is, without a look at the limit (`gu` = 0).
+  const stock = before.gas_updated === 0n ? reward : least(limit, gasAt(before, block.time) + reward)
+  changeResource(state, owner, {
+    gas_pledge: pledge,
+    gas_limit: limit,
+    gas_stock: stock,
+    gas_updated: block.time,
+  })
+}
+
+/** Pairs stand in the order of their first pledge; one that fell to zero stands last when it comes back. */
+const changePledge = ({ scope }: TxScope, pledger: string, beneficiary: string, pledged: bigint): void => {
+  const id = pledgeId(pledger, beneficiary)
+  const before: PledgeDoc | undefined = scope.state.get(pledges, id)
+  const fresh = before === undefined || before.amount === 0n
+  if (fresh) scope.statistics.pledge_seq += 1
+  scope.state.put(pledges, {
+    id,
+    pledger,
+    beneficiary,
+    amount: (before?.amount ?? 0n) + pledged,
+    seq: fresh ? scope.statistics.pledge_seq : before.seq,
+  })
+}
+
+/**
+ * The publisher of a transaction, failed ones included, pays its gas: its stock is brought up to the block's time, then
+ * lessened. Never below zero: what the transferable gas of the first weeks paid beyond it is not to be seen in blocks.
+ */
+export const payGas = ({ scope, tx }: TxScope): void => {
+  const { state, block } = scope
+  const used = tx.receipt.gasUsage
+  if (used === 0n) return
+  const stock = gasAt(resourceOf(state, tx.publisher), block.time) - used
+  changeResource(state, tx.publisher, { gas_stock: stock > 0n ? stock : 0n, gas_updated: block.time })
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)

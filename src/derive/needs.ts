@@ -1,0 +1,183 @@
+import type { Block, LoadedBlock, Transaction } from '#chain/block.ts'
+import { isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
+import { accounts } from '#indices/account.ts'
+import { balanceId, balances } from '#indices/balance.ts'
+import { contracts } from '#indices/contract.ts'
+import { listOf, lists } from '#indices/list.ts'
+import { pledgeId, pledges } from '#indices/pledge.ts'
+import { producerKeys, producers } from '#indices/producer.ts'
+import type { Key, StateIndex } from '#indices/registry.ts'
+import { resources } from '#indices/resource.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { tokens } from '#indices/token.ts'
+import { voteId, votes } from '#indices/vote.ts'
+import { wealth } from '#indices/wealth.ts'
+import { isBase } from './block-document.ts'
+import { applies } from './eras.ts'
+import { isMovement } from './ownership.ts'
+import { partiesOf } from './parties.ts'
+import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
+
+type Add = (index: StateIndex, id: string) => void
+
+/**
+ * State that deriving the block will ask for, as far as the block tells: nearly always all of it. What only state can
+ * tell (the owner of a contract that pays RAM, whose key signed) is asked for by `Missing`. `due` as in `deriveBlock`.
+ */
+export const needsOf = ({ block }: LoadedBlock, due: readonly string[] = []): readonly Key[] => {
+  const keys: Key[] = []
+  const seen = new Map<StateIndex, Set<string>>()
+  const add: Add = (index, id) => {
+    const ids = seen.get(index)
+    if (ids?.has(id)) return
+    if (ids === undefined) seen.set(index, new Set([id]))
+    else ids.add(id)
+    keys.push({ index, id })
+  }
+  add(statistics, STATISTICS)
+  add(producerKeys, block.witness)
+  if (block.height === 0) add(contracts, 'system.iost')
+  for (const id of due) {
+    const slash = id.indexOf('/')
+    needBalance(add, id.slice(0, slash), id.slice(slash + 1))
+  }
+  block.transactions.forEach((tx, position) => {
+    needTransaction(add, block, tx, position)
+  })
+  return keys
+}
+
+const needTransaction = (add: Add, block: Block, tx: Transaction, position: number): void => {
+  const base = isBase(block, position)
+  if (!base) {
+    if (tx.receipt.gasUsage !== 0n) add(resources, tx.publisher)
+    needName(add, tx.publisher)
+    for (const action of tx.actions) {
+      const args = argumentsOf(action)
+      needRow(add, action.contract, action.actionName, args, tx.publisher)
+      if (action.contract === 'vote_producer.iost') needProducer(add, action.actionName, args ?? [])
+      if (action.contract === 'system.iost') needCode(add, action.actionName, args ?? [], tx)
+    }
+  }
+  if (!applies(tx)) return
+  for (const receipt of tx.receipt.receipts) {
+    const said = saidBy(receipt)
+    needReceipt(add, said, tx)
+    // The block's own contribute makes no row.
+    const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
+    if (row) needRow(add, said.contract, said.name, said.args, tx.publisher)
+  }
+  for (const [payer] of tx.receipt.ramUsage) {
+    if (payer.endsWith('.iost')) continue
+    if (isContractId(payer)) add(contracts, payer)
+    else {
+      needBalance(add, 'ram', payer)
+      add(resources, payer)
+    }
+  }
+}
+
+const needName = (add: Add, name: string): void => {
+  if (isPossibleName(name)) add(lists, listOf.account(name))
+}
+
+const needRow = (
+  add: Add,
+  contract: string,
+  name: string,
+  args: Said['args'] | undefined,
+  publisher: string,
+): void => {
+  const { from, to } = partiesOf(contract, name, args, publisher)
+  needName(add, from)
+  needName(add, to)
+  if (!isContractId(contract)) return
+  add(contracts, contract)
+  add(lists, listOf.contract(contract))
+  add(lists, listOf.action(contract, name))
+}
+
+const needBalance = (add: Add, token: string, owner: string): void => {
+  add(tokens, token)
+  add(balances, balanceId(token, owner))
+  if (token === 'iost' && !isSystemContract(owner)) add(wealth, owner)
+}
+
+const needReceipt = (add: Add, said: Said, tx: Transaction): void => {
+  switch (said.contract) {
+    case 'token.iost':
+      needToken(add, said)
+      return
+    case 'gas.iost':
+      needPledge(add, said.args)
+      return
+    case 'auth.iost':
+      needAccount(add, said, tx)
+      return
+    case 'vote_producer.iost':
+      needProducer(add, said.name, said.args)
+      return
+  }
+}
+
+const needToken = (add: Add, { name, args }: Said): void => {
+  const [token, first, second] = [textAt(args, 0), textAt(args, 1), textAt(args, 2)]
+  if (token === undefined) return
+  if (name === 'create' || name === 'recycle' || !isMovement('token.iost', name)) {
+    add(tokens, token)
+    return
+  }
+  if (first !== undefined) needBalance(add, token, first)
+  const to = name === 'transfer' || name === 'transferFreeze' ? second : undefined
+  if (to === undefined) {
+    // The contribute of a base transaction goes to the witness of the parent, most likely this block's too.
+    if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
+    return
+  }
+  needBalance(add, token, to)
+  if (token === 'ram') for (const owner of [first, to]) if (owner !== undefined) add(resources, owner)
+  if (token === 'iost' && first === 'bonus.iost') add(producers, to)
+}
+
+const needPledge = (add: Add, args: Said['args']): void => {
+  const [pledger, beneficiary] = [textAt(args, 0), textAt(args, 1)]
+  if (pledger === undefined || beneficiary === undefined) return
+  add(resources, beneficiary)
+  add(pledges, pledgeId(pledger, beneficiary))
+}
+
+const needAccount = (add: Add, { name, args }: Said, tx: Transaction): void => {
+  const account = textAt(args, 0)
+  if (account === undefined) return
+  add(accounts, account)
+  if (name !== 'signUp') return
+  add(lists, listOf.created(tx.publisher))
+  add(wealth, account)
+  add(balances, balanceId('iost', account))
+}
+
+/** Actions too: before receipts existed they were all there is. */
+const needProducer = (add: Add, name: string, args: Said['args']): void => {
+  const first = textAt(args, name === 'voteFor' ? 1 : 0)
+  const second = textAt(args, name === 'voteFor' ? 2 : 1)
+  if (name === 'vote' || name === 'unvote' || name === 'voteFor') {
+    if (first === undefined || second === undefined) return
+    add(votes, voteId(second, first))
+    add(producers, second)
+    add(wealth, first)
+    return
+  }
+  if (first === undefined || name === 'stat' || name === 'topupCandidateBonus') return
+  add(producers, first)
+  if (name === 'applyRegister' || name === 'updateProducer' || name === 'initProducer')
+    if (second !== undefined) add(producerKeys, second)
+}
+
+const needCode = (add: Add, name: string, args: Said['args'], tx: Transaction): void => {
+  const first = textAt(args, 0) ?? ''
+  const id = name === 'setCode' ? `Contract${tx.hash}` : first
+  if (name !== 'setCode' && name !== 'initSetCode' && name !== 'updateNativeCode') return
+  add(contracts, id)
+  add(wealth, id)
+  add(balances, balanceId('iost', id))
+}

@@ -1,0 +1,57 @@
+import type { ExactJson } from '#chain/json.ts'
+import { isPossibleName } from '#chain/names.ts'
+import { textAt } from './receipt.ts'
+
+export type Parties = { readonly from: string; readonly to: string }
+
+/** Places of the two parties in the arguments; undefined: nobody on that side. */
+type Form = readonly [from: number | undefined, to: number | undefined]
+
+/** Actions and receipts of system contracts whose arguments name both parties (decisions.md 5). */
+const FORMS: ReadonlyMap<string, Form> = new Map([
+  ['token.iost/transfer', [1, 2]],
+  ['token.iost/transferFreeze', [1, 2]],
+  ['token.iost/issue', [undefined, 1]],
+  ['token.iost/destroy', [1, undefined]],
+  ['token721.iost/transfer', [1, 2]],
+  ['token721.iost/issue', [undefined, 1]],
+  ['gas.iost/pledge', [0, 1]],
+  ['gas.iost/unpledge', [1, 0]],
+  ['vote_producer.iost/vote', [0, 1]],
+  ['vote_producer.iost/unvote', [1, 0]],
+  ['ram.iost/buy', [0, 1]],
+  ['ram.iost/sell', [0, 1]],
+  ['ram.iost/lend', [0, 1]],
+])
+/** Contracts whose other actions concern the account that their first argument names. */
+const FIRST_IS_SUBJECT: ReadonlySet<string> = new Set(['auth.iost', 'vote_producer.iost', 'bonus.iost'])
+
+/**
+ * From whom to whom a row goes. Arguments are believed only where a system contract has that form and the names can be
+ * names; all else goes from the publisher to the contract.
+ */
+export const partiesOf = (
+  contract: string,
+  name: string,
+  args: readonly ExactJson[] | undefined,
+  publisher: string,
+): Parties => {
+  const plain = { from: publisher, to: contract }
+  if (args === undefined || !contract.endsWith('.iost')) return plain
+  const form = FORMS.get(`${contract}/${name}`)
+  if (form !== undefined) {
+    const from = party(args, form[0])
+    const to = party(args, form[1])
+    return from === undefined || to === undefined ? plain : { from, to }
+  }
+  if (!FIRST_IS_SUBJECT.has(contract)) return plain
+  const subject = party(args, 0)
+  if (subject === undefined) return plain
+  return subject === publisher && name !== 'signUp' ? plain : { from: publisher, to: subject }
+}
+
+const party = (args: readonly ExactJson[], at: number | undefined): string | undefined => {
+  if (at === undefined) return ''
+  const name = textAt(args, at)
+  return name !== undefined && isPossibleName(name) ? name : undefined
+}

@@ -1,0 +1,136 @@
+import { isContractId, isSystemContract } from '#chain/names.ts'
+import { Failure } from '#failure/failure.ts'
+import { contracts } from '#indices/contract.ts'
+import { argumentsOf, digitsAt } from './receipt.ts'
+import { changeResource, resourceOf } from './resource-draft.ts'
+import type { Scope, TxScope } from './scope.ts'
+import type { Movement } from './token.ts'
+
+const MARKET = 'ram.iost'
+const FEE_TAKER = 'deadaddr'
+const RAM = 'ram'
+const IOST = 'iost'
+/** IOST per byte of an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice). */
+const FIRST_PRICE = 0.005
+/** Smallest units of IOST in 0.01 IOST: ram.iost trades in hundredths. */
+const UNITS_PER_CENT = 1_000_000n
+
+type Market = { left: number; used: number; balance: number }
+
+const change = (scope: Scope, work: (market: Market) => void): void => {
+  const { left, used, balance } = scope.statistics.ram
+  const market = { left: Number(left), used: Number(used), balance: Number(balance) }
+  work(market)
+  scope.statistics.ram = {
+    left: String(market.left),
+    used: String(market.used),
+    balance: String(market.balance),
+  }
+}
+
+/**
+ * Genesis action `ram.iost/issue [total, interval, amount, reserve]`: the market opens. IEEE doubles in the order of
+ * operations of the contract (chain/iost.md 13).
+ */
+export const openMarket = ({ scope, tx }: TxScope, at: number): void => {
+  const action = tx.actions[at]
+  const args = action === undefined ? undefined : argumentsOf(action)
+  const total = Number(digitsAt(args ?? [], 0))
+  const reserve = Number(digitsAt(args ?? [], 3) ?? '0')
+  if (!Number.isFinite(total)) return
+  change(scope, market => {
+    market.left = total
+    market.used = 0
+    market.balance = total * FIRST_PRICE
+    if (reserve === 0) return
+    const price = market.balance * (market.left / (market.left - reserve) - 1)
+    market.left -= reserve
+    market.balance += price
+    market.used += reserve
+  })
+}
+
+/** Watches the movements of one transaction for trades with ram.iost, which has no receipts of its own. */
+export type RamTrades = { see(name: string, movement: Movement): void }
+
+/**
+ * A buy: IOST payer → ram.iost, its fee ram.iost → deadaddr, then ram ram.iost → account. A sell: ram account → ram.iost,
+ * then IOST ram.iost → receiver. Other ram between owners is lent. Genesis moves ram out of ram.iost without a price:
+ * no trade.
+ */
+export const ramTrades = ({ scope }: TxScope): RamTrades => {
+  let paid: { price: bigint; fee: bigint } | undefined
+  let sold: bigint | undefined
+  const iost = ({ from, to, amount }: Movement): void => {
+    if (to === MARKET) {
+      paid = { price: amount, fee: 0n }
+      sold = undefined
+    } else if (from === MARKET && sold !== undefined) {
+      const bytes = Number(sold)
+      sold = undefined
+      change(scope, market => {
+        market.left += bytes
+        market.balance -= hundredths(amount)
+        market.used -= bytes
+      })
+    } else if (from === MARKET && to === FEE_TAKER && paid !== undefined) paid.fee = amount
+  }
+  const ram = ({ from, to, amount }: Movement): void => {
+    if (from !== MARKET) {
+      addTotal(scope, from, -amount)
+      if (to === MARKET) sold = amount
+      else addTotal(scope, to, amount)
+      return
+    }
+    if (paid === undefined) return
+    const { price, fee } = paid
+    paid = undefined
+    addTotal(scope, to, amount)
+    change(scope, market => {
+      market.left -= Number(amount)
+      market.balance += hundredths(price - fee)
+      market.used += Number(amount)
+    })
+  }
+  return {
+    see: (name, movement) => {
+      if (movement.token === IOST && name === 'transfer') iost(movement)
+      else if (movement.token === RAM && name === 'transfer') ram(movement)
+      else if (movement.token === RAM && name === 'issue' && scope.block.height > 0)
+        change(scope, market => {
+          market.left += Number(movement.amount)
+        })
+    },
+  }
+}
+
+/** Hundredths of IOST as the contract's double: an integer divided by 100. */
+const hundredths = (units: bigint): number => Number(units / UNITS_PER_CENT) / 100
+
+const addTotal = ({ state }: Scope, owner: string, bytes: bigint): void =>
+  changeResource(state, owner, { ram_total: resourceOf(state, owner).ram_total + bytes })
+
+/**
+ * Bytes a transaction used or gave back: paid from the `ram` token of accounts; contracts charge their owner, system
+ * contracts nobody (go-iost `vm/host/teller.go` DoPay).
+ */
+export const payRam = ({ scope, tx }: TxScope): void => {
+  const perOwner = new Map<string, bigint>()
+  for (const [payer, bytes] of tx.receipt.ramUsage) {
+    if (payer.endsWith('.iost')) continue
+    const owner = ownerOf(scope, payer)
+    perOwner.set(owner, (perOwner.get(owner) ?? 0n) + bytes)
+  }
+  for (const [owner, bytes] of perOwner) {
+    scope.ledger.add(RAM, owner, -bytes)
+    changeResource(scope.state, owner, { ram_used: resourceOf(scope.state, owner).ram_used + bytes })
+  }
+}
+
+const ownerOf = ({ state, block }: Scope, payer: string): string => {
+  if (!isContractId(payer) || isSystemContract(payer)) return payer
+  const contract = state.get(contracts, payer)
+  if (contract === undefined)
+    throw new Failure('defect', `Block ${block.height} charges RAM to "${payer}", which was never deployed.`)
+  return contract.owner
+}

@@ -1,0 +1,118 @@
+import { Failure } from '#failure/failure.ts'
+import { balances } from '#indices/balance.ts'
+import { producers } from '#indices/producer.ts'
+import type { StateIndex } from '#indices/registry.ts'
+import { SEGMENT_SIZES, type SegmentSizes } from '#indices/segment.ts'
+import { compareStandings, type Standing } from '#indices/standing.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { tokens } from '#indices/token.ts'
+import { votes } from '#indices/vote.ts'
+import { wealth } from '#indices/wealth.ts'
+import { type Counted, countedOf } from './members.ts'
+import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
+import { missTogether, type State } from './state.ts'
+
+type Doc = { readonly id: string }
+type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
+
+/** State that remembers what ranked documents were when the block began. */
+export type RankedState = {
+  readonly state: State
+  /** Ends the block, after all else was put: counts its moves in the segments of large rankings. */
+  settle(): void
+}
+
+export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): RankedState => {
+  const touched = new Map<StateIndex, Map<string, Doc | undefined>>()
+  const remember = (index: StateIndex, id: string): void => {
+    const before = touched.get(index) ?? new Map<string, Doc | undefined>()
+    touched.set(index, before)
+    if (!before.has(id)) before.set(id, state.get(index, id))
+  }
+  return {
+    state: {
+      get: (index, id) => state.get(index, id),
+      put: (index, doc) => {
+        if (countedOf(index) !== undefined) remember(index, doc.id)
+        state.put(index, doc)
+      },
+      members: range => state.members(range),
+    },
+    settle: () => {
+      const asks: (() => void)[] = []
+      for (const [index, before] of touched) {
+        const counted = countedOf(index)
+        if (counted === undefined) continue
+        for (const [group, moves] of movesOf(state, index, counted, before)) {
+          const ranking = { index, order: counted.order, ...(counted.grouped ? { group } : {}) }
+          asks.push(() => settleRanking(state, ranking, moves, sizes))
+        }
+      }
+      missTogether(asks)
+    },
+  }
+}
+
+/** By group: where members stood that stand there no more, and where they stand now. */
+const movesOf = (
+  state: State,
+  index: StateIndex,
+  counted: Counted,
+  touched: ReadonlyMap<string, Doc | undefined>,
+): ReadonlyMap<string, Moves> => {
+  const groups = new Map<string, Moves>()
+  for (const [id, before] of touched) {
+    const now: Doc | undefined = state.get(index, id)
+    const [from, to] = [counted.standingOf(before), counted.standingOf(now)]
+    if (now === undefined || same(from, to)) continue
+    const group = counted.groupOf(now)
+    const moves = groups.get(group) ?? { left: [], entered: [] }
+    groups.set(group, moves)
+    if (from !== undefined) moves.left.push(from)
+    if (to !== undefined) moves.entered.push(to)
+  }
+  return groups
+}
+
+const same = (a: Standing | undefined, b: Standing | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : compareStandings(a, b) === 0
+
+const settleRanking = (state: State, ranking: Ranking, moves: Moves, sizes: SegmentSizes): void => {
+  const size = sizeOf(state, ranking)
+  const before = size - moves.entered.length + moves.left.length
+  if (size <= sizes.members) {
+    if (before > sizes.members) dissolveTree(state, ranking)
+    return
+  }
+  if (before <= sizes.members) {
+    requireCount(ranking, foundTree(state, ranking, sizes), size)
+    return
+  }
+  const tree = openTree(state, ranking, sizes)
+  tree.move(moves.left, -1)
+  tree.move(moves.entered, 1)
+  requireCount(ranking, tree.count, size)
+  tree.settle()
+}
+
+/** The total of the list, as it is kept elsewhere: segments that disagree with it would show wrong pages. */
+const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
+  switch (index) {
+    case balances:
+      return state.get(tokens, group)?.holder_count ?? 0
+    case votes:
+      return state.get(producers, group)?.voter_count ?? 0
+    case wealth:
+      return state.get(statistics, STATISTICS)?.wealth_count ?? 0
+    default:
+      throw new TypeError(`Nobody counts ${index.name}.`)
+  }
+}
+
+const requireCount = ({ index, order, group = '' }: Ranking, counted: number, size: number): void => {
+  if (counted !== size)
+    throw new Failure(
+      'defect',
+      `${index.name}.${order} ${group} has ${size} members, in segments ${counted}.`,
+    )
+}

@@ -1,0 +1,65 @@
+import type { Action, Receipt } from '#chain/block.ts'
+import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
+
+/** What a system contract says happened, taken apart. */
+export type Said = {
+  /** `token.iost`; the node puts the emitting contract's id in front, so it can be trusted. */
+  readonly contract: string
+  /** Name of the contract's action or function: `transfer`. */
+  readonly name: string
+  /** Elements of the content when it is a JSON array, else []. */
+  readonly args: readonly ExactJson[]
+  /** The whole content when it is JSON. */
+  readonly value: ExactJson | undefined
+}
+
+/** Parsing is the costliest step and `needsOf`, state and records all ask for it. */
+const said = new WeakMap<Receipt, Said>()
+const given = new WeakMap<Action, readonly ExactJson[] | undefined>()
+
+export const saidBy = (receipt: Receipt): Said => {
+  const known = said.get(receipt)
+  if (known !== undefined) return known
+  const slash = receipt.funcName.indexOf('/')
+  const value = jsonOf(receipt.content)
+  const fresh: Said = {
+    contract: slash < 0 ? receipt.funcName : receipt.funcName.slice(0, slash),
+    name: slash < 0 ? '' : receipt.funcName.slice(slash + 1),
+    args: Array.isArray(value) ? value : [],
+    value,
+  }
+  said.set(receipt, fresh)
+  return fresh
+}
+
+/** Arguments of an action; undefined when its data is not a JSON array (a signer may write anything). */
+export const argumentsOf = (action: Action): readonly ExactJson[] | undefined => {
+  if (given.has(action)) return given.get(action)
+  const value = jsonOf(action.data)
+  const args = Array.isArray(value) ? (value as readonly ExactJson[]) : undefined
+  given.set(action, args)
+  return args
+}
+
+const jsonOf = (text: string): ExactJson | undefined => {
+  const first = text.trimStart()[0]
+  if (first !== '[' && first !== '{') return undefined
+  try {
+    return parseExact(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Text at a place of the arguments, undefined when something else stands there. */
+export const textAt = (args: readonly ExactJson[], at: number): string | undefined => {
+  const value = args[at]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Digits of a number at a place of the arguments, as they were written; undefined when no number stands there. */
+export const digitsAt = (args: readonly ExactJson[], at: number): string | undefined => {
+  const value = args[at]
+  if (typeof value === 'number') return String(value)
+  return value instanceof Exact ? value.text : undefined
+}

@@ -1,0 +1,134 @@
+import { fromUnits } from '#chain/amount.ts'
+import { isActionName, isContractId, isPossibleName } from '#chain/names.ts'
+import { contracts } from '#indices/contract.ts'
+import { listOf } from '#indices/list.ts'
+import { recordId } from '#indices/position.ts'
+import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
+import { applies } from './eras.ts'
+import { isMovement, ownership } from './ownership.ts'
+import { type Parties, partiesOf } from './parties.ts'
+import { argumentsOf, saidBy } from './receipt.ts'
+import type { Scope, TxScope } from './scope.ts'
+import type { Movement } from './token.ts'
+
+/** A row before it has an id, a time and places. */
+type Row = Parties & {
+  readonly index: number
+  readonly contract: string
+  readonly action_name: string
+  readonly data: string
+  readonly return: string
+  readonly movement: Movement | undefined
+  readonly signUp: boolean
+  /** Position of the receipt, on rows that are not an action's own. */
+  readonly receipt: number | undefined
+}
+
+/**
+ * Adds a transaction's rows (decisions.md 5): its actions, then movements that no action owns. `movements` are those of
+ * its receipts by position. A base transaction has only movements, and not the contribute it pays for the parent block.
+ */
+export const addRecords = (at: TxScope, movements: ReadonlyMap<number, Movement>, base: boolean): void => {
+  const { tx } = at
+  const owned = ownership(tx, movements)
+  if (!base)
+    tx.actions.forEach((action, index) => {
+      const { contract, actionName, data } = action
+      const receipt = owned.get(index)
+      add(at, {
+        ...partiesOf(contract, actionName, argumentsOf(action), tx.publisher),
+        index,
+        contract,
+        action_name: actionName,
+        data,
+        return: tx.receipt.returns[index] ?? '',
+        movement: receipt === undefined ? undefined : movements.get(receipt),
+        signUp: receipt !== undefined && contract === 'auth.iost',
+        receipt: undefined,
+      })
+    })
+  if (!applies(tx)) return
+  const taken = new Set(owned.values())
+  const own = base ? ownContribute(movements) : undefined
+  let index = tx.actions.length
+  tx.receipt.receipts.forEach((receipt, position) => {
+    const { contract, name, args } = saidBy(receipt)
+    if (!isMovement(contract, name) || taken.has(position) || position === own) return
+    add(at, {
+      ...partiesOf(contract, name, args, tx.publisher),
+      index,
+      contract,
+      action_name: name,
+      data: receipt.content,
+      return: '',
+      movement: movements.get(position),
+      signUp: contract === 'auth.iost',
+      receipt: position,
+    })
+    index += 1
+  })
+}
+
+/** The last issue of contribute of a base transaction pays the parent's witness. */
+const ownContribute = (movements: ReadonlyMap<number, Movement>): number | undefined => {
+  let last: number | undefined
+  for (const [position, { token, from }] of movements)
+    if (token === 'contribute' && from === '') last = position
+  return last
+}
+
+const add = ({ scope, tx, position }: TxScope, row: Row): void => {
+  const { block } = scope
+  const overflow = isLong(row)
+  const { movement, receipt } = row
+  const doc: RecordDoc = {
+    id: recordId(block.height, position, row.index),
+    height: block.height,
+    tx: position,
+    index: row.index,
+    tx_hash: tx.hash,
+    time: block.time,
+    contract: overflow ? '' : row.contract,
+    action_name: overflow ? '' : row.action_name,
+    data: overflow ? '' : row.data,
+    return: overflow ? '' : row.return,
+    status_code: tx.receipt.statusCode,
+    from: row.from,
+    // A claimed contract can be of any length; the action still has it.
+    to: overflow && !isPossibleName(row.to) ? '' : row.to,
+    ...(movement === undefined ? {} : { amount: fromUnits(movement.amount, movement.decimals) }),
+    ...(row.signUp ? { creator: tx.publisher } : {}),
+    ...(receipt === undefined ? {} : { receipt }),
+    overflow,
+    places: listsOf(scope, tx.publisher, row).map(scope.lists.next),
+  }
+  scope.records.push(doc)
+  scope.statistics.record_count += 1
+}
+
+/** Keys of the lists a row is in, each once. What a failed action merely claims makes no contract's list. */
+const listsOf = (scope: Scope, publisher: string, row: Row): readonly string[] => {
+  const { from, to, contract, action_name } = row
+  const keys: string[] = []
+  if (isPossibleName(from)) keys.push(listOf.account(from))
+  if (to !== from && isPossibleName(to)) keys.push(listOf.account(to))
+  if (row.receipt === undefined && publisher !== from && publisher !== to && isPossibleName(publisher))
+    keys.push(listOf.account(publisher))
+  if (isContractId(contract) && scope.state.get(contracts, contract) !== undefined) {
+    keys.push(listOf.contract(contract))
+    if (isActionName(action_name)) keys.push(listOf.action(contract, action_name))
+  }
+  if (row.signUp) keys.push(listOf.created(publisher))
+  return keys
+}
+
+const isLong = ({ contract, action_name, data, return: returned }: Row): boolean => {
+  const letters = contract.length + action_name.length + data.length + returned.length
+  // A letter of UTF-16 has at most three bytes in UTF-8: most rows need not be counted.
+  if (letters * 3 <= OVERFLOW_BYTES) return false
+  const bytes = [contract, action_name, data, returned].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  )
+  return bytes > OVERFLOW_BYTES
+}

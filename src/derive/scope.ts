@@ -1,0 +1,62 @@
+import type { Block, ContractCode, LoadedBlock, Transaction } from '#chain/block.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import { type Ledger, ledger } from './ledger.ts'
+import { type ListCounts, listCounts } from './list-counts.ts'
+import type { State } from './state.ts'
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** All that a block's derivation works on. Drafts are put into `state` once, at the end of the block (`settle`). */
+export type Scope = {
+  readonly state: State
+  readonly block: Block
+  readonly systemCode: ReadonlyMap<string, ContractCode>
+  readonly statistics: Writable<StatisticsDoc>
+  readonly ledger: Ledger
+  readonly lists: ListCounts
+  readonly records: RecordDoc[]
+}
+
+/** One transaction at its position in the block. */
+export type TxScope = { readonly scope: Scope; readonly tx: Transaction; readonly position: number }
+
+const FIRST: StatisticsDoc = {
+  id: STATISTICS,
+  account_count: 0,
+  contract_count: 0,
+  token_count: 0,
+  wealth_count: 0,
+  list_count: 0,
+  pledge_seq: 0,
+  transaction_count: 0,
+  record_count: 0,
+  highest_tps: 0,
+  tps_second: 0,
+  tps_count: 0,
+  ram: { left: '0', used: '0', balance: '0' },
+  versions: [],
+  genesis_publisher: '',
+  genesis_tx: '',
+  genesis_time: '0',
+}
+
+export const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition: number): Scope => {
+  const figures = { ...(state.get(statistics, STATISTICS) ?? FIRST) }
+  return {
+    state,
+    block,
+    systemCode: new Map(systemCode.map(code => [code.id, code])),
+    statistics: figures,
+    ledger: ledger(state, block),
+    lists: listCounts(state, figures, partition),
+    records: [],
+  }
+}
+
+/** Ends a block: drafts become documents. */
+export const settle = (scope: Scope): void => {
+  scope.ledger.settle(scope.statistics)
+  scope.lists.settle()
+  scope.state.put(statistics, scope.statistics)
+}

@@ -1,0 +1,49 @@
+import type { Segment, SegmentSizes } from '#indices/segment.ts'
+import { beginOf, compareStandings, LAST_NAME, type Standing } from '#indices/standing.ts'
+
+/** Number of the segment a standing belongs to; `list` covers the whole ranking or the run it stands in. */
+export const segmentOf = (list: readonly Segment[], standing: Standing): number => {
+  let low = 0
+  let high = list.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    const begin = beginOf(list[middle] as Segment)
+    if (begin === undefined || compareStandings(begin, standing) < 0) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** A run with these members, best first, as segments half as long as they may be; the first begins where the run does. */
+export const cutMembers = (
+  [amount, name]: Segment,
+  members: readonly Standing[],
+  sizes: SegmentSizes,
+): readonly Segment[] =>
+  evenly(members.length, sizes.members / 2).map(([from, to]): Segment => {
+    const last = members[from - 1]
+    if (last === undefined) return [amount, name, to - from]
+    const isTie = members[from]?.amount === last.amount
+    return [String(last.amount), isTie ? last.name : LAST_NAME, to - from]
+  })
+
+/** Neighbours that together are half as long as one may be, as one. */
+export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): readonly Segment[] => {
+  const joined: Segment[] = []
+  for (const segment of list) {
+    const last = joined.at(-1)
+    if (last !== undefined && last[2] + segment[2] <= sizes.members / 2)
+      joined[joined.length - 1] = [last[0], last[1], last[2] + segment[2]]
+    else joined.push(segment)
+  }
+  return joined
+}
+
+/** `length` things in parts of about `target` and not less, unless there are fewer in all: [from, to) of each. */
+export const evenly = (length: number, target: number): readonly (readonly [from: number, to: number])[] => {
+  const parts = Math.max(1, Math.floor(length / target))
+  const at = (part: number): number => Math.floor((part * length) / parts)
+  return Array.from({ length: parts }, (_, part) => [at(part), at(part + 1)] as const)
+}
+
+export const countOf = (list: readonly Segment[]): number => list.reduce((sum, [, , count]) => sum + count, 0)

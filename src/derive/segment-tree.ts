@@ -1,0 +1,187 @@
+import { Failure } from '#failure/failure.ts'
+import { type Segment, type SegmentSizes, segments, segmentsId } from '#indices/segment.ts'
+import { beginOf, type Standing, type StandingRange } from '#indices/standing.ts'
+import { countOf, cutMembers, evenly, joinSmall, segmentOf } from './segment-cuts.ts'
+import { missTogether, type State } from './state.ts'
+
+/** A ranking: all members of a counted order that share a group. */
+export type Ranking = Pick<StandingRange, 'index' | 'order' | 'group'>
+
+/** The segments of one ranking while a block ends; `put` makes them documents. */
+export type SegmentTree = {
+  /** Members that stood there are gone (−1), or have come to stand there (1). */
+  move(standings: readonly Standing[], by: 1 | -1): void
+  /** Cuts what has become too long and joins what has become short. Members are asked for as they are now. */
+  settle(): void
+  readonly count: number
+}
+
+const TOP: Segment = ['', '', 0]
+
+/** The stored tree. What `settle` leaves depends on the moves of the block and nothing else. */
+export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): SegmentTree => {
+  const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
+  const leaves = new Map<number, Segment[]>()
+  const leaf = (number: number): Segment[] => {
+    const draft = leaves.get(number)
+    if (draft !== undefined) return draft
+    const fresh = [...(readLeaf(state, ranking, number) ?? lost(ranking, number))]
+    leaves.set(number, fresh)
+    return fresh
+  }
+  const leafAt = (place: number): Segment[] => leaf(root[place]?.[3] ?? lost(ranking, place))
+
+  const membersOf = (segment: Segment, next: Segment | undefined): readonly Standing[] =>
+    state.members({ ...ranking, ...rangeOf(segment, next) })
+  const isLong = (segment: Segment): boolean => segment[2] > sizes.members
+  /** Joins what is short; asks for the members of what is too long. */
+  const joinLeaf = (place: number): void => {
+    const number = root[place]?.[3]
+    if (number === undefined || !leaves.has(number)) return
+    const list = joinSmall(leaf(number), sizes)
+    leaves.set(number, [...list])
+    const asks = list.map((segment, at) => () => {
+      if (isLong(segment)) membersOf(segment, list[at + 1] ?? root[place + 1])
+    })
+    missTogether(asks)
+  }
+  const recut = (segment: Segment, next: Segment | undefined): readonly Segment[] => {
+    if (!isLong(segment)) return [segment]
+    const members = membersOf(segment, next)
+    if (members.length !== segment[2])
+      throw new Failure(
+        'defect',
+        `${named(ranking)}: ${members.length} members stand after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
+      )
+    return cutMembers(segment, members, sizes)
+  }
+  const cutLeaf = (place: number): void => {
+    const number = root[place]?.[3]
+    if (number === undefined) return
+    const list = leaf(number)
+    leaves.set(
+      number,
+      list.flatMap((segment, at) => recut(segment, list[at + 1] ?? root[place + 1])),
+    )
+  }
+  /** Spreads a leaf that is too long over several; the first part keeps its number. */
+  const spread = (place: number): void => {
+    const list = leafAt(place)
+    const number = root[place]?.[3]
+    if (list.length <= sizes.leaf || number === undefined) return
+    const parts = evenly(list.length, sizes.leaf / 2).map(([from, to]) => list.slice(from, to))
+    const taken = new Set(root.map(segment => segment[3]))
+    const entries = parts.map((part, at) => {
+      const own = at === 0 ? number : unused(taken)
+      leaves.set(own, part)
+      return entryOf(part, own)
+    })
+    root.splice(place, 1, ...entries)
+  }
+  /** Takes the next leaf in when both are short; its number is free from then on. */
+  const join = (place: number): boolean => {
+    const [own, next] = [root[place], root[place + 1]]
+    if (own?.[3] === undefined || next?.[3] === undefined) return false
+    if (Math.min(leaf(own[3]).length, leaf(next[3]).length) > sizes.leaf / 4) return false
+    const list = [...leaf(own[3]), ...leaf(next[3])]
+    if (list.length > sizes.leaf / 2) return false
+    leaves.set(own[3], list)
+    leaves.set(next[3], [])
+    root.splice(place, 2, entryOf(list, own[3]))
+    return true
+  }
+  return {
+    move: (standings, by) => {
+      const places = standings.map(standing => segmentOf(root, standing))
+      missTogether([...new Set(places)].map(place => () => leafAt(place)))
+      standings.forEach((standing, at) => {
+        const place = places[at] ?? 0
+        const list = leafAt(place)
+        add(root, place, by)
+        add(list, segmentOf(list, standing), by)
+      })
+    },
+    settle: () => {
+      const touched = new Set(leaves.keys())
+      missTogether(root.map((_, place) => () => joinLeaf(place)))
+      // From the end: what is put in or taken out moves only what is done already.
+      for (let place = root.length - 1; place >= 0; place--) {
+        const number = root[place]?.[3]
+        if (number === undefined || !touched.has(number)) continue
+        cutLeaf(place)
+        spread(place)
+        const list = leaves.get(number)
+        if (list !== undefined && list.length <= sizes.leaf / 4 && !join(place)) join(place - 1)
+      }
+      putTree(state, ranking, root, leaves)
+    },
+    get count() {
+      return countOf(root)
+    },
+  }
+}
+
+/** Makes the tree of a ranking that has none. */
+export const foundTree = (state: State, ranking: Ranking, sizes: SegmentSizes): number => {
+  const members = state.members(ranking)
+  const list = cutMembers(TOP, members, sizes)
+  const leaves = new Map(
+    evenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]),
+  )
+  const root = [...leaves].map(([number, part]) => entryOf(part, number))
+  putTree(state, ranking, root, leaves)
+  return members.length
+}
+
+/** Empties the tree of a ranking that is small again: documents are never deleted. */
+export const dissolveTree = (state: State, ranking: Ranking): void => {
+  const root = readLeaf(state, ranking, 0) ?? lost(ranking, 0)
+  putTree(state, ranking, [], new Map(root.map(([, , , number = 0]) => [number, []])))
+}
+
+const putTree = (
+  state: State,
+  ranking: Ranking,
+  root: readonly Segment[],
+  leaves: ReadonlyMap<number, readonly Segment[]>,
+): void => {
+  for (const [number, list] of leaves) state.put(segments, { id: idOf(ranking, number), segments: list })
+  state.put(segments, { id: idOf(ranking, 0), segments: root })
+}
+
+const idOf = ({ index, group }: Ranking, leaf: number): string => segmentsId(index.name, leaf, group ?? '')
+
+const readLeaf = (state: State, ranking: Ranking, leaf: number): readonly Segment[] | undefined =>
+  state.get(segments, idOf(ranking, leaf))?.segments
+
+const named = ({ index, order, group = '' }: Ranking): string => `${index.name}.${order} ${group}`
+
+const lost = (ranking: Ranking, leaf: number): never => {
+  throw new Failure('defect', `${named(ranking)}: leaf ${leaf} of its segments is not in the store.`)
+}
+
+const rangeOf = (segment: Segment, next: Segment | undefined): Pick<StandingRange, 'after' | 'until'> => {
+  const after = beginOf(segment)
+  const until = next === undefined ? undefined : beginOf(next)
+  return { ...(after === undefined ? {} : { after }), ...(until === undefined ? {} : { until }) }
+}
+
+const entryOf = (list: readonly Segment[], leaf: number): Segment => {
+  const [amount, name] = list[0] ?? TOP
+  return [amount, name, countOf(list), leaf]
+}
+
+const add = (list: Segment[], at: number, by: number): void => {
+  const segment = list[at]
+  if (segment === undefined) return
+  const [amount, name, count, ...leaf] = segment
+  list[at] = [amount, name, count + by, ...leaf]
+}
+
+/** The least number from 1 that no leaf has; it is taken then. */
+const unused = (taken: Set<number | undefined>): number => {
+  let number = 1
+  while (taken.has(number)) number++
+  taken.add(number)
+  return number
+}

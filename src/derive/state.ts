@@ -1,0 +1,45 @@
+import type { DocOf } from '#indices/define.ts'
+import type { Key, StateIndex } from '#indices/registry.ts'
+import type { Standing, StandingRange } from '#indices/standing.ts'
+
+/**
+ * State as derivation sees it: reads are in memory only. Asking for a thing that was not fetched throws `Missing`; the
+ * loader fetches it and derives the block anew from where the block began (`deriveBlock` is pure up to its state).
+ */
+export type State = {
+  get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
+  put<I extends StateIndex>(index: I, doc: DocOf<I>): void
+  /** Members of a counted order that stand in the range now, best first. */
+  members(range: StandingRange): readonly Standing[]
+}
+
+/** Documents, or members of a ranking, that must be fetched before the block can be derived. */
+export class Missing extends Error {
+  readonly keys: readonly Key[]
+  readonly ranges: readonly StandingRange[]
+  constructor(keys: readonly Key[], ranges: readonly StandingRange[] = []) {
+    const named = [
+      ...keys.map(({ index, id }) => `${index.name} ${id}`),
+      ...ranges.map(({ index, group }) => `members of ${index.name} ${group ?? ''}`),
+    ]
+    super(`State not fetched: ${named.join(', ')}.`)
+    this.name = 'Missing'
+    this.keys = keys
+    this.ranges = ranges
+  }
+}
+
+/** Runs all; throws one `Missing` of everything they missed, so that a block begins anew once and not for each. */
+export const missTogether = (asks: Iterable<() => unknown>): void => {
+  const keys: Key[] = []
+  const ranges: StandingRange[] = []
+  for (const ask of asks)
+    try {
+      ask()
+    } catch (error) {
+      if (!(error instanceof Missing)) throw error
+      keys.push(...error.keys)
+      ranges.push(...error.ranges)
+    }
+  if (keys.length + ranges.length > 0) throw new Missing(keys, ranges)
+}

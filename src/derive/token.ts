@@ -1,0 +1,158 @@
+import { toUnitsHistoric, unitsOf } from '#chain/amount.ts'
+import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import { argumentsOf, digitsAt, type Said, textAt } from './receipt.ts'
+import type { TxScope } from './scope.ts'
+
+/** What a receipt of token.iost moved, in the token's smallest unit; `""`: from or to nowhere (issue, destroy). */
+export type Movement = {
+  readonly token: string
+  readonly from: string
+  readonly to: string
+  readonly amount: bigint
+  readonly decimals: number
+}
+
+/** Decimals of a token when it is created without any (go-iost `vm/native/token_v1.go` create). */
+const DEFAULT_DECIMALS = 8
+
+/** Applies a receipt of token.iost (chain/iost.md 3.1); gives what it moved, undefined when it moved nothing. */
+export const applyToken = (at: TxScope, said: Said): Movement | undefined => {
+  const { ledger } = at.scope
+  switch (said.name) {
+    case 'create':
+      create(at, said.args)
+      return undefined
+    case 'recycle':
+      ledger.token(textOf(at, said, 0)).issuer = ''
+      return undefined
+    case 'transfer':
+    case 'transferFreeze':
+    case 'issue':
+    case 'destroy':
+      return move(at, said)
+    default:
+      return undefined
+  }
+}
+
+const move = (at: TxScope, said: Said): Movement => {
+  const { ledger } = at.scope
+  const symbol = textOf(at, said, 0)
+  const token = ledger.token(symbol)
+  const place = AMOUNT_AT.get(said.name) ?? 3
+  const amount = amountIn(textOf(at, said, place), token.decimal)
+  if (amount === undefined) throw malformed(at, said, place)
+  const movement = { token: symbol, amount, decimals: token.decimal }
+  if (said.name === 'issue') {
+    const to = textOf(at, said, 1)
+    token.current_supply += amount
+    ledger.add(symbol, to, amount)
+    return { ...movement, from: '', to }
+  }
+  const from = textOf(at, said, 1)
+  if (said.name === 'destroy') {
+    token.current_supply -= amount
+    ledger.add(symbol, from, -amount)
+    return { ...movement, from, to: '' }
+  }
+  const to = textOf(at, said, 2)
+  if (said.name === 'transferFreeze') {
+    ledger.add(symbol, from, -amount)
+    ledger.freeze(symbol, to, amount, timeOf(at, said, 4))
+  } else if (from !== to) {
+    ledger.add(symbol, from, -amount)
+    ledger.add(symbol, to, amount)
+  }
+  return { ...movement, from, to }
+}
+
+/** Which argument of a receipt or action is the amount. */
+export const AMOUNT_AT: ReadonlyMap<string, number> = new Map([
+  ['transfer', 3],
+  ['transferFreeze', 3],
+  ['issue', 2],
+  ['destroy', 2],
+])
+
+/** Today's texts are plain decimals; what token.iost 1.0.0 let through is read as it read it. undefined: no amount. */
+export const amountIn = (text: string, decimals: number): bigint | undefined =>
+  unitsOf(text, decimals) ?? (/^[0-9]/.test(text) ? toUnitsHistoric(text, decimals) : undefined)
+
+const create = ({ scope, tx }: TxScope, args: readonly ExactJson[]): void => {
+  const symbol = textAt(args, 0) ?? ''
+  const config = configOf(textAt(args, 3))
+  const decimal = wholeOf(config.decimal) ?? DEFAULT_DECIMALS
+  scope.ledger.createToken({
+    id: symbol,
+    symbol,
+    full_name: typeof config.fullName === 'string' ? config.fullName : symbol,
+    issuer: textAt(args, 1) ?? '',
+    decimal,
+    total_supply: wholeUnits(digitsAt(args, 2), decimal),
+    current_supply: 0n,
+    can_transfer: config.canTransfer !== false,
+    only_issuer_can_transfer: config.onlyIssuerCanTransfer === true,
+    holder_count: 0,
+    height: scope.block.height,
+    time: scope.block.time,
+    tx_hash: tx.hash,
+  })
+  scope.statistics.token_count += 1
+}
+
+type Config = {
+  readonly decimal?: ExactJson
+  readonly fullName?: ExactJson
+  readonly canTransfer?: ExactJson
+  readonly onlyIssuerCanTransfer?: ExactJson
+}
+
+/** The receipt holds the configuration as base64 of JSON. Other keys (genesis has `can_transfer`) mean nothing. */
+const configOf = (text: string | undefined): Config => {
+  try {
+    const value = parseExact(Buffer.from(text ?? '', 'base64').toString('utf8'))
+    return typeof value === 'object' && value !== null ? (value as Config) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The node cuts the number to an integer. */
+const wholeOf = (value: ExactJson | undefined): number | undefined => {
+  if (value instanceof Exact) return Math.trunc(Number(value.text))
+  return typeof value === 'number' ? Math.trunc(value) : undefined
+}
+
+const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
+  digits !== undefined && /^-?\d+$/.test(digits) ? BigInt(digits) * 10n ** BigInt(decimals) : 0n
+
+/** `updateTotalSupply [symbol, whole tokens]` emits no receipt (token.iost 1.0.4). */
+export const updateTotalSupply = ({ scope, tx }: TxScope, at: number): void => {
+  const action = tx.actions[at]
+  const args = action === undefined ? undefined : argumentsOf(action)
+  const symbol = args === undefined ? undefined : textAt(args, 0)
+  const digits = args === undefined ? undefined : digitsAt(args, 1)
+  if (symbol === undefined || digits === undefined) return
+  const token = scope.ledger.token(symbol)
+  token.total_supply = wholeUnits(digits, token.decimal)
+}
+
+const textOf = (at: TxScope, said: Said, place: number): string => {
+  const text = textAt(said.args, place)
+  if (text === undefined) throw malformed(at, said, place)
+  return text
+}
+
+const timeOf = (at: TxScope, said: Said, place: number): bigint => {
+  const digits = digitsAt(said.args, place)
+  if (digits === undefined || !/^-?\d+$/.test(digits)) throw malformed(at, said, place)
+  return BigInt(digits)
+}
+
+/** A receipt of token.iost that can not be read must not be passed over: balances would be wrong from here on. */
+const malformed = ({ scope, tx }: TxScope, said: Said, place: number): Failure =>
+  new Failure(
+    'bad_block',
+    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${said.contract}/${said.name} has no usable argument ${place}.`,
+  )

@@ -1,0 +1,125 @@
+import type { ExactJson } from '#chain/json.ts'
+import { applyAccount } from './account.ts'
+import { applyAward, awardByBonus, awardByTransfers } from './award.ts'
+import { applyCode } from './contract.ts'
+import { applies, SILENT_ACTIONS } from './eras.ts'
+import { applyGas, payGas } from './gas.ts'
+import { applyProducer } from './producer.ts'
+import { openMarket, payRam, ramTrades } from './ram.ts'
+import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
+import type { TxScope } from './scope.ts'
+import { applyToken, type Movement, updateTotalSupply } from './token.ts'
+import { applyVote } from './vote.ts'
+
+const VOTE_PRODUCER = 'vote_producer.iost'
+
+/**
+ * Applies what a transaction changed; gives the token movements of its receipts by position. Failed transactions change
+ * nothing but gas.
+ */
+export const applyTransaction = (at: TxScope): ReadonlyMap<number, Movement> => {
+  const movements = new Map<number, Movement>()
+  if (applies(at.tx)) {
+    applyActions(at)
+    applyReceipts(at, movements)
+    applySilentActions(at, movements)
+    applySupplies(at)
+    payRam(at)
+  }
+  payGas(at)
+  return movements
+}
+
+/** What the chain tells by actions alone. Genesis comes first: its receipts rely on it. */
+const applyActions = (at: TxScope): void => {
+  const genesis = at.scope.block.height === 0
+  at.tx.actions.forEach((action, position) => {
+    const { contract, actionName } = action
+    if (contract === 'system.iost') applyCode(at, actionName, position)
+    else if (genesis && contract === 'ram.iost' && actionName === 'issue') openMarket(at, position)
+    else if (genesis && contract === VOTE_PRODUCER && actionName === 'initProducer')
+      applyProducer(at, actionName, argumentsOf(action) ?? [])
+  })
+}
+
+const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
+  const trades = ramTrades(at)
+  at.tx.receipt.receipts.forEach((receipt, position) => {
+    const said = saidBy(receipt)
+    switch (said.contract) {
+      case 'token.iost': {
+        const movement = applyToken(at, said)
+        if (movement === undefined) return
+        movements.set(position, movement)
+        trades.see(said.name, movement)
+        if (said.name === 'transfer') awardByBonus(at, movement)
+        return
+      }
+      case 'auth.iost':
+        applyAccount(at, said)
+        return
+      case 'gas.iost':
+        applyGas(at, said)
+        return
+      case VOTE_PRODUCER:
+        applyProducerWord(at, said.name, said.args)
+        return
+    }
+  })
+}
+
+const applyProducerWord = (at: TxScope, name: string, args: readonly ExactJson[]): void => {
+  if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, name, args)
+  else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
+  else applyProducer(at, name, args)
+}
+
+/** Actions of vote_producer.iost that have no receipt of their own: an older contract did them (`eras.ts`). */
+const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement>): void => {
+  const { actions, receipt } = at.tx
+  if (
+    !actions.some(({ contract, actionName }) => contract === VOTE_PRODUCER && SILENT_ACTIONS.has(actionName))
+  )
+    return
+  const told = new Map<string, number>()
+  for (const each of receipt.receipts) {
+    const said = saidBy(each)
+    const key = said.contract === VOTE_PRODUCER ? partiesKey(said.name, said.args) : undefined
+    if (key !== undefined) told.set(key, (told.get(key) ?? 0) + 1)
+  }
+  actions.forEach((action, position) => {
+    if (action.contract !== VOTE_PRODUCER) return
+    const args = argumentsOf(action) ?? []
+    const key = partiesKey(action.actionName, args)
+    if (key === undefined) return
+    const receipts = told.get(key) ?? 0
+    if (receipts > 0) told.set(key, receipts - 1)
+    else applySilent(at, action.actionName, args, { position, movements })
+  })
+}
+
+const partiesKey = (name: string, args: Said['args']): string | undefined => {
+  const parties = SILENT_ACTIONS.get(name)
+  return parties === undefined ? undefined : JSON.stringify([name, ...args.slice(0, parties)])
+}
+
+const applySilent = (
+  at: TxScope,
+  name: string,
+  args: readonly ExactJson[],
+  { position, movements }: { position: number; movements: ReadonlyMap<number, Movement> },
+): void => {
+  if (name === 'candidateWithdraw') {
+    awardByTransfers(at, textAt(args, 0) ?? '', [...movements.values()])
+    return
+  }
+  // A producer without votes takes no bonus: the action answers false.
+  if (name === 'topupVoterBonus' && /^\["?false"?\]$/.test(at.tx.receipt.returns[position] ?? '')) return
+  applyProducerWord(at, name, args)
+}
+
+const applySupplies = (at: TxScope): void => {
+  at.tx.actions.forEach(({ contract, actionName }, position) => {
+    if (contract === 'token.iost' && actionName === 'updateTotalSupply') updateTotalSupply(at, position)
+  })
+}

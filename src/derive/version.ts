@@ -1,0 +1,11 @@
+import type { Scope } from './scope.ts'
+
+/** Version of a system contract as deployed code said; undefined when no code was seen. */
+export const versionOf = ({ statistics }: Scope, contract: string): string | undefined =>
+  statistics.versions.find(([id]) => id === contract)?.[1]
+
+/** Notes the version of a system contract. */
+export const noteVersion = ({ statistics }: Scope, contract: string, version: string): void => {
+  const others = statistics.versions.filter(([id]) => id !== contract)
+  statistics.versions = [...others, [contract, version] as const].sort(([a], [b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test'
+import { producerKeys } from '#indices/producer.ts'
+import { type VoteDoc, votes } from '#indices/vote.ts'
+import { Missing } from './state.ts'
+import { UNKNOWN, workingState } from './working-state.ts'
+
+const vote = (voter: string, amount: bigint): VoteDoc => ({
+  id: `bob0000/${voter}`,
+  producer: 'bob0000',
+  voter,
+  votes: amount,
+})
+const stored = new Map([['bob0000/alice00', vote('alice00', 1n)]])
+const absent = new Set(['bob0000/carol00', '__proto__'])
+const begin = () => workingState((_, id) => stored.get(id) ?? (absent.has(id) ? undefined : UNKNOWN))
+
+describe('workingState', () => {
+  test('workingState: gives what was fetched, nothing where the store has none, throws Missing for the rest', () => {
+    const state = begin()
+    expect(state.get(votes, 'bob0000/alice00')).toEqual(vote('alice00', 1n))
+    expect(state.get(votes, '__proto__')).toBeUndefined()
+    expect(() => state.get(votes, 'bob0000/dave000')).toThrow(
+      new Missing([{ index: votes, id: 'bob0000/dave000' }]),
+    )
+  })
+
+  test('workingState: what was put is seen at once; an id means one thing per index', () => {
+    const state = begin()
+    state.put(votes, vote('dave000', 5n))
+    state.put(producerKeys, { id: 'bob0000/dave000', account: 'x' })
+    expect(state.get(votes, 'bob0000/dave000')).toEqual(vote('dave000', 5n))
+    expect(state.get(producerKeys, 'bob0000/dave000')).toEqual({ id: 'bob0000/dave000', account: 'x' })
+  })
+
+  test('workingState: changes are the last word, without documents that are as fetched', () => {
+    const state = begin()
+    state.put(votes, vote('alice00', 2n))
+    state.put(votes, vote('carol00', 3n))
+    state.put(votes, vote('alice00', 1n))
+    state.put(votes, vote('carol00', 4n))
+    expect(state.changes()).toEqual([{ index: votes, doc: vote('carol00', 4n) }])
+  })
+
+  test('workingState: rollback takes back to the mark and no further', () => {
+    const state = begin()
+    state.put(votes, vote('alice00', 2n))
+    state.mark()
+    state.put(votes, vote('alice00', 3n))
+    state.put(votes, vote('alice00', 4n))
+    state.put(votes, vote('carol00', 9n))
+    expect(state.changedSinceMark(votes)).toEqual([vote('alice00', 4n), vote('carol00', 9n)])
+    state.rollback()
+    expect(state.changes()).toEqual([{ index: votes, doc: vote('alice00', 2n) }])
+    expect(state.get(votes, 'bob0000/carol00')).toBeUndefined()
+    expect(state.changedSinceMark(votes)).toEqual([])
+  })
+})
