@@ -1,0 +1,70 @@
+import type { Block } from '#chain/block.ts'
+import type { Asking } from './call.ts'
+import { fetchBlock, fetchBlocks, misfit } from './fetch-blocks.ts'
+import { endedByCaller } from './http.ts'
+import type { RangeSize } from './range-size.ts'
+import { joinSignals } from './signals.ts'
+
+export type StreamOptions = {
+  readonly from: number
+  readonly to: number
+  /** Hash of block `from` − 1. */
+  readonly parent?: string
+  readonly signal?: AbortSignal
+  /** Ranges in flight: with the answers' size limit it bounds the bytes held. */
+  readonly inFlight: number
+}
+
+/**
+ * Blocks in order, several ranges asked for ahead. A block is handed on when it is the child of the one before; if it
+ * is not, it is asked for again by itself at every node, then the stream throws Failure 'bad_block'. Leaving the loop
+ * early ends the requests.
+ */
+export async function* blockStream(
+  asking: Asking,
+  size: RangeSize,
+  { from, to, parent, signal, inFlight }: StreamOptions,
+): AsyncGenerator<Block, void, void> {
+  const ends = joinSignals(signal)
+  const ahead: Promise<readonly Block[]>[] = []
+  let next = from
+  let previous: Block | undefined
+  try {
+    while (ahead.length > 0 || next <= to) {
+      while (ahead.length < inFlight && next <= to) {
+        const last = Math.min(to, next + size.next() - 1)
+        const range = fetchBlocks(asking, { from: next, to: last }, size, ends.signal)
+        // Its failure is thrown when its turn comes; until then nobody waits for it.
+        range.catch(() => undefined)
+        ahead.push(range)
+        next = last + 1
+      }
+      for (const block of (await ahead.shift()) ?? []) {
+        previous = await child(asking, block, previous, parent, ends.signal)
+        yield previous
+        if (signal?.aborted === true) throw endedByCaller(signal)
+      }
+    }
+  } finally {
+    ends.abort('left')
+    ends.release()
+  }
+}
+
+const child = async (
+  asking: Asking,
+  block: Block,
+  previous: Block | undefined,
+  parent: string | undefined,
+  signal: AbortSignal,
+): Promise<Block> => {
+  const fits =
+    previous === undefined
+      ? parent === undefined || block.parentHash === parent
+      : misfit(previous, block) === undefined
+  if (fits) return block
+  const again = await fetchBlock(asking, block.height, previous?.hash ?? parent, signal)
+  const wrong = previous === undefined ? undefined : misfit(previous, again)
+  if (wrong !== undefined) throw wrong
+  return again
+}

@@ -1,0 +1,168 @@
+import { Failure } from '#failure/failure.ts'
+import type { Clock } from './clock.ts'
+import { askOnce, endedByCaller, type HttpLimits, type HttpRequest } from './http.ts'
+import type { Member, Pool } from './pool.ts'
+import type { NodeAnswer } from './port.ts'
+
+export type Asking = {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly limits: HttpLimits
+  /** How often a question is asked before it is given up, over all nodes. */
+  readonly tries: number
+}
+
+export type Question<T> = HttpRequest & {
+  /** What is asked, in messages. */
+  readonly what: string
+  /** Reads the answer; a Failure it throws counts as a failed try. */
+  readonly decode: (text: string) => T
+  /** `block not found` is an answer: not waited for. */
+  readonly mayBeAbsent?: true
+}
+
+/** A node's own refusal (HTTP 400 with code and message): asking it again would give the same. */
+export class Refused extends Failure {
+  readonly code: number
+  readonly reason: string
+  constructor(what: string, node: string, code: number, reason: string) {
+    super('unavailable', `${node} refuses ${what}: ${reason.slice(0, 200)} (code ${code}).`, {
+      retryable: false,
+    })
+    this.name = 'Refused'
+    this.code = code
+    this.reason = reason
+  }
+}
+
+/** An answer over the size limit: a smaller question may help, the same one will not. */
+export class TooLarge extends Failure {
+  constructor(what: string, node: string, maxBytes: number) {
+    super('bad_block', `${node}: the answer to ${what} is over ${maxBytes} bytes.`, {
+      help: 'Raise the size limit of node answers.',
+    })
+    this.name = 'TooLarge'
+  }
+}
+
+/** What became of one try. */
+type Try<T> =
+  | { readonly tag: 'done'; readonly value: T }
+  /** Asking again can help. `bad`: the node answered, but not what can be true. */
+  | { readonly tag: 'again'; readonly detail: string; readonly bad?: Failure; readonly restMs?: number }
+  /** Asking this node again will not help, another one may. */
+  | { readonly tag: 'elsewhere'; readonly failure: Failure }
+
+/** A node that is behind says so of blocks it will have: worth asking again. */
+const NOT_FOUND_YET = 'block not found'
+
+/**
+ * Asks the best node, and again where that can help: the next node at once, the same one after a rest. Throws 'unavailable'
+ * when none answers, the reader's Failure when all answers are wrong, `Refused`, `TooLarge`, 'deadline'.
+ */
+export const ask = async <T>(asking: Asking, question: Question<T>, signal?: AbortSignal): Promise<T> => {
+  const { pool, clock } = asking
+  const without = new Set<Member>()
+  const details = new Map<string, string>()
+  let last: Failure | undefined
+  for (let tries = 0; tries < asking.tries; tries += 1) {
+    const member = pool.pick(without)
+    if (member === undefined) break
+    await clock.sleep(Math.max(0, member.restUntil - clock.now()), signal)
+    if (signal?.aborted === true) throw endedByCaller(signal)
+    const result = await tryOnce(asking, member, question, signal)
+    if (result.tag === 'done') return result.value
+    if (result.tag === 'elsewhere') {
+      without.add(member)
+      last = result.failure
+      details.set(member.endpoint.name, result.failure.message)
+      continue
+    }
+    pool.failed(member, result.restMs)
+    last = result.bad
+    details.set(member.endpoint.name, result.detail)
+  }
+  throw last ?? nobodyAnswers(pool, question.what, details)
+}
+
+/** The Failure for a question that no node answered, with what each of them did (by name). */
+export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<string, string>): Failure => {
+  const told = pool.members
+    .map(({ endpoint: { name } }) => [name, details.get(name)] as const)
+    .filter(([, detail]) => detail !== undefined)
+    .map(([name, detail]) => `${name}: ${detail?.replace(/\.$/, '')}`)
+  return new Failure('unavailable', `No node answers ${what}: ${told.join('; ')}.`, {
+    zh: '没有可用的节点。',
+  })
+}
+
+/** One try at one node, judged. */
+export const tryOnce = async <T>(
+  { pool, limits }: Asking,
+  member: Member,
+  question: Question<T>,
+  signal?: AbortSignal,
+): Promise<Try<T>> => {
+  const { name } = member.endpoint
+  const outcome = await askOnce(member.endpoint, question, limits, signal)
+  if (outcome.tag === 'too_large')
+    return { tag: 'elsewhere', failure: new TooLarge(question.what, name, limits.maxBytes) }
+  if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
+  const { answer, retryAfterMs } = outcome
+  if (answer.status === 200) {
+    const result = read(question, answer)
+    if (result.tag === 'done') pool.succeeded(member)
+    return result
+  }
+  const detail = `status ${answer.status}`
+  if (answer.status >= 500 || answer.status === 429)
+    return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { restMs: retryAfterMs }) }
+  const refusal = refusalIn(answer)
+  if (refusal === undefined)
+    return {
+      tag: 'elsewhere',
+      failure: new Failure(
+        'unavailable',
+        `${name} answers ${question.what} with ${detail}, which no node does.`,
+      ),
+    }
+  const failure = new Refused(question.what, name, refusal.code, refusal.message)
+  return refusal.message === NOT_FOUND_YET && question.mayBeAbsent !== true
+    ? { tag: 'again', detail: refusal.message, bad: failure }
+    : { tag: 'elsewhere', failure }
+}
+
+const read = <T>(question: Question<T>, { body }: NodeAnswer): Try<T> => {
+  const text = utf8(body)
+  if (text === undefined) {
+    const bad = new Failure('bad_block', `The answer to ${question.what} is not UTF-8.`)
+    return { tag: 'again', detail: bad.message, bad }
+  }
+  try {
+    return { tag: 'done', value: question.decode(text) }
+  } catch (error) {
+    if (error instanceof Failure) return { tag: 'again', detail: error.message, bad: error }
+    throw error
+  }
+}
+
+const utf8 = (bytes: Uint8Array): string | undefined => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+const refusalIn = (answer: NodeAnswer): { readonly code: number; readonly message: string } | undefined => {
+  if (answer.status !== 400) return undefined
+  try {
+    const { code, message } = JSON.parse(Buffer.from(answer.body).toString()) as Record<
+      'code' | 'message',
+      unknown
+    >
+    return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,196 @@
+import { decodeBlockAnswer, decodeChainInfo, decodeContract, decodeStorage } from '#chain/decode.ts'
+import { systemContractsIn } from '#chain/system-contracts.ts'
+import { Failure } from '#failure/failure.ts'
+import { blockStream } from './block-stream.ts'
+import { type Asking, ask, nobodyAnswers, Refused, tryOnce } from './call.ts'
+import { backoffMs, type Clock, systemClock } from './clock.ts'
+import { endpointOf } from './endpoint.ts'
+import { askOnce, endedByCaller } from './http.ts'
+import { createPool, type Member } from './pool.ts'
+import { type ChainInfo, type Node, type NodeAnswer, STORAGE_PAGE } from './port.ts'
+import { createRangeSize } from './range-size.ts'
+import { joinSignals } from './signals.ts'
+
+export type NodeOptions = {
+  /** Nodes of one chain, at least one: `http(s)://[user:password@]host[:port][/path]`. */
+  readonly urls: readonly string[]
+  /** For one answer; default 10 s. */
+  readonly timeoutMs?: number
+  /** Of one answer; default 32 MiB: a block's 8 million gas fill a few MiB of JSON at most. */
+  readonly maxBytes?: number
+  /** Ranges of blocks asked for at the same time; default 4. */
+  readonly inFlight?: number
+  /** How often a question is asked before it is given up; default 5, at least twice per node. */
+  readonly tries?: number
+  readonly clock?: Clock
+}
+
+/** Size of bulk answers that is aimed at: large enough that the request's own cost is nothing. */
+const TARGET_BYTES = 4 * 1024 * 1024
+
+/** Nodes over HTTP RPC as one (`port.ts`). Throws Failure 'usage' for URLs that are none. Asks nothing yet. */
+export const createNode = ({
+  urls,
+  timeoutMs = 10_000,
+  maxBytes = 32 * 1024 * 1024,
+  inFlight = 4,
+  tries = 5,
+  clock = systemClock,
+}: NodeOptions): Node => {
+  const endpoints = urls.map(endpointOf)
+  if (endpoints.length === 0) throw new Failure('usage', 'No node URL is given.')
+  const pool = createPool(endpoints, clock)
+  const asking: Asking = {
+    pool,
+    clock,
+    limits: { timeoutMs, maxBytes },
+    tries: Math.max(tries, 2 * endpoints.length),
+  }
+  const closed = new AbortController()
+  /** Work that ends with the caller's signal or the node's end. */
+  const until = async <T>(
+    signal: AbortSignal | undefined,
+    work: (ends: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const ends = joinSignals(signal, closed.signal)
+    try {
+      return await work(ends.signal)
+    } finally {
+      ends.release()
+    }
+  }
+  const size = createRangeSize(Math.min(TARGET_BYTES, maxBytes))
+  const contractCode: Node['contractCode'] = (id, signal) =>
+    until(signal, ends =>
+      ask(
+        asking,
+        {
+          what: `contract ${id}`,
+          path: `/getContract/${encodeURIComponent(id)}/false`,
+          decode: decodeContract,
+        },
+        ends,
+      ),
+    )
+  return {
+    name: endpoints.map(({ name }) => name).join(', '),
+    chainInfo: signal => until(signal, ends => highest(asking, ends)),
+    blocks: async function* ({ signal, ...range }) {
+      const ends = joinSignals(signal, closed.signal)
+      try {
+        for await (const block of blockStream(asking, size, { ...range, signal: ends.signal, inFlight })) {
+          const systemCode = []
+          for (const id of systemContractsIn(block)) systemCode.push(await contractCode(id, ends.signal))
+          yield { block, systemCode }
+        }
+      } finally {
+        ends.release()
+      }
+    },
+    blockHash: (height, signal) => until(signal, ends => irreversibleHash(asking, height, ends)),
+    contractCode,
+    storage: ({ contract, type, prefix, from }, signal) =>
+      until(signal, ends =>
+        ask(
+          asking,
+          {
+            what: `storage of ${contract}`,
+            path: '/listContractStorage',
+            body: storageQuestion(contract, type, prefix, from),
+            decode: decodeStorage,
+          },
+          ends,
+        ),
+      ),
+    get: (path, signal) => until(signal, ends => passOn(asking, path, ends)),
+    close: () => closed.abort('closed'),
+  }
+}
+
+const storageQuestion = (id: string, storageType: string, prefix: string, from: string | undefined): string =>
+  JSON.stringify({ id, storageType, prefix, limit: String(STORAGE_PAGE), by_longest_chain: false, from })
+
+/**
+ * Asks all nodes that do not rest where they stand and answers what the highest says. (A node that is stuck says the
+ * same again and again: its head time tells.)
+ */
+const highest = async (asking: Asking, signal: AbortSignal): Promise<ChainInfo> => {
+  const { pool, clock } = asking
+  const what = 'getChainInfo'
+  const question = { what, path: '/getChainInfo', decode: decodeChainInfo }
+  const details = new Map<string, string>()
+  for (let round = 1; ; round += 1) {
+    const now = clock.now()
+    const awake = pool.members.filter(({ restUntil }) => restUntil <= now)
+    const asked = awake.length > 0 ? awake : pool.members
+    const results = await Promise.all(asked.map(member => tryOnce(asking, member, question, signal)))
+    let best: ChainInfo | undefined
+    // In the order the nodes are given: the first that answers says which chain it is.
+    for (const [index, result] of results.entries()) {
+      const member = asked[index]
+      if (member === undefined) continue
+      if (result.tag !== 'done') {
+        details.set(member.endpoint.name, result.tag === 'again' ? result.detail : result.failure.message)
+        pool.failed(member, result.tag === 'again' ? result.restMs : undefined)
+      } else if (!pool.stands(member, result.value))
+        details.set(member.endpoint.name, `chain ${result.value.chainId} is another one`)
+      else best = higher(best, result.value)
+    }
+    if (best !== undefined) return best
+    if (round * pool.members.length >= asking.tries) throw nobodyAnswers(pool, what, details)
+    await clock.sleep(backoffMs(round, clock.random()), signal)
+    if (signal.aborted) throw endedByCaller(signal)
+  }
+}
+
+const higher = (a: ChainInfo | undefined, b: ChainInfo): ChainInfo => {
+  if (a === undefined || b.libBlock > a.libBlock) return b
+  return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
+}
+
+const irreversibleHash = async (
+  asking: Asking,
+  height: number,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  try {
+    return await ask(
+      asking,
+      {
+        what: `hash of block ${height}`,
+        path: `/getBlockByNumber/${height}/false`,
+        mayBeAbsent: true,
+        decode: text => {
+          const { status, block } = decodeBlockAnswer(text)
+          if (block.height !== height)
+            throw new Failure('bad_block', `Block ${block.height} came for block ${height}.`)
+          return status === 'IRREVERSIBLE' ? block.hash : undefined
+        },
+      },
+      signal,
+    )
+  } catch (error) {
+    if (error instanceof Refused && error.reason === 'block not found') return undefined
+    throw error
+  }
+}
+
+/** The first node that answers at all, whatever it says. */
+const passOn = async (asking: Asking, path: string, signal: AbortSignal): Promise<NodeAnswer> => {
+  const { pool, limits } = asking
+  if (!path.startsWith('/'))
+    throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
+  const without = new Set<Member>()
+  const details = new Map<string, string>()
+  for (let member = pool.pick(without); member !== undefined; member = pool.pick(without)) {
+    const outcome = await askOnce(member.endpoint, { path }, limits, signal)
+    if (outcome.tag === 'answer') {
+      pool.succeeded(member)
+      return outcome.answer
+    }
+    if (outcome.tag !== 'too_large') pool.failed(member)
+    details.set(member.endpoint.name, outcome.detail)
+    without.add(member)
+  }
+  throw nobodyAnswers(pool, path.replace(/\?.*$/s, ''), details)
+}

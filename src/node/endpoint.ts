@@ -1,0 +1,32 @@
+import { Failure } from '#failure/failure.ts'
+
+/** Where a node is asked. */
+export type Endpoint = {
+  /** URL without user and password, for messages. */
+  readonly name: string
+  /** URL that paths are put behind; without credentials and slash at its end. */
+  readonly base: string
+  /** `Authorization` when the URL had user and password. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const HELP = 'A node is given as http(s)://[user:password@]host[:port][/path].'
+
+/** Reads a node's URL. The text itself never stands in a message: it may hold a password. Throws Failure 'usage'. */
+export const endpointOf = (text: string): Endpoint => {
+  const url = URL.parse(text)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new Failure('usage', 'A node URL is not one of http or https.', { help: HELP })
+  if (url.search !== '' || url.hash !== '')
+    throw new Failure('usage', `Node URL ${url.origin}${url.pathname} has a query or fragment.`, {
+      help: HELP,
+    })
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  return { name: base, base, headers: authorization(url) }
+}
+
+const authorization = ({ username, password }: URL): Readonly<Record<string, string>> => {
+  if (username === '' && password === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}

@@ -1,0 +1,103 @@
+import { Failure } from '#failure/failure.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { NodeAnswer } from './port.ts'
+import { joinSignals } from './signals.ts'
+
+export type HttpRequest = {
+  /** Begins with a slash. */
+  readonly path: string
+  /** JSON; with it the request is a POST. */
+  readonly body?: string
+}
+export type HttpLimits = {
+  /** For the whole answer, from the first byte sent to the last one received. */
+  readonly timeoutMs: number
+  /** Of the body, as it is after decompression. */
+  readonly maxBytes: number
+}
+
+/** What came of one request: an answer of whatever status, or why there is none. */
+export type Outcome =
+  | { readonly tag: 'answer'; readonly answer: NodeAnswer; readonly retryAfterMs: number | undefined }
+  | { readonly tag: 'timeout' | 'connection' | 'too_large'; readonly detail: string }
+
+/** Tells the time-out from the caller's end. */
+const LATE = 'late'
+
+/**
+ * One request to one node. Redirects are not followed; an answer over the limit is cut off while it comes in. Throws
+ * only Failure 'deadline' when `signal` aborts.
+ */
+export const askOnce = async (
+  endpoint: Endpoint,
+  request: HttpRequest,
+  limits: HttpLimits,
+  signal?: AbortSignal,
+): Promise<Outcome> => {
+  if (signal?.aborted === true) throw endedByCaller(signal)
+  const ends = joinSignals(signal)
+  const timer = setTimeout(() => ends.abort(LATE), limits.timeoutMs)
+  try {
+    const response = await fetch(`${endpoint.base}${request.path}`, {
+      method: request.body === undefined ? 'GET' : 'POST',
+      headers: {
+        accept: 'application/json',
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...endpoint.headers,
+      },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      redirect: 'manual',
+      keepalive: true,
+      signal: ends.signal,
+    })
+    const body = await readBody(response, limits.maxBytes)
+    if (body === undefined) return { tag: 'too_large', detail: `the answer is over ${limits.maxBytes} bytes` }
+    const contentType = response.headers.get('content-type') ?? ''
+    return {
+      tag: 'answer',
+      answer: { status: response.status, contentType, body },
+      retryAfterMs: retryAfter(response),
+    }
+  } catch (error) {
+    if (ends.signal.aborted && ends.signal.reason !== LATE) throw endedByCaller(ends.signal)
+    if (ends.signal.aborted) return { tag: 'timeout', detail: `no answer within ${limits.timeoutMs} ms` }
+    return { tag: 'connection', detail: `no connection (${codeOf(error)})` }
+  } finally {
+    clearTimeout(timer)
+    ends.release()
+  }
+}
+
+/** The Failure for a call whose caller does not want it any more. */
+export const endedByCaller = (signal: AbortSignal): Failure =>
+  new Failure('deadline', 'The question to the node was ended before its answer.', { cause: signal.reason })
+
+/** undefined: more than `maxBytes`. */
+const readBody = async (response: Response, maxBytes: number): Promise<Uint8Array | undefined> => {
+  if (response.body === null) return new Uint8Array()
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of response.body) {
+    bytes += part.byteLength
+    if (bytes > maxBytes) return undefined
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+/** A node's word on when to come again is believed up to a minute. */
+const LONGEST_RETRY_AFTER_S = 60
+
+const retryAfter = (response: Response): number | undefined => {
+  const seconds = response.headers.get('retry-after')
+  return seconds !== null && /^[0-9]{1,6}$/.test(seconds)
+    ? Math.min(Number(seconds), LONGEST_RETRY_AFTER_S) * 1000
+    : undefined
+}
+
+/** The system's word for what happened (`ConnectionRefused`): messages of fetch may repeat the URL. */
+const codeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown'
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : error.name
+}
