@@ -1,0 +1,95 @@
+import { BLOCKED, type ElasticError, isPassing, MISSING_INDEX } from './failures.ts'
+
+/** One action of a bulk request, ready to send. */
+export type BulkItem = {
+  readonly action: 'create' | 'index' | 'delete'
+  readonly index: string
+  readonly id: string
+  /** Text of the document; undefined for `delete`. */
+  readonly source?: string
+  /** The action's lines as they are sent, each ended by a line feed. */
+  readonly lines: string
+  /** Length of `lines` in UTF-8. */
+  readonly bytes: number
+}
+
+/** How Elasticsearch answers one item. */
+export type ItemAnswer = { readonly status: number; readonly error?: ElasticError }
+
+const item = (
+  action: BulkItem['action'],
+  index: string,
+  id: string,
+  meta: Readonly<Record<string, unknown>>,
+  source?: string,
+): BulkItem => {
+  const head = JSON.stringify({ [action]: { _index: index, _id: id, ...meta } })
+  const lines = source === undefined ? `${head}\n` : `${head}\n${source}\n`
+  const bytes = Buffer.byteLength(lines)
+  return { action, index, id, lines, bytes, ...(source === undefined ? {} : { source }) }
+}
+
+/** Writes a document that must not exist yet. */
+export const createItem = (index: string, id: string, source: string): BulkItem =>
+  item('create', index, id, {}, source)
+
+/** Writes a document unless one of a higher version is there; the same version is written again. */
+export const versionedItem = (alias: string, id: string, version: number, source: string): BulkItem =>
+  item('index', alias, id, { version, version_type: 'external_gte', require_alias: true }, source)
+
+/** Writes a document whatever is there. */
+export const indexItem = (index: string, id: string, source: string): BulkItem =>
+  item('index', index, id, {}, source)
+
+/** Deletes a document unless one of a higher version is there. */
+export const versionedDeleteItem = (alias: string, id: string, version: number): BulkItem =>
+  item('delete', alias, id, { version, version_type: 'external_gte' })
+
+/** Deletes a document as it was seen: one written anew since then stays. */
+export const deleteSeenItem = (index: string, id: string, seqNo: number, primaryTerm: number): BulkItem =>
+  item('delete', index, id, { if_seq_no: seqNo, if_primary_term: primaryTerm })
+
+export const deleteItem = (index: string, id: string): BulkItem => item('delete', index, id, {})
+
+/** What becomes of an item after an answer. */
+export type ItemFate =
+  /** Stored or deleted, or what is there makes it needless. */
+  | 'done'
+  /** `create`: a document is there already; it must be the same. */
+  | 'exists'
+  /** Overload: send again later. */
+  | 'again'
+  /** The index takes no writes, mostly for a full disk: wait until somebody helps. */
+  | 'blocked'
+  /** Refused for good. */
+  | 'wrong'
+
+export const fateOf = (action: BulkItem['action'], { status, error }: ItemAnswer): ItemFate => {
+  if (error?.type === BLOCKED) return 'blocked'
+  if (status >= 200 && status < 300) return 'done'
+  // A delete of what is not there is done; a missing index is no such thing.
+  if (status === 404 && action === 'delete' && error?.type !== MISSING_INDEX) return 'done'
+  // index: a newer version is there. delete: written anew since it was seen.
+  if (status === 409) return action === 'create' ? 'exists' : 'done'
+  return isPassing(status) ? 'again' : 'wrong'
+}
+
+/** Cuts items into runs of at most `maxBytes`; a larger item stands alone. */
+export const cut = <T extends { readonly bytes: number }>(
+  items: readonly T[],
+  maxBytes: number,
+): readonly (readonly T[])[] => {
+  const runs: T[][] = []
+  let room = -1
+  for (const each of items) {
+    const run = runs.at(-1)
+    if (run === undefined || each.bytes > room) {
+      runs.push([each])
+      room = maxBytes - each.bytes
+      continue
+    }
+    run.push(each)
+    room -= each.bytes
+  }
+  return runs
+}

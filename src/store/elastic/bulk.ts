@@ -1,0 +1,135 @@
+import { Failure } from '#failure/failure.ts'
+import { type BulkItem, cut, fateOf, type ItemAnswer } from './bulk-item.ts'
+import type { Answer, Connection } from './connection.ts'
+import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
+import { backOff, type Pace } from './pace.ts'
+
+/** What a writer tells whoever watches it. */
+export type WriteEvent =
+  /** Elasticsearch takes no writes; the writer waits and tries again by itself. */
+  | { readonly type: 'blocked'; readonly reason: string }
+  | { readonly type: 'unblocked' }
+  /** Overloaded or out of reach; the writer tries again after `waitMs`. */
+  | { readonly type: 'retry'; readonly reason: string; readonly waitMs: number }
+
+export type Bulk = {
+  readonly connection: Connection
+  readonly pace: Pace
+  readonly onEvent: (event: WriteEvent) => void
+  /** Longest answer to a write, milliseconds. */
+  readonly timeoutMs: number
+  /** How long the same items may fail one try after the other before it is given up. */
+  readonly patienceMs: number
+  /** Throws when this loader has nothing to write any more; asked before each new try. */
+  readonly requireHold?: () => void
+}
+
+/** Bodies of some MB are where bulk loading stops getting faster. */
+const BULK_BYTES = 4_000_000
+const IN_FLIGHT = 3
+
+/**
+ * Carries out every item, whatever the order, and gives back those `create`s whose document exists already. Overload
+ * and cut connections are tried again item by item, a block is waited for; throws 'defect' when an item is refused,
+ * 'unavailable' when patience ends. Nothing is skipped.
+ */
+export const sendBulk = async (bulk: Bulk, items: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+  const runs = cut(items, BULK_BYTES)
+  const existing: BulkItem[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let run = runs[next++]; run !== undefined; run = runs[next++])
+      existing.push(...(await sendRun(bulk, run)))
+  }
+  // All workers end before a failure goes up: no write of this call happens after it.
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(IN_FLIGHT, runs.length) }, worker))
+  for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
+  return existing
+}
+
+type Tried = {
+  readonly again: readonly BulkItem[]
+  readonly existing: readonly BulkItem[]
+  readonly blocked: boolean
+  readonly reason: string
+}
+
+const sendRun = async (bulk: Bulk, run: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+  const existing: BulkItem[] = []
+  let pending = run
+  let since = bulk.pace.now()
+  let blocked = false
+  for (let attempt = 0; ; attempt++) {
+    const tried = await tryRun(bulk, pending)
+    existing.push(...tried.existing)
+    if (blocked && !tried.blocked) bulk.onEvent({ type: 'unblocked' })
+    if (tried.again.length === 0) return existing
+    // Progress, and a block that somebody must clear, start patience anew.
+    if (tried.again.length < pending.length || tried.blocked) since = bulk.pace.now()
+    else if (bulk.pace.now() - since > bulk.patienceMs) throw new Failure('unavailable', tried.reason)
+    if (tried.again.length < pending.length) attempt = 0
+    const waitMs = backOff(attempt, bulk.pace.random())
+    if (!tried.blocked) bulk.onEvent({ type: 'retry', reason: tried.reason, waitMs })
+    else if (!blocked) bulk.onEvent({ type: 'blocked', reason: tried.reason })
+    blocked = tried.blocked
+    pending = tried.again
+    await bulk.pace.sleep(waitMs)
+    // One who was replaced may stand before a partition that is read-only by now.
+    bulk.requireHold?.()
+  }
+}
+
+const tryRun = async (bulk: Bulk, pending: readonly BulkItem[]): Promise<Tried> => {
+  let answer: Answer
+  try {
+    answer = await bulk.connection.send({
+      method: 'POST',
+      path: '/_bulk',
+      query: {
+        filter_path: 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by',
+      },
+      lines: pending.map(({ lines }) => lines).join(''),
+      timeoutMs: bulk.timeoutMs,
+    })
+  } catch (error) {
+    if (!(error instanceof Failure) || !error.retryable) throw error
+    return { again: pending, existing: [], blocked: false, reason: error.message }
+  }
+  if (answer.status >= 300) return wholeRefused(bulk, pending, answer)
+  const { items } = JSON.parse(answer.text) as { items: readonly Readonly<Record<string, ItemAnswer>>[] }
+  if (items.length !== pending.length)
+    throw new Failure('defect', `A bulk of ${pending.length} items was answered with ${items.length}.`)
+  return sortAnswers(bulk, pending, items)
+}
+
+const wholeRefused = (bulk: Bulk, pending: readonly BulkItem[], answer: Answer): Tried => {
+  const error = errorOf(answer)
+  const fate = fateOf('index', { status: answer.status, error })
+  if (fate === 'blocked' || isPassing(answer.status))
+    return { again: pending, existing: [], blocked: fate === 'blocked', reason: reasonOf(error) }
+  throw toFailure(bulk.connection, answer.status, error, 'write in bulk')
+}
+
+const sortAnswers = (
+  bulk: Bulk,
+  pending: readonly BulkItem[],
+  answers: readonly Readonly<Record<string, ItemAnswer>>[],
+): Tried => {
+  const again: BulkItem[] = []
+  const existing: BulkItem[] = []
+  let blocked = false
+  let reason = ''
+  for (const [at, item] of pending.entries()) {
+    const answer = answers[at]?.[item.action]
+    if (answer === undefined) throw new Failure('defect', `A bulk's answer lacks ${item.index} '${item.id}'.`)
+    const fate = fateOf(item.action, answer)
+    if (fate === 'wrong')
+      throw toFailure(bulk.connection, answer.status, answer.error ?? {}, `write ${item.index} '${item.id}'`)
+    if (fate === 'exists') existing.push(item)
+    if (fate !== 'again' && fate !== 'blocked') continue
+    again.push(item)
+    blocked ||= fate === 'blocked'
+    reason = `${item.index} '${item.id}': ${reasonOf(answer.error ?? {})}`
+  }
+  return { again, existing, blocked, reason }
+}

@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs'
+import {
+  Client,
+  type ClientOptions,
+  CloudConnectionPool,
+  errors,
+  HttpConnection,
+  Serializer,
+} from '@elastic/elasticsearch'
+import { Failure } from '#failure/failure.ts'
+import { hostTurns, hostUrls } from './hosts.ts'
+
+export type ElasticAuth =
+  | { readonly username: string; readonly password: string }
+  | { readonly apiKey: string }
+
+export type ConnectionOptions = {
+  /**
+   * `http(s)://host:port`, or several hosts of one cluster with commas between; with a path where a proxy needs one;
+   * never with credentials.
+   */
+  readonly url: string
+  readonly auth?: ElasticAuth
+  /** PEM file of the authority that signed the server's certificate. */
+  readonly caFile?: string
+  /** Longest time for one answer to a read, milliseconds. */
+  readonly requestTimeoutMs?: number
+  /** Most sockets at once to one host; further requests wait. */
+  readonly maxSockets?: number
+}
+
+export type Request = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  /** JSON text. */
+  readonly body?: string
+  /** Lines of JSON text, each ended by a line feed. */
+  readonly lines?: string
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number
+}
+
+export type Answer = { readonly status: number; readonly text: string }
+
+/** The one way to the server. */
+export type Connection = {
+  /** URL, for messages. */
+  readonly url: string
+  /** Name of the user, for messages; never the password. */
+  readonly user: string
+  readonly requestTimeoutMs: number
+  /**
+   * Sends once, never again by itself; hosts of a cluster take turns, and one that failed rests for a while. Every HTTP
+   * status is an answer. Throws 'unavailable' when there is none (then the request may or may not have been carried
+   * out), 'deadline' when `signal` aborts.
+   */
+  send(request: Request): Promise<Answer>
+  close(): Promise<void>
+}
+
+const REQUEST_TIMEOUT_MS = 30_000
+const MAX_SOCKETS = 32
+/** So that the client never makes an error of an answer: what a status means is decided by the caller. */
+const EVERY_STATUS = Array.from({ length: 200 }, (_, at) => 400 + at)
+
+/** Answers stay text: the reader decides between JSON.parse and exact parsing. */
+class TextSerializer extends Serializer {
+  override deserialize<T>(json: string): T {
+    return json as unknown as T
+  }
+}
+
+/**
+ * Options of the client of one host. HttpConnection: the default connection, on undici, fails on Bun with every request.
+ * CloudConnectionPool: one address, never marked dead, never asked `HEAD /`, which small distributions lack.
+ */
+export const clientOptions = (url: URL, options: Omit<ConnectionOptions, 'url'>): ClientOptions => ({
+  node: { url },
+  Connection: HttpConnection,
+  ConnectionPool: CloudConnectionPool,
+  Serializer: TextSerializer,
+  maxRetries: 0,
+  requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+  agent: {
+    keepAlive: true,
+    maxSockets: options.maxSockets ?? MAX_SOCKETS,
+    maxFreeSockets: options.maxSockets ?? MAX_SOCKETS,
+  },
+  enableMetaHeader: false,
+  ...(options.auth === undefined ? {} : { auth: options.auth }),
+  ...(options.caFile === undefined ? {} : { tls: { ca: readCa(options.caFile) } }),
+})
+
+const readCa = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Failure('usage', `The CA file ${file} can not be read: ${messageOf(error)}.`)
+  }
+}
+
+type Host = { readonly url: string; readonly client: Client }
+
+/** An answer that comes later than this makes its host rest when the caller gives up on it. */
+const SLOW_MS = 1_000
+
+/** Connects lazily: nothing is sent before the first request. */
+export const connect = (options: ConnectionOptions): Connection => {
+  const hosts = hostUrls(options.url).map(url => ({
+    url: url.href.replace(/\/+$/, ''),
+    client: new Client(clientOptions(url, options)),
+  }))
+  const turns = hostTurns<Host>(hosts)
+  const url = options.url.replace(/\/+$/, '')
+  const defaultTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
+  let closed = false
+  const send = async (request: Request): Promise<Answer> => {
+    if (closed) throw new Failure('unavailable', `The store ${url} was closed.`, { retryable: false })
+    if (request.signal?.aborted) throw passed(request)
+    const host = turns.next()
+    const since = performance.now()
+    try {
+      const answer = await sendTo(host, request, request.timeoutMs ?? defaultTimeout)
+      // A node that starts, or has lost its cluster; 429 would be no better elsewhere.
+      if (answer.status >= 502 && answer.status <= 504) turns.failed(host)
+      return answer
+    } catch (error) {
+      if (!request.signal?.aborted || performance.now() - since > SLOW_MS) turns.failed(host)
+      throw error
+    }
+  }
+  return {
+    url,
+    user: userOf(options.auth),
+    requestTimeoutMs: defaultTimeout,
+    send,
+    close: async () => {
+      if (closed) return
+      closed = true
+      await Promise.all(hosts.map(({ client }) => client.close()))
+    },
+  }
+}
+
+const sendTo = async ({ url, client }: Host, request: Request, timeoutMs: number): Promise<Answer> => {
+  const deadline = new AbortController()
+  // The client's own timeout ends with the headers; a body that never ends needs this one.
+  const timer = setTimeout(() => deadline.abort(), timeoutMs)
+  const abort = () => deadline.abort()
+  request.signal?.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([perform(client, request, timeoutMs, deadline.signal), ended(deadline.signal)])
+  } catch (error) {
+    if (request.signal?.aborted) throw passed(request)
+    throw toFailure(error, url, request, timeoutMs)
+  } finally {
+    clearTimeout(timer)
+    request.signal?.removeEventListener('abort', abort)
+  }
+}
+
+const perform = async (
+  client: Client,
+  request: Request,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Answer> => {
+  const { statusCode, body } = await client.transport.request<string | boolean>(
+    {
+      method: request.method,
+      path: request.path,
+      ...(request.query === undefined ? {} : { querystring: { ...request.query } }),
+      ...(request.body === undefined ? {} : { body: request.body }),
+      ...(request.lines === undefined ? {} : { bulkBody: request.lines }),
+    },
+    {
+      meta: true,
+      maxRetries: 0,
+      ignore: EVERY_STATUS,
+      requestTimeout: timeoutMs,
+      openTelemetry: { enabled: false },
+      signal,
+      ...(request.body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
+    },
+  )
+  return { status: statusCode ?? 0, text: typeof body === 'string' ? body : '' }
+}
+
+const ended = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new errors.TimeoutError('No whole answer in time')), {
+      once: true,
+    })
+  })
+
+const passed = (request: Request): Failure =>
+  new Failure('deadline', `The deadline passed before Elasticsearch answered ${request.path}.`)
+
+const toFailure = (error: unknown, url: string, request: Request, timeoutMs: number): Failure => {
+  if (error instanceof Failure) return error
+  const what = `${request.method} ${request.path}`
+  if (error instanceof errors.TimeoutError || error instanceof errors.RequestAbortedError)
+    return new Failure(
+      'unavailable',
+      `Elasticsearch at ${url} did not answer ${what} within ${timeoutMs} ms.`,
+    )
+  if (error instanceof errors.ProductNotSupportedError)
+    return new Failure('unavailable', `What answers at ${url} is not Elasticsearch.`, { retryable: false })
+  // No cause: the client's errors carry the request with its headers.
+  return new Failure('unavailable', `Elasticsearch at ${url} can not be reached: ${messageOf(error)}.`)
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const userOf = (auth: ElasticAuth | undefined): string => {
+  if (auth === undefined) return 'without a user'
+  return 'username' in auth ? `user '${auth.username}'` : 'the API key'
+}

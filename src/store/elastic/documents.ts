@@ -1,0 +1,89 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf, Index } from '#indices/define.ts'
+import type { Field } from '#indices/fields.ts'
+import { AT } from './mappings.ts'
+
+/** `_source` of a document as JSON.parse gives it; exact because every 64-bit number in it is text. */
+export type Source = Readonly<Record<string, unknown>>
+
+const MIN_INT64 = -(2n ** 63n)
+const MAX_INT64 = 2n ** 63n - 1n
+/** Limits of Elasticsearch, in bytes of UTF-8. */
+const MAX_ID_BYTES = 512
+const MAX_TERM_BYTES = 32_766
+
+/**
+ * A document as the text of its `_source`. Throws 'defect' on what Elasticsearch would refuse: after a batch is
+ * committed nothing in it may be refused any more.
+ */
+export const encode = (index: Index, doc: { readonly id: string }, at?: number): string => {
+  const idBytes = Buffer.byteLength(doc.id)
+  if (idBytes === 0 || idBytes > MAX_ID_BYTES)
+    throw new Failure(
+      'defect',
+      `Id '${doc.id}' of ${index.name} has ${idBytes} bytes; 1 to ${MAX_ID_BYTES} can be stored.`,
+    )
+  const values = doc as unknown as Source
+  const written: string[] = []
+  for (const [name, field] of Object.entries(index.fields)) {
+    const value = values[name]
+    if (value === undefined && field.optional) continue
+    const text = encodeValue(field, value)
+    if (text === undefined)
+      throw new Failure(
+        'defect',
+        `Field '${name}' of ${index.name} '${doc.id}' is not a ${field.kind} that can be stored: ${shown(value)}.`,
+      )
+    written.push(`"${name}":${text}`)
+  }
+  if (at !== undefined) written.push(`"${AT}":${at}`)
+  return `{${written.join(',')}}`
+}
+
+const shown = (value: unknown): string => String(value).slice(0, 80)
+
+/** undefined: the value is not of the field's kind. Lone surrogates, which no UTF-8 can carry, become U+FFFD. */
+const encodeValue = (field: Field, value: unknown): string | undefined => {
+  switch (field.kind) {
+    case 'keyword':
+      return typeof value === 'string' && Buffer.byteLength(value) <= MAX_TERM_BYTES
+        ? JSON.stringify(value.toWellFormed())
+        : undefined
+    case 'text':
+      return typeof value === 'string' ? JSON.stringify(value.toWellFormed()) : undefined
+    case 'long':
+      return isInt64(value) ? `"${value}"` : undefined
+    case 'int':
+      return Number.isSafeInteger(value) ? String(value) : undefined
+    case 'bool':
+      return typeof value === 'boolean' ? String(value) : undefined
+    case 'json':
+      return value === undefined ? undefined : JSON.stringify(JSON.stringify(value))
+    case 'places':
+      return Array.isArray(value) && value.every(isInt64)
+        ? `[${value.map(place => `"${place}"`).join(',')}]`
+        : undefined
+  }
+}
+
+const isInt64 = (value: unknown): value is bigint =>
+  typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
+
+/** The document of an index behind a `_source`. */
+export const decode = <I extends Index>(index: I, id: string, source: Source): DocOf<I> => {
+  const doc: Record<string, unknown> = { id }
+  for (const [name, field] of Object.entries(index.fields)) {
+    const value = source[name]
+    if (value === undefined && field.optional) continue
+    doc[name] = decodeValue(field, value)
+  }
+  // The mapping is strict and made from the same fields.
+  return doc as DocOf<I>
+}
+
+const decodeValue = (field: Field, value: unknown): unknown => {
+  if (field.kind === 'long') return BigInt(value as string)
+  if (field.kind === 'places') return (value as readonly string[]).map(BigInt)
+  if (field.kind === 'json') return JSON.parse(value as string)
+  return value
+}

@@ -1,0 +1,84 @@
+import { Failure } from '#failure/failure.ts'
+import type { Answer, Connection } from './connection.ts'
+
+/** What Elasticsearch says about an error, of a request or of one item of a bulk. */
+export type ElasticError = {
+  readonly type?: string
+  readonly reason?: string
+  readonly index?: string
+  readonly caused_by?: { readonly type?: string; readonly reason?: string }
+  readonly root_cause?: readonly { readonly type?: string; readonly reason?: string }[]
+}
+
+/** The error in an answer's body; {} when it has none. */
+export const errorOf = (answer: Answer): ElasticError => {
+  try {
+    const body = JSON.parse(answer.text) as { error?: unknown }
+    if (typeof body.error === 'string') return { reason: body.error }
+    return typeof body.error === 'object' && body.error !== null ? body.error : {}
+  } catch {
+    return { reason: answer.text.slice(0, 200) }
+  }
+}
+
+/** The answer may be another one a little later: overload, a node that starts or leaves. */
+export const isPassing = (status: number): boolean =>
+  status === 429 || status === 502 || status === 503 || status === 504
+
+export const isMissingIndex = (failure: unknown): boolean => {
+  if (!(failure instanceof Failure)) return false
+  const { type } = failure.details
+  return type === MISSING_INDEX
+}
+
+export const MISSING_INDEX = 'index_not_found_exception'
+/** Disk above the flood stage, or an index set read-only by hand. */
+export const BLOCKED = 'cluster_block_exception'
+
+/** Reason with its cause, one line. */
+export const reasonOf = (error: ElasticError): string => {
+  const inner = error.caused_by?.reason ?? error.root_cause?.[0]?.reason
+  const parts = [error.reason ?? error.type ?? 'no reason given']
+  if (inner !== undefined && inner !== error.reason) parts.push(inner)
+  return parts.join(': ').replace(/\s+/g, ' ')
+}
+
+/** What an answer that is not the hoped-for one means to the caller. `what` says what was asked for. */
+export const toFailure = (
+  connection: Pick<Connection, 'url' | 'user'>,
+  status: number,
+  error: ElasticError,
+  what: string,
+): Failure => {
+  const reason = reasonOf(error)
+  const details = { status, ...(error.type === undefined ? {} : { type: error.type }) }
+  if (status === 401)
+    return new Failure('unavailable', `Elasticsearch at ${connection.url} refused ${connection.user}.`, {
+      retryable: false,
+      details,
+      help: 'Check user and password, or the API key, in the settings.',
+    })
+  if (error.type === MISSING_INDEX)
+    return new Failure('unavailable', `${reason} (${what}).`, {
+      retryable: false,
+      details,
+      help: 'Run: iostlens indices check, then iostlens indices create.',
+    })
+  // 503: a cluster without a master, or one that has not read its state yet.
+  if (error.type === BLOCKED && status !== 503)
+    return new Failure('unavailable', `Elasticsearch blocks ${what}: ${reason}.`, {
+      details,
+      help: 'Mostly a full disk: free some, then the block clears by itself.',
+    })
+  if (status === 403)
+    return new Failure('unavailable', `${connection.user} may not ${what}: ${reason}.`, {
+      retryable: false,
+      details,
+      help: 'Give the role the privilege that is named.',
+    })
+  if (isPassing(status) || status >= 500)
+    return new Failure('unavailable', `Elasticsearch can not ${what} now (${status}): ${reason}.`, {
+      details,
+    })
+  return new Failure('defect', `Elasticsearch refused to ${what} (${status}): ${reason}.`, { details })
+}

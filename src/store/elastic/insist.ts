@@ -1,0 +1,81 @@
+import { Failure } from '#failure/failure.ts'
+import { askText } from './ask.ts'
+import { type Bulk, sendBulk } from './bulk.ts'
+import { type BulkItem, deleteSeenItem } from './bulk-item.ts'
+import { getMany } from './get-many.ts'
+import { refresh } from './refresh.ts'
+
+/** Elasticsearch remembers the version of a deleted document for a minute (`index.gc_deletes`). */
+const PATIENCE_MS = 90_000
+const WAIT_MS = 300
+
+/**
+ * Makes sure that versioned writes were carried out: one is passed over where a higher version stands, or stood and was
+ * deleted by somebody a moment ago. What stands is then deleted, its memory waited for, and the write sent again.
+ */
+export const insist = async (bulk: Bulk, items: readonly BulkItem[], version: number): Promise<void> => {
+  let left = await stubborn(bulk, items, version)
+  if (left.length === 0) return
+  const indices = [...new Set(left.map(({ item }) => item.index))]
+  const since = bulk.pace.now()
+  await forgetDeletes(bulk, indices, '0s')
+  try {
+    for (; left.length > 0; left = await stubborn(bulk, items, version)) {
+      if (bulk.pace.now() - since > PATIENCE_MS)
+        throw new Failure(
+          'conflict',
+          `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' stay.`,
+          {
+            help: 'Another program writes to these indices; stop it.',
+          },
+        )
+      await sendBulk(
+        bulk,
+        left.flatMap(({ seen }) => (seen === undefined ? [] : [seen])),
+      )
+      await bulk.pace.sleep(WAIT_MS)
+      await refresh(bulk, indices)
+      await sendBulk(
+        bulk,
+        left.map(({ item }) => item),
+      )
+    }
+  } finally {
+    await forgetDeletes(bulk, indices, null)
+  }
+}
+
+type Stubborn = {
+  readonly item: BulkItem
+  /** Deletes what stands in the way; undefined: only a memory does. */
+  readonly seen: BulkItem | undefined
+}
+
+const stubborn = async (
+  bulk: Bulk,
+  items: readonly BulkItem[],
+  version: number,
+): Promise<readonly Stubborn[]> => {
+  const stored = await getMany(bulk.connection, items, { realtime: true })
+  return items.flatMap((item, at) => {
+    const got = stored[at]
+    const done = item.action === 'delete' ? got === undefined : got?.version === version
+    if (done) return []
+    const seen =
+      got === undefined ? undefined : deleteSeenItem(item.index, item.id, got.seqNo, got.primaryTerm)
+    return [{ item, seen }]
+  })
+}
+
+/** Not allowed to: it is waited for longer. */
+const forgetDeletes = async (bulk: Bulk, indices: readonly string[], after: string | null): Promise<void> => {
+  const list = indices.join(',')
+  await askText(bulk.connection, {
+    what: `set ${list}`,
+    method: 'PUT',
+    path: `/${list}/_settings`,
+    body: JSON.stringify({ index: { gc_deletes: after } }),
+    timeoutMs: bulk.timeoutMs,
+    also: [401, 403],
+  })
+}

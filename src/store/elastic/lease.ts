@@ -1,0 +1,81 @@
+import { Failure } from '#failure/failure.ts'
+import { checkIdentity } from '#store/identity.ts'
+import type { Identity } from '#store/port.ts'
+import type { Bulk } from './bulk.ts'
+import { compareAndSet, type Held } from './compare-and-set.ts'
+import { SCHEMA } from './mappings.ts'
+import { type Checkpoint, readCheckpoint } from './meta.ts'
+import type { Names } from './names.ts'
+import { FIRST_PARTITION, NOTHING_FILLED } from './partitions.ts'
+
+const SIGNS_PER_LEASE = 3
+
+/** Wait between two signs of life. */
+export const signEveryMs = (leaseMs: number): number => Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
+
+/**
+ * Takes the checkpoint for a new random owner. While another one holds it, waits for its next sign of life ('conflict')
+ * or for the end of its lease: one without a sign for `leaseMs` is taken for dead. Should it not be, it finds out at
+ * its next commit; safety does not hang on clocks.
+ */
+export const acquire = async (
+  bulk: Bulk,
+  names: Names,
+  identity: Identity,
+  leaseMs: number,
+): Promise<Held> => {
+  const seen = await freeCheckpoint(bulk, names, identity, leaseMs)
+  const owner = crypto.randomUUID()
+  const next = { ...(seen?.checkpoint ?? emptyCheckpoint(identity)), owner, renewed: bulk.pace.now() }
+  const held = await compareAndSet(bulk, names, next, seen)
+  if (held === undefined)
+    throw new Failure('conflict', `Another loader took ${names.prefix} at the same moment.`)
+  return held
+}
+
+const freeCheckpoint = async (
+  bulk: Bulk,
+  names: Names,
+  identity: Identity,
+  leaseMs: number,
+): Promise<Held | undefined> => {
+  const since = bulk.pace.now()
+  const first = await readCheckpoint(bulk.connection, names)
+  let seen = first
+  while (seen !== undefined) {
+    requireIdentity(seen.checkpoint, identity, `${bulk.connection.url}/${names.prefix}`)
+    const { owner, renewed } = seen.checkpoint
+    const now = bulk.pace.now()
+    if (owner === '' || now - renewed > leaseMs || now - since > leaseMs) return seen
+    if (seen.seqNo !== first?.seqNo)
+      throw new Failure('conflict', `Another loader is writing ${names.prefix} at ${bulk.connection.url}.`, {
+        help: 'Stop it first; one store has one loader.',
+      })
+    await bulk.pace.sleep(signEveryMs(leaseMs) / 2)
+    seen = await readCheckpoint(bulk.connection, names)
+  }
+  return undefined
+}
+
+const emptyCheckpoint = (identity: Identity): Omit<Checkpoint, 'owner' | 'renewed' | 'write'> => ({
+  schema: SCHEMA,
+  chainId: identity.chainId,
+  genesis: identity.genesis,
+  derivation: identity.derivation,
+  partitions: FIRST_PARTITION,
+  filling: NOTHING_FILLED,
+  batch: '',
+  parts: 0,
+})
+
+const requireIdentity = (stored: Checkpoint, wanted: Identity, store: string): void => {
+  checkIdentity(store, stored, wanted)
+  if (stored.schema !== SCHEMA)
+    throw new Failure(
+      'conflict',
+      `${store} has documents of schema ${stored.schema}, the loader ${SCHEMA}.`,
+      {
+        help: 'Load anew into another prefix with this version, or go on with the version that began.',
+      },
+    )
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import type { Index } from '#indices/define.ts'
+import type { Field } from '#indices/fields.ts'
+
+/** A field as Elasticsearch gives it back: defaults left out. */
+export type Property = {
+  readonly type: 'keyword' | 'long' | 'boolean'
+  readonly index?: false
+  readonly doc_values?: false
+}
+export type Mapping = {
+  readonly dynamic: 'strict'
+  readonly _meta: { readonly schema: number; readonly fingerprint: string }
+  readonly properties: Readonly<Record<string, Property>>
+}
+/** What `create` makes of an index, apart from its name, its alias and its number of replicas. */
+export type IndexShape = {
+  readonly settings: { readonly index: Readonly<Record<string, unknown>> }
+  readonly mappings: Mapping
+}
+
+/** Raised when the meaning of what stands in the indices changes though the mappings stay. */
+export const SCHEMA = 1
+
+const storedOnly: Property = { type: 'keyword', index: false, doc_values: false }
+const searchedLong: Property = { type: 'long', doc_values: false }
+
+const propertyOf = ({ kind, searched, sorted }: Field): Property => {
+  const use = {
+    ...(searched ? {} : { index: false as const }),
+    ...(sorted ? {} : { doc_values: false as const }),
+  }
+  switch (kind) {
+    case 'keyword':
+      return { type: 'keyword', ...use }
+    case 'long':
+    case 'int':
+    case 'places':
+      return { type: 'long', ...use }
+    case 'bool':
+      return { type: 'boolean', ...use }
+    case 'text':
+    case 'json':
+      return storedOnly
+  }
+}
+
+/** Field of state documents: height of the batch that wrote them. Finds out whether anything newer can be seen. */
+export const AT = 'at'
+
+/** Field of history documents: height of their block. */
+export const HEIGHT = 'height'
+
+/** Shape of an index of the registry. */
+export const shapeOf = (index: Index): IndexShape => {
+  const properties: Record<string, Property> = {}
+  for (const [name, field] of Object.entries(index.fields)) properties[name] = propertyOf(field)
+  if (index.kind === 'state') properties[AT] = searchedLong
+  // Only a loader that clears up after a dead one searches by height: doc values alone are small and fast enough.
+  else properties[HEIGHT] = { type: 'long', index: false }
+  return shape(properties, sortOf(index))
+}
+
+/**
+ * The first order of an index is its sort on disk: a page then reads no more than it shows. Group first, because the
+ * order of a query must be a prefix of it.
+ */
+const sortOf = (index: Index): Readonly<Record<string, unknown>> => {
+  const first = Object.values(index.orders)[0]
+  if (first === undefined) return {}
+  const keys = [...(first.group === undefined ? [] : [[first.group, 'asc'] as const]), ...first.by]
+  return { sort: { field: keys.map(([field]) => field), order: keys.map(([, direction]) => direction) } }
+}
+
+const shape = (
+  properties: Readonly<Record<string, Property>>,
+  settings: Readonly<Record<string, unknown>> = {},
+): IndexShape => {
+  const fixed = { number_of_shards: 1, refresh_interval: '-1', ...settings }
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([SCHEMA, fixed, properties]))
+    .digest('hex')
+    .slice(0, 16)
+  return {
+    settings: { index: fixed },
+    mappings: { dynamic: 'strict', _meta: { schema: SCHEMA, fingerprint }, properties },
+  }
+}
+
+/** Checkpoint and published height, found by id. */
+export const metaShape = shape({ body: storedOnly })
+
+/** Parts of the state changes of a batch, until they are applied. */
+export const journalShape = shape({
+  batch: { type: 'keyword' },
+  part: { type: 'long', index: false, doc_values: false },
+  body: storedOnly,
+})
+
+export const keysShape = shape({
+  hash: storedOnly,
+  name: storedOnly,
+  perSecond: { type: 'long', index: false, doc_values: false },
+  perDay: { type: 'long', index: false, doc_values: false },
+  created: { type: 'long', index: false },
+  expires: { type: 'long', index: false, doc_values: false },
+  revoked: { type: 'long', index: false, doc_values: false },
+})

@@ -1,0 +1,127 @@
+import type { Filling, Published } from '#store/port.ts'
+import { askText } from './ask.ts'
+import type { Connection } from './connection.ts'
+import { errorOf, MISSING_INDEX, toFailure } from './failures.ts'
+import type { Names } from './names.ts'
+import type { Partitions } from './partitions.ts'
+
+/** How far is written and by whom; one document, changed by compare-and-set only. */
+export type Checkpoint = {
+  readonly schema: number
+  readonly chainId: number
+  readonly genesis: string
+  readonly derivation: number
+  /** Random name of the loader that holds the store; `""`: nobody. */
+  readonly owner: string
+  /** When it last said so, milliseconds since 1970. */
+  readonly renewed: number
+  /** Random name of this very write: tells after an unclear answer whether it was carried out. */
+  readonly write: string
+  readonly partitions: Partitions
+  readonly filling: Filling
+  /** End of the last committed batch. */
+  readonly end?: Published
+  /** Its random name, under which its journal stands, and how many parts that has. */
+  readonly batch: string
+  readonly parts: number
+}
+
+/** What readers go by. */
+export type PublishedMeta = {
+  readonly end: Published
+  readonly batch: string
+  readonly partitions: Partitions
+}
+
+/** Where a document stands, for compare-and-set. */
+export type Stand = { readonly seqNo: number; readonly primaryTerm: number }
+
+const CHECKPOINT = 'checkpoint'
+const PUBLISHED = 'published'
+
+const write = (value: object): string =>
+  JSON.stringify({
+    body: JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item)),
+  })
+
+const readEnd = (end: { time: string } & Omit<Published, 'time'>): Published => ({
+  ...end,
+  time: BigInt(end.time),
+})
+
+type Stored = {
+  readonly _seq_no: number
+  readonly _primary_term: number
+  readonly _source: { readonly body: string }
+}
+
+/** undefined: no such document, or no such index. Missing privileges and the like are Failures. */
+const read = async (
+  connection: Connection,
+  names: Names,
+  id: string,
+  signal?: AbortSignal,
+): Promise<Stored | undefined> => {
+  const what = `read ${names.meta}`
+  const answer = await askText(connection, {
+    what,
+    method: 'GET',
+    path: `/${names.meta}/_doc/${id}`,
+    signal,
+    also: [404],
+  })
+  if (answer.status !== 404) return JSON.parse(answer.text) as Stored
+  const error = errorOf(answer)
+  if (error.type !== undefined && error.type !== MISSING_INDEX) throw toFailure(connection, 404, error, what)
+  return undefined
+}
+
+/** What readers may see. undefined: nothing published yet, or nothing created. */
+export const readPublished = async (
+  connection: Connection,
+  names: Names,
+  signal?: AbortSignal,
+): Promise<PublishedMeta | undefined> => {
+  const stored = await read(connection, names, PUBLISHED, signal)
+  if (stored === undefined) return undefined
+  const meta = JSON.parse(stored._source.body)
+  return { ...meta, end: readEnd(meta.end) }
+}
+
+/** Text and version of the published document. Versions only grow, so a late writer can not take a height back. */
+export const publishedDoc = (meta: PublishedMeta) => ({
+  id: PUBLISHED,
+  version: versionAt(meta.end.height),
+  source: write(meta),
+})
+
+export const readCheckpoint = async (
+  connection: Connection,
+  names: Names,
+): Promise<(Stand & { readonly checkpoint: Checkpoint }) | undefined> => {
+  const stored = await read(connection, names, CHECKPOINT)
+  if (stored === undefined) return undefined
+  const { end, ...rest } = JSON.parse(stored._source.body)
+  return {
+    seqNo: stored._seq_no,
+    primaryTerm: stored._primary_term,
+    checkpoint: { ...rest, ...(end === undefined ? {} : { end: readEnd(end) }) },
+  }
+}
+
+/** Path, query and body of the compare-and-set; `stand` undefined: there must be none yet. */
+export const checkpointRequest = (names: Names, checkpoint: Checkpoint, stand: Stand | undefined) => ({
+  method: 'PUT' as const,
+  path: `/${names.meta}/_doc/${CHECKPOINT}`,
+  query: {
+    // An index that was deleted must not come back by itself with a guessed mapping.
+    require_alias: 'true',
+    ...(stand === undefined
+      ? { op_type: 'create' }
+      : { if_seq_no: String(stand.seqNo), if_primary_term: String(stand.primaryTerm) }),
+  },
+  body: write(checkpoint),
+})
+
+/** Version of a state document written by a batch that ends at `height`; versions begin at 1. */
+export const versionAt = (height: number): number => height + 1

@@ -1,0 +1,131 @@
+import { Failure } from '#failure/failure.ts'
+import type { Identity, Store, Writer } from '#store/port.ts'
+import { openAudit } from './audit.ts'
+import type { Bulk, WriteEvent } from './bulk.ts'
+import { type ConnectionOptions, connect } from './connection.ts'
+import { type CreateOptions, checkIndices, createIndices, refuseDifferent } from './create.ts'
+import { openKeys } from './keys.ts'
+import { mergeFinished } from './merge.ts'
+import { readCheckpoint, readPublished } from './meta.ts'
+import { namesOf } from './names.ts'
+import { type Pace, systemPace } from './pace.ts'
+import { FIRST_PARTITION } from './partitions.ts'
+import type { Hints } from './rank-begin.ts'
+import { openSessions } from './session.ts'
+import { openView } from './view.ts'
+import { openWriter } from './writer.ts'
+
+export type ElasticOptions = ConnectionOptions & {
+  /** What the names of all indices begin with, `PREFIX-…`. */
+  readonly prefix: string
+  /** Copies of each index besides the first, set when it is created. Default 0. */
+  readonly replicas?: number
+  /** History documents after which a new partition is opened. Default 100,000,000. */
+  readonly partitionDocuments?: number
+  /** A loader without a sign of life for so long is taken for dead, milliseconds. Default 15,000. */
+  readonly leaseMs?: number
+  /** Longest answer to a write, milliseconds. Default 120,000. */
+  readonly writeTimeoutMs?: number
+  /** How long a write is tried again before the loader gives up, milliseconds. Default 300,000. */
+  readonly patienceMs?: number
+  /** Told when Elasticsearch takes no writes or is overloaded. */
+  readonly onEvent?: (event: WriteEvent) => void
+  /** Time and chance, for tests. */
+  readonly pace?: Partial<Pace>
+}
+
+/** A shard may hold 2^31 documents; merging, moving and restoring it are best done with a twentieth of that. */
+export const PARTITION_DOCUMENTS = 100_000_000
+const LEASE_MS = 15_000
+const WRITE_TIMEOUT_MS = 120_000
+const PATIENCE_MS = 300_000
+/** A read without a deadline of its own is tried again for so long. */
+const READ_PATIENCE_MS = 10_000
+
+/**
+ * Documents in Elasticsearch (8.19 or 9). Nothing is sent before the first call. Every call's failures name the
+ * server, the index and what helps, never a password or key.
+ */
+export const openElastic = (options: ElasticOptions): Store => {
+  const connection = connect(options)
+  const names = namesOf(options.prefix)
+  const closing = new AbortController()
+  const pace: Pace = { ...systemPace(closing.signal), ...options.pace }
+  const bulk: Bulk = {
+    connection,
+    pace,
+    onEvent: options.onEvent ?? (() => {}),
+    timeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
+    patienceMs: options.patienceMs ?? PATIENCE_MS,
+  }
+  const create: CreateOptions = { replicas: options.replicas ?? 0, timeoutMs: bulk.timeoutMs }
+  const hints: Hints = new Map()
+  const read = openSessions({
+    readPublished: signal => readPublished(connection, names, signal),
+    viewOf: (published, signal) => openView({ connection, names, published, hints, signal }),
+    sleep: pace.sleep,
+    now: pace.now,
+    patienceMs: READ_PATIENCE_MS,
+    nothing: () =>
+      new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`),
+  })
+  let writing = false
+  let writer: Writer | undefined
+
+  const takeOver = async (identity: Identity): Promise<Writer> => {
+    if (writing) throw new Failure('conflict', `Another loader of this process is writing ${names.prefix}.`)
+    const onRelease = () => {
+      writing = false
+      writer = undefined
+    }
+    writing = true
+    try {
+      requireAll(await checkIndices(connection, names))
+      const leaseMs = options.leaseMs ?? LEASE_MS
+      const partitionDocuments = options.partitionDocuments ?? PARTITION_DOCUMENTS
+      writer = await openWriter({ bulk, names, identity, leaseMs, partitionDocuments, create, onRelease })
+      return writer
+    } catch (error) {
+      onRelease()
+      throw error
+    }
+  }
+
+  const requireAll = (differences: Awaited<ReturnType<typeof checkIndices>>): void => {
+    refuseDifferent(connection, differences)
+    if (differences.length === 0) return
+    const missing = differences.map(({ name }) => name).join(', ')
+    throw new Failure(
+      'conflict',
+      `Indices of ${names.prefix} are missing at ${connection.url}: ${missing}.`,
+      {
+        help: 'Run: iostlens indices create.',
+      },
+    )
+  }
+
+  return {
+    name: `${connection.url}/${names.prefix}`,
+    create: () => createIndices(connection, names, create),
+    check: () => checkIndices(connection, names),
+    published: async () => (await readPublished(connection, names))?.end,
+    identity: async () => {
+      const stored = await readCheckpoint(connection, names)
+      if (stored === undefined) return undefined
+      const { chainId, genesis, derivation } = stored.checkpoint
+      return { chainId, genesis, derivation }
+    },
+    read: (work, { signal } = {}) => read(work, signal),
+    takeOver,
+    merge: how => mergeFinished(bulk, names, how),
+    partitions: async () => (await readPublished(connection, names))?.partitions ?? FIRST_PARTITION,
+    audit: () => openAudit(connection, names, pace.sleep),
+    keys: openKeys(connection, names),
+    close: async () => {
+      // Out of reach: the lease ends by itself.
+      await writer?.release().catch(() => {})
+      closing.abort()
+      await connection.close()
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { historyIndices } from '#indices/registry.ts'
+import { ask } from './ask.ts'
+import type { Connection } from './connection.ts'
+import { type CreateOptions, createIndex, mappingDifference, refuseDifferent } from './create.ts'
+import { type Mapping, shapeOf } from './mappings.ts'
+import type { Names } from './names.ts'
+
+/**
+ * Creates the indices of a new partition, or goes on with those a dead loader created. Readers do not see them yet: a
+ * search over all partitions fails while one of them has no copy that is up.
+ */
+export const createPartition = async (
+  connection: Connection,
+  names: Names,
+  partition: number,
+  options: CreateOptions,
+): Promise<void> => {
+  const wanted = historyIndices.map(index => ({
+    name: names.partition(index, partition),
+    shape: shapeOf(index),
+  }))
+  await Promise.all(wanted.map(each => createIndex(connection, each, options)))
+  const found = await ask<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
+    what: `see partition ${partition} of ${names.prefix}`,
+    method: 'GET',
+    path: `/${wanted.map(({ name }) => name).join(',')}/_mapping`,
+  })
+  const differences = wanted.flatMap(({ name, shape }) => {
+    const detail = mappingDifference(found[name]?.mappings ?? {}, shape.mappings)
+    return detail === undefined ? [] : [{ name, problem: 'different' as const, detail }]
+  })
+  refuseDifferent(connection, differences)
+}
+
+/** Puts a partition whose indices have been written to and refreshed behind the aliases that readers ask. */
+export const showPartition = async (
+  connection: Connection,
+  names: Names,
+  partition: number,
+): Promise<void> => {
+  const actions = historyIndices.map(index => ({
+    add: { index: names.partition(index, partition), alias: names.history(index) },
+  }))
+  await ask(connection, {
+    what: `show partition ${partition} of ${names.prefix}`,
+    method: 'POST',
+    path: '/_aliases',
+    body: JSON.stringify({ actions }),
+  })
+}

@@ -1,0 +1,38 @@
+import { Failure } from '#failure/failure.ts'
+import type { Batch, Filling } from '#store/port.ts'
+
+/**
+ * First height of each partition, by number: what a block's documents are written to is a function of its height and
+ * this list, which stands in the checkpoint. Blocks, transactions and records have the same partitions.
+ */
+export type Partitions = readonly number[]
+
+export const FIRST_PARTITION: Partitions = [0]
+export const NOTHING_FILLED: Filling = { partition: 0, documents: 0 }
+
+/** The partitions once a batch is written; the very same list when it opens none. Throws 'defect' on any but the next. */
+export const partitionsWith = (partitions: Partitions, { first, filling }: Batch): Partitions => {
+  if (filling.partition === partitions.length - 1) return partitions
+  if (filling.partition === partitions.length) return [...partitions, first]
+  throw new Failure(
+    'defect',
+    `Batch from block ${first} goes to partition ${filling.partition}; the last one is ${partitions.length - 1}.`,
+  )
+}
+
+/** Number of the partition that holds a height. */
+export const partitionAt = (partitions: Partitions, height: number): number => {
+  let at = partitions.length - 1
+  while (at > 0 && (partitions[at] ?? 0) > height) at--
+  return at
+}
+
+/** The partitions of a list with rows `first` … `last`; `starts` as in its document, ascending. */
+export const partitionsOf = (
+  starts: readonly (readonly [partition: number, ordinal: number])[],
+  first: number,
+  last: number,
+): readonly number[] =>
+  starts
+    .filter(([, ordinal], at) => ordinal <= last && (starts[at + 1]?.[1] ?? Number.MAX_SAFE_INTEGER) > first)
+    .map(([partition]) => partition)

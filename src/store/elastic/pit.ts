@@ -1,0 +1,44 @@
+import { ask } from './ask.ts'
+import type { Connection } from './connection.ts'
+
+/** A point in time of some indices: what is searched with it stays the same, whatever is written. */
+export type Pit = {
+  readonly search: <T>(body: object, query?: Readonly<Record<string, string>>) => Promise<T>
+  readonly close: () => Promise<void>
+}
+
+/** How long it is kept after each question; what an auditor does between two of them takes less. */
+const KEEP = '30m'
+
+export const openPit = async (connection: Connection, indices: readonly string[]): Promise<Pit> => {
+  const list = indices.join(',')
+  const what = `search ${list}`
+  let { id } = await ask<{ id: string }>(connection, {
+    what,
+    method: 'POST',
+    path: `/${list}/_pit`,
+    query: { keep_alive: KEEP },
+  })
+  return {
+    search: async <T>(body: object, query = {}) => {
+      const answer = await ask<T & { pit_id?: string }>(connection, {
+        what,
+        method: 'POST',
+        path: '/_search',
+        query: { allow_partial_search_results: 'false', ...query },
+        body: JSON.stringify({ ...body, pit: { id, keep_alive: KEEP } }),
+      })
+      id = answer.pit_id ?? id
+      return answer
+    },
+    close: async () => {
+      await ask(connection, {
+        what,
+        method: 'DELETE',
+        path: '/_pit',
+        body: JSON.stringify({ id }),
+        also: [404],
+      })
+    },
+  }
+}

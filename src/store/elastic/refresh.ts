@@ -1,0 +1,51 @@
+import { Failure } from '#failure/failure.ts'
+import type { Bulk } from './bulk.ts'
+import { errorOf, isPassing, toFailure } from './failures.ts'
+import { backOff } from './pace.ts'
+
+type Shards = { readonly _shards?: { readonly failed?: number } }
+
+/** Makes what was written searchable on every copy; tries again until that is certain. */
+export const refresh = async (
+  bulk: Bulk,
+  indices: readonly string[],
+  query: Readonly<Record<string, string>> = {},
+): Promise<void> => {
+  if (indices.length === 0) return
+  const since = bulk.pace.now()
+  for (let attempt = 0; ; attempt++) {
+    const reason = await tryRefresh(bulk, indices, query)
+    if (reason === undefined) return
+    if (bulk.pace.now() - since > bulk.patienceMs) throw new Failure('unavailable', reason)
+    const waitMs = backOff(attempt, bulk.pace.random())
+    bulk.onEvent({ type: 'retry', reason, waitMs })
+    await bulk.pace.sleep(waitMs)
+  }
+}
+
+/** undefined: done; else why not yet. */
+const tryRefresh = async (
+  bulk: Bulk,
+  indices: readonly string[],
+  query: Readonly<Record<string, string>>,
+): Promise<string | undefined> => {
+  const list = indices.join(',')
+  try {
+    const answer = await bulk.connection.send({
+      method: 'POST',
+      path: `/${list}/_refresh`,
+      query,
+      timeoutMs: bulk.timeoutMs,
+    })
+    if (answer.status < 300) {
+      const failed = (JSON.parse(answer.text) as Shards)._shards?.failed ?? 0
+      return failed === 0 ? undefined : `${failed} shards of ${list} could not be refreshed`
+    }
+    const failure = toFailure(bulk.connection, answer.status, errorOf(answer), `refresh ${list}`)
+    if (isPassing(answer.status)) return failure.message
+    throw failure
+  } catch (error) {
+    if (error instanceof Failure && error.retryable) return error.message
+    throw error
+  }
+}

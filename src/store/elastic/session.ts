@@ -1,0 +1,113 @@
+import { Failure } from '#failure/failure.ts'
+import type { View } from '#store/port.ts'
+import type { PublishedMeta } from './meta.ts'
+
+/**
+ * Thrown inside a view when something newer than its height could be seen: a loader has refreshed the state and is
+ * about to publish it. The session begins again.
+ */
+export class Newer extends Error {}
+
+export type Sessions = {
+  readonly readPublished: (signal: AbortSignal | undefined) => Promise<PublishedMeta | undefined>
+  readonly viewOf: (published: PublishedMeta, signal: AbortSignal | undefined) => View
+  readonly sleep: (ms: number) => Promise<void>
+  readonly now: () => number
+  /** How long to try without a signal. */
+  readonly patienceMs: number
+  readonly nothing: () => Failure
+}
+
+/** Waits between tries, milliseconds; from a refresh to its publication it is a few. */
+const WAITS_MS = [2, 4, 8, 16, 32, 50]
+const waitMs = (attempt: number): number => WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0
+/** Looks, a second of waiting in all, after which a height below the last one is believed. */
+const LAG_TRIES = 24
+
+/**
+ * Runs work on views of one height. State documents carry the height they were written at, and every read of a view
+ * refuses what is newer, so whatever ends without `Newer` is true at the view's height, however long it took.
+ *
+ * The height known from the last call saves a round trip: work begins with it while the published one is asked for,
+ * and counts only if that is the same.
+ */
+export const openSessions = (sessions: Sessions) => {
+  let known: PublishedMeta | undefined
+  /**
+   * The published height. Copies of the index that holds it get it one after the other, so one may still say the height
+   * before: nobody here has ever gone back. A store that lastingly says less was made anew.
+   */
+  const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
+    const least = known?.end.height ?? -1
+    let read = await sessions.readPublished(signal)
+    for (let attempt = 0; attempt < LAG_TRIES && (read?.end.height ?? -1) < least; attempt++) {
+      await sessions.sleep(waitMs(attempt))
+      read = await sessions.readPublished(signal)
+    }
+    // Asked later, answered sooner: what others have learned meanwhile counts too.
+    if (
+      read !== undefined &&
+      known !== undefined &&
+      known.end.height > least &&
+      read.end.height < known.end.height
+    )
+      return known
+    known = read
+    if (known === undefined) throw sessions.nothing()
+    return known
+  }
+  const guess = async <T>(work: (view: View) => Promise<T>, signal: AbortSignal | undefined) => {
+    if (known === undefined) return { at: await fresh(signal) }
+    const at = known
+    const [done, now] = await Promise.allSettled([
+      run(work, sessions.viewOf(at, signal), signal),
+      fresh(signal),
+    ])
+    if (now.status === 'rejected') throw now.reason
+    return now.value.batch === at.batch ? { at: now.value, done } : { at: now.value }
+  }
+  return async <T>(work: (view: View) => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    const since = sessions.now()
+    let { at, done }: { at: PublishedMeta; done?: PromiseSettledResult<T> } = await guess(work, signal)
+    for (let attempt = 0; ; attempt++) {
+      if (done === undefined)
+        [done] = await Promise.allSettled([run(work, sessions.viewOf(at, signal), signal)])
+      if (done?.status === 'fulfilled') return done.value
+      if (!(done?.reason instanceof Newer)) throw done?.reason
+      if (signal?.aborted)
+        throw new Failure('deadline', `The deadline passed while height ${at.end.height} was replaced.`)
+      if (sessions.now() - since > sessions.patienceMs)
+        throw new Failure(
+          'unavailable',
+          `What follows height ${at.end.height} is stored but not published.`,
+          {
+            help: 'The loader died while it published; start it again.',
+          },
+        )
+      await sessions.sleep(waitMs(attempt))
+      at = await fresh(signal)
+      done = undefined
+    }
+  }
+}
+
+/** Work that does not look at the signal ends with it all the same. */
+const run = async <T>(
+  work: (view: View) => Promise<T>,
+  view: View,
+  signal: AbortSignal | undefined,
+): Promise<T> => {
+  if (signal === undefined) return work(view)
+  if (signal.aborted) throw passed(view.at.height)
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(passed(view.at.height))
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work(view), promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+const passed = (height: number): Failure =>
+  new Failure('deadline', `The deadline passed before what was asked of height ${height} was read.`)

@@ -1,0 +1,194 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf } from '#indices/define.ts'
+import { type ListDoc, placeOf } from '#indices/list.ts'
+import { type RecordDoc, records } from '#indices/record.ts'
+import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
+import { segments } from '#indices/segment.ts'
+import type { Moment, View } from '#store/port.ts'
+import { ask } from './ask.ts'
+import type { Connection } from './connection.ts'
+import { decode, type Source } from './documents.ts'
+import { type Got, getMany, type Ref } from './get-many.ts'
+import { type PublishedMeta, versionAt } from './meta.ts'
+import type { Names } from './names.ts'
+import { type Partitions, partitionAt, partitionsOf } from './partitions.ts'
+import { rankedPage } from './rank.ts'
+import type { Hints } from './rank-begin.ts'
+import { Newer } from './session.ts'
+
+export type Reader = {
+  readonly connection: Connection
+  readonly names: Names
+  readonly published: PublishedMeta
+  /** Kept from view to view. */
+  readonly hints: Hints
+  readonly signal: AbortSignal | undefined
+}
+
+type Hit = { readonly _id: string; readonly _source: Source }
+type Hits = { readonly hits?: { readonly hits?: readonly Hit[] } }
+
+/** A view of the published height; every read throws `Newer` when it could see past it. */
+export const openView = (reader: Reader): View => ({
+  at: reader.published.end,
+  get: async (index, id) => (await getDocs(reader, index, [id]))[0],
+  getMany: (index, ids) => getDocs(reader, index, ids),
+  find: (index, field, value) => find(reader, index, field, value),
+  page: (index, order, options) =>
+    rankedPage({ ...reader, segments: ids => getDocs(reader, segments, ids) }, index, order, options),
+  records: (list, first, last) => recordsOf(reader, list, first, last),
+  moments: (list, ordinals) => momentsOf(reader, list, ordinals),
+})
+
+/** The height an id of history says; undefined for what is no such id. */
+export const heightOf = (id: string): number | undefined => {
+  const digits = /^\d{12}(?=-|$)/.exec(id)?.[0]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+const getDocs = async <I extends AnyIndex>(
+  reader: Reader,
+  index: I,
+  ids: readonly string[],
+): Promise<readonly (DocOf<I> | undefined)[]> => {
+  const refs = ids.map(id => refOf(reader, index, id))
+  const asked = refs.filter(ref => ref !== undefined)
+  const found =
+    asked.length === 0
+      ? []
+      : await getMany(reader.connection, asked, { realtime: false, signal: reader.signal })
+  let next = 0
+  return refs.map(ref => {
+    if (ref === undefined) return undefined
+    const got = found[next++]
+    return got === undefined ? undefined : decode(index, ref.id, sourceAt(reader, index, got))
+  })
+}
+
+/** undefined: nothing of that id can be published. */
+const refOf = (reader: Reader, index: AnyIndex, id: string): Ref | undefined => {
+  if (id === '') return undefined
+  if (index.kind === 'state') return { index: reader.names.state(index), id }
+  const height = heightOf(id)
+  if (height === undefined || height > reader.published.end.height) return undefined
+  return { index: partitionOf(reader, index, height), id }
+}
+
+const partitionOf = (reader: Reader, index: HistoryIndex, height: number): string => {
+  const partitions: Partitions = reader.published.partitions
+  return reader.names.partition(index, partitionAt(partitions, height))
+}
+
+const sourceAt = (reader: Reader, index: AnyIndex, { version, source }: Got): Source => {
+  if (index.kind === 'state' && version > versionAt(reader.published.end.height)) throw new Newer()
+  return source
+}
+
+/** More documents than share the first 8 bytes of a hash. */
+const MOST_FOUND = 100
+
+const find = async <I extends HistoryIndex>(
+  reader: Reader,
+  index: I,
+  field: string,
+  value: bigint,
+): Promise<readonly DocOf<I>[]> => {
+  const hits = await search(
+    reader,
+    reader.names.history(index),
+    { term: { [field]: String(value) } },
+    MOST_FOUND,
+  )
+  return hits
+    .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
+    .toSorted(byId)
+    .map(({ _id, _source }) => decode(index, _id, _source))
+}
+
+/** Rows asked for at once; a page has at most some hundred, only exports have more. */
+const ROWS_AT_ONCE = 5000
+
+/** Names of indices in one request: its first line must not get longer than 4 KiB, a name may have 80 characters. */
+const INDICES_AT_ONCE = 40
+
+const recordsOf = async (
+  reader: Reader,
+  list: ListDoc,
+  first: number,
+  last: number,
+): Promise<readonly RecordDoc[]> => {
+  const rows: RecordDoc[] = []
+  const end = Math.min(last, list.count)
+  for (let from = Math.max(first, 1); from <= end; from += ROWS_AT_ONCE)
+    rows.push(...(await placedRows(reader, list, from, Math.min(end, from + ROWS_AT_ONCE - 1))))
+  return rows
+}
+
+const placedRows = async (
+  reader: Reader,
+  list: ListDoc,
+  first: number,
+  last: number,
+): Promise<readonly RecordDoc[]> => {
+  const partitions = partitionsOf(list.starts, first, last)
+  const indices = partitions.map(partition => reader.names.partition(records, partition))
+  const range = { gte: String(placeOf(list.number, first)), lte: String(placeOf(list.number, last)) }
+  const parts = Array.from({ length: Math.ceil(indices.length / INDICES_AT_ONCE) }, (_, at) =>
+    indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE).join(','),
+  )
+  const found = parts.map(part => search(reader, part, { range: { places: range } }, last - first + 1))
+  const hits = (await Promise.all(found)).flat()
+  if (hits.length !== last - first + 1)
+    throw new Failure(
+      'defect',
+      `List '${list.id}' has ${hits.length} rows with ordinals ${first} to ${last} in ${indices.join(', ')}.`,
+    )
+  // Ids and ordinals grow together.
+  return hits.toSorted(byId).map(({ _id, _source }) => decode(records, _id, _source))
+}
+
+const momentsOf = async (
+  reader: Reader,
+  list: ListDoc,
+  ordinals: readonly number[],
+): Promise<readonly Moment[]> => {
+  const partitions = new Set(ordinals.flatMap(ordinal => partitionsOf(list.starts, ordinal, ordinal)))
+  const indices = [...partitions].map(partition => reader.names.partition(records, partition)).join(',')
+  const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))
+  const hits = await search(reader, indices, { terms: { places } }, ordinals.length, ['height', 'time'])
+  if (hits.length !== ordinals.length)
+    throw new Failure(
+      'defect',
+      `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices}.`,
+    )
+  return hits.toSorted(byId).map(({ _source: { height, time } }) => ({
+    height: height as number,
+    time: BigInt(time as string),
+  }))
+}
+
+/** `fields`: the only ones wanted of each document. */
+const search = async (
+  reader: Reader,
+  indices: string,
+  query: object,
+  size: number,
+  fields?: readonly (keyof RecordDoc)[],
+): Promise<readonly Hit[]> => {
+  const { hits } = await ask<Hits>(reader.connection, {
+    what: `search ${indices}`,
+    method: 'POST',
+    path: `/${indices}/_search`,
+    query: { allow_partial_search_results: 'false', filter_path: 'hits.hits._id,hits.hits._source' },
+    body: JSON.stringify({
+      size,
+      track_total_hits: false,
+      query: { bool: { filter: [query] } },
+      _source: fields,
+    }),
+    signal: reader.signal,
+  })
+  return hits?.hits ?? []
+}
+
+const byId = (a: Hit, b: Hit): number => (a._id < b._id ? -1 : 1)

@@ -1,0 +1,87 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf } from '#indices/define.ts'
+import { records } from '#indices/record.ts'
+import type { AnyIndex } from '#indices/registry.ts'
+import type { Audit, Found, Placed } from '#store/port.ts'
+import { type Connection, openReader } from './connection.ts'
+import { guarded } from './failures.ts'
+import { checkFingerprint, getPublished } from './meta.ts'
+import { type Cell, columnList, perTable, toDoc } from './rows.ts'
+import { inspect } from './schema.ts'
+import { quoted, ROW, tableOf } from './tables.ts'
+
+/** Documents of a page: transactions of some KB each make some MB. */
+const PAGE = 1_000n
+
+/** All that is stored, in one read transaction: the log grows while it is open and a loader goes on. */
+export const openAudit = (path: string, name: string): Audit => {
+  const connection = openReader(path, name)
+  try {
+    if (connection === undefined || inspect(connection, name) === 'empty') throw nothing(name)
+    guarded(name, () => checkFingerprint(connection, name))
+    connection.db.run('BEGIN')
+    const at = guarded(name, () => getPublished(connection))
+    if (at === undefined) throw nothing(name)
+    return {
+      at,
+      scan: index => scan(connection, name, index),
+      existing: async (index, ids) => guarded(name, () => existing(connection, index, ids)),
+      placed: async range => guarded(name, () => placed(connection, range)),
+      close: async () => connection.close(),
+    }
+  } catch (error) {
+    connection?.close()
+    throw error
+  }
+}
+
+const nothing = (name: string): Failure => new Failure('unavailable', `${name}: nothing is loaded yet.`)
+
+const scanSql = perTable(
+  table =>
+    `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE "id" > ? ORDER BY "id" LIMIT ${PAGE}`,
+)
+
+const scan = async function* <I extends AnyIndex>(
+  connection: Connection,
+  name: string,
+  index: I,
+): AsyncIterable<readonly Found<I>[]> {
+  const table = tableOf(index)
+  for (let after = ''; ; ) {
+    const rows = guarded(name, () => connection.rows(scanSql(table), after))
+    const last = rows.at(-1)?.[0]
+    if (last === undefined) return
+    yield rows.map(cells => ({ id: String(cells[0]), doc: readable(() => toDoc(table, cells)) as DocOf<I> }))
+    after = String(last)
+  }
+}
+
+/** undefined: JSON or places that are none. */
+const readable = (read: () => object): object | undefined => {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+const existing = (connection: Connection, index: AnyIndex, ids: readonly string[]): ReadonlySet<string> => {
+  const sql = `SELECT 1 FROM ${quoted(tableOf(index).name)} WHERE "id" = ?`
+  return new Set(ids.filter(id => connection.row(sql, id) !== undefined))
+}
+
+const recordsTable = tableOf(records)
+/** Row numbers that lead nowhere are told too: with an empty id. */
+const placedSql =
+  `SELECT p."place", r."id" FROM ${quoted(recordsTable.places ?? '')} AS p` +
+  ` LEFT JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"` +
+  ' WHERE p."place" > ? AND p."place" <= ? ORDER BY p."place" LIMIT ?'
+
+const placed = (
+  connection: Connection,
+  { after, until, limit }: Parameters<Audit['placed']>[0],
+): readonly Placed[] =>
+  connection
+    .rows(placedSql, after, until, BigInt(limit) + 1n)
+    .map(([place, id]: readonly Cell[]) => ({ place: place as bigint, id: id === null ? '' : String(id) }))

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Failure } from '#failure/failure.ts'
+import { identity, tellingBatch } from '#store/suite/fixture.ts'
+import { failureOf } from '#store/suite/harness.ts'
+import { writeBatch } from './commit.ts'
+import { type Connection, openOrCreate } from './connection.ts'
+import { getPublished } from './meta.ts'
+import { openSqlite } from './open-sqlite.ts'
+import { schema } from './tables.ts'
+import { inTransaction } from './transaction.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'iostlens-commit-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** Every row of every table. */
+const contents = (connection: Connection) =>
+  schema
+    .filter(({ type }) => type === 'table')
+    .map(({ name }) => [name, connection.rows(`SELECT * FROM "${name}" ORDER BY 1`)])
+
+describe('writeBatch', () => {
+  test('disk full: unavailable and retryable, the store is as before; with room the same batch goes in', async () => {
+    const path = join(folder, 'full.sqlite')
+    const store = openSqlite({ path })
+    await store.create()
+    const writer = await store.takeOver(identity)
+    await writer.commit(tellingBatch(0, 9))
+    await writer.release()
+    const pen = openOrCreate(path, 'full')
+    const before = contents(pen)
+    const write = (): Promise<void> =>
+      inTransaction(pen, 'full', () => writeBatch(pen, tellingBatch(10, 2_500)))
+
+    const [[pages] = []] = pen.rows('PRAGMA page_count')
+    pen.db.run(`PRAGMA max_page_count = ${Number(pages) + 20}`)
+    const full: Failure = await failureOf(write())
+    expect([full.kind, full.retryable, full.message]).toEqual([
+      'unavailable',
+      true,
+      'full: database or disk is full (SQLITE_FULL).',
+    ])
+    expect(pen.db.inTransaction).toBe(false)
+    expect(contents(pen)).toEqual(before)
+
+    pen.db.run('PRAGMA max_page_count = 1000000')
+    await write()
+    expect(getPublished(pen)?.height).toBe(2_500)
+    pen.close()
+    await store.close()
+  })
+
+  test('requests of the same process are served while a long batch is written, at the height before', async () => {
+    const store = openSqlite({ path: join(folder, 'busy.sqlite') })
+    await store.create()
+    const writer = await store.takeOver(identity)
+    await writer.commit(tellingBatch(0, 0))
+    let committed = false
+    const commit = writer.commit(tellingBatch(1, 5_000)).then(() => {
+      committed = true
+    })
+    let served = 0
+    while (!committed) {
+      const height = await store.read(async ({ at }) => at.height)
+      if (!committed && height === 0) served += 1
+      await new Promise(done => setImmediate(done))
+    }
+    await commit
+    expect(served).toBeGreaterThan(5)
+    expect((await store.published())?.height).toBe(5_000)
+    await store.close()
+  })
+
+  test('one batch at a time; release and close wait for the one that is being written', async () => {
+    const store = openSqlite({ path: join(folder, 'one.sqlite') })
+    await store.create()
+    const writer = await store.takeOver(identity)
+    const running = writer.commit(tellingBatch(0, 3_000))
+    expect((await failureOf(writer.commit(tellingBatch(0, 1)))).kind).toBe('defect')
+    expect(await writer.getMany([])).toEqual([])
+    const closing = store.close()
+    await running
+    await closing
+    const again = openSqlite({ path: join(folder, 'one.sqlite') })
+    expect((await again.published())?.height).toBe(3_000)
+    await again.close()
+  })
+})

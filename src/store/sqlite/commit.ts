@@ -1,0 +1,76 @@
+import { blocks } from '#indices/block.ts'
+import type { Index } from '#indices/define.ts'
+import { records } from '#indices/record.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { Batch } from '#store/port.ts'
+import type { Connection } from './connection.ts'
+import { putPublished } from './meta.ts'
+import { columnList, perTable, toRow } from './rows.ts'
+import { quoted, type Table, tableOf } from './tables.ts'
+
+/** Rows written before requests of the same process get their turn: some 5 ms. */
+const SLICE = 1_000
+
+/** Writes a batch and publishes its end, within the caller's transaction. */
+export const writeBatch = async (connection: Connection, batch: Batch): Promise<void> => {
+  const pause = pauses()
+  for (const [index, docs] of [
+    [blocks, batch.blocks],
+    [transactions, batch.transactions],
+    [records, batch.records],
+  ] as const) {
+    const insert = inserter(connection, index)
+    for (const doc of docs) {
+      insert(doc)
+      await pause()
+    }
+  }
+  for (const { index, doc } of batch.changes) {
+    upsert(connection, tableOf(index), doc)
+    await pause()
+  }
+  putPublished(connection, batch.end)
+}
+
+/** Lets others run after every `SLICE` calls; costs nothing between. */
+const pauses = (): (() => Promise<void> | undefined) => {
+  let count = 0
+  return () => {
+    count += 1
+    return count % SLICE === 0 ? new Promise(done => setImmediate(done)) : undefined
+  }
+}
+
+const insertSql = (table: Table): string =>
+  `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.columns.length)})`
+
+/** Writes a history document, and its places beside it; with `replace` also where another row has one of them. */
+export const inserter = (
+  connection: Connection,
+  index: Index,
+  { replace = false }: { readonly replace?: boolean } = {},
+): ((doc: object) => void) => {
+  const table = tableOf(index)
+  const insert = connection.statement(insertSql(table))
+  const { places } = table
+  if (places === undefined)
+    return doc => {
+      insert.run(...toRow(table, doc))
+    }
+  const verb = replace ? 'INSERT OR REPLACE' : 'INSERT'
+  const place = connection.statement(`${verb} INTO ${quoted(places)} ("place", "row") VALUES (?, ?)`)
+  return doc => {
+    const { lastInsertRowid } = insert.run(...toRow(table, doc))
+    for (const each of (doc as { readonly places: readonly bigint[] }).places)
+      place.run(each, lastInsertRowid)
+  }
+}
+
+export const upsert = (connection: Connection, table: Table, doc: object): void => {
+  connection.statement(upsertSql(table)).run(...toRow(table, doc))
+}
+
+const upsertSql = perTable(table => {
+  const set = table.columns.map(({ name }) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ')
+  return `${insertSql(table)} ON CONFLICT ("id") DO UPDATE SET ${set}`
+})

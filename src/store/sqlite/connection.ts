@@ -1,0 +1,97 @@
+import { constants, Database, type Statement } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import { guarded } from './failures.ts'
+import type { Cell } from './rows.ts'
+
+type Prepared = Statement<unknown, Cell[]>
+
+/** An open file and its prepared statements. */
+export type Connection = {
+  readonly db: Database
+  /** Prepares once, gives the same statement ever after. */
+  readonly statement: (sql: string) => Prepared
+  /** First row, undefined: none. */
+  readonly row: (sql: string, ...cells: Cell[]) => Cell[] | undefined
+  readonly rows: (sql: string, ...cells: Cell[]) => Cell[][]
+  /** Whether the path still leads to the file that is open. */
+  readonly isInPlace: () => boolean
+  /** Rolls back what is open, frees statements and file. */
+  readonly close: () => void
+}
+
+/** Pages of a reader's own cache, KiB: what lies beyond is in the system's cache anyway. */
+const READER_CACHE_KIB = 4_000
+/** A batch's pages should stay in memory until it commits. */
+const WRITER_CACHE_KIB = 64_000
+/** What the log may keep on disk when it was folded into the file; a long batch may need more for a while. */
+const LOG_BYTES = 64 * 1024 * 1024
+
+/** Whether there is anything at the path. Throws what the system says but "not there". */
+const exists = (path: string): boolean => inodeOf(path) !== undefined
+
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino
+
+/** Opens for reading; undefined: no file. Creates nothing. `name` is for messages. */
+export const openReader = (path: string, name: string): Connection | undefined =>
+  guarded(name, () => {
+    if (!exists(path)) return undefined
+    const connection = connect(path, new Database(path, { readonly: true, safeIntegers: true }))
+    connection.db.run(`PRAGMA cache_size = -${READER_CACHE_KIB}`)
+    return connection
+  })
+
+/** Opens for writing; undefined: no file. */
+export const openWriter = (path: string, name: string): Connection | undefined =>
+  exists(path) ? openOrCreate(path, name) : undefined
+
+/** Opens for writing; makes an empty file where there is none. Changes nothing in a file that is there. */
+export const openOrCreate = (path: string, name: string): Connection =>
+  guarded(name, () => {
+    const connection = connect(path, new Database(path, { create: true, safeIntegers: true }))
+    const { db } = connection
+    // The log stays when the last writer closes: without it a reader without write rights could not open the file.
+    db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+    db.run(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
+    // A commit is in the system's hands when it returns: it survives the death of the process. Power loss may take the
+    // last commits, whole ones only: the log is synced before it is folded into the file (sqlite.org/wal.html).
+    db.run('PRAGMA synchronous = NORMAL')
+    db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
+    return connection
+  })
+
+/** Runs `work` on a database that is gone afterwards. */
+export const inMemory = <T>(work: (connection: Connection) => T): T => {
+  const connection = connect(':memory:', new Database(':memory:', { safeIntegers: true }))
+  try {
+    return work(connection)
+  } finally {
+    connection.close()
+  }
+}
+
+const connect = (path: string, db: Database): Connection => {
+  const prepared = new Map<string, Prepared>()
+  const statement = (sql: string): Prepared => {
+    const known = prepared.get(sql)
+    if (known !== undefined) return known
+    const made = db.prepare<unknown, Cell[]>(sql)
+    prepared.set(sql, made)
+    return made
+  }
+  const rows = (sql: string, ...cells: Cell[]) => statement(sql).values(...cells) as Cell[][]
+  const inode = inodeOf(path)
+  return {
+    db,
+    isInPlace: () => inodeOf(path) === inode,
+    statement,
+    rows,
+    row: (sql, ...cells) => rows(sql, ...cells)[0],
+    close: () => {
+      if (db.inTransaction) db.run('ROLLBACK')
+      // A statement that is left keeps the file open.
+      for (const each of prepared.values()) each.finalize()
+      prepared.clear()
+      db.close()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { SQLiteError } from 'bun:sqlite'
+import { Failure } from '#failure/failure.ts'
+
+/**
+ * What went wrong in SQLite, in the words of the port. Result codes: sqlite.org/rescode.html. A Failure passes as it is;
+ * anything that is neither is a mistake of ours.
+ */
+export const toFailure = (name: string, error: unknown): unknown => {
+  if (error instanceof Failure) return error
+  if (error instanceof RangeError && /BigInt|int64/.test(error.message))
+    return new Failure('defect', `${name}: a number is beyond 64 bits: ${error.message}.`, { cause: error })
+  if (!(error instanceof SQLiteError)) return error
+  const { code = 'SQLITE_ERROR', message } = error
+  const primary = code.split('_').slice(0, 2).join('_')
+  const text = `${name}: ${message} (${code}).`
+  switch (primary) {
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return new Failure('unavailable', text, {
+        cause: error,
+        help: 'Another process is writing; try again.',
+      })
+    case 'SQLITE_FULL':
+      return new Failure('unavailable', text, {
+        cause: error,
+        help: 'The disk is full. Nothing of the batch is stored; free space and go on.',
+      })
+    case 'SQLITE_NOTADB':
+      return new Failure('conflict', `${name} is not an SQLite file (${code}).`, {
+        cause: error,
+        help: 'Name another file as the store.',
+      })
+    case 'SQLITE_CORRUPT':
+      return new Failure('unavailable', text, {
+        cause: error,
+        retryable: false,
+        help: 'The file is damaged: restore it from a copy, or load anew into another file.',
+      })
+    case 'SQLITE_CANTOPEN':
+    case 'SQLITE_READONLY':
+    case 'SQLITE_PERM':
+    case 'SQLITE_AUTH':
+      return new Failure('unavailable', text, {
+        cause: error,
+        retryable: false,
+        help: 'The file must be readable; its folder must be writable for loaders, and for readers unless its -wal and -shm files are there.',
+      })
+    case 'SQLITE_IOERR':
+    case 'SQLITE_NOMEM':
+    case 'SQLITE_INTERRUPT':
+      return new Failure('unavailable', text, { cause: error })
+    default:
+      return new Failure('defect', text, { cause: error })
+  }
+}
+
+/** Whether another connection holds what was asked for, so that asking again helps. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '')
+
+/** Runs `work`; errors of SQLite leave it as Failure. */
+export const guarded = <T>(name: string, work: () => T): T => {
+  try {
+    return work()
+  } catch (error) {
+    throw toFailure(name, error)
+  }
+}

@@ -1,0 +1,84 @@
+import { Failure } from '#failure/failure.ts'
+import type { KeyStore, StoredKey } from '#store/port.ts'
+import { type Connection, openWriter } from './connection.ts'
+import type { Readers } from './readers.ts'
+import type { Cell } from './rows.ts'
+import { inspect } from './schema.ts'
+import { inTransaction } from './transaction.ts'
+
+const COLUMNS = '"id", "hash", "name", "perSecond", "perDay", "created", "expires", "revoked"'
+
+/** Keys in the same file as the documents: a loader at work is waited for, never disturbed. */
+export const keyStoreOf = (path: string, name: string, readers: Readers): KeyStore => {
+  /** undefined: no store there. */
+  const writing = async <T>(work: (connection: Connection) => T): Promise<T | undefined> => {
+    const connection = openWriter(path, name)
+    if (connection === undefined) return undefined
+    try {
+      return inspect(connection, name) === 'empty'
+        ? undefined
+        : await inTransaction(connection, name, () => work(connection))
+    } finally {
+      connection.close()
+    }
+  }
+
+  return {
+    add: async key => {
+      const added = await writing(connection => {
+        const { changes } = connection
+          .statement(`INSERT INTO "keys" (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+          .run(...toCells(key))
+        return changes
+      })
+      if (added === undefined)
+        throw new Failure('conflict', `${name} is not created.`, {
+          help: 'Run `iostlens indices create` first.',
+        })
+      if (added === 0) throw new Failure('conflict', `There is a key with id '${key.id}' already.`)
+    },
+    list: async () => {
+      const rows = await readers.once(connection =>
+        connection.rows(`SELECT ${COLUMNS} FROM "keys" ORDER BY "created", "id"`),
+      )
+      return (rows ?? []).map(fromCells)
+    },
+    revoke: async (id, now) => {
+      const changed = await writing(
+        connection =>
+          connection
+            .statement('UPDATE "keys" SET "revoked" = coalesce("revoked", ?) WHERE "id" = ?')
+            .run(BigInt(now), id).changes,
+      )
+      return changed === 1
+    },
+  }
+}
+
+const toCells = (key: StoredKey): Cell[] => [
+  key.id,
+  key.hash,
+  key.name,
+  ...[key.perSecond, key.perDay, key.created].map(BigInt),
+  ...[key.expires, key.revoked].map(value => (value === undefined ? null : BigInt(value))),
+]
+
+const fromCells = ([
+  id,
+  hash,
+  name,
+  perSecond,
+  perDay,
+  created,
+  expires,
+  revoked,
+]: readonly Cell[]): StoredKey => ({
+  id: String(id),
+  hash: String(hash),
+  name: String(name),
+  perSecond: Number(perSecond),
+  perDay: Number(perDay),
+  created: Number(created),
+  ...(typeof expires === 'bigint' ? { expires: Number(expires) } : {}),
+  ...(typeof revoked === 'bigint' ? { revoked: Number(revoked) } : {}),
+})

@@ -1,0 +1,20 @@
+import { Database } from 'bun:sqlite'
+import { guarded, isBusy } from './failures.ts'
+
+/**
+ * The right to write, for one loader on this machine: an exclusive lock of the system on a file beside the store. It
+ * ends with the process, however that dies, so there is nothing stale to remove. undefined: another has it.
+ * The file itself stays and is empty.
+ */
+export const acquireLock = (path: string, name: string): (() => void) | undefined =>
+  guarded(name, () => {
+    const db = new Database(`${path}.lock`, { create: true })
+    try {
+      db.run('BEGIN EXCLUSIVE')
+    } catch (error) {
+      db.close()
+      if (isBusy(error)) return undefined
+      throw error
+    }
+    return () => db.close()
+  })

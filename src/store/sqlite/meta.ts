@@ -1,0 +1,58 @@
+import { Failure } from '#failure/failure.ts'
+import type { Identity, Published } from '#store/port.ts'
+import type { Connection } from './connection.ts'
+import { fingerprint } from './tables.ts'
+
+/** Who holds the pen: `token` tells takeovers apart, the rest is for messages. */
+export type Owner = { readonly token: string; readonly pid: number; readonly since: string }
+
+type MetaKey = 'schema' | 'identity' | 'published' | 'writer'
+
+const get = (connection: Connection, key: MetaKey): string | undefined => {
+  const value = connection.row('SELECT "value" FROM "meta" WHERE "key" = ?', key)?.[0]
+  return typeof value === 'string' ? value : undefined
+}
+const put = (connection: Connection, key: MetaKey, value: string): void => {
+  connection
+    .statement(
+      'INSERT INTO "meta" ("key", "value") VALUES (?, ?) ON CONFLICT ("key") DO UPDATE SET "value" = excluded."value"',
+    )
+    .run(key, value)
+}
+
+export const getPublished = (connection: Connection): Published | undefined => {
+  const text = get(connection, 'published')
+  if (text === undefined) return undefined
+  const { height, hash, time, lib } = JSON.parse(text) as Omit<Published, 'time'> & { readonly time: string }
+  return { height, hash, time: BigInt(time), lib }
+}
+export const putPublished = (connection: Connection, { height, hash, time, lib }: Published): void =>
+  put(connection, 'published', JSON.stringify({ height, hash, time: String(time), lib }))
+
+export const getIdentity = (connection: Connection): Identity | undefined => {
+  const text = get(connection, 'identity')
+  return text === undefined ? undefined : (JSON.parse(text) as Identity)
+}
+export const putIdentity = (connection: Connection, { chainId, genesis, derivation }: Identity): void =>
+  put(connection, 'identity', JSON.stringify({ chainId, genesis, derivation }))
+
+export const getOwner = (connection: Connection): Owner | undefined => {
+  const text = get(connection, 'writer')
+  return text === undefined ? undefined : (JSON.parse(text) as Owner)
+}
+export const putOwner = (connection: Connection, owner: Owner): void =>
+  put(connection, 'writer', JSON.stringify(owner))
+
+export const putFingerprint = (connection: Connection): void => put(connection, 'schema', fingerprint)
+
+/** What the file says its schema is; undefined: it does not say. */
+export const getFingerprint = (connection: Connection): string | undefined => get(connection, 'schema')
+
+/** Throws 'conflict' when the file was made with another schema than this program's. */
+export const checkFingerprint = (connection: Connection, name: string): void => {
+  const stored = getFingerprint(connection)
+  if (stored !== fingerprint)
+    throw new Failure('conflict', `${name} has schema ${stored}, this version needs ${fingerprint}.`, {
+      help: 'Run `iostlens indices check` for what differs; load anew into another store, or use the version that made it.',
+    })
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'bun:test'
+import type { Order } from '#indices/define.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { type Connection, inMemory } from './connection.ts'
+import { rankAfterSql, rankSql } from './rank.ts'
+import { dueSql, findSql, momentSql, recordsSql } from './read.ts'
+import { schema, tableOf } from './tables.ts'
+
+/** How SQLite would answer: one step a line. */
+const planOf = (sql: string): readonly string[] =>
+  inMemory((connection: Connection) => {
+    for (const object of schema) connection.db.run(object.sql)
+    return connection.rows(`EXPLAIN QUERY PLAN ${sql}`).map(([, , , detail]) => String(detail))
+  })
+
+describe('plans', () => {
+  for (const index of stateIndices)
+    for (const [name, order] of Object.entries<Order>(index.orders))
+      test(`order ${index.name}.${name} is read along its index`, () => {
+        expect(planOf(rankSql(tableOf(index), name, order))).toEqual([
+          expect.stringMatching(/^(CO-ROUTINE|MATERIALIZE)/),
+          expect.stringContaining(`USING COVERING INDEX ${index.name}.${name}`),
+          expect.stringMatching(/^SCAN /),
+          'SEARCH r USING PRIMARY KEY (id=?)',
+          'USE TEMP B-TREE FOR ORDER BY',
+        ])
+      })
+
+  for (const index of stateIndices)
+    for (const [name, order] of Object.entries<Order>(index.orders))
+      if (order.counted)
+        test(`order ${index.name}.${name} is read along its index from any standing, in two runs`, () => {
+          const plan = planOf(rankAfterSql(tableOf(index), name, order))
+          const runs = plan.filter(step => step.includes(`USING COVERING INDEX ${index.name}.${name}`))
+          expect(runs.map(step => step.slice(step.lastIndexOf('(')))).toEqual(
+            order.group === undefined
+              ? ['(total=? AND owner>?)', '(total>? AND total<?)']
+              : [
+                  expect.stringMatching(/^\(\w+=\? AND \w+=\? AND \w+>\?\)$/),
+                  expect.stringMatching(/^\(\w+=\? AND \w+>\? AND \w+<\?\)$/),
+                ],
+          )
+          expect(plan.filter(step => step.includes('TEMP B-TREE'))).toHaveLength(1)
+        })
+
+  for (const index of historyIndices)
+    for (const field of index.finds)
+      test(`${index.name} are found by ${field} through an index`, () => {
+        expect(planOf(findSql(tableOf(index), field))).toEqual([
+          `SEARCH ${index.name} USING INDEX ${index.name}.${field} (${field}=?)`,
+        ])
+      })
+
+  test('records of a list are one run of the places, each followed to its row', () => {
+    expect(planOf(recordsSql)).toEqual([
+      'SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
+      'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)',
+    ])
+  })
+
+  test('when a row was made takes one place and its row', () => {
+    expect(planOf(momentSql)).toEqual([
+      'SEARCH p USING INTEGER PRIMARY KEY (rowid=?)',
+      'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)',
+    ])
+  })
+
+  test('balances that are due are read along their index', () => {
+    expect(planOf(dueSql)).toEqual([
+      'SEARCH balances USING INDEX balances.next_due (next_due>? AND next_due<?)',
+    ])
+  })
+})

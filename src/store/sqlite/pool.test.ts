@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { failureOf, kindOf } from '#store/suite/harness.ts'
+import { poolOf } from './pool.ts'
+
+const counted = (size: number, failing: () => boolean = () => false) => {
+  let made = 0
+  const disposed: number[] = []
+  const pool = poolOf<number>({
+    size,
+    open: () => {
+      if (failing()) throw new Failure('unavailable', 'not now')
+      made += 1
+      return made
+    },
+    dispose: item => disposed.push(item),
+    closed: () => new Failure('unavailable', 'closed'),
+  })
+  return { pool, disposed }
+}
+
+describe('poolOf', () => {
+  test('lends what came back before it opens another, never more than its size', async () => {
+    const { pool } = counted(2)
+    const [one, two] = [await pool.borrow(), await pool.borrow()]
+    const third = pool.borrow()
+    const fourth = pool.borrow()
+    pool.giveBack(two)
+    expect([one, two, await third]).toEqual([1, 2, 2])
+    pool.drop(one)
+    expect(await fourth).toBe(3)
+  })
+
+  test('a place is free again after one could not be opened', async () => {
+    let broken = true
+    const { pool } = counted(1, () => broken)
+    const waiting = [kindOf(pool.borrow()), kindOf(pool.borrow()), kindOf(pool.borrow())]
+    expect(await Promise.all(waiting)).toEqual(['unavailable', 'unavailable', 'unavailable'])
+    broken = false
+    expect(await pool.borrow()).toBe(1)
+  })
+
+  test('deadline: who gave up is passed over, who comes too late never waits', async () => {
+    const { pool } = counted(1)
+    const held = await pool.borrow()
+    const stop = new AbortController()
+    const given = failureOf(pool.borrow(stop.signal))
+    const next = pool.borrow()
+    stop.abort()
+    expect((await given).kind).toBe('deadline')
+    expect(await kindOf(pool.borrow(AbortSignal.abort()))).toBe('deadline')
+    pool.giveBack(held)
+    expect(await next).toBe(1)
+  })
+
+  test('close: refuses who waits and who comes, closes what is idle and what comes back', async () => {
+    const { pool, disposed } = counted(2)
+    const [one, two] = [await pool.borrow(), await pool.borrow()]
+    pool.giveBack(two)
+    await pool.borrow()
+    const waiting = failureOf(pool.borrow())
+    pool.close()
+    expect((await waiting).message).toBe('closed')
+    expect((await failureOf(pool.borrow())).message).toBe('closed')
+    expect(disposed).toEqual([])
+    pool.giveBack(one)
+    expect(disposed).toEqual([1])
+  })
+})

@@ -1,0 +1,88 @@
+import { Failure } from '#failure/failure.ts'
+
+/** Lends out a bounded number of things, first come first served. */
+export type Pool<T> = {
+  /** Waits for one to be free. Throws 'deadline' when `signal` aborts first, and what `open` throws. */
+  readonly borrow: (signal?: AbortSignal) => Promise<T>
+  /** Every borrowed one is given back, or dropped when it is of no more use. */
+  readonly giveBack: (item: T) => void
+  readonly drop: (item: T) => void
+  /** Closes what is idle now and the rest as it comes back; refuses who waits and who comes. */
+  readonly close: () => void
+}
+
+export type PoolOptions<T> = {
+  readonly size: number
+  readonly open: () => T
+  readonly dispose: (item: T) => void
+  readonly closed: () => Failure
+}
+
+type Waiter = { readonly go: () => void; readonly fail: (failure: Failure) => void }
+
+export const poolOf = <T>({ size, open, dispose, closed }: PoolOptions<T>): Pool<T> => {
+  const idle: T[] = []
+  const queue = new Set<Waiter>()
+  let lent = 0
+  let isClosed = false
+
+  const turn = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const leave = () => {
+        queue.delete(waiter)
+        signal?.removeEventListener('abort', abort)
+      }
+      const abort = () => waiter.fail(deadline())
+      const waiter: Waiter = {
+        go: () => {
+          leave()
+          resolve()
+        },
+        fail: failure => {
+          leave()
+          reject(failure)
+        },
+      }
+      signal?.addEventListener('abort', abort)
+      queue.add(waiter)
+    })
+
+  /** A place is free: the first in the queue takes it over, else it is nobody's. */
+  const free = () => {
+    const [next] = queue
+    if (next === undefined) lent -= 1
+    else next.go()
+  }
+
+  return {
+    borrow: async signal => {
+      if (isClosed) throw closed()
+      if (signal?.aborted === true) throw deadline()
+      if (lent < size) lent += 1
+      else await turn(signal)
+      try {
+        return idle.pop() ?? open()
+      } catch (error) {
+        free()
+        throw error
+      }
+    },
+    giveBack: item => {
+      if (isClosed) dispose(item)
+      else idle.push(item)
+      free()
+    },
+    drop: item => {
+      dispose(item)
+      free()
+    },
+    close: () => {
+      isClosed = true
+      for (const waiter of queue) waiter.fail(closed())
+      for (const item of idle.splice(0)) dispose(item)
+    },
+  }
+}
+
+export const deadline = (): Failure =>
+  new Failure('deadline', 'The deadline passed before the store answered.')

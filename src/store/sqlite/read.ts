@@ -1,0 +1,100 @@
+import { Failure } from '#failure/failure.ts'
+import type { BalanceDoc } from '#indices/balance.ts'
+import { balances } from '#indices/balance.ts'
+import type { Index } from '#indices/define.ts'
+import { type ListDoc, placeOf } from '#indices/list.ts'
+import { type RecordDoc, records } from '#indices/record.ts'
+import type { Moment } from '#store/port.ts'
+import type { Connection } from './connection.ts'
+import { columnList, perTable, toDoc } from './rows.ts'
+import { fieldIndexName, quoted, ROW, type Table, tableOf } from './tables.ts'
+
+/** Hashes agree in 8 bytes by chance about never; more than this is nobody's. */
+const HANDFUL = 16n
+
+export const getById = (connection: Connection, index: Index, id: string): object | undefined => {
+  const table = tableOf(index)
+  const cells = connection.row(getSql(table), id)
+  return cells === undefined ? undefined : toDoc(table, cells)
+}
+
+const getSql = perTable(table => `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE "id" = ?`)
+
+/** Documents with a value in a field of `finds`, in order of id. */
+export const findByField = (
+  connection: Connection,
+  index: Index,
+  field: string,
+  value: bigint,
+): readonly object[] => {
+  const table = tableOf(index)
+  return connection.rows(findSql(table, field), value, HANDFUL).map(cells => toDoc(table, cells))
+}
+
+/** Takes the value and a limit. */
+export const findSql = (table: Table, field: string): string =>
+  `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
+  ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ? ORDER BY "id" LIMIT ?`
+
+const recordsTable = tableOf(records)
+export const recordsSql =
+  `SELECT ${columnList(recordsTable, 'r')} FROM ${quoted(recordsTable.places ?? '')} AS p` +
+  ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"` +
+  ' WHERE p."place" BETWEEN ? AND ? ORDER BY p."place"'
+
+/** Rows of a list with the ordinals that are both asked for and counted, ascending: one run of the table of places. */
+export const recordsOf = (
+  connection: Connection,
+  list: ListDoc,
+  first: number,
+  last: number,
+): readonly RecordDoc[] => {
+  const from = Math.max(first, 1)
+  const to = Math.min(last, list.count)
+  if (from > to) return []
+  const rows = connection.rows(recordsSql, placeOf(list.number, from), placeOf(list.number, to))
+  if (rows.length !== to - from + 1)
+    throw new Failure(
+      'defect',
+      `List ${list.id} has ${rows.length} rows from ${from} to ${to} of ${list.count}: the store is damaged.`,
+    )
+  return rows.map(cells => toDoc(recordsTable, cells) as RecordDoc)
+}
+
+export const momentSql =
+  `SELECT r."height", r."time" FROM ${quoted(recordsTable.places ?? '')} AS p` +
+  ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row" WHERE p."place" = ?`
+
+/** When single rows of a list were made: each is one look-up. */
+export const momentsOf = (
+  connection: Connection,
+  list: ListDoc,
+  ordinals: readonly number[],
+): readonly Moment[] =>
+  ordinals.map(ordinal => {
+    const [height, time] = connection.row(momentSql, placeOf(list.number, ordinal)) ?? []
+    if (typeof height !== 'bigint' || typeof time !== 'bigint')
+      throw new Failure('defect', `List ${list.id} has no row ${ordinal} of ${list.count}.`)
+    return { height: Number(height), time }
+  })
+
+const balancesTable = tableOf(balances)
+export const dueSql =
+  `SELECT ${columnList(balancesTable)} FROM ${quoted(balancesTable.name)}` +
+  ` INDEXED BY ${quoted(fieldIndexName(balancesTable.name, 'next_due'))}` +
+  ' WHERE "next_due" >= ? AND "next_due" <= ? ORDER BY "next_due", "id" LIMIT ?'
+
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+/** Balances with `next_due` in (`after`, `until`], by next_due, then id. Users choose these times: any int64. */
+export const dueBalances = (
+  connection: Connection,
+  { after, until, limit }: { readonly after?: bigint; readonly until: bigint; readonly limit: number },
+): readonly BalanceDoc[] => {
+  if (after === INT64_MAX) return []
+  const from = after === undefined ? INT64_MIN : after + 1n
+  return connection
+    .rows(dueSql, from, until, BigInt(limit))
+    .map(cells => toDoc(balancesTable, cells) as BalanceDoc)
+}

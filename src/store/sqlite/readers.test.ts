@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import type { Store, View } from '#store/port.ts'
+import { batchOf, identity, publishedAt } from '#store/suite/fixture.ts'
+import { failureOf, kindOf } from '#store/suite/harness.ts'
+import { openSqlite } from './open-sqlite.ts'
+
+let folder: string
+let store: Store
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'iostlens-readers-'))
+  store = openSqlite({ path: join(folder, 'store.sqlite') })
+  await store.create()
+  await (await store.takeOver(identity)).commit(batchOf(0, 3))
+})
+afterAll(async () => {
+  await store.close()
+  await rm(folder, { recursive: true })
+})
+const never = () => new Promise<never>(() => {})
+
+describe('readers', () => {
+  test('a view that outlives its read is refused: it would show another snapshot', async () => {
+    const kept = await store.read(async view => [view])
+    const [view] = kept
+    expect(await failureOf(view?.get(blocks, blockId(0)) ?? never())).toMatchObject({
+      kind: 'defect',
+      message: 'A view was used after its read had ended.',
+    })
+  })
+
+  test('work that goes on after its deadline reads nothing more', async () => {
+    const stop = new AbortController()
+    const leaked = Promise.withResolvers<View>()
+    const read = kindOf(
+      store.read(
+        view => {
+          leaked.resolve(view)
+          return never()
+        },
+        { signal: stop.signal },
+      ),
+    )
+    const view = await leaked.promise
+    expect((await view.get(blocks, blockId(1)))?.height).toBe(1)
+    stop.abort()
+    expect(await read).toBe('deadline')
+    expect(await kindOf(view.get(blocks, blockId(1)))).toBe('deadline')
+  })
+
+  test('close: ends reads that are under way and those that wait', async () => {
+    const other = openSqlite({ path: join(folder, 'store.sqlite'), readonly: true })
+    const begun = Promise.withResolvers<void>()
+    const hanging = Array.from({ length: 50 }, () =>
+      failureOf(
+        other.read(() => {
+          begun.resolve()
+          return never()
+        }),
+      ),
+    )
+    await begun.promise
+    await other.close()
+    const ends = (await Promise.all(hanging)).map(({ kind, retryable }) => `${kind} ${retryable}`)
+    expect(new Set(ends)).toEqual(new Set(['unavailable false']))
+    expect(await store.published()).toEqual(publishedAt(3))
+  })
+})

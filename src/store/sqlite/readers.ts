@@ -1,0 +1,129 @@
+import { Failure } from '#failure/failure.ts'
+import type { View } from '#store/port.ts'
+import { type Connection, openReader } from './connection.ts'
+import { guarded } from './failures.ts'
+import { checkFingerprint, getPublished } from './meta.ts'
+import { deadline, poolOf } from './pool.ts'
+import { inspect } from './schema.ts'
+import { viewOf } from './view.ts'
+
+/** Requests that hold a view at once; each holds one connection (3 files). The rest wait their turn. */
+const READERS = 32
+
+export type Readers = {
+  /** Runs `work` in one read transaction; undefined: no store there yet. */
+  readonly once: <T>(work: (connection: Connection) => T) => Promise<T | undefined>
+  /** `Store.read`. */
+  readonly read: <T>(work: (view: View) => Promise<T>, signal?: AbortSignal) => Promise<T>
+  readonly close: () => void
+}
+
+/** Connections that read, opened when needed. */
+export const readersOf = (path: string, name: string): Readers => {
+  const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
+  const closing = new AbortController()
+  const pool = poolOf<Connection | undefined>({
+    size: READERS,
+    open: () => openStore(path, name),
+    dispose: connection => connection?.close(),
+    closed,
+  })
+
+  const borrowed = async <T>(
+    signal: AbortSignal | undefined,
+    work: (connection: Connection | undefined) => Promise<T>,
+  ): Promise<T> => {
+    const connection = await pool.borrow(signal)
+    try {
+      guarded(name, () => connection?.db.run('BEGIN'))
+      return await work(connection)
+    } finally {
+      // Not there yet, or of no more use: the next one opens anew.
+      if (connection !== undefined && endsSnapshot(connection)) pool.giveBack(connection)
+      else pool.drop(connection)
+    }
+  }
+
+  return {
+    once: work =>
+      borrowed(undefined, async connection =>
+        connection === undefined ? undefined : guarded(name, () => work(connection)),
+      ),
+    read: (work, signal) =>
+      borrowed(signal, async connection => {
+        const at = connection && guarded(name, () => getPublished(connection))
+        if (connection === undefined || at === undefined) throw nothingPublished(name)
+        const { view, end } = viewOf(connection, name, at)
+        const stop = interruption([
+          { signal, reason: deadline },
+          { signal: closing.signal, reason: closed },
+        ])
+        try {
+          return await Promise.race([stop.happened, work(view)])
+        } finally {
+          stop.forget()
+          end(() => stop.reason() ?? new Failure('defect', 'A view was used after its read had ended.'))
+        }
+      }),
+    close: () => {
+      closing.abort()
+      pool.close()
+    },
+  }
+}
+
+const endsSnapshot = ({ db }: Connection): boolean => {
+  try {
+    if (db.inTransaction) db.run('COMMIT')
+    return true
+  } catch {
+    // The connection is closed for it; what the request met is its own answer.
+    return false
+  }
+}
+
+const nothingPublished = (name: string): Failure =>
+  new Failure('unavailable', `${name}: nothing is loaded yet.`, {
+    help: 'Start a loader, or wait for its first batch.',
+  })
+
+/** A connection to a store that this version made; undefined: there is none. */
+const openStore = (path: string, name: string): Connection | undefined => {
+  const connection = openReader(path, name)
+  if (connection === undefined) return undefined
+  try {
+    if (inspect(connection, name) === 'store') {
+      guarded(name, () => checkFingerprint(connection, name))
+      return connection
+    }
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  connection.close()
+  return undefined
+}
+
+type Reason = { readonly signal: AbortSignal | undefined; readonly reason: () => Failure }
+
+/** Rejects with the reason of the first signal that aborts. */
+const interruption = (reasons: readonly Reason[]) => {
+  const stopped = Promise.withResolvers<never>()
+  let why: Failure | undefined
+  const listeners = reasons.map(({ signal, reason }) => {
+    const listen = () => {
+      why ??= reason()
+      stopped.reject(why)
+    }
+    signal?.addEventListener('abort', listen)
+    if (signal?.aborted === true) listen()
+    return () => signal?.removeEventListener('abort', listen)
+  })
+  return {
+    happened: stopped.promise,
+    reason: () => why,
+    forget: () => {
+      for (const stop of listeners) stop()
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import { Failure } from '#failure/failure.ts'
+import type { Difference } from '#store/port.ts'
+import { type Connection, inMemory } from './connection.ts'
+import { guarded } from './failures.ts'
+import { getFingerprint, getPublished, putFingerprint } from './meta.ts'
+import { fingerprint, type SchemaObject, schema } from './tables.ts'
+
+/** "iost" in ASCII: marks our files (sqlite.org/pragma.html#pragma_application_id). */
+const APPLICATION_ID = 0x696f7374
+
+/**
+ * Whether the file is a store. 'empty': nothing in it yet, as after a creation that did not come far. Throws 'conflict'
+ * for another program's file.
+ */
+export const inspect = (connection: Connection, name: string): 'store' | 'empty' =>
+  guarded(name, () => {
+    const id = Number(connection.row('PRAGMA application_id')?.[0])
+    if (id === APPLICATION_ID) return 'store'
+    const objects = Number(connection.row('SELECT count(*) FROM sqlite_schema')?.[0])
+    if (id === 0 && objects === 0) return 'empty'
+    throw new Failure(
+      'conflict',
+      `${name} is another program's file: its application id is ${id}, must be ${APPLICATION_ID}.`,
+      { help: 'Name another file as the store.' },
+    )
+  })
+
+/** What the file lacks or has otherwise, in the order of `schema`. */
+export const differencesOf = (connection: Connection): readonly Difference[] => {
+  const stored = new Map(
+    connection
+      .rows('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL')
+      .map(([name, sql]) => [String(name), String(sql)]),
+  )
+  const differences = schema.flatMap((object): readonly Difference[] => {
+    const sql = stored.get(object.name)
+    if (sql === undefined) return [missing(object)]
+    return sql === object.sql ? [] : [different(connection, object, sql)]
+  })
+  const made = stored.has('meta') ? getFingerprint(connection) : undefined
+  return differences.length > 0 || made === fingerprint
+    ? differences
+    : [{ name: 'meta', problem: 'different', detail: `schema is ${made}, expected ${fingerprint}` }]
+}
+
+/** What a store without anything lacks. */
+export const everythingMissing = (): readonly Difference[] => schema.map(missing)
+
+const missing = ({ name, type }: SchemaObject): Difference => ({
+  name,
+  problem: 'missing',
+  detail: `${type} is not there`,
+})
+
+const different = (connection: Connection, object: SchemaObject, sql: string): Difference => {
+  const detail = `stored: ${sql.replaceAll(/\s+/g, ' ')}; expected: ${object.sql}`
+  if (object.type === 'index') return { name: object.name, problem: 'different', detail }
+  const stored = new Map(columnsIn(connection, object.name))
+  const expected = new Map(expectedColumns(object))
+  const columns = [...new Set([...expected.keys(), ...stored.keys()])]
+    .filter(column => stored.get(column) !== expected.get(column))
+    .map(
+      column =>
+        `column ${column} is ${stored.get(column) ?? 'absent'}, expected ${expected.get(column) ?? 'none'}`,
+    )
+  return {
+    name: object.name,
+    problem: 'different',
+    detail: columns.length > 0 ? columns.join('; ') : detail,
+  }
+}
+
+/** Column → type and whether it may be empty. */
+const columnsIn = (connection: Connection, table: string): readonly (readonly [string, string])[] =>
+  connection
+    .rows('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', table)
+    .map(([name, type, notNull, pk]) => [
+      String(name),
+      `${type}${pk === 0n ? '' : ' PRIMARY KEY'}${notNull === 0n ? '' : ' NOT NULL'}`,
+    ])
+
+/** As above, of the table that should be: SQLite itself reads the definition, in a database of its own. */
+const expectedColumns = ({ name, sql }: SchemaObject): readonly (readonly [string, string])[] =>
+  inMemory(scratch => {
+    scratch.db.run(sql)
+    return columnsIn(scratch, name)
+  })
+
+/** Throws 'conflict' when anything is otherwise than `create` would make it; names the first. */
+export const refuseDifferent = (name: string, differences: readonly Difference[]): void => {
+  const first = differences.find(({ problem }) => problem === 'different')
+  if (first !== undefined)
+    throw new Failure(
+      'conflict',
+      `${name}: ${first.name} is not as this version makes it: ${first.detail}.`,
+      {
+        help: 'Run `iostlens indices check` for all differences; load anew into another store, or use the version that made it.',
+      },
+    )
+}
+
+/** Makes what is missing; within a transaction. Throws 'conflict' for what is different, or lost after a load. */
+export const createMissing = (connection: Connection, name: string): void => {
+  const state = inspect(connection, name)
+  const differences = state === 'empty' ? everythingMissing() : differencesOf(connection)
+  refuseDifferent(name, differences)
+  const absent = new Set(differences.map(each => each.name))
+  const lost = schema.find(object => object.type === 'table' && absent.has(object.name))
+  if (lost !== undefined && !absent.has('meta') && getPublished(connection) !== undefined)
+    throw new Failure('conflict', `${name}: table ${lost.name} is gone, and what was loaded into it.`, {
+      help: 'Restore the file from a copy, or load anew into another store.',
+    })
+  for (const { name: object, sql } of schema) if (absent.has(object)) connection.db.run(sql)
+  connection.db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+  putFingerprint(connection)
+}

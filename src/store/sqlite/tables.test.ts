@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'bun:test'
+import { balances } from '#indices/balance.ts'
+import { records } from '#indices/record.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { inMemory } from './connection.ts'
+import { differencesOf } from './schema.ts'
+import { fingerprint, schema, tableFor } from './tables.ts'
+
+describe('tableFor', () => {
+  test('balances: clustered by id, an index for each order, one for the time that is due', () => {
+    expect(tableFor(balances).objects.map(({ sql }) => sql)).toEqual([
+      'CREATE TABLE "balances" ("id" TEXT NOT NULL PRIMARY KEY, "token" TEXT NOT NULL, "owner" TEXT NOT NULL, "amount" INTEGER NOT NULL, "frozen" INTEGER NOT NULL, "frozen_list" TEXT NOT NULL, "next_due" INTEGER) STRICT, WITHOUT ROWID',
+      'CREATE INDEX "balances.holders" ON "balances" ("token", "amount" DESC, "owner") WHERE ("amount" > 0)',
+      'CREATE INDEX "balances.ofOwner" ON "balances" ("owner", "token", "amount", "frozen") WHERE ("amount" > 0 OR "frozen" > 0)',
+      'CREATE INDEX "balances.rowsOfOwner" ON "balances" ("owner", "token")',
+      'CREATE INDEX "balances.next_due" ON "balances" ("next_due", "id") WHERE "next_due" IS NOT NULL',
+    ])
+  })
+
+  test('records: appended by row number, places beside', () => {
+    const [table, places, ...indexes] = tableFor(records).objects
+    expect(table?.sql).toStartWith(
+      'CREATE TABLE "records" ("_row" INTEGER PRIMARY KEY, "id" TEXT NOT NULL UNIQUE, ',
+    )
+    expect(places?.sql).toBe(
+      'CREATE TABLE "records.places" ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT',
+    )
+    expect(indexes).toEqual([])
+  })
+
+  test('every index has a table, every order and find an index, no two the same name', () => {
+    const names = schema.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    for (const index of [...historyIndices, ...stateIndices]) {
+      expect(names).toContain(index.name)
+      for (const part of [...Object.keys(index.orders), ...index.finds])
+        expect(names).toContain(`${index.name}.${part}`)
+    }
+  })
+})
+
+describe('schema', () => {
+  const created = (change: string): ReturnType<typeof differencesOf> =>
+    inMemory(connection => {
+      for (const { sql } of schema) connection.db.run(sql)
+      connection.db.run(`INSERT INTO "meta" VALUES ('schema', '${fingerprint}')`)
+      if (change !== '') connection.db.run(change)
+      return differencesOf(connection)
+    })
+  const cases = [
+    ['nothing', '', []],
+    [
+      'another column',
+      'ALTER TABLE "wealth" ADD COLUMN "more" TEXT',
+      [{ name: 'wealth', problem: 'different', detail: 'column more is TEXT, expected none' }],
+    ],
+    [
+      'a column gone',
+      'ALTER TABLE "tokens" DROP COLUMN "issuer"',
+      [{ name: 'tokens', problem: 'different', detail: 'column issuer is absent, expected TEXT NOT NULL' }],
+    ],
+    [
+      'an index gone',
+      'DROP INDEX "votes.voters"',
+      [{ name: 'votes.voters', problem: 'missing', detail: 'index is not there' }],
+    ],
+    [
+      'made by another version',
+      `UPDATE "meta" SET "value" = 'x'`,
+      [{ name: 'meta', problem: 'different', detail: `schema is x, expected ${fingerprint}` }],
+    ],
+  ] as const
+  for (const [name, change, expected] of cases)
+    test(`differencesOf: ${name}`, () => {
+      expect<unknown>(created(change)).toEqual(expected)
+    })
+
+  test('differencesOf: an index of the same name over other columns, in one line', () => {
+    const [difference] = inMemory(connection => {
+      for (const { sql } of schema) connection.db.run(sql)
+      connection.db.run('DROP INDEX "wealth.richest"')
+      connection.db.run('CREATE INDEX "wealth.richest"\n ON "wealth" ("owner")')
+      return differencesOf(connection)
+    })
+    expect(difference).toEqual({
+      name: 'wealth.richest',
+      problem: 'different',
+      detail: `stored: CREATE INDEX "wealth.richest" ON "wealth" ("owner"); expected: ${schema.find(({ name }) => name === 'wealth.richest')?.sql}`,
+    })
+  })
+})

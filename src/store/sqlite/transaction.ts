@@ -1,0 +1,48 @@
+import { setTimeout } from 'node:timers/promises'
+import { Failure } from '#failure/failure.ts'
+import type { Connection } from './connection.ts'
+import { isBusy, toFailure } from './failures.ts'
+
+/** A batch takes seconds at most; who waits longer for the pen is told to try again. */
+const PATIENCE_MS = 30_000
+const FIRST_WAIT_MS = 1
+const LONGEST_WAIT_MS = 50
+
+/**
+ * Runs `work` as one transaction that has the pen, waiting for others to put it down without blocking the process.
+ * Whatever fails, nothing of it is stored. Errors of SQLite leave as Failure.
+ */
+export const inTransaction = async <T>(
+  connection: Connection,
+  name: string,
+  work: () => T | Promise<T>,
+): Promise<T> => {
+  const { db } = connection
+  try {
+    await patiently(name, () => db.run('BEGIN IMMEDIATE'))
+    const result = await work()
+    db.run('COMMIT')
+    return result
+  } catch (error) {
+    // SQLite may have rolled back by itself (disk full, I/O error).
+    if (db.inTransaction) db.run('ROLLBACK')
+    throw toFailure(name, error)
+  }
+}
+
+/** Runs `attempt` until it is not refused as busy. */
+export const patiently = async <T>(name: string, attempt: () => T): Promise<T> => {
+  const until = performance.now() + PATIENCE_MS
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error)) throw toFailure(name, error)
+      if (performance.now() > until)
+        throw new Failure('unavailable', `${name}: another process has been writing for ${PATIENCE_MS} ms.`, {
+          cause: error,
+        })
+    }
+    await setTimeout(waitMs)
+  }
+}

@@ -1,0 +1,41 @@
+import type { Failure } from '#failure/failure.ts'
+import type { DocOf, Index } from '#indices/define.ts'
+import type { Published, View } from '#store/port.ts'
+import type { Connection } from './connection.ts'
+import { guarded } from './failures.ts'
+import { rank } from './rank.ts'
+import { findByField, getById, momentsOf, recordsOf } from './read.ts'
+
+export type Viewing = {
+  readonly view: View
+  /** After this every call on the view throws `reason`: it must not read another snapshot. */
+  readonly end: (reason: () => Failure) => void
+}
+
+/** The view of a connection that is in a read transaction: one snapshot, whatever is committed meanwhile. */
+export const viewOf = (connection: Connection, name: string, at: Published): Viewing => {
+  let ended: (() => Failure) | undefined
+  const run = async <T>(work: () => T): Promise<T> => {
+    if (ended !== undefined) throw ended()
+    return guarded(name, work)
+  }
+  // Rows of the table of an index are its documents: `as` of what `toDoc` made by the same definition.
+  const get = <I extends Index>(index: I, id: string) =>
+    getById(connection, index, id) as DocOf<I> | undefined
+  return {
+    view: {
+      at,
+      get: (index, id) => run(() => get(index, id)),
+      getMany: (index, ids) => run(() => ids.map(id => get(index, id))),
+      find: <I extends Index>(index: I, field: string, value: bigint) =>
+        run(() => findByField(connection, index, field, value) as readonly DocOf<I>[]),
+      page: <I extends Index>(index: I, order: string, options: Parameters<typeof rank>[3]) =>
+        run(() => rank(connection, index, order, options) as readonly DocOf<I>[]),
+      records: (list, first, last) => run(() => recordsOf(connection, list, first, last)),
+      moments: (list, ordinals) => run(() => momentsOf(connection, list, ordinals)),
+    },
+    end: reason => {
+      ended = reason
+    },
+  }
+}

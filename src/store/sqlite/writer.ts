@@ -1,0 +1,177 @@
+import { Failure } from '#failure/failure.ts'
+import type { Change, Key } from '#indices/registry.ts'
+import type { Standing, StandingRange } from '#indices/standing.ts'
+import { checkBatch } from '#store/batch.ts'
+import { checkIdentity } from '#store/identity.ts'
+import type { Identity, Published, Writer } from '#store/port.ts'
+import { walkRange } from '#store/walk.ts'
+import { writeBatch } from './commit.ts'
+import { type Connection, openReader, openWriter } from './connection.ts'
+import { guarded } from './failures.ts'
+import { acquireLock } from './lock.ts'
+import { getIdentity, getOwner, getPublished, type Owner, putIdentity, putOwner } from './meta.ts'
+import { rank, rankAfter } from './rank.ts'
+import { dueBalances, getById } from './read.ts'
+import { rewriteDocuments } from './rewrite.ts'
+import { differencesOf, inspect, refuseDifferent } from './schema.ts'
+import { inTransaction } from './transaction.ts'
+
+/** Opens the store for writing, alone. `Store.takeOver`. */
+export const takeOver = async (path: string, name: string, identity: Identity): Promise<Writer> => {
+  const opened = openWriter(path, name)
+  const release = { lock: () => {}, reader: () => {} }
+  try {
+    if (opened === undefined || inspect(opened, name) === 'empty') throw notCreated(name)
+    const differences = guarded(name, () => differencesOf(opened))
+    refuseDifferent(name, differences)
+    if (differences.length > 0) throw notCreated(name)
+    release.lock = acquireLock(path, name) ?? refuseSecond(opened, name)
+    const reader = openReader(path, name)
+    if (reader === undefined) throw notCreated(name)
+    release.reader = reader.close
+    const owner: Owner = {
+      token: crypto.randomUUID(),
+      pid: process.pid,
+      since: new Date().toISOString(),
+    }
+    const checkpoint = await inTransaction(opened, name, () => {
+      const stored = getIdentity(opened)
+      checkIdentity(name, stored, identity)
+      if (stored === undefined) putIdentity(opened, identity)
+      putOwner(opened, owner)
+      return getPublished(opened)
+    })
+    return writerOf({ name, pen: opened, reader, owner, checkpoint, unlock: release.lock })
+  } catch (error) {
+    release.reader()
+    opened?.close()
+    release.lock()
+    throw error
+  }
+}
+
+const notCreated = (name: string): Failure =>
+  new Failure('conflict', `${name} is not created, or not wholly.`, {
+    help: 'Run `iostlens indices create` first.',
+  })
+
+const refuseSecond = (connection: Connection, name: string): never => {
+  const owner = guarded(name, () => getOwner(connection))
+  const who = owner === undefined ? '' : ` (process ${owner.pid}, since ${owner.since})`
+  throw new Failure('conflict', `Another loader is writing to ${name}${who}.`, {
+    help: 'Stop it first, or load into another store.',
+  })
+}
+
+type Parts = {
+  readonly name: string
+  /** Writes batches; nothing is read here while one is open. */
+  readonly pen: Connection
+  /** Reads what was committed, also while a batch is being written. */
+  readonly reader: Connection
+  readonly owner: Owner
+  readonly checkpoint: Published | undefined
+  readonly unlock: () => void
+}
+
+const writerOf = ({ name, pen, reader, owner, unlock, ...begun }: Parts): Writer => {
+  let { checkpoint } = begun
+  let running: Promise<void> | undefined
+  let released = false
+  const check = () => {
+    if (released) throw new Failure('conflict', `This loader has released ${name}.`)
+  }
+
+  /** Writes in a transaction while the pen is ours. */
+  const write = (work: () => void | Promise<void>): Promise<void> =>
+    inTransaction(pen, name, async () => {
+      // The lock is by path: another one may lead to the same file.
+      const now = getOwner(pen)
+      if (now?.token !== owner.token)
+        throw new Failure(
+          'conflict',
+          `Another loader took ${name} over (process ${now?.pid}, since ${now?.since}).`,
+        )
+      if (!pen.isInPlace())
+        throw new Failure('conflict', `${name} was removed or replaced while it was being loaded.`)
+      await work()
+    })
+  const alone = async (work: () => void | Promise<void>): Promise<void> => {
+    if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
+    running = write(work)
+    try {
+      await running
+    } finally {
+      running = undefined
+    }
+  }
+
+  return {
+    get checkpoint() {
+      return checkpoint
+    },
+    // History is kept in one piece.
+    filling: { partition: 0, documents: 0 },
+    partitionDocuments: Number.POSITIVE_INFINITY,
+    getMany: async keys => {
+      check()
+      return guarded(name, () => snapshot(reader, () => keys.map(key => stateOf(reader, key))))
+    },
+    due: async range => {
+      check()
+      return guarded(name, () => dueBalances(reader, range))
+    },
+    members: range => {
+      check()
+      return walkRange(range, async (after, limit) =>
+        guarded(name, () => membersAfter(reader, range, after, limit)),
+      )
+    },
+    commit: async batch => {
+      check()
+      if (running === undefined) checkBatch(batch, checkpoint)
+      await alone(() => writeBatch(pen, batch))
+      checkpoint = batch.end
+    },
+    rewrite: async rewrite => {
+      check()
+      await alone(() => rewriteDocuments(pen, rewrite))
+    },
+    release: async () => {
+      if (released) return
+      released = true
+      await running?.catch(() => {})
+      reader.close()
+      pen.close()
+      unlock()
+    },
+  }
+}
+
+/** Several statements, one state. */
+const snapshot = <T>({ db }: Connection, work: () => T): T => {
+  db.run('BEGIN')
+  try {
+    return work()
+  } finally {
+    db.run('COMMIT')
+  }
+}
+
+const membersAfter = (
+  reader: Connection,
+  range: StandingRange,
+  after: Standing | undefined,
+  limit: number,
+) => {
+  const { index, order, group } = range
+  const part = { ...(group === undefined ? {} : { group }), offset: 0, limit }
+  const docs =
+    after === undefined
+      ? rank(reader, index, order, part)
+      : rankAfter(reader, index, order, { ...part, after })
+  return docs as readonly Change['doc'][]
+}
+
+const stateOf = (reader: Connection, { index, id }: Key) =>
+  getById(reader, index, id) as Change['doc'] | undefined

@@ -1,0 +1,30 @@
+import { describe, setDefaultTimeout } from 'bun:test'
+import { commitCases } from './suite/commit.ts'
+import { createCases } from './suite/create.ts'
+import { documentCases } from './suite/documents.ts'
+import type { Open } from './suite/harness.ts'
+import { keyCases } from './suite/keys.ts'
+import { listCases } from './suite/lists.ts'
+import { orderCases } from './suite/orders.ts'
+import { rankingCases } from './suite/rankings.ts'
+import { takeOverCases } from './suite/takeover.ts'
+import { viewCases } from './suite/views.ts'
+
+export type { Open } from './suite/harness.ts'
+
+/** A store over the network makes some twenty indices for each group of cases. */
+const TIMEOUT_MS = 60_000
+
+/** What every store must do: the port's promises as tests. `open` gives an empty store each time. */
+export const storeSuite = (name: string, open: Open): void => {
+  setDefaultTimeout(TIMEOUT_MS)
+  describe(`${name}: create`, () => createCases(open))
+  describe(`${name}: takeOver`, () => takeOverCases(open))
+  describe(`${name}: commit`, () => commitCases(open))
+  describe(`${name}: documents`, () => documentCases(open))
+  describe(`${name}: orders`, () => orderCases(open))
+  describe(`${name}: rankings`, () => rankingCases(open))
+  describe(`${name}: lists`, () => listCases(open))
+  describe(`${name}: views`, () => viewCases(open))
+  describe(`${name}: keys`, () => keyCases(open))
+}

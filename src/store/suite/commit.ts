@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { blocks } from '#indices/block.ts'
+import { blockId, recordId } from '#indices/position.ts'
+import { records } from '#indices/record.ts'
+import { wealth } from '#indices/wealth.ts'
+import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from './fixture.ts'
+import { failureOf, type Open, withStore } from './harness.ts'
+
+/** Batches: whole, in order, repeatable. */
+export const commitCases = (open: Open): void => {
+  test('commit: refuses a batch that does not begin right after the checkpoint, and stores none of it', () =>
+    withStore(open, async ({ store }) => {
+      await store.create()
+      const writer = await store.takeOver(identity)
+      const refuse = async (batch: Parameters<typeof writer.commit>[0]) => {
+        const refused = await failureOf(writer.commit(batch))
+        expect(['conflict', 'defect']).toContain(refused.kind)
+      }
+      await refuse(batchOf(1, 2))
+      expect(await store.published()).toBeUndefined()
+      await writer.commit(tellingBatch(0, 3))
+      await refuse(tellingBatch(0, 3))
+      await refuse(tellingBatch(3, 4))
+      await refuse(tellingBatch(5, 6))
+      // A hole within, an end that is not its last block, two words on one thing.
+      await refuse({ ...batchOf(4, 6), blocks: batchOf(4, 5).blocks })
+      await refuse({ ...batchOf(4, 5), end: publishedAt(6) })
+      const twice = [1n, 2n].map(total => ({ index: wealth, doc: wealthDoc('twice', total) }))
+      await refuse(batchOf(4, 4, { changes: twice }))
+      expect(await store.published()).toEqual(publishedAt(3))
+      await writer.commit(tellingBatch(4, 4))
+      const found = await store.read(view => view.getMany(blocks, [4, 5, 6].map(blockId)))
+      expect(found.map(block => block?.height)).toEqual([4, undefined, undefined])
+      expect(await store.read(view => view.get(wealth, 'twice'))).toBeUndefined()
+    }))
+
+  test('commit: after one that failed half way, nothing of it is seen and the same blocks go in', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const writer = await store.takeOver(identity)
+      await writer.commit(tellingBatch(0, 3))
+      // The last document can not be stored: an amount beyond int64.
+      const broken = tellingBatch(4, 6)
+      const tooMuch = { index: wealth, doc: wealthDoc('broken', 2n ** 63n) }
+      const refused = await failureOf(writer.commit({ ...broken, changes: [...broken.changes, tooMuch] }))
+      expect(refused.kind).toBe('defect')
+      expect(await store.published()).toEqual(publishedAt(3))
+      expect(await store.read(view => view.get(wealth, 'a'))).toEqual(wealthDoc('a', 4n))
+      expect(await store.read(view => view.get(records, recordId(4, 1, 0)))).toBeUndefined()
+      await writer.release()
+
+      const next = await (await reopen()).takeOver(identity)
+      expect(next.checkpoint).toEqual(publishedAt(3))
+      await next.commit(tellingBatch(4, 7))
+      expect(await store.published()).toEqual(publishedAt(7))
+      const row = await store.read(view => view.get(records, recordId(6, 1, 0)))
+      expect(row).toEqual(recordDoc(6, 0, { places: [2n ** 32n + 7n] }))
+      await next.release()
+    }))
+
+  test('commit: the last word on a thing replaces all of it, optional fields too', () =>
+    withStore(open, async ({ store }) => {
+      await store.create()
+      const writer = await store.takeOver(identity)
+      await writer.commit(batchOf(0, 0, { changes: [{ index: wealth, doc: wealthDoc('a', 5n) }] }))
+      await writer.commit(batchOf(1, 1))
+      await writer.commit(batchOf(2, 3, { changes: [{ index: wealth, doc: wealthDoc('a', 0n) }] }))
+      expect(await writer.getMany([{ index: wealth, id: 'a' }])).toEqual([wealthDoc('a', 0n)])
+      expect(await store.read(view => view.get(wealth, 'a'))).toEqual(wealthDoc('a', 0n))
+      await writer.release()
+    }))
+}

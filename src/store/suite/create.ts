@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import { wealth } from '#indices/wealth.ts'
+import { batchOf, identity } from './fixture.ts'
+import { failureOf, kindOf, type Open, withStore } from './harness.ts'
+
+/** Coming into being: what a store says before, while and after it is created. */
+export const createCases = (open: Open): void => {
+  test('a store that was never created: has nothing, refuses work, and is not created by looking at it', () =>
+    withStore(open, async ({ store }) => {
+      expect(await store.published()).toBeUndefined()
+      expect(await store.identity()).toBeUndefined()
+      expect(await store.keys.list()).toEqual([])
+      expect(await kindOf(store.read(async () => 1))).toBe('unavailable')
+      const refused = await failureOf(store.takeOver(identity))
+      expect(refused.kind).toBe('conflict')
+      expect(refused.help).toContain('iostlens indices create')
+      const missing = await store.check()
+      expect(missing.map(({ name }) => name)).toContain('wealth')
+      expect(new Set(missing.map(({ problem }) => problem))).toEqual(new Set(['missing']))
+    }))
+
+  test('create: makes everything, may be repeated, publishes nothing', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      expect(await store.check()).toEqual([])
+      expect(await store.published()).toBeUndefined()
+      expect(await store.identity()).toBeUndefined()
+      expect(await kindOf(store.read(async () => 1))).toBe('unavailable')
+      await store.create()
+      const other = await reopen()
+      await other.create()
+      expect(await other.check()).toEqual([])
+    }))
+
+  test('create: repeated after a load leaves what is stored', () =>
+    withStore(open, async ({ store }) => {
+      await store.create()
+      const writer = await store.takeOver(identity)
+      await writer.commit(batchOf(0, 2))
+      await store.create()
+      expect((await store.published())?.height).toBe(2)
+      expect(await store.read(view => view.page(wealth, 'richest', { offset: 0, limit: 5 }))).toEqual([])
+    }))
+
+  test('create, takeOver: refuse another mapping and name the command that helps', () =>
+    withStore(open, async ({ store, reopen, spoil }) => {
+      await store.create()
+      await spoil()
+      const other = await reopen()
+      const differences = await other.check()
+      expect(differences.map(({ problem }) => problem)).toEqual(['different'])
+      expect(differences[0]?.detail).not.toContain('\n')
+      for (const call of [() => other.create(), () => other.takeOver(identity)]) {
+        const refused = await failureOf(call())
+        expect(refused.kind).toBe('conflict')
+        expect(refused.message).toContain(differences[0]?.name ?? 'a name')
+        expect(refused.help).toContain('iostlens indices check')
+      }
+      expect(await other.check()).toEqual(differences)
+    }))
+}

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { balances } from '#indices/balance.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { records } from '#indices/record.ts'
+import { type Change, type Key, stateIndices } from '#indices/registry.ts'
+import { tokens } from '#indices/token.ts'
+import { transactions } from '#indices/transaction.ts'
+import { batchOf, blockDoc, identity, MAX, MIN, recordDoc, timeOf, transactionDoc } from './fixture.ts'
+import type { Open, Opened } from './harness.ts'
+import { balanceDoc, oddIds, oddTexts, samples, tokenDoc } from './samples.ts'
+
+const keysOf = (changes: readonly Change[]): readonly Key[] =>
+  changes.map(({ index, doc }) => ({ index, id: doc.id }))
+
+const odd = oddIds.flatMap((id, at): readonly Change[] => [
+  { index: tokens, doc: tokenDoc(id, { full_name: oddTexts[at] ?? '' }) },
+  { index: balances, doc: balanceDoc(id, 'odd', { amount: BigInt(at) }) },
+])
+const texts = oddTexts.map(
+  (text, at): Change => ({ index: tokens, doc: tokenDoc(`text${at}`, { full_name: text, issuer: text }) }),
+)
+const loneSurrogates: Change = {
+  index: tokens,
+  doc: tokenDoc('lone', { full_name: 'a\ud800b\udc00', issuer: '\udfff' }),
+}
+/** Written in block 0 with all optional fields, in block 1 with none; rows likewise. */
+const history = {
+  blocks: [
+    blockDoc(0, { gas_usage: MAX, base: '{"time":1}', base_hash8: MIN, info: '{"a":[1]}' }),
+    blockDoc(1, { gas_usage: MIN, tx_count: Number.MAX_SAFE_INTEGER }),
+  ],
+  transactions: oddTexts.map((body, tx) => transactionDoc(1, tx, { body })),
+  records: [
+    recordDoc(0, 0, { amount: '0.00000001', creator: 'alice', receipt: 0, places: [MAX, 1n] }),
+    recordDoc(1, 0, { overflow: true, contract: '', action_name: '', data: '', return: '' }),
+    ...oddTexts.map((data, at) => recordDoc(1, at + 1, { data, return: data, status_code: data })),
+  ],
+}
+
+/** Everything comes back as it was given. */
+export const documentCases = (open: Open): void => {
+  let opened: Opened
+  beforeAll(async () => {
+    opened = await open()
+    await opened.store.create()
+    const writer = await opened.store.takeOver(identity)
+    const changes = [...samples, ...odd, ...texts, loneSurrogates]
+    await writer.commit(batchOf(0, 1, { ...history, changes }))
+  })
+  afterAll(() => opened.destroy())
+
+  test('samples: every index with state is among them', () => {
+    expect(new Set(samples.map(({ index }) => index.name))).toEqual(
+      new Set(stateIndices.map(({ name }) => name)),
+    )
+  })
+
+  test('get: documents of every index are what was committed', async () => {
+    const changes = [...samples, ...odd, ...texts]
+    const got = await opened.store.read(view =>
+      Promise.all(changes.map(({ index, doc }) => view.get(index, doc.id))),
+    )
+    expect<unknown>(got).toEqual(changes.map(({ doc }) => doc))
+  })
+
+  test('get: absent optional fields are absent, not undefined or null', async () => {
+    const [block, row, balance] = await opened.store.read(view =>
+      Promise.all([
+        view.get(blocks, blockId(1)),
+        view.get(records, recordDoc(1, 0).id),
+        view.get(balances, 'iost/bob'),
+      ]),
+    )
+    const has = (doc: object | undefined, field: string) => Object.hasOwn(doc ?? { [field]: 1 }, field)
+    expect([has(block, 'base'), has(block, 'base_hash8'), has(row, 'amount')]).toEqual([false, false, false])
+    expect([has(row, 'receipt'), has(balance, 'next_due')]).toEqual([false, false])
+  })
+
+  test('get: history documents are what was committed, places in their order', async () => {
+    const got = await opened.store.read(async view => ({
+      blocks: await view.getMany(
+        blocks,
+        history.blocks.map(({ id }) => id),
+      ),
+      transactions: await view.getMany(
+        transactions,
+        history.transactions.map(({ id }) => id),
+      ),
+      records: await view.getMany(
+        records,
+        history.records.map(({ id }) => id),
+      ),
+    }))
+    expect<unknown>(got).toEqual(history)
+  })
+
+  test('get: lone surrogates, which no UTF-8 can carry, have become U+FFFD', async () => {
+    expect(await opened.store.read(view => view.get(tokens, 'lone'))).toEqual(
+      tokenDoc('lone', { full_name: 'a\ufffdb\ufffd', issuer: '\ufffd' }),
+    )
+  })
+
+  test('getMany: keeps order, doubles and gaps', async () => {
+    const ids = ['12345', 'no such', '__proto__', '12345', '']
+    const got = await opened.store.read(view => view.getMany(tokens, ids))
+    const doc = (id: string) => odd.find(change => change.index === tokens && change.doc.id === id)?.doc
+    expect<unknown>(got).toEqual([doc('12345'), undefined, doc('__proto__'), doc('12345'), undefined])
+    expect(await opened.store.read(view => view.getMany(tokens, []))).toEqual([])
+  })
+
+  test('getMany: a thousand ids at once', async () => {
+    const ids = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? 'iost' : `no-${at}`))
+    const got = await opened.store.read(view => view.getMany(tokens, ids))
+    expect(got.map(doc => doc?.id)).toEqual(ids.map(id => (id === 'iost' ? id : undefined)))
+  })
+
+  test('get: an id of one index is not one of another; ids are exact', async () => {
+    const got = await opened.store.read(view =>
+      Promise.all([
+        view.get(tokens, 'alice'),
+        view.get(tokens, 'IOST'),
+        view.get(tokens, 'iost '),
+        view.get(blocks, '1'),
+        view.get(tokens, 'hasOwnProperty'),
+        view.get(tokens, 'y'.repeat(2000)),
+      ]),
+    )
+    expect<unknown>(got).toEqual(new Array(6).fill(undefined))
+  })
+
+  test('writer.getMany: state of many indices in the order of the keys', async () => {
+    const other = await opened.reopen()
+    await opened.store.close()
+    const writer = await other.takeOver(identity)
+    const keys: readonly Key[] = [...keysOf(samples), { index: tokens, id: 'no such' }, ...keysOf(odd)]
+    expect<unknown>(await writer.getMany(keys)).toEqual([
+      ...samples.map(({ doc }) => doc),
+      undefined,
+      ...odd.map(({ doc }) => doc),
+    ])
+    expect(await writer.getMany([])).toEqual([])
+    expect(writer.checkpoint?.time).toBe(timeOf(1))
+    await writer.release()
+  })
+}

@@ -1,0 +1,160 @@
+import type { BlockDoc } from '#indices/block.ts'
+import { type ListDoc, lists, placeOf } from '#indices/list.ts'
+import { blockId, recordId, transactionId } from '#indices/position.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import { type Change, DERIVATION } from '#indices/registry.ts'
+import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
+import { type WealthDoc, wealth } from '#indices/wealth.ts'
+import type { Batch, Identity, Published } from '#store/port.ts'
+
+/** Documents of an invented chain for the conformance suite: right in form, of no meaning. */
+export const identity: Identity = { chainId: 1020, genesis: 'genesis-hash', derivation: DERIVATION }
+
+/** The extremes of int64. */
+export const MIN = -(2n ** 63n)
+export const MAX = 2n ** 63n - 1n
+
+/** 2026-01-01, nanoseconds; a block every half second. */
+const BEGIN = 1_767_225_600_000_000_000n
+export const timeOf = (height: number): bigint => BEGIN + BigInt(height) * 500_000_000n
+
+export const hash8Of = (height: number): bigint => BigInt(height) * 7_919_000_000_001n - MAX
+
+export const blockDoc = (height: number, over: Partial<BlockDoc> = {}): BlockDoc => ({
+  id: blockId(height),
+  height,
+  hash: `hash-${height}`,
+  hash8: hash8Of(height),
+  version: '1',
+  parent_hash: height === 0 ? '' : `hash-${height - 1}`,
+  tx_merkle_hash: 'merkle',
+  tx_receipt_merkle_hash: 'receipts',
+  witness: 'key',
+  witness_account: 'producer',
+  time: timeOf(height),
+  gas_usage: 0n,
+  tx_count: 1,
+  info: '{}',
+  orig_info: '',
+  tx_hashes: `base-${height}`,
+  ...over,
+})
+
+export const transactionDoc = (
+  height: number,
+  tx: number,
+  over: Partial<TransactionDoc> = {},
+): TransactionDoc => ({
+  id: transactionId(height, tx),
+  height,
+  tx,
+  hash: `tx-${height}-${tx}`,
+  hash8: BigInt(height * 1000 + tx),
+  body: `{"hash":"tx-${height}-${tx}"}`,
+  ...over,
+})
+
+/** A row of a block; `index` tells apart the rows of transaction 1. */
+export const recordDoc = (height: number, index: number, over: Partial<RecordDoc> = {}): RecordDoc => ({
+  id: recordId(height, 1, index),
+  height,
+  tx: 1,
+  index,
+  tx_hash: `tx-${height}-1`,
+  time: timeOf(height),
+  contract: 'token.iost',
+  action_name: 'transfer',
+  data: `["iost","alice","bob","${height}.${index}",""]`,
+  return: '[]',
+  status_code: 'SUCCESS',
+  from: 'alice',
+  to: 'bob',
+  overflow: false,
+  places: [],
+  ...over,
+})
+
+export const statisticsDoc = (over: Partial<StatisticsDoc> = {}): StatisticsDoc => ({
+  id: STATISTICS,
+  account_count: 1,
+  contract_count: 2,
+  token_count: 3,
+  wealth_count: 4,
+  list_count: 5,
+  pledge_seq: 6,
+  transaction_count: 7,
+  record_count: 8,
+  highest_tps: 9,
+  tps_second: 10,
+  tps_count: 11,
+  ram: { left: '1e+21', used: '0.1', balance: '5.5' },
+  versions: [['vote_producer.iost', '1.0.0']],
+  genesis_publisher: 'base.iost',
+  genesis_tx: 'tx-0',
+  genesis_time: '0',
+  ...over,
+})
+
+export const wealthDoc = (owner: string, total: bigint): WealthDoc => ({
+  id: owner,
+  owner,
+  total,
+  token: total,
+  vote: 0n,
+  frozen: 0n,
+})
+
+export const publishedAt = (height: number): Published => ({
+  height,
+  hash: `hash-${height}`,
+  time: timeOf(height),
+  lib: height + 5,
+})
+
+/** A batch of blocks `first` … `last`; blocks are made unless given. */
+export const batchOf = (
+  first: number,
+  last: number,
+  content: Partial<Pick<Batch, 'blocks' | 'transactions' | 'records' | 'changes' | 'filling'>> = {},
+): Batch => ({
+  first,
+  end: publishedAt(last),
+  blocks: Array.from({ length: last - first + 1 }, (_, at) => blockDoc(first + at)),
+  transactions: [],
+  records: [],
+  filling: { partition: 0, documents: 0 },
+  changes: [],
+  ...content,
+})
+
+/** List 1 after every block up to `height` has added one row to it. */
+export const listAt = (height: number): ListDoc => ({
+  id: 'account/alice',
+  number: 1,
+  count: height + 1,
+  starts: [[0, 1]],
+})
+
+/**
+ * A batch whose every document tells its end: statistics count its height, `a` and `b` own one more, list 1 has a row for
+ * each block. A view that mixes two heights can not look right.
+ */
+export const tellingBatch = (first: number, last: number): Batch => {
+  const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  const changes: readonly Change[] = [...tellingState(last), { index: lists, doc: listAt(last) }]
+  return batchOf(first, last, {
+    transactions: heights.map(height => transactionDoc(height, 1)),
+    records: heights.map(height => recordDoc(height, 0, { places: [placeOf(1, height + 1)] })),
+    changes,
+  })
+}
+
+/** Above zero, so that it is ranked. */
+export const totalAt = (height: number): bigint => BigInt(height) + 1n
+
+const tellingState = (height: number): readonly Change[] => [
+  { index: statistics, doc: statisticsDoc({ transaction_count: height }) },
+  { index: wealth, doc: wealthDoc('a', totalAt(height)) },
+  { index: wealth, doc: wealthDoc('b', totalAt(height)) },
+]

@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import type { StoredKey } from '#store/port.ts'
+import { batchOf, identity } from './fixture.ts'
+import { failureOf, kindOf, type Open, withStore } from './harness.ts'
+
+const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
+  id,
+  hash: `hash of ${id}`,
+  name: `name of ${id}`,
+  perSecond: 10,
+  perDay: 1_000_000,
+  created: 1_767_225_600_000,
+  ...over,
+})
+
+/** API keys, beside and independent of what is loaded. */
+export const keyCases = (open: Open): void => {
+  test('keys: added, listed by time of creation and id, seen at once by other handles', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const other = await reopen()
+      expect(await store.keys.list()).toEqual([])
+      const late = key('a', { created: 1_767_225_600_001, expires: 2_000_000_000_000, name: 'é\u0000😀 "x"' })
+      const early = [key('__proto__'), key('b'), key('c')]
+      for (const each of [late, ...early.toReversed()]) await store.keys.add(each)
+      expect(await other.keys.list()).toEqual([...early, late])
+    }))
+
+  test('keys: an id is given once', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const other = await reopen()
+      await store.keys.add(key('a'))
+      const refused = await failureOf(other.keys.add(key('a', { name: 'another' })))
+      expect(refused.kind).toBe('conflict')
+      expect(refused.message).toContain("'a'")
+      expect(await store.keys.list()).toEqual([key('a')])
+    }))
+
+  test('keys: revoked once and for good', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const other = await reopen()
+      await store.keys.add(key('a'))
+      await store.keys.add(key('b'))
+      expect(await other.keys.revoke('a', 5)).toBe(true)
+      expect(await store.keys.revoke('a', 6)).toBe(true)
+      expect(await store.keys.revoke('no such', 6)).toBe(false)
+      expect(await store.keys.list()).toEqual([key('a', { revoked: 5 }), key('b')])
+    }))
+
+  test('keys: may be added and revoked while a loader writes', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const other = await reopen()
+      const writer = await store.takeOver(identity)
+      await Promise.all([writer.commit(batchOf(0, 2000)), other.keys.add(key('a')), store.keys.add(key('b'))])
+      await Promise.all([writer.commit(batchOf(2001, 4000)), other.keys.revoke('b', 9)])
+      expect(await other.keys.list()).toEqual([key('a'), key('b', { revoked: 9 })])
+      expect((await other.published())?.height).toBe(4000)
+      await writer.release()
+    }))
+
+  test('keys: on a store that was never created: none, and none can be added', () =>
+    withStore(open, async ({ store }) => {
+      expect(await store.keys.list()).toEqual([])
+      expect(await store.keys.revoke('a', 1)).toBe(false)
+      expect(await kindOf(store.keys.add(key('a')))).toBe('conflict')
+      expect(await store.published()).toBeUndefined()
+    }))
+}

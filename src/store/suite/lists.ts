@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { balances } from '#indices/balance.ts'
+import { blocks } from '#indices/block.ts'
+import { type ListDoc, lists, placeOf } from '#indices/list.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { Writer } from '#store/port.ts'
+import { batchOf, blockDoc, hash8Of, identity, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
+import { kindOf, type Open, type Opened } from './harness.ts'
+import { balanceDoc } from './samples.ts'
+
+/** Each block adds three rows to list 1 and one to lists 2 and the greatest possible. */
+const PER_BLOCK = 3
+const BLOCKS = 8
+const GREATEST = 2 ** 31 - 1
+const rowsOf = (height: number): readonly RecordDoc[] =>
+  Array.from({ length: PER_BLOCK }, (_, at) =>
+    recordDoc(height, at, {
+      places: [
+        ...(at === 1 ? [placeOf(GREATEST, height + 1)] : []),
+        placeOf(1, height * PER_BLOCK + at + 1),
+        ...(at === 2 ? [placeOf(2, height + 1)] : []),
+      ],
+    }),
+  )
+const allRows = Array.from({ length: BLOCKS }, (_, height) => rowsOf(height)).flat()
+const listDoc = (number: number, count: number): ListDoc => ({
+  id: `account/list${number}`,
+  number,
+  count,
+  starts: [[0, 1]],
+})
+const listsAt = (blockCount: number) =>
+  [listDoc(1, blockCount * PER_BLOCK), listDoc(2, blockCount), listDoc(GREATEST, blockCount)] as const
+
+const SHARED = -7n
+const twins = [transactionDoc(2, 1), transactionDoc(2, 2), transactionDoc(7, 1)].map(doc => ({
+  ...doc,
+  hash8: SHARED,
+}))
+const edges = [transactionDoc(3, 1, { hash8: MIN }), transactionDoc(3, 2, { hash8: MAX })]
+const due = [
+  [MIN, 'g'],
+  [0n, 'f'],
+  [1n, 'd'],
+  [1_800_000_000_000_000_000n, 'b'],
+  [1_800_000_000_000_000_000n, 'a'],
+  [1_800_000_000_000_000_001n, 'c'],
+  [MAX, 'e'],
+].map(([time, owner]) => balanceDoc('iost', String(owner), { next_due: BigInt(time ?? 0), frozen: 1n }))
+
+/** What is found by place, by hash and by time. */
+export const listCases = (open: Open): void => {
+  let opened: Opened
+  let writer: Writer
+  beforeAll(async () => {
+    opened = await open()
+    await opened.store.create()
+    writer = await opened.store.takeOver(identity)
+    for (const first of [0, 2, 5]) {
+      const last = first === 0 ? 1 : first === 2 ? 4 : BLOCKS - 1
+      const within = ({ height }: { readonly height: number }) => height >= first && height <= last
+      const changes = [
+        ...listsAt(last + 1).map(doc => ({ index: lists, doc }) as const),
+        ...(first === 0 ? [...due, balanceDoc('iost', 'never')] : []).map(
+          doc => ({ index: balances, doc }) as const,
+        ),
+      ]
+      await writer.commit(
+        batchOf(first, last, {
+          blocks: Array.from({ length: last - first + 1 }, (_, at) =>
+            blockDoc(first + at, first + at === 6 ? { base: '{}', base_hash8: hash8Of(0) } : {}),
+          ),
+          transactions: [...twins, ...edges].filter(within),
+          records: allRows.filter(within),
+          changes,
+        }),
+      )
+    }
+  })
+  afterAll(() => opened.destroy())
+  const read: Opened['store']['read'] = (...args) => opened.store.read(...args)
+  const [one, two, greatest] = listsAt(BLOCKS)
+
+  test('records: any run of ordinals, ascending, across batches', async () => {
+    const total = allRows.length
+    for (const [first, last] of [
+      [1, total],
+      [1, 1],
+      [total, total],
+      [2, 20],
+      [6, 7],
+      [5, 4],
+    ] as const)
+      expect(await read(view => view.records(one, first, last))).toEqual(allRows.slice(first - 1, last))
+  })
+
+  test('records: lists side by side do not run into each other', async () => {
+    expect(await read(view => view.records(two, 1, BLOCKS))).toEqual(
+      allRows.filter(({ index }) => index === 2),
+    )
+    expect<unknown>(await read(view => view.records(greatest, 3, 4))).toEqual([rowsOf(2)[1], rowsOf(3)[1]])
+  })
+
+  test('records: no row beyond the count of the list, or before the first', async () => {
+    const before = { ...one, count: 4 }
+    expect(await read(view => view.records(before, 3, 9))).toEqual(allRows.slice(2, 4))
+    expect(await read(view => view.records(before, 5, 9))).toEqual([])
+    expect(await read(view => view.records(one, -3, 2))).toEqual(allRows.slice(0, 2))
+    expect(await read(view => view.records(one, 25, 2 ** 40))).toEqual([])
+    expect(await read(view => view.records(listDoc(77, 0), 1, 20))).toEqual([])
+  })
+
+  test('moments: height and time of any rows of a list, in the order of ordinals', async () => {
+    const moments = (list: ListDoc, ordinals: readonly number[]) => read(view => view.moments(list, ordinals))
+    const all = allRows.map(({ height, time }) => ({ height, time }))
+    expect<unknown>(
+      await moments(
+        one,
+        Array.from(allRows, (_, at) => at + 1),
+      ),
+    ).toEqual(all)
+    for (const ordinals of [[1], [24], [3, 4], [1, 6, 7, 8, 24]])
+      expect<unknown>(await moments(one, ordinals)).toEqual(ordinals.map(ordinal => all[ordinal - 1]))
+    expect<unknown>(await moments(two, [2, 8])).toEqual([all[3], all[21]])
+    expect<unknown>(await moments(greatest, [1, 3])).toEqual([all[0], all[6]])
+  })
+
+  test('moments: a row that should be there and is not is a defect', async () => {
+    expect(await kindOf(read(view => view.moments(one, [1, allRows.length + 1])))).toBe('defect')
+    expect(await kindOf(read(view => view.moments(two, [0])))).toBe('defect')
+  })
+
+  test('find: all documents with the value, in order of id; a hash is not a base hash', async () => {
+    expect(await read(view => view.find(transactions, 'hash8', SHARED))).toEqual(twins)
+    expect(await read(view => view.find(transactions, 'hash8', MIN))).toEqual(edges.slice(0, 1))
+    expect(await read(view => view.find(transactions, 'hash8', MAX))).toEqual(edges.slice(1))
+    expect(await read(view => view.find(transactions, 'hash8', MAX - 1n))).toEqual([])
+    expect(await read(view => view.find(blocks, 'hash8', hash8Of(0)))).toEqual([blockDoc(0)])
+    expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(0)))).toEqual([
+      blockDoc(6, { base: '{}', base_hash8: hash8Of(0) }),
+    ])
+    expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(6)))).toEqual([])
+  })
+
+  test('due: after one time, up to another, by time and id; exact to the nanosecond', async () => {
+    const owners = async (range: Parameters<Writer['due']>[0]) =>
+      (await writer.due(range)).map(({ owner }) => owner)
+    const T = 1_800_000_000_000_000_000n
+    expect<unknown>(await writer.due({ until: T, limit: 10 })).toEqual(
+      ['g', 'f', 'd', 'a', 'b'].map(owner => due.find(doc => doc.owner === owner)),
+    )
+    expect(await owners({ after: 0n, until: T - 1n, limit: 10 })).toEqual(['d'])
+    expect(await owners({ after: 1n, until: T, limit: 10 })).toEqual(['a', 'b'])
+    expect(await owners({ after: T, until: T + 1n, limit: 10 })).toEqual(['c'])
+    expect(await owners({ after: T + 1n, until: MAX, limit: 10 })).toEqual(['e'])
+    expect(await owners({ after: MAX, until: MAX, limit: 10 })).toEqual([])
+    expect(await owners({ after: 0n, until: MAX, limit: 2 })).toEqual(['d', 'a'])
+    expect(await owners({ until: 0n, limit: 10 })).toEqual(['g', 'f'])
+    expect(await owners({ after: MIN, until: -1n, limit: 10 })).toEqual([])
+  })
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type BalanceDoc, balances } from '#indices/balance.ts'
+import type { Change } from '#indices/registry.ts'
+import { type Segment, segments, segmentsId } from '#indices/segment.ts'
+import type { Standing } from '#indices/standing.ts'
+import { batchOf, identity } from './fixture.ts'
+import { kindOf, type Open, type Opened } from './harness.ts'
+import { balanceDoc } from './samples.ts'
+
+/** More than are passed over without segments; all but the first and the last few share one amount. */
+const COUNT = 2_600
+const nameAt = (rank: number): string => `holder${String(rank).padStart(4, '0')}`
+const amountAt = (rank: number): bigint => (rank < 50 ? 10_000n - BigInt(rank) : rank < 2_550 ? 77n : 3n)
+const docAt = (token: string, rank: number): BalanceDoc =>
+  balanceDoc(token, nameAt(rank), { amount: amountAt(rank) })
+const docs = (token: string, from: number, to: number): readonly BalanceDoc[] =>
+  Array.from({ length: to - from }, (_, at) => docAt(token, from + at))
+const standingAt = (rank: number): Standing => ({ amount: amountAt(rank), name: nameAt(rank) })
+
+/** Segments that begin at these ranks. */
+const cut = (begins: readonly number[], end: number): readonly Segment[] =>
+  begins.map((begin, at) => {
+    const { amount, name } = standingAt(begin - 1)
+    const count = (begins[at + 1] ?? end) - begin
+    return begin === 0 ? ['', '', count] : [String(amount), name, count]
+  })
+const leaf = (token: string, number: number, list: readonly Segment[]): Change => ({
+  index: segments,
+  doc: { id: segmentsId('balances', number, token), segments: list },
+})
+const root = cut([0, 1_000], COUNT).map(
+  ([amount, name, count], at): Segment => [amount, name, count, at === 0 ? 7 : 2],
+)
+
+/** Pages of counted orders, and members in ranges of them. */
+export const rankingCases = (open: Open): void => {
+  let opened: Opened
+  beforeAll(async () => {
+    opened = await open()
+    await opened.store.create()
+    const writer = await opened.store.takeOver(identity)
+    const tokens = ['counted', 'torn', 'emptied']
+    const changes: readonly Change[] = [
+      ...tokens.flatMap(token => docs(token, 0, COUNT)).map(doc => ({ index: balances, doc })),
+      leaf('counted', 0, root),
+      leaf('counted', 7, cut([0, 300, 800], 1_000)),
+      leaf('counted', 2, cut([1_000, 1_200, 2_580], COUNT)),
+      leaf('torn', 0, root),
+      leaf('emptied', 0, []),
+    ]
+    await writer.commit(batchOf(0, 0, { changes }))
+    await writer.release()
+  })
+  afterAll(() => opened.destroy())
+  const page = (group: string, offset: number, limit: number) =>
+    opened.store.read(view => view.page(balances, 'holders', { group, offset, limit }))
+
+  test('page: begins in any segment, among thousands with one amount, and goes on into the next', async () => {
+    for (const offset of [
+      0, 511, 512, 513, 799, 800, 801, 999, 1_000, 1_001, 1_199, 1_200, 2_549, 2_580, 2_599,
+    ])
+      for (const limit of [1, 7, 1_500])
+        expect([offset, await page('counted', offset, limit)]).toEqual([
+          offset,
+          docs('counted', offset, Math.min(COUNT, offset + limit)),
+        ])
+    expect(await page('counted', COUNT, 10)).toEqual([])
+  })
+
+  test('page: a group whose segments were emptied is read without them', async () => {
+    expect(await page('emptied', 700, 3)).toEqual(docs('emptied', 700, 703))
+  })
+
+  test('page: segments that lack a leaf are damage, not an end', async () => {
+    expect(await kindOf(page('torn', 700, 3))).toBe('defect')
+  })
+
+  test('writer.members: all between two standings, the first left out, the last not', async () => {
+    const writer = await opened.reopen().then(store => store.takeOver(identity))
+    const range = { index: balances, order: 'holders', group: 'counted' }
+    try {
+      const between = { ...range, after: standingAt(40), until: standingAt(2_560) }
+      expect(await writer.members(between)).toEqual(docs('counted', 41, 2_561))
+      expect(await writer.members({ ...range, after: standingAt(2_590) })).toEqual(
+        docs('counted', 2_591, COUNT),
+      )
+      expect(await writer.members(range)).toEqual(docs('counted', 0, COUNT))
+      expect(await writer.members({ ...range, group: 'nobody' })).toEqual([])
+    } finally {
+      await writer.release()
+    }
+  })
+}

@@ -1,0 +1,141 @@
+import { expect, test } from 'bun:test'
+import { blocks } from '#indices/block.ts'
+import { lists } from '#indices/list.ts'
+import { blockId } from '#indices/position.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { Store, View } from '#store/port.ts'
+import { batchOf, hash8Of, identity, listAt, publishedAt, tellingBatch, totalAt } from './fixture.ts'
+import { failureOf, kindOf, type Open, withStore } from './harness.ts'
+
+/** Lets everything else that is ready run first. */
+const turn = (): Promise<void> => new Promise(done => setImmediate(done))
+
+/** All that tells a height, read piece by piece with others in between. */
+const heightsSeen = async (view: View) => {
+  const { height } = view.at
+  const counted = await view.get(statistics, STATISTICS)
+  await turn()
+  const ranking = await view.page(wealth, 'richest', { offset: 0, limit: 5 })
+  const owner = await view.get(wealth, 'b')
+  await turn()
+  const list = await view.get(lists, listAt(0).id)
+  const rows = list === undefined ? [] : await view.records(list, 1, list.count)
+  const [last, next] = await view.getMany(blocks, [blockId(height), blockId(height + 1)])
+  await turn()
+  const above = await view.find(blocks, 'hash8', hash8Of(height + 1))
+  return {
+    at: view.at,
+    heights: [counted?.transaction_count, owner?.total, ranking.map(({ total }) => total), last?.height],
+    rows: rows.map(row => row.height),
+    above: [next, ...above],
+  }
+}
+const expectedAt = (height: number) => ({
+  at: publishedAt(height),
+  heights: [height, totalAt(height), [totalAt(height), totalAt(height)], height],
+  rows: Array.from({ length: height + 1 }, (_, at) => at),
+  above: [undefined],
+})
+
+/** Reads until `done` says so, at least once more after it; gives the heights that were seen. */
+const readUntil = async (store: Store, done: () => boolean): Promise<readonly number[]> => {
+  const seen: number[] = []
+  let last = false
+  while (!last) {
+    last = done()
+    const got = await store.read(heightsSeen)
+    expect<unknown>(got).toEqual(expectedAt(got.at.height))
+    seen.push(got.at.height)
+    await turn()
+  }
+  return seen
+}
+
+/** One published height at a time. */
+export const viewCases = (open: Open): void => {
+  test('read: every view is of one height while batches are committed; heights never go back', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const writer = await store.takeOver(identity)
+      await writer.commit(tellingBatch(0, 0))
+      let done = false
+      const others = [store, store, await reopen()]
+      const readers = others.map(reader => readUntil(reader, () => done))
+      try {
+        let next = 1
+        for (const size of [1, 2, 1, 5, 1, 13, 3, 1, 1, 20, 1, 1]) {
+          await writer.commit(tellingBatch(next, next + size - 1))
+          expect((await store.published())?.height).toBe(next + size - 1)
+          next += size
+        }
+      } finally {
+        done = true
+      }
+      for (const seen of await Promise.all(readers)) {
+        expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+        expect(seen.at(-1)).toBe(50)
+      }
+      await writer.release()
+    }))
+
+  test('read: gives what work gives, throws what work throws, many at once', () =>
+    withStore(open, async ({ store }) => {
+      await store.create()
+      const writer = await store.takeOver(identity)
+      await writer.commit(tellingBatch(0, 4))
+      const many = await Promise.all(Array.from({ length: 100 }, () => store.read(heightsSeen)))
+      expect<unknown>(many).toEqual(new Array(100).fill(expectedAt(4)))
+      const mistake = new RangeError('a mistake of the caller')
+      const thrown = store.read(() => Promise.reject(mistake)).catch((error: unknown) => error)
+      expect(await thrown).toBe(mistake)
+      const inner = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          kindOf(store.read(view => view.page(wealth, 'richest', { group: 'x', offset: 0, limit: 1 }))),
+        ),
+      )
+      expect(new Set(inner)).toEqual(new Set(['defect']))
+      expect(await store.read(async ({ at }) => at)).toEqual(publishedAt(4))
+      await writer.release()
+    }))
+
+  test('read: ends with deadline when the signal aborts, before or during the work', () =>
+    withStore(open, async ({ store }) => {
+      await store.create()
+      const writer = await store.takeOver(identity)
+      await writer.commit(batchOf(0, 0))
+      let runs = 0
+      const before = await failureOf(
+        store.read(
+          async () => {
+            runs += 1
+          },
+          { signal: AbortSignal.abort() },
+        ),
+      )
+      expect([before.kind, runs]).toEqual(['deadline', 0])
+      // Work that would never end by itself.
+      const stop = new AbortController()
+      const hanging = failureOf(
+        store.read(
+          async view => {
+            await view.get(blocks, blockId(0))
+            stop.abort()
+            await new Promise<never>(() => {})
+          },
+          { signal: stop.signal },
+        ),
+      )
+      expect((await hanging).kind).toBe('deadline')
+      // More hanging reads than any pool is wide: all end, and the next read is served.
+      const stops = Array.from({ length: 40 }, () => new AbortController())
+      const all = stops.map(({ signal }) =>
+        kindOf(store.read(() => new Promise<never>(() => {}), { signal })),
+      )
+      await turn()
+      for (const each of stops) each.abort()
+      expect(new Set(await Promise.all(all))).toEqual(new Set(['deadline']))
+      expect(await store.read(async ({ at }) => at)).toEqual(publishedAt(0))
+      await writer.release()
+    }))
+}

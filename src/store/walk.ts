@@ -1,0 +1,29 @@
+import { compareStandings, countedOrderOf, type Standing, type StandingRange } from '#indices/standing.ts'
+
+/** Members read at once. */
+const STEP = 1_000
+
+/** All documents of a range; `next` gives those after a standing (undefined: from the top), best first, at most `limit`. */
+export const walkRange = async <D extends object>(
+  range: StandingRange,
+  next: (after: Standing | undefined, limit: number) => Promise<readonly D[]>,
+): Promise<readonly D[]> => {
+  const order = countedOrderOf(range.index)
+  if (order === undefined) throw new TypeError(`No order of ${range.index.name} is counted.`)
+  const standingOf = (doc: D): Standing => ({
+    amount: Reflect.get(doc, order.amount) as bigint,
+    name: Reflect.get(doc, order.member) as string,
+  })
+  const { until } = range
+  const found: D[] = []
+  for (let { after } = range; ; ) {
+    const part = await next(after, STEP)
+    for (const doc of part) {
+      const standing = standingOf(doc)
+      if (until !== undefined && compareStandings(standing, until) > 0) return found
+      found.push(doc)
+      after = standing
+    }
+    if (part.length < STEP) return found
+  }
+}
