@@ -1,0 +1,121 @@
+import type { LoadedBlock } from '#chain/block.ts'
+import { deriveBlock } from '#derive/derive-block.ts'
+import { needsOf } from '#derive/needs.ts'
+import { Missing } from '#derive/state.ts'
+import { UNKNOWN, workingState } from '#derive/working-state.ts'
+import { type BalanceDoc, balances } from '#indices/balance.ts'
+import type { Change, Key } from '#indices/registry.ts'
+import type { Writer } from '#store/port.ts'
+import type { BlockDocuments } from './batch-builder.ts'
+import { expiries } from './expiries.ts'
+import { rangeCache } from './range-cache.ts'
+import { stateCache, unknownKeys } from './state-cache.ts'
+
+/** State documents held between batches: some 100 MB at most. */
+const CACHED = 100_000
+/** Keys asked for in one call. */
+const FETCHED_AT_ONCE = 5_000
+
+/**
+ * Derives blocks in order over the state in the store. Between `cut` and `settled` a batch is on its way to the store;
+ * meanwhile deriving goes on over what that batch says.
+ */
+export type Deriver = {
+  /** Documents of a run of blocks, each derived over the state the block before it left. */
+  derive(run: readonly LoadedBlock[], each: (documents: BlockDocuments) => Promise<void>): Promise<void>
+  /** Ends a batch: its changes. */
+  cut(): readonly Change[]
+  /** The batch cut last is in the store. */
+  settled(): void
+}
+
+/** `partition` says where the history of the block that is derived next goes. */
+export const deriver = (writer: Writer, partition: () => number): Deriver => {
+  const cache = stateCache(CACHED)
+  let inFlight = new Map<string, Map<string, Change>>()
+  const lookup = (key: Key): Change['doc'] | undefined | typeof UNKNOWN => {
+    const flying = inFlight.get(key.index.name)?.get(key.id)
+    return flying === undefined ? cache.get(key.index, key.id) : flying.doc
+  }
+  const ranges = rangeCache(
+    range => writer.members(range),
+    index => [...(inFlight.get(index.name)?.values() ?? [])].map(({ doc }) => doc),
+  )
+  const newState = () => workingState((index, id) => lookup({ index, id }), ranges.get)
+  let state = newState()
+  const due = expiries(writer.checkpoint?.time, range => writer.due(range))
+
+  const fetch = async (keys: Iterable<Key>): Promise<void> => {
+    const unknown = unknownKeys(keys, key => lookup(key) !== UNKNOWN)
+    for (let at = 0; at < unknown.length; at += FETCHED_AT_ONCE) {
+      const asked = unknown.slice(at, at + FETCHED_AT_ONCE)
+      const docs = await writer.getMany(asked)
+      asked.forEach(({ index, id }, i) => {
+        cache.set(index, id, docs[i])
+      })
+    }
+  }
+  const dueBalance = (id: string, time: bigint): boolean => {
+    const doc = state.get(balances, id)
+    return doc?.next_due !== undefined && doc.next_due <= time
+  }
+  const unwritten = function* (): Iterable<BalanceDoc> {
+    for (const change of inFlight.get(balances.name)?.values() ?? []) yield change.doc as BalanceDoc
+    for (const change of state.changes()) if (change.index === balances) yield change.doc as BalanceDoc
+  }
+
+  const deriveOne = async (loaded: LoadedBlock): Promise<BlockDocuments> => {
+    const taken = due.take(loaded.block.time)
+    await fetch(taken.map(id => ({ index: balances, id })))
+    for (;;) {
+      state.mark()
+      try {
+        return deriveBlock(
+          loaded,
+          state,
+          taken.filter(id => dueBalance(id, loaded.block.time)),
+          partition(),
+        )
+      } catch (error) {
+        state.rollback()
+        if (!(error instanceof Missing)) throw error
+        await fetch(error.keys)
+        await ranges.fetch(error.ranges)
+      }
+    }
+  }
+
+  return {
+    derive: async (run, each) => {
+      const last = run.at(-1)
+      if (last === undefined) return
+      cache.trim()
+      await due.extend(last.block.time, unwritten())
+      // Whichever block of the run they fall in.
+      const falling = due.peek(last.block.time)
+      await fetch(run.flatMap((loaded, at) => needsOf(loaded, at === 0 ? falling : [])))
+      for (const loaded of run) {
+        const documents = await deriveOne(loaded)
+        ranges.clear()
+        for (const doc of state.changedSinceMark(balances)) due.learn(doc)
+        await each(documents)
+      }
+    },
+    cut: () => {
+      const changes = state.changes()
+      inFlight = new Map()
+      for (const change of changes) {
+        const ofIndex = inFlight.get(change.index.name)
+        if (ofIndex === undefined) inFlight.set(change.index.name, new Map([[change.doc.id, change]]))
+        else ofIndex.set(change.doc.id, change)
+      }
+      state = newState()
+      return changes
+    },
+    settled: () => {
+      for (const ofIndex of inFlight.values())
+        for (const { index, doc } of ofIndex.values()) cache.set(index, doc.id, doc)
+      inFlight = new Map()
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { BalanceDoc } from '#indices/balance.ts'
+import { type DueRange, expiries } from './expiries.ts'
+
+const balance = (id: string, due: bigint | undefined): BalanceDoc => ({
+  id,
+  token: 'iost',
+  owner: id,
+  amount: 0n,
+  frozen: 1n,
+  frozen_list: [],
+  ...(due === undefined ? {} : { next_due: due }),
+})
+
+/** A store of balances that answers `due` as the port says, and counts how often it was asked. */
+const storeOf = (docs: Map<string, BalanceDoc>) => {
+  let asked = 0
+  return {
+    get asked() {
+      return asked
+    },
+    due: async ({ after, until, limit }: DueRange): Promise<readonly BalanceDoc[]> => {
+      asked++
+      const dueOf = (doc: BalanceDoc): bigint => doc.next_due ?? 0n
+      return [...docs.values()]
+        .filter(
+          d => d.next_due !== undefined && d.next_due <= until && (after === undefined || d.next_due > after),
+        )
+        .sort((a, b) => (dueOf(a) < dueOf(b) ? -1 : dueOf(a) > dueOf(b) ? 1 : a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+    },
+  }
+}
+
+test('expiries: what is stored comes due in order of time, then id, once', async () => {
+  const docs = new Map(
+    [balance('c', 20n), balance('b', 10n), balance('a', 20n), balance('d', undefined)].map(d => [d.id, d]),
+  )
+  const due = expiries(5n, storeOf(docs).due)
+  await due.extend(30n, [])
+  expect(due.take(9n)).toEqual([])
+  expect(due.take(10n)).toEqual(['b'])
+  expect([...due.peek(20n)].sort()).toEqual(['a', 'c'])
+  expect(due.take(20n)).toEqual(['a', 'c'])
+  expect(due.take(1_000n)).toEqual([])
+})
+
+test('expiries: a release beyond the horizon that is not stored yet is not lost when the horizon moves', async () => {
+  const due = expiries(0n, storeOf(new Map()).due)
+  await due.extend(1n, [])
+  const late = balance('late', 10_000_000_000_000n)
+  due.learn(late)
+  expect(due.take(10_000_000_000_000n)).toEqual([])
+  await due.extend(10_000_000_000_000n, [late])
+  expect(due.take(10_000_000_000_000n)).toEqual(['late'])
+})
+
+test('expiries: more releases at one moment than are asked for at once are all found', async () => {
+  const docs = new Map(
+    Array.from({ length: 25_000 }, (_, i) => balance(`n${String(i).padStart(5, '0')}`, 7n)).map(d => [
+      d.id,
+      d,
+    ]),
+  )
+  const store = storeOf(docs)
+  const due = expiries(undefined, store.due)
+  await due.extend(7n, [])
+  expect(due.take(7n)).toEqual([...docs.keys()])
+  expect(store.asked).toBe(3)
+})
+
+test('expiries: any course of changes and reloads gives what a look at everything gives', async () => {
+  const HOUR = 3_600_000_000_000n
+  const step = fc.record({
+    move: fc.bigInt({ min: 1n, max: 3n * HOUR }),
+    changes: fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.bigInt({ min: -HOUR, max: 6n * HOUR })), {
+      maxLength: 5,
+    }),
+    written: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async steps => {
+      const stored = new Map<string, BalanceDoc>()
+      const unwritten = new Map<string, BalanceDoc>()
+      const current = (id: string) => unwritten.get(id) ?? stored.get(id)
+      const due = expiries(0n, storeOf(stored).due)
+      let now = 0n
+      for (const { move, changes, written } of steps) {
+        now += move
+        await due.extend(now, unwritten.values())
+        const taken = due
+          .take(now)
+          .filter(id => (current(id)?.next_due ?? now + 1n) <= now)
+          .sort()
+        const all = [...new Map([...stored, ...unwritten]).values()]
+        expect(taken).toEqual(
+          all
+            .filter(d => d.next_due !== undefined && d.next_due <= now)
+            .map(d => d.id)
+            .sort(),
+        )
+        // What came due is released; then the block's own changes, none of them due already.
+        for (const id of taken) unwritten.set(id, balance(id, undefined))
+        for (const [n, ahead] of changes) {
+          const doc = balance(`n${n}`, ahead > 0n ? now + ahead : undefined)
+          unwritten.set(doc.id, doc)
+          due.learn(doc)
+        }
+        if (!written) continue
+        for (const [id, doc] of unwritten) stored.set(id, doc)
+        unwritten.clear()
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

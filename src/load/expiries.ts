@@ -1,0 +1,127 @@
+import type { BalanceDoc } from '#indices/balance.ts'
+
+/** Chain time that is looked ahead at once: few enough documents to hold, rare enough questions to the store. */
+const WINDOW_NS = 3_600_000_000_000n
+/** Documents asked for at once. */
+const LIMIT = 10_000
+
+export type DueRange = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
+
+/**
+ * Which balances hold frozen amounts that come due: all of those with `next_due` up to the horizon, in order of time.
+ * Beyond the horizon the store knows; batches that the store does not have yet are shown by `learn`.
+ *
+ * Entries may be out of date (the balance moved on): whoever takes them looks at the balance itself.
+ */
+export type Expiries = {
+  /** A balance changed: its next release is known from now on. */
+  learn(doc: BalanceDoc): void
+  /** Moves the horizon to `until` at least; `unwritten` are changed balances the store does not have yet. */
+  extend(until: bigint, unwritten: Iterable<BalanceDoc>): Promise<void>
+  /** Ids with a release at or before `until`, without taking them. */
+  peek(until: bigint): readonly string[]
+  /** Takes the ids with a release at or before `until`, each once, by time, then id. */
+  take(until: bigint): readonly string[]
+}
+
+/** `from`: everything due up to then has been released already. */
+export const expiries = (
+  from: bigint | undefined,
+  due: (range: DueRange) => Promise<readonly BalanceDoc[]>,
+): Expiries => {
+  let horizon = from
+  const queue = dueQueue()
+
+  const learn = (doc: BalanceDoc): void => {
+    if (doc.next_due !== undefined && horizon !== undefined && doc.next_due <= horizon)
+      queue.push({ due: doc.next_due, id: doc.id })
+  }
+  const fetch = async (until: bigint): Promise<bigint> => {
+    for (let limit = LIMIT; ; limit *= 2) {
+      const docs = await due({ ...(horizon === undefined ? {} : { after: horizon }), until, limit })
+      const last = docs.at(-1)
+      // A full answer may have been cut in the middle of one moment: that moment is left for the next time.
+      const end = docs.length < limit || last?.next_due === undefined ? until : last.next_due - 1n
+      const first = docs[0]?.next_due
+      if (first !== undefined && end < first) continue
+      for (const { id, next_due } of docs)
+        if (next_due !== undefined && next_due <= end) queue.push({ due: next_due, id })
+      return end
+    }
+  }
+  return {
+    learn,
+    extend: async (until, unwritten) => {
+      while (horizon === undefined || horizon < until) {
+        const before = horizon
+        horizon = await fetch(until + WINDOW_NS)
+        for (const doc of unwritten)
+          if (before === undefined || (doc.next_due !== undefined && doc.next_due > before)) learn(doc)
+      }
+    },
+    peek: until => queue.upTo(until),
+    take: until => {
+      const ids = new Set<string>()
+      for (let next = queue.first(); next !== undefined && next.due <= until; next = queue.first()) {
+        ids.add(next.id)
+        queue.shift()
+      }
+      return [...ids]
+    },
+  }
+}
+
+type Entry = { readonly due: bigint; readonly id: string }
+
+const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.id < b.id)
+
+/** Binary heap by time, then id. */
+const dueQueue = () => {
+  const heap: Entry[] = []
+  const at = (index: number): Entry => heap[index] as Entry
+  const swap = (a: number, b: number): void => {
+    const entry = at(a)
+    heap[a] = at(b)
+    heap[b] = entry
+  }
+  const sink = (from: number): void => {
+    for (let parent = from; ; ) {
+      let least = parent
+      for (const child of [2 * parent + 1, 2 * parent + 2])
+        if (child < heap.length && before(at(child), at(least))) least = child
+      if (least === parent) return
+      swap(parent, least)
+      parent = least
+    }
+  }
+  return {
+    push: (entry: Entry): void => {
+      heap.push(entry)
+      for (let child = heap.length - 1; child > 0; ) {
+        const parent = (child - 1) >> 1
+        if (!before(at(child), at(parent))) return
+        swap(child, parent)
+        child = parent
+      }
+    },
+    first: (): Entry | undefined => heap[0],
+    shift: (): void => {
+      const last = heap.pop()
+      if (last === undefined || heap.length === 0) return
+      heap[0] = last
+      sink(0)
+    },
+    /** Walks only the part of the heap that is due. */
+    upTo: (until: bigint): string[] => {
+      const ids: string[] = []
+      const open = [0]
+      for (let index = open.pop(); index !== undefined; index = open.pop()) {
+        const entry = heap[index]
+        if (entry === undefined || entry.due > until) continue
+        ids.push(entry.id)
+        open.push(2 * index + 1, 2 * index + 2)
+      }
+      return ids
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { Failure } from '#failure/failure.ts'
+import { DERIVATION } from '#indices/registry.ts'
+import type { ChainInfo, Node } from '#node/port.ts'
+import type { Identity, Store } from '#store/port.ts'
+import type { BatchBounds } from './batch-builder.ts'
+import { loadedHeight } from './loaded-height.ts'
+import type { Log, Progress } from './progress.ts'
+import { type Session, session } from './session.ts'
+import { pauseMs, wait } from './wait.ts'
+
+export type LoadOptions = {
+  /** Last height to load; absent: the node's last irreversible block. */
+  readonly to?: number
+  /** Ends when there is nothing more to load; otherwise follows the chain. */
+  readonly once: boolean
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: Progress) => void
+  readonly log: Log
+  /** Bounds of one batch; results do not depend on them. */
+  readonly batch?: BatchBounds
+  /** Pause between two looks at the head of a chain that is followed: one block's time. */
+  readonly pollMs?: number
+  readonly random?: () => number
+}
+
+export type Loaded = {
+  /** Last committed and published height, −1: nothing. */
+  readonly height: number
+}
+
+/**
+ * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or absent.
+ * Resolves when `once` is done or `signal` aborts. A node or store out of reach is waited for; what can not be right
+ * ('bad_block', 'conflict', 'defect') is thrown after what came before it is committed, and nothing is skipped.
+ */
+export const load = async (
+  { node, store }: { readonly node: Node; readonly store: Store },
+  options: LoadOptions,
+): Promise<Loaded> => {
+  const { signal, log } = options
+  let height = await loadedHeight(store)
+  const onProgress = (progress: Progress): void => {
+    height = progress.height
+    attempt = 0
+    options.onProgress(progress)
+  }
+  let attempt = 0
+  while (!signal.aborted) {
+    const failed = await loadOnce({ node, store }, options, {
+      onStart: checkpoint => {
+        height = checkpoint?.height ?? -1
+      },
+      onProgress,
+    })
+    if (failed === undefined || signal.aborted) break
+    if (!(failed instanceof Failure) || !failed.retryable) throw failed
+    const pause = pauseMs(attempt, options.random ?? Math.random)
+    attempt++
+    log('warn', 'Loading paused, trying again.', {
+      reason: failed.message,
+      height,
+      pause_ms: Math.round(pause),
+    })
+    await wait(pause, signal)
+  }
+  return { height }
+}
+
+type Told = {
+  readonly onStart: (checkpoint: Session['checkpoint']) => void
+  readonly onProgress: (progress: Progress) => void
+}
+
+/** One take-over of the store, until done, aborted or failed: undefined, or what went wrong. */
+const loadOnce = async (
+  { node, store }: { readonly node: Node; readonly store: Store },
+  options: LoadOptions,
+  { onStart, onProgress }: Told,
+): Promise<unknown> => {
+  let open: Session | undefined
+  try {
+    const info = await node.chainInfo(options.signal)
+    const identity = await identityOf(node, info, options.signal)
+    open = await session({ node, store, identity }, options)
+    onStart(open.checkpoint)
+    await requireSameChain(node, open, info, options.signal)
+    await open.run(onProgress)
+    return undefined
+  } catch (error) {
+    return error ?? new Failure('defect', 'Something was thrown that is nothing.')
+  } finally {
+    await open?.close()
+  }
+}
+
+const identityOf = async (node: Node, info: ChainInfo, signal: AbortSignal): Promise<Identity> => {
+  const genesis = await node.blockHash(0, signal)
+  if (genesis === undefined)
+    throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`, {
+      help: 'Use a node with the whole chain.',
+    })
+  return { chainId: info.chainId, genesis, derivation: DERIVATION }
+}
+
+/** The checkpoint's block must be the node's: a store goes on with one chain only. */
+const requireSameChain = async (
+  node: Node,
+  { checkpoint }: Session,
+  info: ChainInfo,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (checkpoint === undefined) return
+  if (info.libBlock < checkpoint.height)
+    // A node that is still syncing, or one started anew: wait for it rather than go back.
+    throw new Failure(
+      'unavailable',
+      `The node's last irreversible block ${info.libBlock} is below the loaded height ${checkpoint.height}.`,
+    )
+  const hash = await node.blockHash(checkpoint.height, signal)
+  if (hash !== checkpoint.hash)
+    throw new Failure(
+      'conflict',
+      `Block ${checkpoint.height} is ${checkpoint.hash} in the store and ${hash ?? 'absent'} at the node.`,
+      { help: 'The store holds another chain; use another store or another node.' },
+    )
+}

@@ -1,0 +1,30 @@
+import type { Filling, Writer } from '#store/port.ts'
+import type { BlockDocuments } from './batch-builder.ts'
+
+/**
+ * Follows which partition of history blocks go to, ahead of what is committed. Only what blocks hold decides, never how
+ * they are put into batches: a list's document says in which partitions its rows are, and has to be the same for any.
+ */
+export type Partitioning = {
+  /** Where the history of the next block goes. */
+  next(): number
+  add(documents: BlockDocuments): void
+  /** Nothing more goes to the partition of the last block: its batch ends here. */
+  full(): boolean
+  filling(): Filling
+}
+
+export const partitioning = (writer: Pick<Writer, 'filling' | 'partitionDocuments'>): Partitioning => {
+  let { filling } = writer
+  const full = () => filling.documents >= writer.partitionDocuments
+  const next = () => (full() ? filling.partition + 1 : filling.partition)
+  return {
+    next,
+    add: ({ transactions, records }) => {
+      const before = full() ? 0 : filling.documents
+      filling = { partition: next(), documents: before + 1 + transactions.length + records.length }
+    },
+    full,
+    filling: () => filling,
+  }
+}

@@ -1,0 +1,19 @@
+/** How far a load is. Heights count from 0, so `height` −1 is an empty store. */
+export type Progress = {
+  /** Last committed and published height. */
+  readonly height: number
+  /** Where this load is going: `to`, or the node's last irreversible block. */
+  readonly target: number
+  /** The node's last irreversible block. */
+  readonly lib: number
+  /** What this load has committed so far. */
+  readonly transactions: number
+  readonly records: number
+}
+
+/** One structured line: a constant sentence and its values. */
+export type Log = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  fields?: Readonly<Record<string, string | number>>,
+) => void

@@ -1,0 +1,131 @@
+import type { LoadedBlock } from '#chain/block.ts'
+import type { Node } from '#node/port.ts'
+import type { Identity, Published, Store } from '#store/port.ts'
+import { type BatchBuilder, batchBuilder } from './batch-builder.ts'
+import { deriver } from './deriver.ts'
+import type { LoadOptions } from './load.ts'
+import { partitioning } from './partitioning.ts'
+import type { Progress } from './progress.ts'
+import { wait } from './wait.ts'
+
+/** A batch is big enough to be cheap and small enough to be held twice: one being written, one being derived. */
+const BOUNDS = { documents: 20_000, bytes: 16_000_000 }
+/** Blocks whose state is fetched with one question to the store. */
+const RUN = 200
+/** Half a second: the chain's block time. */
+const POLL_MS = 500
+/** A batch that fills slowly is committed all the same. */
+const OLDEST_MS = 2_000
+
+/** One take-over of the store: ends with it, or with the first failure. */
+export type Session = {
+  readonly checkpoint: Published | undefined
+  /** Loads until done or aborted; the height reached. */
+  run(onProgress: (progress: Progress) => void): Promise<number>
+  close(): Promise<void>
+}
+
+type Parts = { readonly node: Node; readonly store: Store; readonly identity: Identity }
+
+export const session = async ({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> => {
+  const writer = await store.takeOver(identity)
+  const { checkpoint } = writer
+  const { signal } = options
+  const partitions = partitioning(writer)
+  const derive = deriver(writer, partitions.next)
+  const bounds = options.batch ?? BOUNDS
+
+  let height = checkpoint?.height ?? -1
+  let hash = checkpoint?.hash
+  let derived = height
+  let lib = checkpoint?.lib ?? -1
+  let batch: BatchBuilder = batchBuilder(bounds)
+  let begun = 0
+  let committing: Promise<void> | undefined
+  let transactions = 0
+  let records = 0
+
+  /** Waits for the batch on its way; rejects with what became of it. */
+  const settle = async (): Promise<void> => {
+    const pending = committing
+    committing = undefined
+    await pending
+  }
+  const commit = async (onProgress: (progress: Progress) => void): Promise<void> => {
+    await settle()
+    if (batch.empty) return
+    const built = batch.build(derive.cut(), partitions.filling(), lib)
+    batch = batchBuilder(bounds)
+    committing = writer.commit(built).then(() => {
+      derive.settled()
+      height = built.end.height
+      transactions += built.transactions.length
+      records += built.records.length
+      onProgress({ height, target: targetOf(options, lib), lib, transactions, records })
+    })
+    // Awaited by the next `settle`; a rejection in between must not count as unhandled.
+    committing.catch(() => undefined)
+  }
+  const take = async (
+    run: readonly LoadedBlock[],
+    onProgress: (progress: Progress) => void,
+  ): Promise<void> => {
+    await derive.derive(run, async documents => {
+      if (batch.empty) begun = performance.now()
+      batch.add(documents)
+      partitions.add(documents)
+      derived = documents.block.height
+      hash = documents.block.hash
+      // A batch goes to one partition.
+      if (batch.full || partitions.full() || performance.now() - begun > OLDEST_MS) await commit(onProgress)
+    })
+  }
+  /** Everything the node has up to `to`; what came before a failure of the node is committed first. */
+  const fetchTo = async (to: number, onProgress: (progress: Progress) => void): Promise<void> => {
+    const parent = hash === undefined ? {} : { parent: hash }
+    const blocks = node.blocks({ from: derived + 1, to, signal, ...parent })[Symbol.asyncIterator]()
+    let failed: { readonly error: unknown } | undefined
+    let run: LoadedBlock[] = []
+    try {
+      while (failed === undefined) {
+        const next = await blocks.next().catch((error: unknown) => {
+          failed = { error }
+        })
+        if (next === undefined || next.done) break
+        run.push(next.value)
+        if (run.length < RUN) continue
+        const full = run
+        run = []
+        await take(full, onProgress)
+      }
+      if (signal.aborted) return
+      await take(run, onProgress)
+      await commit(onProgress)
+      await settle()
+      if (failed !== undefined) throw failed.error
+    } finally {
+      await blocks.return?.()
+    }
+  }
+
+  return {
+    checkpoint,
+    run: async onProgress => {
+      for (;;) {
+        lib = Math.max(lib, (await node.chainInfo(signal)).libBlock)
+        const target = targetOf(options, lib)
+        if (target > derived) await fetchTo(target, onProgress)
+        else if (options.once || derived >= (options.to ?? Number.POSITIVE_INFINITY)) return height
+        else await wait(options.pollMs ?? POLL_MS, signal)
+        if (signal.aborted) return height
+      }
+    },
+    close: async () => {
+      // The batch on its way is finished or given up by the store; either way it is whole.
+      await settle().catch(() => undefined)
+      await writer.release().catch(() => undefined)
+    },
+  }
+}
+
+const targetOf = ({ to }: LoadOptions, lib: number): number => (to === undefined ? lib : Math.min(to, lib))
