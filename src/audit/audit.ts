@@ -1,0 +1,234 @@
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { lists } from '#indices/list.ts'
+import { blockId } from '#indices/position.ts'
+import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { Node } from '#node/port.ts'
+import type { Audit, Published, Store, Writer } from '#store/port.ts'
+import { compareIndex, type Sides } from './compare.ts'
+import type { Finding } from './finding.ts'
+import { mending } from './mend.ts'
+import { compareAccounts } from './node-accounts.ts'
+import { compareBalances } from './node-balances.ts'
+import { requireSameChain } from './node-chain.ts'
+import { compareVotes } from './node-votes.ts'
+import { compareRows } from './rows.ts'
+import { spread } from './sample.ts'
+import { openScratch, type Scratch } from './scratch.ts'
+import { damagedBlocks, type Source } from './source.ts'
+import { type NodeSides, OtherHeight } from './storage-rows.ts'
+
+export type AuditParts = {
+  readonly store: Store
+  /** Empty: everything is derived into it anew. */
+  readonly scratch: Store
+  /** Blocks that can not be right are asked of it, and a sample; its storage is compared. */
+  readonly node?: Node
+  /** Puts right what differs; absent: nothing is written. */
+  readonly writer?: Pick<Writer, 'rewrite'>
+}
+
+/** How far: `stage` names what is gone over. */
+export type Looked = { readonly stage: string; readonly done: number; readonly of?: number }
+
+export type AuditOptions = {
+  /** Blocks compared with the node's, evenly spread. */
+  readonly sample: number
+  readonly signal: AbortSignal
+  readonly onFinding: (finding: Finding) => void
+  readonly onLooked: (looked: Looked) => void
+}
+
+export type Audited = {
+  readonly at: Published
+  /** What could not be looked at, and why. */
+  readonly notes: readonly string[]
+  /** False: what is stored is not enough to derive anew from; only blocks and transactions were looked at. */
+  readonly complete: boolean
+}
+
+/** Blocks a loader may get ahead while the last ones are derived. */
+const NEAR = 5_000
+
+/**
+ * Derives everything anew from the stored blocks and transactions, each checked as one that comes from a node, and
+ * compares document by document, row by row, at one published height. In bounded memory; the scratch store takes about
+ * as much room as the embedded store of the same chain.
+ */
+export const audit = async (parts: AuditParts, options: AuditOptions): Promise<Audited> => {
+  const { store, node } = parts
+  const identity = await store.identity()
+  const published = await store.published()
+  if (identity === undefined || published === undefined)
+    throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`, { retryable: true })
+  if (identity.derivation !== DERIVATION)
+    throw new Failure(
+      'conflict',
+      `${store.name} was derived by version ${identity.derivation}, this is version ${DERIVATION}.`,
+      { help: 'Use the version of iostlens that loaded it.' },
+    )
+  if (node !== undefined) await requireSameChain(node, identity, published, options.signal)
+  const sampled = spread(published.height, node === undefined ? 0 : options.sample)
+  const source: Source = { store, node, sampled, signal: options.signal }
+  const scratch = await openScratch(parts.scratch, store, source, identity)
+  try {
+    return await auditOver(parts, options, scratch, source, published)
+  } finally {
+    await scratch.close()
+  }
+}
+
+const auditOver = async (
+  parts: AuditParts,
+  options: AuditOptions,
+  scratch: Scratch,
+  source: Source,
+  published: Published,
+): Promise<Audited> => {
+  const { store, node } = parts
+  const fill = (at: Published) =>
+    filled(scratch, at, height => options.onLooked({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
+  for (let at = published; ; at = (await store.published()) ?? at) {
+    const failed = await fill(at)
+    if (failed !== undefined) return await damaged(source, options, at, failed)
+    if (((await store.published())?.height ?? 0) - at.height < NEAR) break
+  }
+  const stored = await store.audit()
+  try {
+    const failed = await fill(stored.at)
+    if (failed !== undefined) return await damaged(source, options, stored.at, failed)
+    await compareAll(parts, options, stored)
+    const notes = node === undefined ? [] : await compareStorage(node, store, stored, options)
+    return { at: stored.at, notes, complete: true }
+  } finally {
+    await stored.close()
+  }
+}
+
+/** Why the stored blocks do not lead so far; undefined: they do. */
+const filled = async (
+  scratch: Scratch,
+  at: Published,
+  onHeight: (height: number) => void,
+): Promise<Failure | undefined> => {
+  try {
+    await scratch.fill(at, onHeight)
+    return undefined
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'bad_block' || error.kind === 'defect')) return error
+    throw error
+  }
+}
+
+/** Names every block that stands in the way of deriving anew. */
+const damaged = async (
+  source: Source,
+  { onFinding }: AuditOptions,
+  at: Published,
+  failed: Failure,
+): Promise<Audited> => {
+  const tell = (id: string, reason: string): void =>
+    onFinding({
+      index: blocks.name,
+      id,
+      field: 'document',
+      stored: reason,
+      expected: 'a block that follows',
+      by: 'replay',
+    })
+  let count = 0
+  for await (const { height, reason } of damagedBlocks(source, at.height)) {
+    tell(blockId(height), reason)
+    count += 1
+  }
+  if (count === 0) tell('all', failed.message)
+  const help =
+    source.node === undefined
+      ? 'give a node, whose blocks then stand in for them.'
+      : 'raise --sample, so that more blocks are taken from the node.'
+  return {
+    at,
+    complete: false,
+    notes: [`The stored blocks are not enough to derive from: state and rows were not compared; ${help}`],
+  }
+}
+
+const compareAll = async (parts: AuditParts, options: AuditOptions, stored: Audit): Promise<void> => {
+  const { scratch, writer } = parts
+  const { onFinding, onLooked, signal } = options
+  const expected = await scratch.audit()
+  const mend = mending(writer)
+  try {
+    for (const index of [...historyIndices, ...stateIndices]) {
+      const looked = lookedAt(index.name, onLooked, signal)
+      const sides: Sides = { stored, expected, scratch, mend, found: onFinding, onLooked: looked }
+      await compareIndex(sides, index)
+      if (index === lists) {
+        const rows = lookedAt('rows of lists', onLooked, signal)
+        await compareRows({ ...sides, onLooked: rows })
+      }
+    }
+    await mend.end()
+    comparePublished(stored.at, expected.at, onFinding)
+  } finally {
+    await expected.close()
+  }
+}
+
+/** Counts up, and ends the work when it is asked to stop. */
+const lookedAt = (
+  stage: string,
+  onLooked: AuditOptions['onLooked'],
+  signal: AbortSignal,
+): ((count: number) => void) => {
+  let done = 0
+  return count => {
+    signal.throwIfAborted()
+    done += count
+    onLooked({ stage, done })
+  }
+}
+
+const comparePublished = (
+  stored: Published,
+  expected: Published,
+  onFinding: AuditOptions['onFinding'],
+): void => {
+  for (const field of ['hash', 'time'] as const)
+    if (stored[field] !== expected[field])
+      onFinding({
+        index: 'published',
+        id: String(stored.height),
+        field,
+        stored: String(stored[field]),
+        expected: String(expected[field]),
+        by: 'replay',
+      })
+}
+
+const compareStorage = async (
+  node: Node,
+  store: Store,
+  stored: Audit,
+  { onFinding, onLooked, signal }: AuditOptions,
+): Promise<readonly string[]> => {
+  const sides = (stage: string): NodeSides => ({
+    node,
+    stored,
+    read: work => store.read(work, { signal }),
+    found: onFinding,
+    onLooked: lookedAt(stage, onLooked, signal),
+    signal,
+  })
+  try {
+    await compareBalances(sides("the node's balances"))
+    await compareVotes(sides("the node's votes"))
+    await compareAccounts(sides("the node's accounts"))
+    return []
+  } catch (error) {
+    if (!(error instanceof OtherHeight)) throw error
+    return [
+      `The node tells balances, votes and accounts of block ${error.height} only, published is ${stored.at.height}: they were not compared with it.`,
+    ]
+  }
+}

@@ -1,0 +1,83 @@
+import { writeJson } from '#chain/json.ts'
+import type { DocOf } from '#indices/define.ts'
+import type { AnyIndex } from '#indices/registry.ts'
+import type { Audit, Found, Store } from '#store/port.ts'
+import { ABSENT, type Finding, PRESENT } from './finding.ts'
+import type { Mend } from './mend.ts'
+
+export type Sides = {
+  readonly stored: Audit
+  /** The same height, derived anew. */
+  readonly expected: Audit
+  /** The store behind `expected`. */
+  readonly scratch: Pick<Store, 'read'>
+  readonly found: (finding: Finding) => void
+  /** Told how each difference is put right. */
+  readonly mend: Mend
+  /** Documents looked at. */
+  readonly onLooked: (documents: number) => void
+}
+
+/**
+ * Compares every document of an index, byte for byte: first what is stored, by pages, with what is expected of the same
+ * ids; then, when less was met than there must be, what is expected with what is stored.
+ */
+export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void> => {
+  let met = 0
+  for await (const page of sides.stored.scan(index)) {
+    const ids = page.map(({ id }) => id)
+    const expected = await sides.scratch.read(view => view.getMany(index, ids))
+    for (const [at, each] of page.entries()) {
+      if (expected[at] !== undefined && each.stray === undefined) met += 1
+      await compareOne(sides, index, each, expected[at])
+    }
+    sides.onLooked(page.length)
+  }
+  let wanted = 0
+  for await (const page of sides.expected.scan(index)) wanted += page.length
+  if (met !== wanted) await findMissing(sides, index)
+}
+
+const compareOne = async (
+  { found, mend }: Sides,
+  index: AnyIndex,
+  { id, doc, stray }: Found,
+  expected: DocOf<AnyIndex> | undefined,
+): Promise<void> => {
+  const finding = (field: string, stored: string, wanted: string): void =>
+    found({ index: index.name, id, field, stored, expected: wanted, by: 'replay' })
+  if (expected === undefined || stray !== undefined) {
+    finding('document', stray === undefined ? PRESENT : `one in ${stray}`, ABSENT)
+    await mend.remove({ index, id, ...(stray === undefined ? {} : { stray }) })
+    return
+  }
+  if (doc === undefined) finding('document', 'what can not be read', PRESENT)
+  else {
+    const fields = differingFields(index, doc, expected)
+    if (fields.length === 0) return
+    for (const { field, stored, wanted } of fields) finding(field, stored, wanted)
+  }
+  await mend.put({ index, doc: expected })
+}
+
+const differingFields = (index: AnyIndex, stored: object, expected: object) =>
+  Object.keys(index.fields).flatMap(field => {
+    const [is, wanted] = [stored, expected].map(doc => written((doc as Record<string, unknown>)[field]))
+    return is === wanted || is === undefined || wanted === undefined ? [] : [{ field, stored: is, wanted }]
+  })
+
+const written = (value: unknown): string => (value === undefined ? ABSENT : writeJson(value))
+
+const findMissing = async ({ stored, expected, found, mend }: Sides, index: AnyIndex): Promise<void> => {
+  for await (const page of expected.scan(index)) {
+    const there = await stored.existing(
+      index,
+      page.map(({ id }) => id),
+    )
+    for (const { id, doc } of page) {
+      if (there.has(id) || doc === undefined) continue
+      found({ index: index.name, id, field: 'document', stored: ABSENT, expected: PRESENT, by: 'replay' })
+      await mend.put({ index, doc })
+    }
+  }
+}

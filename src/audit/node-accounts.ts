@@ -1,0 +1,88 @@
+import { parseExact, writeJson } from '#chain/json.ts'
+import { accounts } from '#indices/account.ts'
+import { ABSENT } from './finding.ts'
+import { type NodeSides, storageRows } from './storage-rows.ts'
+
+const AUTH = 'auth.iost'
+
+type Item = {
+  readonly id: unknown
+  readonly is_key_pair: unknown
+  readonly weight: unknown
+  readonly permission?: unknown
+}
+type Holder = {
+  readonly name: string
+  readonly groups?: readonly string[]
+  readonly items: readonly Item[]
+  readonly threshold?: unknown
+}
+type Account = {
+  readonly permissions: Readonly<Record<string, Holder>>
+  readonly groups: Readonly<Record<string, Holder>>
+}
+
+/** Every account of auth.iost: that it is stored, with its permissions and groups, and that there are no others. */
+export const compareAccounts = async (sides: NodeSides): Promise<void> => {
+  let there = 0
+  for await (const page of storageRows(sides, AUTH, 'auth-')) {
+    const docs = await sides.read(view =>
+      view.getMany(
+        accounts,
+        page.map(([name]) => name),
+      ),
+    )
+    for (const [at, [name, value]] of page.entries()) {
+      there += 1
+      const expected = fieldsOf(parseExact(value) as unknown as Account)
+      for (const field of ['permissions', 'groups'] as const) {
+        const doc = docs[at]
+        const stored = doc === undefined ? ABSENT : writeJson(doc[field])
+        if (stored !== expected[field])
+          sides.found({
+            index: accounts.name,
+            id: name,
+            field,
+            stored,
+            expected: expected[field],
+            by: 'node',
+          })
+      }
+    }
+    sides.onLooked(page.length)
+  }
+  let stored = 0
+  for await (const page of sides.stored.scan(accounts)) stored += page.length
+  if (stored !== there)
+    sides.found({
+      index: accounts.name,
+      id: 'all',
+      field: 'documents',
+      stored: String(stored),
+      expected: String(there),
+      by: 'node',
+    })
+}
+
+/** As they are stored: by name, weights and thresholds as text. */
+const fieldsOf = ({ permissions, groups }: Account) => ({
+  permissions: writeJson(
+    byName(permissions).map(({ name, groups: names, items, threshold }) => ({
+      name,
+      group_names: names ?? [],
+      items: items.map(itemOf),
+      threshold: writeJson(threshold),
+    })),
+  ),
+  groups: writeJson(byName(groups).map(({ name, items }) => ({ name, items: items.map(itemOf) }))),
+})
+
+const itemOf = ({ id, is_key_pair, weight, permission }: Item) => ({
+  id,
+  is_key_pair: is_key_pair === true,
+  weight: writeJson(weight),
+  permission: permission ?? '',
+})
+
+const byName = (holders: Readonly<Record<string, Holder>>): readonly Holder[] =>
+  Object.values(holders).sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,0 +1,117 @@
+import { parseExact, writeJson } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import { balanceId, balances, type Frozen } from '#indices/balance.ts'
+import { ABSENT } from './finding.ts'
+import { type NodeSides, type Row, storageRows } from './storage-rows.ts'
+
+const TOKEN = 'token.iost'
+
+/**
+ * Every balance and frozen amount against the rows of token.iost: `TB<owner>-<token>` holds what is available but for
+ * frozen amounts that came due and were not merged yet, `TF<owner>-<token>` the frozen ones (chain/iost.md 4).
+ */
+export const compareBalances = async (sides: NodeSides): Promise<void> => {
+  const due = new Map<string, bigint>()
+  for await (const page of storageRows(sides, TOKEN, 'TF')) await compareFrozen(sides, page, due)
+  let positive = 0
+  const compare = async (amounts: readonly (readonly [id: string, amount: bigint])[]): Promise<void> => {
+    const docs = await sides.read(view =>
+      view.getMany(
+        balances,
+        amounts.map(([id]) => id),
+      ),
+    )
+    for (const [at, [id, amount]] of amounts.entries()) {
+      if (amount > 0n) positive += 1
+      const stored = docs[at]?.amount
+      if ((stored ?? 0n) !== amount) different(sides, id, 'amount', stored, String(amount))
+    }
+    sides.onLooked(amounts.length)
+  }
+  for await (const page of storageRows(sides, TOKEN, 'TB')) {
+    const amounts = balanceRows(page).map(([id, value]) => {
+      const released = due.get(id) ?? 0n
+      due.delete(id)
+      return [id, BigInt(value) + released] as const
+    })
+    await compare(amounts)
+  }
+  // Nothing but what came due.
+  await compare([...due])
+  await compareCount(sides, positive)
+}
+
+/** Rows of a (token, owner); the others list an owner's tokens. Owners have no hyphen. */
+const balanceRows = (page: readonly Row[]): readonly Row[] =>
+  page.flatMap(([key, value]) => {
+    const hyphen = key.indexOf('-')
+    return hyphen < 0 ? [] : [[balanceId(key.slice(hyphen + 1), key.slice(0, hyphen)), value] as const]
+  })
+
+const compareFrozen = async (
+  sides: NodeSides,
+  page: readonly Row[],
+  due: Map<string, bigint>,
+): Promise<void> => {
+  const rows = balanceRows(page)
+  const docs = await sides.read(view =>
+    view.getMany(
+      balances,
+      rows.map(([id]) => id),
+    ),
+  )
+  for (const [at, [id, value]] of rows.entries()) {
+    const entries = frozenIn(value)
+    const now = sides.stored.at.time
+    for (const [amount, time] of entries)
+      if (BigInt(time) <= now) due.set(id, (due.get(id) ?? 0n) + BigInt(amount))
+    const locked = writeJson(entries.filter(([, time]) => BigInt(time) > now))
+    const stored = docs[at]?.frozen_list
+    if (writeJson(stored ?? []) !== locked) different(sides, id, 'frozen_list', stored, locked)
+  }
+}
+
+/** JSON text of base64 of JSON: `[{"Amount":…,"Ftime":…}]`. */
+const frozenIn = (value: string): readonly Frozen[] => {
+  const list = parseExact(Buffer.from(JSON.parse(value) as string, 'base64').toString())
+  return ((list as readonly { readonly Amount: unknown; readonly Ftime: unknown }[] | null) ?? []).map(
+    ({ Amount, Ftime }) => [integer(Amount), integer(Ftime)] as const,
+  )
+}
+
+const integer = (value: unknown): string => {
+  const text = writeJson(value)
+  if (!/^-?\d+$/.test(text)) throw new Failure('bad_block', `The node stores a frozen amount of ${text}.`)
+  return text
+}
+
+const compareCount = async (sides: NodeSides, positive: number): Promise<void> => {
+  let stored = 0
+  for await (const page of sides.stored.scan(balances))
+    for (const { doc } of page) if (doc !== undefined && doc.amount > 0n) stored += 1
+  if (stored !== positive)
+    sides.found({
+      index: balances.name,
+      id: 'above zero',
+      field: 'documents',
+      stored: String(stored),
+      expected: String(positive),
+      by: 'node',
+    })
+}
+
+const different = (
+  { found }: NodeSides,
+  id: string,
+  field: string,
+  stored: unknown,
+  expected: string,
+): void =>
+  found({
+    index: balances.name,
+    id,
+    field,
+    stored: stored === undefined ? ABSENT : writeJson(stored),
+    expected,
+    by: 'node',
+  })

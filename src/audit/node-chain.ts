@@ -1,0 +1,27 @@
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Identity, Published } from '#store/port.ts'
+
+/** A node can only be asked of its own chain. Throws 'conflict' for another one, 'unavailable' for one that is behind. */
+export const requireSameChain = async (
+  node: Node,
+  identity: Identity,
+  published: Published,
+  signal: AbortSignal,
+): Promise<void> => {
+  const [{ chainId, libBlock }, genesis] = [
+    await node.chainInfo(signal),
+    await node.blockHash(0, signal),
+  ] as const
+  if (chainId !== identity.chainId || genesis !== identity.genesis)
+    throw new Failure(
+      'conflict',
+      `The node's chain is ${chainId} with genesis ${genesis}, the store's ${identity.chainId} with ${identity.genesis}.`,
+      { help: 'Give a node of the chain that is stored.' },
+    )
+  if (libBlock < published.height)
+    throw new Failure(
+      'unavailable',
+      `The node's last irreversible block ${libBlock} is below the published height ${published.height}.`,
+    )
+}

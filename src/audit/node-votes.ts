@@ -1,0 +1,62 @@
+import { toUnits } from '#chain/amount.ts'
+import { memberSpans } from '#chain/json-text.ts'
+import { Failure } from '#failure/failure.ts'
+import { voteId, votes } from '#indices/vote.ts'
+import { ABSENT } from './finding.ts'
+import { type NodeSides, storageRows } from './storage-rows.ts'
+
+const VOTE = 'vote.iost'
+/** Votes for producers are the first vote of vote.iost (made in genesis): `u_1-<voter>` → {producer: [votes, …]}. */
+const PRODUCERS = 'u_1-'
+const DECIMALS = 8
+
+/** Every vote for a producer against the node's, and that there are no others. */
+export const compareVotes = async (sides: NodeSides): Promise<void> => {
+  let positive = 0
+  for await (const page of storageRows(sides, VOTE, PRODUCERS)) {
+    const rows = page.flatMap(([voter, value]) =>
+      votesIn(value).map(([producer, units]) => [voteId(producer, voter), units] as const),
+    )
+    const docs = await sides.read(view =>
+      view.getMany(
+        votes,
+        rows.map(([id]) => id),
+      ),
+    )
+    for (const [at, [id, units]] of rows.entries()) {
+      if (units > 0n) positive += 1
+      const stored = docs[at]?.votes
+      if ((stored ?? 0n) !== units)
+        sides.found({
+          index: votes.name,
+          id,
+          field: 'votes',
+          stored: String(stored ?? ABSENT),
+          expected: String(units),
+          by: 'node',
+        })
+    }
+    sides.onLooked(rows.length)
+  }
+  let stored = 0
+  for await (const page of sides.stored.scan(votes))
+    for (const { doc } of page) if (doc !== undefined && doc.votes > 0n) stored += 1
+  if (stored !== positive)
+    sides.found({
+      index: votes.name,
+      id: 'above zero',
+      field: 'documents',
+      stored: String(stored),
+      expected: String(positive),
+      by: 'node',
+    })
+}
+
+/** Producers can be called `12345` or `__proto__`: keys are taken from the text. */
+const votesIn = (value: string): readonly (readonly [producer: string, units: bigint])[] =>
+  [...memberSpans(value)].map(([producer, [from, to]]) => {
+    const [amount] = JSON.parse(value.slice(from, to)) as readonly unknown[]
+    if (typeof amount !== 'string')
+      throw new Failure('bad_block', `The node stores votes for ${producer} that are no text.`)
+    return [producer, toUnits(amount, DECIMALS)] as const
+  })

@@ -1,0 +1,92 @@
+import { toBaseTransaction } from '#chain/base-transaction.ts'
+import type { Block, Transaction } from '#chain/block.ts'
+import { checkBlock } from '#chain/check.ts'
+import { decodeTransaction } from '#chain/decode-transaction.ts'
+import { hashBytes } from '#chain/hash.ts'
+import { headHash } from '#chain/raw-head.ts'
+import { Failure } from '#failure/failure.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import { transactionId } from '#indices/position.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
+
+/** Ids of the documents a block's transactions are kept in; the base transaction is in the block's own. */
+export const transactionIdsOf = (doc: BlockDoc): readonly string[] =>
+  hashesOf(doc)
+    .map((_, tx) => transactionId(doc.height, tx))
+    .slice(doc.base === undefined ? 0 : 1)
+
+const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
+  tx_hashes === '' ? [] : tx_hashes.split(' ')
+
+/**
+ * A block out of what is stored of it, checked as one that comes from a node: its parent, its number of transactions,
+ * the merkle roots of their hashes and receipts, its own hash. `docs` are in the order of `transactionIdsOf`.
+ * Throws Failure 'bad_block' with the reason.
+ */
+export const rebuildBlock = (
+  doc: BlockDoc,
+  docs: readonly (TransactionDoc | undefined)[],
+  expected: { readonly height: number; readonly parentHash: string | undefined },
+): Block => {
+  const bad = (reason: string): Failure => new Failure('bad_block', `Block ${expected.height}: ${reason}.`)
+  try {
+    const transactions = transactionsOf(doc, docs, bad)
+    const block: Block = {
+      height: doc.height,
+      hash: doc.hash,
+      parentHash: doc.parent_hash,
+      version: doc.version,
+      txMerkleHash: doc.tx_merkle_hash,
+      txReceiptMerkleHash: doc.tx_receipt_merkle_hash,
+      witness: doc.witness,
+      time: doc.time,
+      txCount: doc.tx_count,
+      info: doc.info,
+      origInfo: doc.orig_info,
+      transactions,
+    }
+    checkBlock(block, expected.parentHash, expected.height)
+    if (!isHeadOf(block)) throw bad(`its head does not have the hash ${block.hash}`)
+    return block
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'bad_block') throw error
+    throw bad(`what is stored of it can not be read: ${String(error)}`)
+  }
+}
+
+const transactionsOf = (
+  doc: BlockDoc,
+  docs: readonly (TransactionDoc | undefined)[],
+  bad: (reason: string) => Failure,
+): readonly Transaction[] => {
+  const hashes = hashesOf(doc)
+  const base = toBaseTransaction(doc)
+  const own = base === undefined ? [] : [decodeTransaction(base)]
+  const others = docs.map((each, at) => {
+    if (each === undefined) throw bad(`transaction ${at + own.length} is missing`)
+    return decodeTransaction(each.body)
+  })
+  const transactions = [...own, ...others]
+  for (const [at, { hash }] of transactions.entries())
+    if (hash !== hashes[at]) throw bad(`transaction ${at} is ${hash}, must be ${hashes[at]}`)
+  return transactions
+}
+
+/** What is hashed of a head where the node says `null` or `{}` of its info: an empty object, or nothing. */
+const INFO = ['{}', ''] as const
+
+/** Whether the hash is its head's. Of another `info` that can not be told: what is hashed are its bytes, not its JSON. */
+const isHeadOf = (block: Block): boolean => {
+  if (block.info !== '{}') return true
+  const bytes = (text: string) => hashBytes(text) ?? new Uint8Array()
+  const head = {
+    version: BigInt(block.version),
+    parentHash: bytes(block.parentHash),
+    txMerkleHash: bytes(block.txMerkleHash),
+    txReceiptMerkleHash: bytes(block.txReceiptMerkleHash),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  }
+  return INFO.some(info => headHash({ ...head, info: new Uint8Array(Buffer.from(info)) }) === block.hash)
+}

@@ -1,0 +1,91 @@
+import { lists } from '#indices/list.ts'
+import { records } from '#indices/record.ts'
+import type { Audit, Placed } from '#store/port.ts'
+import type { Sides } from './compare.ts'
+import { ABSENT } from './finding.ts'
+
+/** Places compared at once. */
+const PAGE = 2_500
+/** Places that are answered at once; more than the page has are too many anyway. */
+const LIMIT = 5_000
+const FIRST = -(2n ** 63n)
+const LAST = 2n ** 63n - 1n
+const ORDINALS = 2n ** 32n
+
+/**
+ * Whether every list has its rows: at each of its places 1 … count exactly the row that belongs there, and no row
+ * anywhere else. Goes over all places in order, page by page.
+ */
+export const compareRows = async (sides: Sides): Promise<void> => {
+  for (let after = FIRST; after < LAST; ) {
+    const { expected, stored, until } = await nextPage(sides, after)
+    await comparePage(sides, expected, stored)
+    sides.onLooked(expected.length)
+    after = until
+  }
+}
+
+/** A page on both sides, shorter where much more is stored than should be. */
+const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
+  const wanted = (await pageOf(expected, after, LAST, PAGE)).slice(0, PAGE + 1)
+  const isLast = wanted.length <= PAGE
+  for (let length = Math.min(PAGE, wanted.length); ; length = length >> 1) {
+    const page = wanted.slice(0, length)
+    const until = isLast && length === wanted.length ? LAST : (page.at(-1)?.place ?? LAST)
+    const there = await pageOf(stored, after, until, LIMIT)
+    if (there.length <= LIMIT) return { expected: page, stored: there, until }
+    if (length > 1) continue
+    // More than can be told at once: what did not come along is not missing for that.
+    const came = new Set(there.map(({ place }) => place))
+    return { expected: page.filter(({ place }) => came.has(place)), stored: there, until }
+  }
+}
+
+const pageOf = (side: Audit, after: bigint, until: bigint, limit: number): Promise<readonly Placed[]> =>
+  side.placed({ after, until, limit })
+
+const comparePage = async (
+  sides: Sides,
+  expected: readonly Placed[],
+  stored: readonly Placed[],
+): Promise<void> => {
+  const wanted = new Map(expected.map(({ place, id }) => [place, id]))
+  const there = new Map<bigint, string[]>()
+  for (const { place, id } of stored) there.set(place, [...(there.get(place) ?? []), id])
+  const places = [...new Set([...wanted.keys(), ...there.keys()])].filter(
+    place => there.get(place)?.join(' ') !== wanted.get(place),
+  )
+  if (places.length === 0) return
+  const names = await namesOf(sides, new Set(places.map(place => Number(place / ORDINALS))))
+  for (const place of places) {
+    const id = wanted.get(place)
+    sides.found({
+      index: lists.name,
+      id: names.get(Number(place / ORDINALS)) ?? `number ${place / ORDINALS}`,
+      field: `row ${place % ORDINALS}`,
+      stored: (there.get(place) ?? []).map(each => each || 'a row that is not there').join(' and ') || ABSENT,
+      expected: id ?? ABSENT,
+      by: 'replay',
+    })
+    if (id === undefined) await sides.mend.unplace(place)
+    else await putRow(sides, id)
+  }
+}
+
+/** The row that belongs there, with all its places. */
+const putRow = async ({ scratch, mend }: Sides, id: string): Promise<void> => {
+  const doc = await scratch.read(view => view.get(records, id))
+  if (doc !== undefined) await mend.put({ index: records, doc })
+}
+
+/** Keys of lists by their numbers. */
+const namesOf = async (
+  { expected }: Sides,
+  numbers: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, string>> => {
+  const names = new Map<number, string>()
+  for await (const page of expected.scan(lists))
+    for (const { doc } of page)
+      if (doc !== undefined && numbers.has(doc.number)) names.set(doc.number, doc.id)
+  return names
+}

@@ -1,0 +1,8 @@
+/** Whether a height is one of `count` spread evenly over 0 … `last`; the last one always is, when any is. */
+export const spread =
+  (last: number, count: number): ((height: number) => boolean) =>
+  height => {
+    if (count === 0) return false
+    const share = (at: number): number => Math.floor((at * count) / (last + 1))
+    return height === last || share(height) !== share(height - 1)
+  }

@@ -1,0 +1,146 @@
+import type { Block, ContractCode, LoadedBlock } from '#chain/block.ts'
+import { systemContractsIn } from '#chain/system-contracts.ts'
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { contracts } from '#indices/contract.ts'
+import { blockId } from '#indices/position.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import { rebuildBlock, transactionIdsOf } from './rebuild.ts'
+
+/** Blocks read at once. */
+const RUN = 100
+/** Transactions read at once. */
+const TRANSACTIONS = 500
+
+export type Source = {
+  readonly store: Pick<Store, 'read'>
+  /** Takes the place of what is stored where that can not be right, and where `sampled` says so. */
+  readonly node: Node | undefined
+  readonly sampled: (height: number) => boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Stored blocks `from` … `to` as a node would give them, in order and each checked: run by run. Where one can not be
+ * right the node's is given; without a node 'bad_block' is thrown, which says what is wrong.
+ */
+export const storedBlocks = async function* (
+  source: Source,
+  range: { readonly from: number; readonly to: number; readonly parent: string | undefined },
+): AsyncGenerator<readonly LoadedBlock[]> {
+  let { parent } = range
+  for (let from = range.from; from <= range.to; from += RUN) {
+    source.signal.throwIfAborted()
+    const heights = Array.from({ length: Math.min(RUN, range.to - from + 1) }, (_, at) => from + at)
+    const { rebuild } = await stored(source, heights)
+    const run: LoadedBlock[] = []
+    for (const height of heights) {
+      const loaded = await blockAt(source, height, parent, rebuild)
+      parent = loaded.block.hash
+      run.push(loaded)
+    }
+    yield run
+  }
+}
+
+/** Every stored block up to `to` that can not be right, and why; each is looked at with what is stored before it. */
+export const damagedBlocks = async function* (
+  source: Source,
+  to: number,
+): AsyncGenerator<{ readonly height: number; readonly reason: string }> {
+  let previous: Awaited<ReturnType<typeof stored>>['docs'][number]
+  for (let from = 0; from <= to; from += RUN) {
+    source.signal.throwIfAborted()
+    const heights = Array.from({ length: Math.min(RUN, to - from + 1) }, (_, at) => from + at)
+    const { docs, rebuild } = await stored(source, heights)
+    for (const [at, height] of heights.entries()) {
+      const reason = reasonOf(() => rebuild(height, previous?.hash))
+      if (reason !== undefined) yield { height, reason }
+      previous = docs[at]
+    }
+  }
+}
+
+const reasonOf = (rebuild: () => Block): string | undefined => {
+  try {
+    rebuild()
+    return undefined
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'bad_block') return error.message
+    throw error
+  }
+}
+
+type Rebuild = (height: number, parent: string | undefined) => Block
+
+const stored = async ({ store, signal }: Source, heights: readonly number[]) => {
+  const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal })
+  const ids = docs.map(doc => (doc === undefined ? [] : transactionIdsOf(doc)))
+  const all = ids.flat()
+  const found = new Map<string, Awaited<ReturnType<typeof read>>[number]>()
+  const read = (part: readonly string[]) => store.read(view => view.getMany(transactions, part), { signal })
+  for (let at = 0; at < all.length; at += TRANSACTIONS)
+    for (const doc of await read(all.slice(at, at + TRANSACTIONS)))
+      if (doc !== undefined) found.set(doc.id, doc)
+  const first = heights[0] ?? 0
+  const rebuild: Rebuild = (height, parentHash) => {
+    const doc = docs[height - first]
+    if (doc === undefined) throw new Failure('bad_block', `Block ${height}: it is missing.`)
+    const own = (ids[height - first] ?? []).map(id => found.get(id))
+    return rebuildBlock(doc, own, { height, parentHash })
+  }
+  return { docs, rebuild }
+}
+
+const blockAt = async (
+  source: Source,
+  height: number,
+  parent: string | undefined,
+  rebuild: Rebuild,
+): Promise<LoadedBlock> => {
+  const { node } = source
+  if (node !== undefined && source.sampled(height))
+    return await nodeBlock(node, height, parent, source.signal)
+  try {
+    const block = rebuild(height, parent)
+    return { block, systemCode: await codeOf(source, block) }
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'bad_block' || node === undefined) throw error
+    return await nodeBlock(node, height, parent, source.signal)
+  }
+}
+
+const nodeBlock = async (
+  node: Node,
+  height: number,
+  parent: string | undefined,
+  signal: AbortSignal,
+): Promise<LoadedBlock> => {
+  const range = { from: height, to: height, signal, ...(parent === undefined ? {} : { parent }) }
+  for await (const loaded of node.blocks(range)) return loaded
+  throw new Failure('unavailable', `The node ${node.name} did not give block ${height}.`)
+}
+
+/** What system contracts offer is not in the chain: the node says it, else what is stored is taken for right. */
+const codeOf = async ({ store, node, signal }: Source, block: Block): Promise<readonly ContractCode[]> => {
+  const code: ContractCode[] = []
+  for (const id of systemContractsIn(block)) {
+    if (node !== undefined) {
+      code.push(await node.contractCode(id, signal))
+      continue
+    }
+    const doc = await store.read(view => view.get(contracts, id), { signal }).catch(unreadable)
+    if (doc === undefined)
+      throw new Failure('bad_block', `Block ${block.height}: what its contract ${id} offers is not stored.`)
+    code.push({ id, language: doc.language, version: doc.version, abis: doc.abis })
+  }
+  return code
+}
+
+/** Broken JSON is as good as nothing. */
+const unreadable = (error: unknown): undefined => {
+  if (error instanceof SyntaxError) return undefined
+  throw error
+}
