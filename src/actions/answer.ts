@@ -1,0 +1,65 @@
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Published, Store } from '#store/port.ts'
+import type { Action, Prices, Profiles } from './define.ts'
+import type { Options } from './options.ts'
+import { rawOf, wholeOf } from './paging.ts'
+import type { Query } from './query.ts'
+import { readParams } from './read.ts'
+import { actions } from './registry.ts'
+import { routeFor } from './route.ts'
+
+/** What answering needs; built once by the caller. */
+export type AnswerDeps = {
+  readonly store: Store
+  readonly node: Node | undefined
+  readonly prices: Prices
+  readonly profiles: Profiles
+}
+
+/** `data` is written with `writeJson`; `at` is the height it is true for. */
+export type Answer = { readonly data: unknown; readonly at: Published }
+
+/**
+ * Answers one call of the interface. Throws Failure: 'bad_request' before the store is asked; then 'not_found',
+ * 'loading', 'unavailable', 'deadline'.
+ */
+export const answer = async (
+  deps: AnswerDeps,
+  query: Query,
+  options: Options,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<Answer> => {
+  const action = routeFor(query, actions)
+  const lenient = options.compat === 'iostabc'
+  const params = readParams(action.params, query, { unknown: lenient ? 'ignore' : 'refuse' })
+  action.check?.(params)
+  return deps.store.read(
+    async view => {
+      const context = {
+        view,
+        node: deps.node,
+        prices: deps.prices,
+        profiles: deps.profiles,
+        compat: options.compat,
+        signal,
+      }
+      try {
+        return { data: await action.run(context, params), at: view.at }
+      } catch (error) {
+        if (lenient && error instanceof Failure && error.kind === 'not_found')
+          return { data: nothingOf(action, params), at: view.at }
+        throw error
+      }
+    },
+    { signal },
+  )
+}
+
+/** What the old service said of unknown things: no fields, and no rows for lists. */
+const nothingOf = ({ list }: Action, params: Readonly<Record<string, unknown>>): unknown => {
+  if (list === undefined) return {}
+  const { page, size } = params
+  if (typeof page !== 'bigint' || typeof size !== 'number') return wholeOf(list, [])
+  return { [list]: [], page: rawOf(page), size, total: 0 }
+}

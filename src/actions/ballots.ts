@@ -1,0 +1,26 @@
+import { Exact } from '#chain/json.ts'
+import { votes } from '#indices/vote.ts'
+import type { View } from '#store/port.ts'
+import { exact, shape, text } from './results.ts'
+import { iostOf } from './values.ts'
+import { wholeOrder } from './whole.ts'
+
+/** One producer an owner votes for. */
+export const ballot = shape({
+  option: text('The producer.', '节点。'),
+  votes: exact('Votes, in IOST.', '票数（IOST）。'),
+  cleared_votes: exact('Votes that were cleared; always 0.', '已清除的票数；恒为 0。'),
+})
+
+/** What an owner votes for: by votes, largest first, then by name. `total` in 10^-8 IOST. */
+export const ballotsOf = async (view: View, owner: string) => {
+  const docs = await wholeOrder(view, votes, 'ofVoter', owner)
+  return {
+    total: docs.reduce((sum, doc) => sum + doc.votes, 0n),
+    ballots: docs.map(doc => ({
+      option: doc.producer,
+      votes: iostOf(doc.votes),
+      cleared_votes: new Exact('0'),
+    })),
+  }
+}

@@ -1,0 +1,88 @@
+import { Type } from '@sinclair/typebox'
+import type { Block } from '#chain/block.ts'
+import { RawJson } from '#chain/json.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import { producerKeys } from '#indices/producer.ts'
+import type { View } from '#store/port.ts'
+import { count, described, exact, shape, text } from './results.ts'
+import { gasOf, timeOf } from './values.ts'
+
+/** A block with what the answers need, stored or from the node. */
+export type FoundBlock = {
+  readonly status: 'PENDING' | 'IRREVERSIBLE'
+  readonly doc: Omit<BlockDoc, 'id' | 'hash8' | 'base' | 'base_hash8'>
+}
+
+/** Shape of get-block-detail and get-latest-block. */
+export const blockResult = shape({
+  block: described(
+    shape({
+      hash: text('Hash of the block.', '区块哈希。'),
+      version: text('Version of the block.', '区块版本。'),
+      parent_hash: text('Hash of the block before; empty for block 0.', '上一区块的哈希；区块 0 为空。'),
+      tx_merkle_hash: text('Merkle root of the transactions.', '交易默克尔根。'),
+      tx_receipt_merkle_hash: text('Merkle root of the receipts.', '收据默克尔根。'),
+      number: count('Number of the block.', '区块高度。'),
+      witness: text('Public key that signed it.', '签名公钥。'),
+      time: exact('Nanoseconds since 1970.', '1970 年起的纳秒数。'),
+      gas_usage: exact('Gas paid by its transactions.', '区块内交易支付的 gas 之和。'),
+      tx_count: text('Transactions, the base one included.', '交易数（含 base 交易）。'),
+      info: described(Type.Object({}), "The node's own info, {} without.", '节点的 info，没有时为 {}。'),
+      orig_info: text("The node's own orig_info.", '节点的 orig_info。'),
+    }),
+    'The block.',
+    '区块。',
+  ),
+  status: text(
+    'PENDING above the last irreversible block, else IRREVERSIBLE.',
+    '高于最后不可逆区块时为 PENDING，否则为 IRREVERSIBLE。',
+  ),
+  witness_account: text(
+    'Account whose producer key signed the block; the key itself when there is none.',
+    '签名公钥所属的节点账户；没有时为公钥本身。',
+  ),
+})
+
+/** The answer of get-block-detail and get-latest-block. */
+export const blockAnswer = ({ status, doc }: FoundBlock) => ({
+  block: {
+    hash: doc.hash,
+    version: doc.version,
+    parent_hash: doc.parent_hash,
+    tx_merkle_hash: doc.tx_merkle_hash,
+    tx_receipt_merkle_hash: doc.tx_receipt_merkle_hash,
+    number: doc.height,
+    witness: doc.witness,
+    time: timeOf(doc.time),
+    gas_usage: gasOf(doc.gas_usage),
+    tx_count: String(doc.tx_count),
+    info: new RawJson(doc.info),
+    orig_info: doc.orig_info,
+  },
+  status,
+  witness_account: doc.witness_account,
+})
+
+/**
+ * A block the node answered, as a document. Its gas is summed from its transactions: the node's own figure is 0 once
+ * a block is irreversible, and before that depends on which node is asked.
+ */
+export const blockFromNode = async (view: View, block: Block): Promise<FoundBlock['doc']> => {
+  const key = await view.get(producerKeys, block.witness)
+  return {
+    height: block.height,
+    hash: block.hash,
+    version: block.version,
+    parent_hash: block.parentHash,
+    tx_merkle_hash: block.txMerkleHash,
+    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
+    witness: block.witness,
+    witness_account: key === undefined || key.account === '' ? block.witness : key.account,
+    time: block.time,
+    gas_usage: block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n),
+    tx_count: block.txCount,
+    info: block.info,
+    orig_info: block.origInfo,
+    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
+  }
+}

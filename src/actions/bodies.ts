@@ -1,0 +1,26 @@
+import { toBaseTransaction } from '#chain/base-transaction.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId, transactionId } from '#indices/position.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { View } from '#store/port.ts'
+
+/** Whether a transaction is its block's base transaction, which is kept with the block. */
+const isBase = ({ height, tx }: Pick<RecordDoc, 'height' | 'tx'>): boolean => height > 0 && tx === 0
+
+/** The node's transaction objects that rows belong to, as JSON text, by transaction id. */
+export const bodiesOf = async (
+  view: View,
+  docs: readonly RecordDoc[],
+): Promise<ReadonlyMap<string, string>> => {
+  const bodies = new Map<string, string>()
+  const plain = docs.filter(doc => !isBase(doc)).map(({ height, tx }) => transactionId(height, tx))
+  for (const doc of await view.getMany(transactions, [...new Set(plain)]))
+    if (doc !== undefined) bodies.set(doc.id, doc.body)
+  const heights = docs.filter(isBase).map(({ height }) => height)
+  for (const block of await view.getMany(blocks, [...new Set(heights)].map(blockId))) {
+    const body = block === undefined ? undefined : toBaseTransaction(block)
+    if (block !== undefined && body !== undefined) bodies.set(transactionId(block.height, 0), body)
+  }
+  return bodies
+}

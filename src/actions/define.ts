@@ -1,0 +1,68 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { Node } from '#node/port.ts'
+import type { View } from '#store/port.ts'
+
+/** A text in the two languages of the service. */
+export type Text = { readonly en: string; readonly zh: string }
+
+/** `iostabc`: answers as programs written against the old service expect them. */
+export type Compat = 'none' | 'iostabc'
+
+/** What an action may ask while it answers. */
+export type Context = {
+  readonly view: View
+  /** The chain above the last irreversible block, when the service follows a node. */
+  readonly node: Node | undefined
+  readonly prices: Prices
+  readonly profiles: Profiles
+  readonly compat: Compat
+  readonly signal: AbortSignal
+}
+
+/** Market figures from the operator's file or URL; undefined: none, and none is invented. */
+export type Prices = {
+  get():
+    | { readonly usd: string; readonly cny: string; readonly rank: number; readonly time: string }
+    | undefined
+}
+
+/** Producer texts from the operator's profile file; undefined: none for this producer. */
+export type Profiles = { get(producer: string): Profile | undefined }
+export type Profile = {
+  readonly alias: string
+  readonly alias_en: string
+  readonly description: string
+  readonly description_en: string
+  readonly logo: string
+  readonly statement: string
+  readonly statement_en: string
+  readonly type: string
+  readonly type_en: string
+  readonly social_media: Readonly<Record<string, string>>
+}
+
+/** One query of the interface: what it takes, what it gives, what it promises, how it answers. */
+export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
+  readonly module: string
+  readonly action: string
+  readonly title: Text
+  /** What it promises: order, paging, units, what absent means. Becomes the reference. */
+  readonly summary: Text
+  /** Parameters after reading; every property is a field word of `params.ts` that knows how to read itself from text. */
+  readonly params: P
+  /** What no parameter can tell by itself. Throws Failure 'bad_request', before the store is asked. */
+  readonly check?: (params: Static<P>) => void
+  /** Shape of `data` as JSON with `numbers=number`. */
+  readonly result: R
+  /** The property that holds the rows of a list action; absent: not a list. */
+  readonly list?: string
+  /** Data for `data`; `Exact` values where digits must survive. Throws Failure ('not_found', 'bad_request' …). */
+  readonly run: (context: Context, params: Static<P>) => Promise<unknown>
+  /** Parameters of a call that works on the recorded chain, for the reference and the smoke test. */
+  readonly example: Readonly<Record<string, string>>
+}
+
+/** Declares an action; its `run` is typed by its parameters. */
+export const defineAction = <P extends TObject, R extends TSchema>(action: Action<P, R>): Action =>
+  // The registry holds actions of all parameter types; `answer` hands each what its own words have read.
+  action as unknown as Action

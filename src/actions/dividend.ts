@@ -1,0 +1,27 @@
+import type { ProducerDoc } from '#indices/producer.ts'
+
+/** Days that count, the current one included (decisions: 30 UTC days of chain time). */
+const DAYS = 30
+const YEAR = 365n
+/** Decimals of the rate. */
+export const RATE_DECIMALS = 8
+const NS_PER_DAY = 86_400_000_000_000n
+
+/** UTC day since 1970 of a block's time in nanoseconds. */
+export const dayOf = (time: bigint): number => Number(time / NS_PER_DAY)
+
+/**
+ * Yearly return of a voter × 10^8: what the producer's voters were paid in the last 30 days ÷ votes × 365 ÷ 30, half
+ * up; 0 without votes. Exact: one division of integers.
+ */
+export const dividendRateOf = (
+  { votes, payouts }: Pick<ProducerDoc, 'votes' | 'payouts'>,
+  today: number,
+): bigint => {
+  if (votes <= 0n) return 0n
+  let paid = 0n
+  for (const [day, amount] of payouts) if (day > today - DAYS && day <= today) paid += BigInt(amount)
+  const above = paid * YEAR * 10n ** BigInt(RATE_DECIMALS)
+  const below = votes * BigInt(DAYS)
+  return (2n * above + below) / (2n * below)
+}

@@ -1,0 +1,93 @@
+import { decodeBlockAnswer } from '#chain/decode.ts'
+import { hash8 } from '#chain/hash.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import type { Node } from '#node/port.ts'
+import { blockFromNode, type FoundBlock } from './block-answer.ts'
+import type { Context } from './define.ts'
+import { askNode, whenReachable } from './node-answer.ts'
+import { badRequest, shown } from './say.ts'
+import { unknown } from './unknown.ts'
+
+/** How a block is named: exactly one of these, or both where they agree. */
+export type BlockName = { readonly number?: bigint; readonly hash?: string }
+
+/**
+ * The block a caller names: stored, or above the last published one from the followed node. Throws 'bad_request' when
+ * number and hash are both missing or name different blocks, 'not_found' or 'loading' when there is none.
+ */
+export const findBlock = async (context: Context, { number, hash }: BlockName): Promise<FoundBlock> => {
+  if (hash !== undefined) {
+    const found = await blockOfHash(context, hash)
+    const other = number === undefined ? undefined : await blockOfNumber(context, number)
+    if (number !== undefined && (found ?? other) !== undefined && found?.doc.hash !== other?.doc.hash)
+      throw differ(number, hash)
+    if (found === undefined) throw await unknown(context, 'block', hash)
+    return found
+  }
+  if (number === undefined)
+    throw badRequest(
+      {
+        en: "Parameter 'number' or 'hash' is missing; give the number or the hash of the block.",
+        zh: "缺少参数 'number' 或 'hash'；请给出区块高度或区块哈希。",
+      },
+      { parameter: 'number' },
+    )
+  const found = await blockOfNumber(context, number)
+  if (found === undefined) throw await unknown(context, 'block', String(number))
+  return found
+}
+
+/** The stored block of a height; undefined above the published one. */
+export const storedBlock = async (
+  { view }: Pick<Context, 'view'>,
+  height: number,
+): Promise<FoundBlock | undefined> => {
+  if (height > view.at.height) return undefined
+  const doc = await view.get(blocks, blockId(height))
+  return doc === undefined ? undefined : { status: 'IRREVERSIBLE', doc }
+}
+
+/** The block of a height by the followed node's word. */
+const blockOfNode = async (
+  { view, signal }: Pick<Context, 'view' | 'signal'>,
+  node: Node,
+  name: { readonly height: number } | { readonly hash: string },
+): Promise<FoundBlock | undefined> => {
+  const path =
+    'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
+  const text = await askNode(node, path, signal)
+  if (text === undefined) return undefined
+  const { status, block } = decodeBlockAnswer(text)
+  return { status, doc: await blockFromNode(view, block) }
+}
+
+const blockOfNumber = async (context: Context, number: bigint): Promise<FoundBlock | undefined> => {
+  if (number > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
+  const height = Number(number)
+  const stored = await storedBlock(context, height)
+  if (stored !== undefined || context.node === undefined || height <= context.view.at.height) return stored
+  return whenReachable(blockOfNode(context, context.node, { height }))
+}
+
+const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock | undefined> => {
+  const { view, node } = context
+  const docs: readonly BlockDoc[] = await view.find(blocks, 'hash8', hash8(hash))
+  const doc = docs.find(candidate => candidate.hash === hash)
+  if (doc !== undefined) return { status: 'IRREVERSIBLE', doc }
+  if (node === undefined) return undefined
+  const found = await whenReachable(blockOfNode(context, node, { hash }))
+  if (found === undefined || found.doc.height <= view.at.height) return undefined
+  // A node goes on answering for a block that lost its place on the chain: only the one at its height counts.
+  const onChain = await whenReachable(blockOfNode(context, node, { height: found.doc.height }))
+  return onChain?.doc.hash === hash ? onChain : undefined
+}
+
+const differ = (number: bigint, hash: string) =>
+  badRequest(
+    {
+      en: `Parameters 'number' and 'hash' name different blocks: ${number} and ${shown(hash)}; give one of them.`,
+      zh: `参数 'number' 与 'hash' 指向不同的区块：${number} 与 ${shown(hash)}；只给其中一个。`,
+    },
+    { parameter: 'number' },
+  )

@@ -1,0 +1,93 @@
+import { toBaseTransaction } from '#chain/base-transaction.ts'
+import { hash8 } from '#chain/hash.ts'
+import { compactJson, memberSpans } from '#chain/json-text.ts'
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { Node } from '#node/port.ts'
+import type { View } from '#store/port.ts'
+import type { Context } from './define.ts'
+import { askNode, whenReachable } from './node-answer.ts'
+import { unknown } from './unknown.ts'
+
+/** A transaction and how far it has come. */
+export type FoundTransaction = {
+  /** `PENDING` in the pool, `PACKED` in a block, `IRREVERSIBLE`. */
+  readonly status: string
+  /** `-1` until it is in an irreversible block. */
+  readonly blockNumber: string
+  /** The node's transaction object, compact JSON text. */
+  readonly body: string
+}
+
+/** While its block is stored, a node says "tx not found" of a transaction for some milliseconds (chain/iost.md 10.2). */
+const ASK_AGAIN_MS = 50
+
+/**
+ * The transaction of a hash: stored, else above the last published block or in the pool by the followed node's word.
+ * Throws 'not_found' or 'loading' when there is none.
+ */
+export const findTransaction = async (context: Context, hash: string): Promise<FoundTransaction> => {
+  const { view, node, signal } = context
+  const found =
+    (await stored(view, hash)) ??
+    (node === undefined ? undefined : await whenReachable(ofNode(node, hash, signal)))
+  if (found === undefined) throw await unknown(context, 'transaction', hash)
+  return found
+}
+
+const stored = async (view: View, hash: string): Promise<FoundTransaction | undefined> => {
+  const key = hash8(hash)
+  const docs = await view.find(transactions, 'hash8', key)
+  const doc = docs.find(candidate => candidate.hash === hash)
+  if (doc !== undefined) return irreversible(doc.height, doc.body)
+  for (const block of await view.find(blocks, 'base_hash8', key)) {
+    const body = block.tx_hashes.split(' ', 1)[0] === hash ? toBaseTransaction(block) : undefined
+    if (body !== undefined) return irreversible(block.height, body)
+  }
+  return undefined
+}
+
+const irreversible = (height: number, body: string): FoundTransaction => ({
+  status: 'IRREVERSIBLE',
+  blockNumber: String(height),
+  body,
+})
+
+const ofNode = async (
+  node: Node,
+  hash: string,
+  signal: AbortSignal,
+): Promise<FoundTransaction | undefined> => {
+  const ask = () => askNode(node, `/getTxByHash/${hash}`, signal)
+  let text = await ask()
+  if (text === undefined) {
+    await Bun.sleep(ASK_AGAIN_MS)
+    text = await ask()
+  }
+  return text === undefined ? undefined : fromNode(text)
+}
+
+const fromNode = (text: string): FoundTransaction => {
+  const answer = parsed(text) as { readonly status?: unknown; readonly block_number?: unknown }
+  const span = memberSpans(text).get('transaction')
+  const { status, block_number } = answer
+  if (
+    typeof status !== 'string' ||
+    typeof block_number !== 'string' ||
+    span === undefined ||
+    text[span[0]] !== '{'
+  )
+    throw new Failure('bad_block', 'The answer of getTxByHash has no status, block_number or transaction.')
+  return { status, blockNumber: block_number, body: compactJson(text, span) }
+}
+
+const parsed = (text: string): object => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value
+  } catch (cause) {
+    throw new Failure('bad_block', 'The answer of getTxByHash is not JSON.', { cause })
+  }
+  throw new Failure('bad_block', 'The answer of getTxByHash is not an object.')
+}

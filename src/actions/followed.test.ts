@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import { type Replay, serveReplay } from '#replay/serve.ts'
+import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { ask } from '#test/ask.ts'
+import { fillFromRecording } from '#test/loaded.ts'
+import { recordedBlocks, recording } from '#test/recording.ts'
+import { refusal } from '#test/refusal.ts'
+
+/** A store that has the first hundred blocks, in front of a node that has them all. */
+const HEIGHT = 100
+const folder = mkdtempSync(join(tmpdir(), 'iostlens-followed-'))
+let store: Store
+let replay: Replay
+let node: Node
+
+beforeAll(async () => {
+  store = openSqlite({ path: join(folder, 'chain.sqlite') })
+  await fillFromRecording(store, { to: HEIGHT })
+  replay = serveReplay({ recording: await recording() })
+  node = createNode({ urls: [replay.url] })
+}, 60_000)
+
+afterAll(async () => {
+  node.close()
+  await replay.stop()
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const asked = (action: string, params: Readonly<Record<string, string>> = {}) =>
+  ask(action, params, { deps: { store, node } })
+
+describe('a service that follows a node', () => {
+  test('get-transaction-detail: what is not stored yet is the node object', async () => {
+    const block = (await recordedBlocks())[804]?.block
+    const tx = block?.transactions[1]
+    const said = await asked('get-transaction-detail', { tx_hash: tx?.hash ?? '' })
+    expect({ status: said.status, block: said.block_number, hash: said.transaction.hash }).toEqual({
+      status: 'IRREVERSIBLE',
+      block: '804',
+      hash: tx?.hash,
+    })
+    expect(said).toEqual(await ask('get-transaction-detail', { tx_hash: tx?.hash ?? '' }))
+  })
+  test('get-block-detail: a block above the published one is the node object, by number and by hash', async () => {
+    const whole = await ask('get-block-detail', { number: '804' })
+    for (const params of [{ number: '804' }, { hash: whole.block.hash }])
+      expect(await asked('get-block-detail', params)).toEqual(whole)
+    expect(await asked('get-block-tx', { number: '804' })).toEqual(
+      await ask('get-block-tx', { number: '804' }),
+    )
+  })
+  test('get-latest-block, get-overview: the head of the chain beside the published height', async () => {
+    expect((await asked('get-latest-block')).block.number).toBe(4851)
+    const { head_block, lib_block } = await asked('get-overview')
+    expect({ head_block, lib_block }).toEqual({ head_block: '4851', lib_block: HEIGHT })
+  })
+  test('unknown things are told as not loaded yet', async () => {
+    const zh = '已加载到区块 100，共 4851。'
+    expect(await refusal(asked('get-account-detail', { account: 'busyhub' }))).toEqual({
+      kind: 'loading',
+      en: "Account 'busyhub' is not known yet: loaded up to block 100 of 4851.",
+      zh: `账户 'busyhub' 暂未找到：${zh}`,
+    })
+    expect((await refusal(asked('get-block-detail', { number: '4852' }))).kind).toBe('loading')
+    const tx_hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+    expect((await refusal(asked('get-transaction-action', { tx_hash }))).kind).toBe('loading')
+  })
+})

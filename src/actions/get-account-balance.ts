@@ -1,0 +1,63 @@
+import { Type } from '@sinclair/typebox'
+import { balanceId, balances } from '#indices/balance.ts'
+import { ballot, ballotsOf } from './ballots.ts'
+import { defineAction } from './define.ts'
+import { ownerOf } from './owner.ts'
+import { owner } from './params.ts'
+import { described, exact, rowsOf, shape, text } from './results.ts'
+import { iostOf } from './values.ts'
+
+const frozen = shape({
+  total: exact('Sum of the list, in IOST.', '列表之和（IOST）。'),
+  list: rowsOf(
+    shape({
+      amount: exact('IOST.', 'IOST 数量。'),
+      time: text('Time of release, nanoseconds since 1970.', '解冻时间（1970 年起的纳秒数）。'),
+    }),
+    'Amounts not yet due, in the order of arrival.',
+    '尚未到期的金额，按先后顺序。',
+  ),
+})
+const locked = shape({
+  total: exact('Sum of the list, in IOST.', '列表之和（IOST）。'),
+  list: rowsOf(ballot, 'Producers it votes for.', '所投的节点。'),
+})
+
+/** IOST of an owner. */
+export const getAccountBalance = defineAction({
+  module: 'account',
+  action: 'get-account-balance',
+  title: { en: 'Account balance', zh: '账户余额' },
+  summary: {
+    en: 'IOST of an account, a contract, a public key that owns tokens, or 0: available, frozen and locked in votes. Frozen amounts whose time has come count as available. Votes stand by amount, largest first, then by producer.',
+    zh: '账户、合约、持有代币的公钥或 0 的 IOST：可用、冻结、投票锁定。已到期的冻结金额计入可用。投票按票数从大到小、再按节点名排列。',
+  },
+  params: Type.Object({ account: owner() }),
+  result: shape({
+    name: text('Name of the owner.', '持有者名称。'),
+    balance: exact('IOST available.', '可用 IOST。'),
+    frozen_balance: described(frozen, 'IOST frozen and not yet due.', '尚未到期的冻结 IOST。'),
+    vote_balance: described(locked, 'IOST locked in votes for producers.', '投票锁定的 IOST。'),
+  }),
+  run: async (context, { account }) => {
+    const { view } = context
+    const name = await ownerOf(context, account)
+    const [balance, { total, ballots }] = await Promise.all([
+      view.get(balances, balanceId('iost', name)),
+      ballotsOf(view, name),
+    ])
+    return {
+      name,
+      balance: iostOf(balance?.amount ?? 0n),
+      frozen_balance: {
+        total: iostOf(balance?.frozen ?? 0n),
+        list: (balance?.frozen_list ?? []).map(([amount, time]) => ({
+          amount: iostOf(BigInt(amount)),
+          time,
+        })),
+      },
+      vote_balance: { total: iostOf(total), list: ballots },
+    }
+  },
+  example: { account: 'busyhub' },
+})

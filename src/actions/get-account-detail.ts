@@ -1,0 +1,118 @@
+import { Type } from '@sinclair/typebox'
+import { fromUnits } from '#chain/amount.ts'
+import { gasAt, gasRateOf } from '#chain/gas.ts'
+import { Exact } from '#chain/json.ts'
+import { accounts } from '#indices/account.ts'
+import { balanceId, balances } from '#indices/balance.ts'
+import { pledges } from '#indices/pledge.ts'
+import { type ResourceDoc, resources } from '#indices/resource.ts'
+import { ballot, ballotsOf } from './ballots.ts'
+import { defineAction } from './define.ts'
+import { account } from './params.ts'
+import { byName, described, exact, flag, rowsOf, shape, text } from './results.ts'
+import { unknown } from './unknown.ts'
+import { gasOf, iostOf } from './values.ts'
+import { wholeOrder } from './whole.ts'
+
+const item = shape({
+  id: text('Public key or account.', '公钥或账户。'),
+  is_key_pair: flag('Whether id is a public key.', 'id 是否为公钥。'),
+  weight: text('Weight of this item.', '权重。'),
+  permission: text('Permission of the account that id names.', 'id 所指账户的权限。'),
+})
+const permission = shape({
+  name: text('Name of the permission.', '权限名。'),
+  group_names: rowsOf(Type.String(), 'Groups that have it.', '拥有该权限的组。'),
+  items: rowsOf(item, 'Keys and accounts that have it.', '拥有该权限的公钥与账户。'),
+  threshold: text('Sum of weights that is needed.', '所需权重之和。'),
+})
+const group = shape({
+  name: text('Name of the group.', '组名。'),
+  items: rowsOf(item, 'Keys and accounts of the group.', '组内的公钥与账户。'),
+})
+const gasInfo = shape({
+  current_total: exact('Gas at the time of the published block.', '发布区块时刻的 gas。'),
+  transferable_gas: exact('Always 0.', '恒为 0。'),
+  pledge_gas: exact('The same as current_total.', '与 current_total 相同。'),
+  increase_speed: exact('Gas that grows per second.', '每秒增长的 gas。'),
+  limit: exact('Most gas it can have.', 'gas 上限。'),
+  pledged_info: rowsOf(
+    shape({
+      pledger: text(
+        "The account this one pledged for (the node's own name for it).",
+        '被质押的账户（沿用节点的字段名）。',
+      ),
+      amount: exact('IOST pledged.', '质押的 IOST。'),
+    }),
+    'What this account pledged, in the order of arrival.',
+    '该账户的质押，按先后顺序。',
+  ),
+})
+const ramInfo = shape({
+  available: text('Bytes it can still use.', '可用字节数。'),
+  used: text('Bytes it uses.', '已用字节数。'),
+  total: text('Bytes it got from trades of RAM.', '交易所得字节总数。'),
+})
+
+/** An account as the node shows it, without its balance. */
+export const getAccountDetail = defineAction({
+  module: 'account',
+  action: 'get-account-detail',
+  title: { en: 'Account detail', zh: '账户详情' },
+  summary: {
+    en: "Gas, RAM, permissions, groups and votes of an account, true at the last published irreversible block (gas too: at that block's time). Contracts are not accounts. Votes stand by amount, largest first, then by producer.",
+    zh: '账户的 gas、RAM、权限、组与投票，对应最后发布的不可逆区块（gas 也按该区块时间计算）。合约不是账户。投票按票数从大到小、再按节点名排列。',
+  },
+  params: Type.Object({ account: account() }),
+  result: shape({
+    name: text('Account name.', '账户名。'),
+    gas_info: described(gasInfo, 'Gas.', 'gas 信息。'),
+    ram_info: described(ramInfo, 'RAM, in bytes as text.', 'RAM（以文本表示的字节数）。'),
+    permissions: byName(permission, 'Permissions by name.', '以名称为键的权限。'),
+    groups: byName(group, 'Groups by name.', '以名称为键的组。'),
+    vote_infos: rowsOf(ballot, 'Producers the account votes for.', '账户所投的节点。'),
+  }),
+  run: async (context, { account: name }) => {
+    const { view } = context
+    const found = await view.get(accounts, name)
+    if (found === undefined) throw await unknown(context, 'account', name)
+    const [resource = NOTHING, ram, pledged, { ballots }] = await Promise.all([
+      view.get(resources, name),
+      view.get(balances, balanceId('ram', name)),
+      wholeOrder(view, pledges, 'ofPledger', name),
+      ballotsOf(view, name),
+    ])
+    const gas = gasOf(gasAt(resource, view.at.time))
+    const rate = gasRateOf(resource.gas_pledge)
+    return {
+      name,
+      gas_info: {
+        current_total: gas,
+        transferable_gas: new Exact('0'),
+        pledge_gas: gas,
+        increase_speed: new Exact(fromUnits(rate.value, rate.scale)),
+        limit: gasOf(resource.gas_limit),
+        pledged_info: pledged.map(doc => ({ pledger: doc.beneficiary, amount: iostOf(doc.amount) })),
+      },
+      ram_info: {
+        available: String(ram?.amount ?? 0n),
+        used: String(resource.ram_used),
+        total: String(resource.ram_total),
+      },
+      permissions: new Map(found.permissions.map(entry => [entry.name, entry])),
+      groups: new Map(found.groups.map(entry => [entry.name, entry])),
+      vote_infos: ballots,
+    }
+  },
+  example: { account: 'busyhub' },
+})
+
+/** An account nobody pledged or bought RAM for. */
+const NOTHING: Omit<ResourceDoc, 'id'> = {
+  gas_pledge: 0n,
+  gas_limit: 0n,
+  gas_stock: 0n,
+  gas_updated: 0n,
+  ram_used: 0n,
+  ram_total: 0n,
+}

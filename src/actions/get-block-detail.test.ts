@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { ask, askText } from '#test/ask.ts'
+import { recordedBlocks, recording, rpcAnswers } from '#test/recording.ts'
+import { refusal } from '#test/refusal.ts'
+import { found, notFound, spokenNode } from '#test/spoken-node.ts'
+
+/** The node's object as the interface shows it, with numbers that may be large as text. */
+const shownBlock = (text: string, gas: string) => {
+  const { block, status } = JSON.parse(text)
+  const { transactions: _, ...own } = block
+  const witness = block.number === '0' ? '0' : 'producer000'
+  return {
+    block: { ...own, number: Number(block.number), gas_usage: gas, info: block.info ?? {} },
+    status,
+    witness_account: witness,
+  }
+}
+
+const gasOf = (height: number, blocks: Awaited<ReturnType<typeof recordedBlocks>>): string => {
+  let sum = 0n
+  for (const { receipt } of blocks[height]?.block.transactions ?? []) sum += receipt.gasUsage
+  const text = String(sum).padStart(3, '0')
+  return `${text.slice(0, -2)}.${text.slice(-2)}`.replace(/\.?0+$/, '')
+}
+
+describe('get-block-detail', () => {
+  test('get-block-detail: recorded blocks by number and by hash are the node objects', async () => {
+    const blocks = await recordedBlocks()
+    const wrong: string[] = []
+    let count = 0
+    for (const [call, text] of await rpcAnswers()) {
+      const [, , way, name] = /^GET (\/getBlockBy(Number|Hash)\/([^/]+)\/false)$/.exec(call) ?? []
+      if (way === undefined || name === undefined) continue
+      count += 1
+      const height = Number(JSON.parse(text).block.number)
+      const params = way === 'Number' ? { number: String(height) } : { hash: name }
+      const said = await ask('get-block-detail', params)
+      if (!Bun.deepEquals(said, shownBlock(text, gasOf(height, blocks)), true)) wrong.push(call)
+    }
+    expect({ many: count > 60, wrong }).toEqual({ many: true, wrong: [] })
+  })
+  test('get-block-detail: genesis, with time and number as numbers', async () => {
+    const text = await askText('get-block-detail', { number: '0' })
+    expect(text).toContain('"parent_hash":"",')
+    expect(text).toContain(
+      '"number":0,"witness":"0","time":1541847845000000000,"gas_usage":0,"tx_count":"1","info":{}',
+    )
+    expect(text).toContain('"status":"IRREVERSIBLE","witness_account":"0"')
+  })
+  test('get-block-detail: number and hash that agree are one block', async () => {
+    const { block } = await ask('get-block-detail', { number: '1200' })
+    expect((await ask('get-block-detail', { number: '1200', hash: block.hash })).block).toEqual(block)
+  })
+  test('get-block-detail: above the chain is not found, however large', async () => {
+    for (const number of ['4852', '999999999999', '9999999999999999999'])
+      expect(await refusal(ask('get-block-detail', { number }))).toEqual({
+        kind: 'not_found',
+        en: `Block '${number}' is not known at block 4851.`,
+        zh: `区块 '${number}' 在区块 4851 处不存在。`,
+      })
+    expect(await askText('get-block-detail', { number: '4852' }, { compat: 'iostabc' })).toBe('{}')
+  })
+})
+
+describe('get-block-detail, above the last published block', () => {
+  const pending = async () => {
+    const text = (await recording()).blockText(2021) ?? ''
+    return text
+      .replace('"status":"IRREVERSIBLE"', '"status":"PENDING"')
+      .replace('"number":"2021"', '"number":"4860"')
+  }
+  test('get-block-detail: the followed node answers, gas is summed from its transactions', async () => {
+    const node = spokenNode({ '/getBlockByNumber/4860/true': [found(await pending())] })
+    const said = await ask('get-block-detail', { number: '4860' }, { deps: { node } })
+    const blocks = await recordedBlocks()
+    expect(said).toEqual(shownBlock(await pending(), gasOf(2021, blocks)))
+  })
+  test('get-block-detail: a hash that lost its place on the chain is not found', async () => {
+    const text = await pending()
+    const { hash } = JSON.parse(text).block
+    const other = text.replace(hash, 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC')
+    const path = '/getBlockByHash/FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC/true'
+    const orphaned = spokenNode({ [path]: [found(other)], '/getBlockByNumber/4860/true': [found(text)] })
+    const params = { hash: 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC' }
+    expect((await refusal(ask('get-block-detail', params, { deps: { node: orphaned } }))).kind).toBe(
+      'not_found',
+    )
+    const onChain = spokenNode({ [path]: [found(other)], '/getBlockByNumber/4860/true': [found(other)] })
+    expect((await ask('get-block-detail', params, { deps: { node: onChain } })).status).toBe('PENDING')
+  })
+  test('get-block-detail: what the node does not know is not found', async () => {
+    const node = spokenNode({ '/getBlockByNumber/4861/true': [notFound('block')] })
+    expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe(
+      'not_found',
+    )
+  })
+})

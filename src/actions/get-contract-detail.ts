@@ -1,0 +1,36 @@
+import { Type } from '@sinclair/typebox'
+import { toIso } from '#chain/time.ts'
+import { contracts } from '#indices/contract.ts'
+import { defineAction } from './define.ts'
+import { contract } from './params.ts'
+import { createdAt, shape, text, txHash } from './results.ts'
+import { unknown } from './unknown.ts'
+
+/** Where a contract comes from. */
+export const getContractDetail = defineAction({
+  module: 'contract',
+  action: 'get-contract-detail',
+  title: { en: 'Contract', zh: '合约详情' },
+  summary: {
+    en: 'Who deployed a contract, when and by which transaction. Contracts of genesis have the publisher, time and transaction of block 0.',
+    zh: '合约由谁、何时、通过哪笔交易部署。创世合约的发布者、时间与交易取自区块 0。',
+  },
+  params: Type.Object({ contract: contract() }),
+  result: shape({
+    contract_id: text('Contract id.', '合约 ID。'),
+    publisher: text('The account that deployed it.', '部署它的账户。'),
+    created_at: createdAt(),
+    tx_hash: txHash(),
+  }),
+  run: async (context, { contract: id }) => {
+    const found = await context.view.get(contracts, id)
+    if (found === undefined) throw await unknown(context, 'contract', id)
+    return {
+      contract_id: found.contract,
+      publisher: found.publisher,
+      created_at: toIso(found.time),
+      tx_hash: found.tx_hash,
+    }
+  },
+  example: { contract: 'token.iost' },
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { ask } from '#test/ask.ts'
+import { recording } from '#test/recording.ts'
+import { found, notFound, spokenNode } from '#test/spoken-node.ts'
+
+const last = () => ask('get-block-detail', { number: '4851' })
+
+test('get-latest-block: the last published block without a node, and when the node has no newer one', async () => {
+  expect(await ask('get-latest-block')).toEqual(await last())
+  const text = (await recording()).blockText(4851) ?? ''
+  const node = spokenNode({ '/getBlockByNumber/4851/true': [found(text)] })
+  expect(await ask('get-latest-block', {}, { deps: { node } })).toEqual(await last())
+})
+
+test('get-latest-block: the head of the followed node, asked once for many', async () => {
+  const text = ((await recording()).blockText(2021) ?? '')
+    .replace('"status":"IRREVERSIBLE"', '"status":"PENDING"')
+    .replace('"number":"2021"', '"number":"4855"')
+  const node = spokenNode({ '/getBlockByNumber/4855/true': [found(text)] }, { headBlock: 4855 })
+  const said = await Promise.all([1, 2, 3].map(() => ask('get-latest-block', {}, { deps: { node } })))
+  expect(said.map(({ block, status, witness_account }) => [block.number, status, witness_account])).toEqual(
+    Array(3).fill([4855, 'PENDING', 'producer000']),
+  )
+  expect(node.asked).toEqual(['/getBlockByNumber/4855/true'])
+})
+
+test('get-latest-block: a head that lost its place leaves the last published block', async () => {
+  const node = spokenNode({ '/getBlockByNumber/4856/true': [notFound('block')] }, { headBlock: 4856 })
+  expect(await ask('get-latest-block', {}, { deps: { node } })).toEqual(await last())
+})

@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+import { producers } from '#indices/producer.ts'
+import { votes } from '#indices/vote.ts'
+import { defineAction } from './define.ts'
+import { rawOf, wholeOf } from './paging.ts'
+import { pageIfAsked, producer, SIZE_DEFAULT, sizeIfAsked } from './params.ts'
+import { exact, listOfRows, shape, text } from './results.ts'
+import { unknown } from './unknown.ts'
+import { iostOf } from './values.ts'
+import { pageOfOrder, wholeOrder } from './whole.ts'
+
+const row = shape({
+  account: text('Account or contract that votes.', '投票的账户或合约。'),
+  votes: exact('Votes, in IOST.', '票数（IOST）。'),
+})
+
+/** Who votes for a producer. */
+export const getProducerVoter = defineAction({
+  module: 'producer',
+  action: 'get-producer-voter',
+  title: { en: 'Voters of a producer', zh: '节点投票者' },
+  summary: {
+    en: 'Who votes for a producer, by votes, largest first, then by name. Without page and size the whole list. Voters of a producer that is no longer registered are answered too. The parameter may also be named account.',
+    zh: '为该节点投票者，按票数从大到小、再按名称排列。page 和 size 都不给时返回完整列表。已注销节点的投票者也可查询。参数也可写作 account。',
+  },
+  params: Type.Object({ producer: producer(['account']), page: pageIfAsked(), size: sizeIfAsked() }),
+  result: listOfRows('voters', row, 'The voters.', '投票者列表。'),
+  list: 'voters',
+  run: async (context, { producer: account, page, size }) => {
+    const { view } = context
+    const found = await view.get(producers, account)
+    if (found === undefined) throw await unknown(context, 'producer', account)
+    if (page === undefined && size === undefined) {
+      const docs = await wholeOrder(view, votes, 'voters', account)
+      return wholeOf('voters', docs.map(rowOf))
+    }
+    const part = { page: page ?? 1n, size: size ?? SIZE_DEFAULT, total: found.voter_count }
+    const docs = await pageOfOrder(view, votes, 'voters', { group: account, ...part })
+    return { voters: docs.map(rowOf), page: rawOf(part.page), size: part.size, total: part.total }
+  },
+  example: { producer: 'producer000' },
+})
+
+const rowOf = (doc: { readonly voter: string; readonly votes: bigint }) => ({
+  account: doc.voter,
+  votes: iostOf(doc.votes),
+})

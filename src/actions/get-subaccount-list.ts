@@ -1,0 +1,50 @@
+import { Type } from '@sinclair/typebox'
+import { toIso } from '#chain/time.ts'
+import { accounts } from '#indices/account.ts'
+import { listOf } from '#indices/list.ts'
+import { defineAction } from './define.ts'
+import { rawOf } from './paging.ts'
+import { account, paging, sort } from './params.ts'
+import { checkRange, range } from './range.ts'
+import { pageOfRecords } from './records.ts'
+import { createdAt, listOfRows, shape, text, txHash } from './results.ts'
+import { unknown } from './unknown.ts'
+
+const row = shape({
+  name: text('Account name.', '账户名。'),
+  created_by: text('The account that created it.', '创建它的账户。'),
+  created_at: createdAt(),
+  tx_hash: txHash(),
+})
+
+/** The accounts an account created. */
+export const getSubaccountList = defineAction({
+  module: 'account',
+  action: 'get-subaccount-list',
+  title: { en: 'Sub-accounts', zh: '子账户列表' },
+  summary: {
+    en: 'Accounts created by this one, newest first; sort=asc is the exact reverse. The creator is the publisher of the transaction that signed the account up. start_block, end_block, start_time and end_time leave only accounts created between them, both ends included; total and pages then count those.',
+    zh: '由该账户创建的账户，最新在前；sort=asc 为完全相反的顺序。创建者即注册交易的发布者。start_block、end_block、start_time、end_time 只保留其间创建的账户，两端均包含；total 与分页随之按这些账户计算。',
+  },
+  params: Type.Object({ account: account(), ...paging, sort: sort(), ...range }),
+  check: checkRange,
+  result: listOfRows('accounts', row, 'The accounts.', '账户列表。'),
+  list: 'accounts',
+  run: async (context, { account: name, ...asked }) => {
+    const { view } = context
+    if ((await view.get(accounts, name)) === undefined) throw await unknown(context, 'account', name)
+    const { total, docs } = await pageOfRecords(view, listOf.created(name), asked)
+    return {
+      accounts: docs.map(doc => ({
+        name: doc.to,
+        created_by: doc.creator ?? name,
+        created_at: toIso(doc.time),
+        tx_hash: doc.tx_hash,
+      })),
+      page: rawOf(asked.page),
+      size: asked.size,
+      total,
+    }
+  },
+  example: { account: 'admin' },
+})

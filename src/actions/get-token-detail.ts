@@ -1,0 +1,50 @@
+import { Type } from '@sinclair/typebox'
+import { fromUnits } from '#chain/amount.ts'
+import { toIso } from '#chain/time.ts'
+import { tokens } from '#indices/token.ts'
+import { defineAction } from './define.ts'
+import { token } from './params.ts'
+import { count, createdAt, exact, flag, shape, text, txHash } from './results.ts'
+import { unknown } from './unknown.ts'
+import { amountOf } from './values.ts'
+
+/** A token. */
+export const getTokenDetail = defineAction({
+  module: 'token',
+  action: 'get-token-detail',
+  title: { en: 'Token', zh: '代币详情' },
+  summary: {
+    en: 'A token with its supply in token units. The issuer is empty after the token was recycled.',
+    zh: '代币信息，供应量以代币单位计。代币被回收后 issuer 为空。',
+  },
+  params: Type.Object({ token: token() }),
+  result: shape({
+    symbol: text('Name of the token.', '代币名称。'),
+    full_name: text('Full name.', '全名。'),
+    issuer: text('Who may issue it.', '发行者。'),
+    decimal: count('Decimals.', '小数位数。'),
+    total_supply: text('Most that can be issued, in token units.', '发行上限（代币单位）。'),
+    current_supply: exact('Issued and not destroyed, in token units.', '已发行且未销毁的数量（代币单位）。'),
+    can_transfer: flag('Whether it can be transferred.', '是否可转账。'),
+    holder_count: count('Owners with a balance above 0.', '余额大于 0 的持有者数。'),
+    created_at: createdAt(),
+    tx_hash: txHash(),
+  }),
+  run: async (context, { token: symbol }) => {
+    const found = await context.view.get(tokens, symbol)
+    if (found === undefined) throw await unknown(context, 'token', symbol)
+    return {
+      symbol: found.symbol,
+      full_name: found.full_name,
+      issuer: found.issuer,
+      decimal: found.decimal,
+      total_supply: fromUnits(found.total_supply, found.decimal),
+      current_supply: amountOf(found.current_supply, found.decimal),
+      can_transfer: found.can_transfer,
+      holder_count: found.holder_count,
+      created_at: toIso(found.time),
+      tx_hash: found.tx_hash,
+    }
+  },
+  example: { token: 'iost' },
+})

@@ -1,0 +1,48 @@
+import { Type } from '@sinclair/typebox'
+import { fromUnits } from '#chain/amount.ts'
+import { balances } from '#indices/balance.ts'
+import { tokens } from '#indices/token.ts'
+import { defineAction } from './define.ts'
+import { rawOf } from './paging.ts'
+import { paging, token } from './params.ts'
+import { listOfRows, shape, text } from './results.ts'
+import { unknown } from './unknown.ts'
+import { pageOfOrder } from './whole.ts'
+
+const row = shape({
+  account: text('Account, contract, public key or 0.', '账户、合约、公钥或 0。'),
+  balance: text('Available, in token units.', '可用数量（代币单位）。'),
+  symbol: text('Name of the token.', '代币名称。'),
+})
+
+/** Who holds a token. */
+export const getTokenHolder = defineAction({
+  module: 'token',
+  action: 'get-token-holder',
+  title: { en: 'Token holders', zh: '代币持有者' },
+  summary: {
+    en: 'Owners with a balance above 0, largest first, then by name; contracts, deadaddr and 0 too. Frozen amounts whose time has come count, others do not.',
+    zh: '余额大于 0 的持有者，从大到小、再按名称排列，包括合约、deadaddr 与 0。已到期的冻结金额计入，未到期的不计入。',
+  },
+  params: Type.Object({ token: token(), ...paging }),
+  result: listOfRows('holders', row, 'The holders.', '持有者列表。'),
+  list: 'holders',
+  run: async (context, { token: symbol, page, size }) => {
+    const { view } = context
+    const found = await view.get(tokens, symbol)
+    if (found === undefined) throw await unknown(context, 'token', symbol)
+    const total = found.holder_count
+    const docs = await pageOfOrder(view, balances, 'holders', { group: symbol, page, size, total })
+    return {
+      holders: docs.map(doc => ({
+        account: doc.owner,
+        balance: fromUnits(doc.amount, found.decimal),
+        symbol,
+      })),
+      page: rawOf(page),
+      size,
+      total,
+    }
+  },
+  example: { token: 'iost', page: '1', size: '10' },
+})

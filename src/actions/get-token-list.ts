@@ -1,0 +1,52 @@
+import { Type } from '@sinclair/typebox'
+import { fromUnits } from '#chain/amount.ts'
+import { balances } from '#indices/balance.ts'
+import { tokens } from '#indices/token.ts'
+import { defineAction } from './define.ts'
+import { ownerOf } from './owner.ts'
+import { wholeOf } from './paging.ts'
+import { owner } from './params.ts'
+import { count, listOfRows, shape, text } from './results.ts'
+import { wholeOrder } from './whole.ts'
+
+const row = shape({
+  symbol: text('Name of the token.', '代币名称。'),
+  balance: text('Available, in token units.', '可用数量（代币单位）。'),
+  frozen_balance: text('Frozen and not yet due, in token units.', '尚未到期的冻结数量（代币单位）。'),
+  full_name: text('Full name of the token.', '代币全名。'),
+  decimal: count('Decimals of the token.', '代币小数位数。'),
+})
+
+/** The tokens an owner has. */
+export const getTokenList = defineAction({
+  module: 'account',
+  action: 'get-token-list',
+  title: { en: 'Tokens of an account', zh: '账户代币列表' },
+  summary: {
+    en: 'All tokens of which the owner has a balance or a frozen balance above 0, by symbol. The list is always whole. Contracts, public keys that own tokens and 0 are answered too.',
+    zh: '持有者余额或冻结余额大于 0 的全部代币，按符号排列。列表总是完整的。合约、持有代币的公钥与 0 也可查询。',
+  },
+  params: Type.Object({ account: owner() }),
+  result: listOfRows('tokens', row, 'The tokens.', '代币列表。'),
+  list: 'tokens',
+  run: async (context, { account }) => {
+    const name = await ownerOf(context, account)
+    const docs = await wholeOrder(context.view, balances, 'ofOwner', name)
+    const known = await context.view.getMany(
+      tokens,
+      docs.map(doc => doc.token),
+    )
+    const rows = docs.map((doc, at) => {
+      const decimal = known[at]?.decimal ?? 0
+      return {
+        symbol: doc.token,
+        balance: fromUnits(doc.amount, decimal),
+        frozen_balance: fromUnits(doc.frozen, decimal),
+        full_name: known[at]?.full_name ?? '',
+        decimal,
+      }
+    })
+    return wholeOf('tokens', rows)
+  },
+  example: { account: 'busyhub' },
+})

@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox'
+import { defineAction } from './define.ts'
+import { findTransaction } from './find-transaction.ts'
+import { wholeOf } from './paging.ts'
+import { hash } from './params.ts'
+import { listOfRows } from './results.ts'
+import { receiptRow } from './transaction-rows.ts'
+
+/** The receipts of a transaction. */
+export const getTransactionReceipt = defineAction({
+  module: 'transaction',
+  action: 'get-transaction-receipt',
+  title: { en: 'Receipts of a transaction', zh: '交易的收据' },
+  summary: {
+    en: 'The receipts of a transaction in their order; none while it is in the pool or when it failed. The list is always whole.',
+    zh: '交易的收据，按顺序；在交易池中或失败时没有收据。列表总是完整的。',
+  },
+  params: Type.Object({ tx_hash: hash('transaction') }),
+  result: listOfRows('receipts', receiptRow, 'The receipts.', '收据列表。'),
+  list: 'receipts',
+  run: async (context, { tx_hash }) => {
+    const { body } = await findTransaction(context, tx_hash)
+    const { tx_receipt } = JSON.parse(body) as { readonly tx_receipt: Receipts | null }
+    const rows = (tx_receipt?.receipts ?? []).map(({ func_name, content }) => ({ func_name, content }))
+    return wholeOf('receipts', rows)
+  },
+  example: { tx_hash: '4aSfS9vs1bsvVAybT1Ehcp9LWL9EjMFSHRKs2cWS1wHx' },
+})
+
+type Receipts = { readonly receipts: readonly { readonly func_name: string; readonly content: string }[] }

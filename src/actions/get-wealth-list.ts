@@ -1,0 +1,53 @@
+import { Type } from '@sinclair/typebox'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { wealth } from '#indices/wealth.ts'
+import { defineAction } from './define.ts'
+import { rawOf } from './paging.ts'
+import { paging } from './params.ts'
+import { exact, listOfRows, shape, text } from './results.ts'
+import { iostOf } from './values.ts'
+import { pageOfOrder } from './whole.ts'
+
+const row = shape({
+  symbol: text('Always iost.', '恒为 iost。'),
+  account: text('Account or user contract.', '账户或用户合约。'),
+  balance: exact(
+    'token_balance + vote_balance + frozen_balance.',
+    'token_balance + vote_balance + frozen_balance。',
+  ),
+  token_balance: exact('IOST available.', '可用 IOST。'),
+  vote_balance: exact('IOST locked in votes for producers.', '投票锁定的 IOST。'),
+  frozen_balance: exact('IOST frozen and not yet due.', '尚未到期的冻结 IOST。'),
+})
+
+/** Who has how much IOST. */
+export const getWealthList = defineAction({
+  module: 'base',
+  action: 'get-wealth-list',
+  title: { en: 'Wealth list', zh: '财富榜' },
+  summary: {
+    en: "Owners of IOST by their total, largest first, then by name: accounts and user contracts. System contracts (*.iost) hold other people's money and are left out, and so are totals of 0.",
+    zh: '按 IOST 总额从大到小、再按名称排列的持有者：账户与用户合约。系统合约（*.iost）代管他人资产，不列入；总额为 0 者也不列入。',
+  },
+  params: Type.Object({ ...paging }),
+  result: listOfRows('wealth', row, 'The owners.', '持有者列表。'),
+  list: 'wealth',
+  run: async ({ view }, { page, size }) => {
+    const total = (await view.get(statistics, STATISTICS))?.wealth_count ?? 0
+    const docs = await pageOfOrder(view, wealth, 'richest', { page, size, total })
+    return {
+      wealth: docs.map(doc => ({
+        symbol: 'iost',
+        account: doc.owner,
+        balance: iostOf(doc.total),
+        token_balance: iostOf(doc.token),
+        vote_balance: iostOf(doc.vote),
+        frozen_balance: iostOf(doc.frozen),
+      })),
+      page: rawOf(page),
+      size,
+      total,
+    }
+  },
+  example: { page: '1', size: '10' },
+})

@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { countPassing } from './ordinal-search.ts'
+
+/** Counts of rows below `start` and up to `end`, and how many looks they took. */
+const countsIn = async (
+  heights: { readonly count: number; readonly at: (ordinal: number) => number },
+  start: number,
+  end: number,
+  ceiling = Number.POSITIVE_INFINITY,
+) => {
+  const asked: (readonly number[])[] = []
+  const look = async (ordinals: readonly number[]) => {
+    asked.push(ordinals)
+    return ordinals.map(heights.at)
+  }
+  const counts = await countPassing<number>({ count: heights.count, floor: -1, ceiling, look }, [
+    height => height < start,
+    height => height <= end,
+  ])
+  return { counts, asked }
+}
+
+test('countPassing: any list with repeats is counted as a plain filter does', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat({ max: 300 }), { maxLength: 400 }),
+      fc.integer({ min: -5, max: 310 }),
+      fc.integer({ min: -5, max: 310 }),
+      async (unsorted, start, end) => {
+        const heights = unsorted.toSorted((a, b) => a - b)
+        const { counts, asked } = await countsIn(
+          { count: heights.length, at: ordinal => heights[ordinal - 1] ?? Number.NaN },
+          start,
+          end,
+        )
+        expect(counts).toEqual([
+          heights.filter(height => height < start).length,
+          heights.filter(height => height <= end).length,
+        ])
+        for (const ordinals of asked) {
+          expect(ordinals).toEqual([...new Set(ordinals)].toSorted((a, b) => a - b))
+          expect(ordinals.length <= 32 && ordinals.length > 0).toBe(true)
+          expect(ordinals.every(ordinal => ordinal >= 1 && ordinal <= heights.length)).toBe(true)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  ))
+
+/** 10^7 rows in bursts: a thousand a block, then none for a while. */
+const BURSTS = { count: 10_000_000, at: (ordinal: number) => Math.floor((ordinal - 1) / 1000) * 7 }
+
+test('countPassing: two bounds of ten million rows take at most 6 looks', () =>
+  fc.assert(
+    fc.asyncProperty(fc.nat({ max: 70_000 }), fc.nat({ max: 70_000 }), async (start, end) => {
+      const { counts, asked } = await countsIn(BURSTS, start, end)
+      expect(counts).toEqual([
+        Math.min(Math.ceil(start / 7), 10_000) * 1000,
+        Math.min(Math.floor(end / 7) + 1, 10_000) * 1000,
+      ])
+      expect(asked.length).toBeLessThanOrEqual(6)
+    }),
+  ))
+
+test('countPassing: one bound of ten million rows takes at most 5 looks, of 2^32 rows at most 8 for two', async () => {
+  const each = { count: 10_000_000, at: (ordinal: number) => ordinal }
+  const one = await countsIn(each, 7_654_321, 70_000_000, 70_000_000)
+  expect(one.counts).toEqual([7_654_320, 10_000_000])
+  expect(one.asked.length).toBeLessThanOrEqual(5)
+  const two = await countsIn({ ...each, count: 2 ** 32 - 1 }, 3_999_999_999, 4_111_111_111)
+  expect(two.counts).toEqual([3_999_999_998, 4_111_111_111])
+  expect(two.asked.length).toBeLessThanOrEqual(8)
+})
+
+test('countPassing: what the ends tell takes no look, what lies beyond the first or last row takes one', async () => {
+  expect(await countsIn(BURSTS, -1, 80_000, 70_000)).toEqual({ counts: [0, 10_000_000], asked: [] })
+  expect(await countsIn(BURSTS, 80_000, -2, 70_000)).toEqual({ counts: [10_000_000, 0], asked: [] })
+  const beyond = await countsIn(BURSTS, 75_000, 76_000)
+  expect([beyond.counts, beyond.asked.length]).toEqual([[10_000_000, 10_000_000], 1])
+  const before = await countsIn({ ...BURSTS, at: ordinal => ordinal + 100 }, 50, 60)
+  expect([before.counts, before.asked.length]).toEqual([[0, 0], 1])
+  expect(await countsIn({ ...BURSTS, count: 0 }, 1, 2)).toEqual({ counts: [0, 0], asked: [] })
+})

@@ -1,0 +1,96 @@
+import { Type } from '@sinclair/typebox'
+import { fromIso, ISO_PATTERN } from '#chain/time.ts'
+import type { Text } from './define.ts'
+import { badRequest } from './say.ts'
+import { word } from './words.ts'
+
+/** Which rows of a list are wanted, by their blocks and those blocks' times in nanoseconds; both ends are inclusive. */
+export type Range = {
+  readonly start_block?: bigint
+  readonly end_block?: bigint
+  readonly start_time?: bigint
+  readonly end_time?: bigint
+}
+
+const DIGITS = '[0-9]{1,19}'
+
+const block = (description: Text, example: string) =>
+  Type.Optional(
+    word<bigint>({
+      type: 'integer',
+      description,
+      rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
+      pattern: `^${DIGITS}$`,
+      minimum: 0,
+      example,
+      read: BigInt,
+    }),
+  )
+
+const time = (end: 'first' | 'last', description: Text, example: string) =>
+  Type.Optional(
+    word<bigint>({
+      type: 'string',
+      description,
+      rule: {
+        en: 'a time in UTC such as 2026-11-21T08:25:32Z, with at most 9 digits of a second, or nanoseconds since 1970 of at most 19 digits',
+        zh: 'UTC 时间，例如 2026-11-21T08:25:32Z，秒的小数不超过 9 位；或自 1970 年起的纳秒数，不超过 19 位',
+      },
+      pattern: `^(?:${ISO_PATTERN}|${DIGITS})$`,
+      example,
+      read: text => (text.endsWith('Z') ? fromIso(text)?.[end] : BigInt(text)),
+    }),
+  )
+
+/** First and last block and time of the rows of a list. Given together, all of them hold. */
+export const range = {
+  start_block: block(
+    {
+      en: 'Only rows from this block on, itself included.',
+      zh: '只返回此区块及之后的记录（含此区块）。',
+    },
+    '4000',
+  ),
+  end_block: block(
+    { en: 'Only rows up to this block, itself included.', zh: '只返回此区块及之前的记录（含此区块）。' },
+    '4851',
+  ),
+  start_time: time(
+    'first',
+    {
+      en: 'Only rows of blocks made at this time or later. Block times have nanoseconds; created_at is cut to milliseconds.',
+      zh: '只返回出块时间不早于此时间的记录。出块时间精确到纳秒；created_at 截断到毫秒。',
+    },
+    '2026-11-21T08:00:00Z',
+  ),
+  end_time: time(
+    'last',
+    {
+      en: 'Only rows of blocks made at this time or earlier. Written with at most 3 digits of a second it includes that whole millisecond, so a created_at includes its own row.',
+      zh: '只返回出块时间不晚于此时间的记录。秒的小数不超过 3 位时包含该毫秒的全部，因此 created_at 的值包含其自身的记录。',
+    },
+    '2026-11-21T08:25:32.500Z',
+  ),
+}
+
+/** Throws 'bad_request' when a start is beyond its end: an empty page would hide the mistake. */
+export const checkRange = ({ start_block, end_block, start_time, end_time }: Range): void => {
+  refuseTurned('block', start_block, end_block, '')
+  refuseTurned('time', start_time, end_time, ' ns')
+}
+
+const refuseTurned = (
+  what: 'block' | 'time',
+  start: bigint | undefined,
+  end: bigint | undefined,
+  unit: string,
+): void => {
+  if (start === undefined || end === undefined || start <= end) return
+  throw badRequest(
+    {
+      en: `Parameter 'start_${what}' is ${start}${unit} and 'end_${what}' is ${end}${unit}; the start must not be beyond the end.`,
+      zh: `参数 'start_${what}' 的值为 ${start}${unit}，'end_${what}' 的值为 ${end}${unit}；起点不能超过终点。`,
+    },
+    { parameter: `start_${what}` },
+  )
+}

@@ -1,0 +1,48 @@
+import type { Action } from './define.ts'
+import { getAccountBalance } from './get-account-balance.ts'
+import { getAccountDetail } from './get-account-detail.ts'
+import { getAccountTx } from './get-account-tx.ts'
+import { getBlockDetail } from './get-block-detail.ts'
+import { getBlockTx } from './get-block-tx.ts'
+import { getContractAbi } from './get-contract-abi.ts'
+import { getContractDetail } from './get-contract-detail.ts'
+import { getContractTx } from './get-contract-tx.ts'
+import { getLatestBlock } from './get-latest-block.ts'
+import { getOverview } from './get-overview.ts'
+import { getProducerDetail } from './get-producer-detail.ts'
+import { getProducerVoter } from './get-producer-voter.ts'
+import { getSubaccountList } from './get-subaccount-list.ts'
+import { getTokenDetail } from './get-token-detail.ts'
+import { getTokenHolder } from './get-token-holder.ts'
+import { getTokenList } from './get-token-list.ts'
+import { getTransactionAction } from './get-transaction-action.ts'
+import { getTransactionDetail } from './get-transaction-detail.ts'
+import { getTransactionReceipt } from './get-transaction-receipt.ts'
+import { getWealthList } from './get-wealth-list.ts'
+
+/** Every action of the interface, listed by hand in the order of the reference. */
+export const actions: readonly Action[] = [
+  getOverview,
+  getWealthList,
+  getAccountDetail,
+  getAccountBalance,
+  getSubaccountList,
+  getAccountTx,
+  getTokenList,
+  getProducerDetail,
+  getProducerVoter,
+  getBlockDetail,
+  getLatestBlock,
+  getBlockTx,
+  getContractDetail,
+  getContractAbi,
+  getContractTx,
+  getTokenDetail,
+  getTokenHolder,
+  getTransactionDetail,
+  getTransactionAction,
+  getTransactionReceipt,
+]
+
+/** The modules in the order of the reference. */
+export const modules: readonly string[] = [...new Set(actions.map(({ module }) => module))]

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { writeJson } from '#chain/json.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import type { View } from '#store/port.ts'
+import { rowsFrom } from './rows.ts'
+
+const record = (data: string): RecordDoc => ({
+  id: '1',
+  height: 1,
+  tx: 1,
+  index: 0,
+  tx_hash: 'h',
+  time: 1_795_248_733_999_999_999n,
+  contract: 'system.iost',
+  action_name: 'receipt',
+  data,
+  return: '',
+  status_code: 'SUCCESS',
+  from: 'a',
+  to: 'b',
+  overflow: false,
+  places: [],
+})
+const view = {} as View
+const dataOf = async (data: string, compat: 'none' | 'iostabc') => {
+  const rows = await rowsFrom(view, [record(data)], { contract: 'compat', compat })
+  return /"data":(.*),"block"/.exec(writeJson(rows))?.[1]
+}
+
+test.each([
+  ['["a", 1]', '["a", 1]'],
+  ['[9223372036854775807,1.10,1e400]', '[9223372036854775807,1.10,1e400]'],
+  ['[]', '[]'],
+  ['', '[""]'],
+  ['free text', '["free text"]'],
+  ['{"a":1}', '["{\\"a\\":1}"]'],
+  ['"[1]"', '["\\"[1]\\""]'],
+  ['[1,]', '["[1,]"]'],
+  ['[1] x', '["[1] x"]'],
+])('rowsFrom: data %j', async (data, shown) => {
+  expect(await dataOf(data, 'none')).toBe(shown)
+  expect(await dataOf(data, 'iostabc')).toBe(JSON.stringify(data))
+})
+
+test('rowsFrom: created_at is cut to milliseconds, block is text, contract only where promised', async () => {
+  const plain = await rowsFrom(view, [record('[]')], { contract: 'compat', compat: 'none' })
+  expect(writeJson(plain)).toBe(
+    '[{"action_name":"receipt","data":[],"block":"1","tx_hash":"h","from":"a","to":"b","created_at":"2026-11-21T08:12:13.999Z","index":0,"return":"","status_code":"SUCCESS"}]',
+  )
+  const always = await rowsFrom(view, [record('[]')], { contract: 'always', compat: 'none' })
+  expect(writeJson(always)).toContain('[{"contract":"system.iost",')
+})

@@ -1,0 +1,40 @@
+import { fromUnits } from '#chain/amount.ts'
+import { Exact } from '#chain/json.ts'
+
+/** IOST, votes and pledges are kept in 10^-8. */
+const IOST_DECIMALS = 8
+/** Gas is kept × 100. */
+const GAS_DECIMALS = 2
+
+/** Smallest units as a number in token units. */
+export const amountOf = (units: bigint, decimals: number): Exact => new Exact(fromUnits(units, decimals))
+/** 10^-8 IOST as a number of IOST. */
+export const iostOf = (units: bigint): Exact => amountOf(units, IOST_DECIMALS)
+/** Gas × 100 as a number of gas. */
+export const gasOf = (units: bigint): Exact => amountOf(units, GAS_DECIMALS)
+/** Nanoseconds since 1970 as a number. */
+export const timeOf = (ns: bigint): Exact => new Exact(String(ns))
+
+/**
+ * A JSON number's text without exponent and with the same value: `1.5e-7` → `0.00000015`. Text that is no number is
+ * given back.
+ */
+export const plainNumber = (text: string): string => {
+  const parts = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d+)$/.exec(text)
+  if (parts === null) return text
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts
+  const shift = Number(exponent)
+  // Beyond this a text would be longer than any figure of the chain: int64 and doubles near it.
+  if (Math.abs(shift) > 400) return text
+  const digits = whole + fraction
+  const point = whole.length + shift
+  const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0')
+  const at = Math.max(point, 1)
+  const fractional = padded.slice(at).replace(/0+$/, '')
+  const integral = padded.slice(0, at).replace(/^0+(?=\d)/, '')
+  return `${sign}${integral}${fractional === '' ? '' : `.${fractional}`}`
+}
+
+/** A double as the chain computes it: shortest text that reads back as the same double, without exponent. */
+export const doubleOf = (value: number): Exact =>
+  new Exact(Number.isFinite(value) ? plainNumber(String(value)) : '0')

@@ -1,0 +1,68 @@
+import { Failure } from '#failure/failure.ts'
+import type { StoredKey } from '#store/port.ts'
+import type { Plan } from './plan.ts'
+
+const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** 32 letters of 62 are 190 bits: nobody guesses one. */
+const KEY_LETTERS = 32
+/** Public handle of a key; 2^40 of them, and the store refuses one that exists. */
+const ID_BYTES = 5
+const NAME_LENGTH = 100
+
+/** Form of every key this service makes: `il_` and 32 letters or digits, so that a leaked one is recognised. */
+export const KEY_PATTERN = /^il_[0-9A-Za-z]{32}$/
+
+/** Longest text that is looked at as a key; a shared test key is any text up to this. */
+export const KEY_MAX_LENGTH = 100
+
+/** SHA-256 of a key's text, hexadecimal: all that is stored of it. */
+export const hashOfKey = (key: string): string => new Bun.CryptoHasher('sha256').update(key).digest('hex')
+
+export type NewKey = {
+  /** The key itself. Shown once, stored nowhere. */
+  readonly key: string
+  readonly stored: StoredKey
+}
+
+/**
+ * Makes a key for a person or program. Times in milliseconds since 1970. Nothing is stored yet: `stored` goes to
+ * `KeyStore.add`. Throws 'usage' when name, plan or expiry can not be meant.
+ */
+export const createKey = (
+  name: string,
+  plan: Plan,
+  options: { readonly now: number; readonly expires?: number },
+): NewKey => {
+  checkName(name)
+  checkRate('Requests per second', plan.perSecond)
+  checkRate('Requests per day', plan.perDay)
+  if (options.expires !== undefined && options.expires <= options.now)
+    throw new Failure('usage', `Expiry ${new Date(options.expires).toISOString()} is not in the future.`)
+  const key = `il_${randomLetters(KEY_LETTERS)}`
+  const id = crypto.getRandomValues(new Uint8Array(ID_BYTES)).toHex()
+  const { perSecond, perDay } = plan
+  const stored = { id, hash: hashOfKey(key), name, perSecond, perDay, created: options.now }
+  return { key, stored: options.expires === undefined ? stored : { ...stored, expires: options.expires } }
+}
+
+const checkName = (name: string): void => {
+  if (name.length === 0 || name.length > NAME_LENGTH || name.trim() !== name || /\p{C}/u.test(name))
+    throw new Failure(
+      'usage',
+      `Key name ${JSON.stringify(name)} is not 1 to ${NAME_LENGTH} printable characters without spaces around them.`,
+    )
+}
+
+const checkRate = (what: string, value: number): void => {
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new Failure('usage', `${what}: ${value} is not a whole number from 1.`)
+}
+
+/** Each letter equally likely: bytes from 248 (4 · 62) up are thrown away. */
+const randomLetters = (count: number): string => {
+  let text = ''
+  while (text.length < count)
+    for (const byte of crypto.getRandomValues(new Uint8Array(count)))
+      if (byte < 4 * LETTERS.length && text.length < count) text += LETTERS.charAt(byte % LETTERS.length)
+  return text
+}
