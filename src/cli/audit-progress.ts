@@ -1,0 +1,40 @@
+import type { Looked } from '#audit/audit.ts'
+import type { Log } from '#load/progress.ts'
+import type { Screen } from './screen.ts'
+
+/** Without a terminal: one line in this time. */
+const INTERVAL_MS = 10_000
+
+/** Shows how far an audit is and how quick: a line that is drawn over on a terminal, else a log line per interval. */
+export const auditProgress = (options: {
+  readonly screen: Screen
+  readonly log: Log
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+}): ((looked: Looked) => void) => {
+  const { screen, log, now } = options
+  let stage = ''
+  let begun = now()
+  let first = 0
+  let lastLine = now()
+  return looked => {
+    if (looked.stage !== stage) {
+      stage = looked.stage
+      begun = now()
+      first = looked.done
+    }
+    const seconds = (now() - begun) / 1_000
+    const rate = seconds <= 0 ? 0 : Math.round((looked.done - first) / seconds)
+    const of = looked.of === undefined ? '' : ` of ${looked.of}`
+    if (screen.isTerminal) screen.bar(`Looking at ${stage}: ${looked.done}${of}  ${rate}/s`)
+    else if (now() - lastLine >= INTERVAL_MS) {
+      lastLine = now()
+      log('info', 'Looked at what is stored.', {
+        stage,
+        done: looked.done,
+        ...(looked.of === undefined ? {} : { of: looked.of }),
+        per_second: rate,
+      })
+    }
+  }
+}

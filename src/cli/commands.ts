@@ -1,0 +1,30 @@
+import type { Command } from './command.ts'
+import { config } from './config.ts'
+import { indicesCheck, indicesCreate, indicesMerge, indicesPrint } from './indices.ts'
+import { keysAdd, keysList, keysRevoke } from './keys.ts'
+import { load } from './load.ts'
+import { repair } from './repair.ts'
+import { replay } from './replay.ts'
+import { serve } from './serve.ts'
+import { status } from './status.ts'
+import { up } from './up.ts'
+import { verify } from './verify.ts'
+
+/** Every command, in the order help lists them. */
+export const commands: readonly Command[] = [
+  up,
+  load,
+  serve,
+  keysAdd,
+  keysList,
+  keysRevoke,
+  indicesCreate,
+  indicesCheck,
+  indicesPrint,
+  indicesMerge,
+  status,
+  verify,
+  repair,
+  replay,
+  config,
+]

@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import { Failure } from '#failure/failure.ts'
+import type { Log } from '#load/progress.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import type { WriteEvent } from '#store/elastic/bulk.ts'
+import { openElastic } from '#store/elastic/open-elastic.ts'
+import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import type { StoreAddress } from './readers.ts'
+import type { Values } from './settings.ts'
+
+/** Where documents are kept: by --store, else in the data folder. */
+export const storeAddressOf = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
+  store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
+
+/** The store the settings name. Nothing is asked of it yet. */
+export const openStore = (values: Values, log: Log): Store => {
+  const address = storeAddressOf(values)
+  if (address.type === 'sqlite') return openSqlite({ path: address.path })
+  const auth = authOf(values, address)
+  const caFile = values['store-ca']
+  return openElastic({
+    url: address.url,
+    prefix: address.prefix,
+    requestTimeoutMs: values['store-timeout'],
+    replicas: values.replicas,
+    partitionDocuments: values['partition-documents'],
+    leaseMs: values.lease,
+    onEvent: event => tell(log, event),
+    ...(auth === undefined ? {} : { auth }),
+    ...(caFile === undefined ? {} : { caFile }),
+  })
+}
+
+/** What Elasticsearch makes a loader wait for. */
+const tell = (log: Log, event: WriteEvent): void => {
+  switch (event.type) {
+    case 'blocked':
+      log('error', 'Elasticsearch takes no writes; waiting until it does.', { reason: event.reason })
+      break
+    case 'unblocked':
+      log('info', 'Elasticsearch takes writes again.')
+      break
+    case 'retry':
+      log('warn', 'A write is tried again.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
+  }
+}
+
+type Elastic = Extract<StoreAddress, { type: 'elastic' }>
+
+/** Credentials from settings win over those in the URL. */
+const authOf = (values: Values, address: Elastic) => {
+  const apiKey = values['store-api-key']
+  const username = values['store-user'] ?? address.user
+  const password = values['store-password'] ?? address.password
+  if (apiKey !== undefined && username !== undefined)
+    throw new Failure(
+      'usage',
+      'Both a user and an API key of Elasticsearch are set; only one of them may be.',
+    )
+  if (apiKey !== undefined) return { apiKey }
+  if (username === undefined && password === undefined) return undefined
+  if (username === undefined || password === undefined)
+    throw new Failure(
+      'usage',
+      username === undefined
+        ? 'A password of Elasticsearch is set without a user.'
+        : `User '${username}' of Elasticsearch is set without a password.`,
+      {
+        help: 'Set --store-user (IOSTLENS_STORE_USER) and --store-password-file (IOSTLENS_STORE_PASSWORD, IOSTLENS_STORE_PASSWORD_FILE).',
+      },
+    )
+  return { username, password }
+}
+
+/** Refuses a store whose indices are not those of this version. One that is not there yet is usable: it is empty. */
+export const requireUsable = async (store: Store): Promise<void> => {
+  const different = (await store.check()).filter(({ problem }) => problem === 'different')
+  const [first] = different
+  if (first !== undefined)
+    throw new Failure(
+      'conflict',
+      `${store.name}: ${first.name} is not as this version makes it${different.length > 1 ? `, and ${different.length - 1} more` : ''}: ${first.detail}.`,
+      {
+        help: "Run 'iostlens indices check' for all differences; load anew into another store, or use the version that made it.",
+      },
+    )
+}
+
+/** Client of the nodes the settings name; undefined: none are named. */
+export const connectNode = (values: Values): Node | undefined =>
+  values.node === undefined
+    ? undefined
+    : createNode({
+        urls: values.node,
+        timeoutMs: values['node-timeout'],
+        inFlight: values['node-requests'],
+      })

@@ -1,0 +1,129 @@
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId, transactionId } from '#indices/position.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { Published, Store } from '#store/port.ts'
+
+/** Blocks asked for at once. */
+const RUN = 200
+/** Transactions asked for at once. */
+const TRANSACTIONS = 500
+/** Without `all`: so many runs, the first and the last among them. */
+const RUNS = 25
+/** More than this is no longer read by anybody. */
+const MOST_PROBLEMS = 20
+
+export type Continuity = {
+  /** Blocks looked at. */
+  readonly blocks: number
+  readonly transactions: number
+  /** What does not fit, at most 20; [] when what was looked at is whole. */
+  readonly problems: readonly string[]
+}
+
+export type Looked = { readonly blocks: number; readonly of: number }
+
+/**
+ * Whether the stored blocks follow each other without a gap and have their transactions: each block's height, its
+ * parent's hash, its transactions by hash, and the published hash at the end. Looks at every block with `all`, else at
+ * runs of 200 spread evenly with the first and the last among them. History never changes, so a loader may go on
+ * meanwhile.
+ */
+export const continuity = async (
+  store: Pick<Store, 'read'>,
+  options: {
+    readonly published: Published
+    readonly all: boolean
+    readonly signal: AbortSignal
+    readonly onLooked?: (looked: Looked) => void
+  },
+): Promise<Continuity> => {
+  const { published, all, signal, onLooked } = options
+  const problems: string[] = []
+  const looked = { blocks: 0, transactions: 0 }
+  const runs = runsFor(published.height, all)
+  const of = runs.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+  let previous: BlockDoc | undefined
+  for (const { from, to } of runs) {
+    if (problems.length >= MOST_PROBLEMS) break
+    signal.throwIfAborted()
+    const docs = await getBlocks(store, from, to, signal)
+    for (const [at, doc] of docs.entries()) {
+      const problem = problemOf(from + at, doc, previous, published)
+      if (problem !== undefined) problems.push(problem)
+      previous = doc
+    }
+    const stored = docs.flatMap((doc, at) => (doc === undefined ? [] : [{ height: from + at, doc }]))
+    const found = await lookAtTransactions(store, stored, signal)
+    problems.push(...found.problems)
+    looked.transactions += found.count
+    looked.blocks += docs.length
+    onLooked?.({ blocks: looked.blocks, of })
+  }
+  return { ...looked, problems: problems.slice(0, MOST_PROBLEMS) }
+}
+
+type Run = { readonly from: number; readonly to: number }
+
+/** Runs of heights 0 … `height`, ascending, none twice. */
+export const runsFor = (height: number, all: boolean): readonly Run[] => {
+  const count = Math.ceil((height + 1) / RUN)
+  const chosen = new Set<number>()
+  if (all || count <= RUNS) for (let run = 0; run < count; run++) chosen.add(run)
+  else for (let at = 0; at < RUNS; at++) chosen.add(Math.round((at * (count - 1)) / (RUNS - 1)))
+  return [...chosen].map(run => ({ from: run * RUN, to: Math.min(height, run * RUN + RUN - 1) }))
+}
+
+const getBlocks = (
+  store: Pick<Store, 'read'>,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<readonly (BlockDoc | undefined)[]> => {
+  const ids = Array.from({ length: to - from + 1 }, (_, at) => blockId(from + at))
+  return store.read(view => view.getMany(blocks, ids), { signal })
+}
+
+const problemOf = (
+  height: number,
+  doc: BlockDoc | undefined,
+  previous: BlockDoc | undefined,
+  published: Published,
+): string | undefined => {
+  if (doc === undefined) return `block ${height} is missing`
+  if (doc.height !== height) return `block ${height} says it is ${doc.height}`
+  const parent = previous?.height === height - 1 ? previous.hash : undefined
+  if (parent !== undefined && doc.parent_hash !== parent)
+    return `block ${height} has the parent ${doc.parent_hash}, block ${height - 1} is ${parent}`
+  if (height === published.height && doc.hash !== published.hash)
+    return `block ${height} is ${doc.hash}, published is ${published.hash}`
+  const hashes = hashesOf(doc).length
+  return hashes === doc.tx_count ? undefined : `block ${height} has ${hashes} of ${doc.tx_count} hashes`
+}
+
+const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
+  tx_hashes === '' ? [] : tx_hashes.split(' ')
+
+const lookAtTransactions = async (
+  store: Pick<Store, 'read'>,
+  stored: readonly { readonly height: number; readonly doc: BlockDoc }[],
+  signal: AbortSignal,
+): Promise<{ readonly count: number; readonly problems: readonly string[] }> => {
+  const expected = stored.flatMap(({ height, doc }) =>
+    hashesOf(doc).flatMap((hash, tx) =>
+      // The base transaction is part of its block's document.
+      tx === 0 && doc.base !== undefined ? [] : [{ id: transactionId(height, tx), hash }],
+    ),
+  )
+  const problems: string[] = []
+  for (let at = 0; at < expected.length; at += TRANSACTIONS) {
+    const part = expected.slice(at, at + TRANSACTIONS)
+    const ids = part.map(({ id }) => id)
+    const found = await store.read(view => view.getMany(transactions, ids), { signal })
+    for (const [index, { id, hash }] of part.entries()) {
+      const doc = found[index]
+      if (doc === undefined) problems.push(`transaction ${id} (${hash}) is missing`)
+      else if (doc.hash !== hash) problems.push(`transaction ${id} is ${doc.hash}, its block says ${hash}`)
+    }
+  }
+  return { count: expected.length, problems }
+}

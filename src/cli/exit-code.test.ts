@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { exitCodeFor } from './exit-code.ts'
+
+test('exitCodeFor: says whose fault it is and whether trying again can help', () => {
+  expect([
+    exitCodeFor(new Failure('usage', 'x')),
+    exitCodeFor(new Failure('not_found', 'x')),
+    exitCodeFor(new Failure('conflict', 'x')),
+    exitCodeFor(new Failure('bad_block', 'x')),
+    exitCodeFor(new Failure('defect', 'x')),
+    exitCodeFor(new TypeError('x')),
+    exitCodeFor('x'),
+  ]).toEqual([2, 2, 3, 3, 1, 1, 1])
+})
+
+test('exitCodeFor: 75 exactly when the failure may pass', () => {
+  expect([
+    exitCodeFor(new Failure('unavailable', 'x')),
+    exitCodeFor(new Failure('loading', 'x')),
+    exitCodeFor(new Failure('conflict', 'x', { retryable: true })),
+    exitCodeFor(new Failure('unavailable', 'x', { retryable: false })),
+  ]).toEqual([75, 75, 75, 1])
+})

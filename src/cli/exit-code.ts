@@ -1,0 +1,30 @@
+import { Failure, type FailureKind } from '#failure/failure.ts'
+
+/** 0 fine, 1 our fault, 2 bad usage, 3 a difference found, 75 try again (EX_TEMPFAIL of sysexits.h). */
+export type ExitCode = 0 | 1 | 2 | 3 | 75
+
+const CODES: Readonly<Record<FailureKind, ExitCode>> = {
+  usage: 2,
+  bad_request: 2,
+  unauthorized: 2,
+  forbidden: 2,
+  not_found: 2,
+  method_not_allowed: 2,
+  uri_too_long: 2,
+  rate_limited: 75,
+  loading: 75,
+  unavailable: 75,
+  deadline: 75,
+  // What is stored, or what a node says, is not what it must be.
+  bad_block: 3,
+  conflict: 3,
+  defect: 1,
+}
+
+/** A supervisor may start the command again exactly when this is 75. */
+export const exitCodeFor = (error: unknown): ExitCode => {
+  if (!(error instanceof Failure)) return 1
+  if (error.retryable) return 75
+  const code = CODES[error.kind]
+  return code === 75 ? 1 : code
+}

@@ -1,0 +1,77 @@
+import type { Command } from './command.ts'
+import { flagsOf } from './parse-arguments.ts'
+import { environmentName, type SettingName, settingOf } from './settings.ts'
+
+const WIDTH = 100
+
+/** `iostlens --help`. */
+export const globalHelp = (commands: readonly Command[]): string => {
+  const rows = commands.map(command => [synopsis(command), command.summary] as const)
+  return [
+    'iostlens answers questions about the IOST blockchain from blocks it has loaded.',
+    '',
+    'usage: iostlens COMMAND [--flag VALUE …]',
+    '',
+    ...table(rows),
+    '',
+    ...wrapped(
+      "'iostlens COMMAND --help' tells more. Every flag --some-name has an environment variable IOSTLENS_SOME_NAME; the flag wins. Exit codes: 0 fine, 1 our fault, 2 bad usage, 3 a difference found, 75 try again.",
+      '',
+    ),
+  ].join('\n')
+}
+
+/** `iostlens keys --help`: the commands that begin with one word. */
+export const familyHelp = (first: string, members: readonly Command[]): string =>
+  [
+    `usage: iostlens ${first} COMMAND [--flag VALUE …]`,
+    '',
+    ...table(members.map(command => [synopsis(command), command.summary] as const)),
+    '',
+    `'iostlens ${first} COMMAND --help' tells more.`,
+  ].join('\n')
+
+/** `iostlens COMMAND --help`. */
+export const commandHelp = (command: Command): string =>
+  [
+    `usage: iostlens ${synopsis(command)}${command.settings.length === 0 ? '' : ' [--flag VALUE …]'}`,
+    '',
+    ...wrapped(command.about, ''),
+    ...(command.settings.length === 0
+      ? []
+      : ['', 'Flags, each with its environment variable:', ...command.settings.flatMap(settingHelp)]),
+    '',
+    'Examples:',
+    ...command.examples.map(example => `  ${example}`),
+  ].join('\n')
+
+const synopsis = ({ name, words }: Command): string => [name, ...words].join(' ')
+
+const settingHelp = (name: SettingName): readonly string[] => {
+  const { value, about, fallback, secret } = settingOf(name)
+  const shown = flagsOf(name).map(flag =>
+    value === 'BOOL' ? `--${flag}` : `--${flag} ${flag === name ? value : 'PATH'}`,
+  )
+  const variable = environmentName(name)
+  const variables = secret === undefined ? variable : `${variable}, ${variable}_FILE`
+  const end = fallback === undefined || value === 'BOOL' ? '' : ` Default: ${fallback}.`
+  return [`  ${shown.join(', ')}    ${variables}`, ...wrapped(`${about}${end}`, '      ')]
+}
+
+const table = (rows: readonly (readonly [left: string, right: string])[]): readonly string[] => {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
+}
+
+const wrapped = (text: string, indent: string): readonly string[] => {
+  const lines: string[] = []
+  let line = indent
+  for (const word of text.split(' ')) {
+    if (line.length > indent.length && line.length + 1 + word.length > WIDTH) {
+      lines.push(line)
+      line = indent
+    }
+    line += line === indent ? word : ` ${word}`
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,99 @@
+import { shown } from '#actions/say.ts'
+import { Failure } from '#failure/failure.ts'
+import { createKey } from '#keys/key.ts'
+import type { StoredKey } from '#store/port.ts'
+import { aligned } from './aligned.ts'
+import type { Command } from './command.ts'
+import { openStore, requireUsable } from './compose.ts'
+import { LOGGING, STORE } from './setting-groups.ts'
+
+export const keysAdd: Command = {
+  name: 'keys add',
+  words: ['NAME'],
+  summary: 'make an API key; it is the last line on stdout, shown once',
+  about:
+    'Makes a random API key with a plan of its own and stores its hash. The key is the last line on stdout and is never shown again. It is valid at once, without a restart.',
+  settings: [...STORE, 'replicas', 'per-second', 'per-day', 'expires', ...LOGGING],
+  examples: ['iostlens keys add wallet', 'iostlens keys add wallet --per-second 50 --expires 90d'],
+  run: async ({ values, words: [name = ''], log, out }) => {
+    const now = Date.now()
+    const plan = { perSecond: values['per-second'], perDay: values['per-day'] }
+    const { key, stored } = createKey(name, plan, {
+      now,
+      ...(values.expires === undefined ? {} : { expires: now + values.expires }),
+    })
+    const store = openStore(values, log)
+    try {
+      await store.create()
+      await store.keys.add(stored)
+      const until = stored.expires === undefined ? 'until it is revoked' : `until ${timeText(stored.expires)}`
+      out(`Key ${stored.id} of ${shown(name)} in ${store.name}`)
+      out(`${plan.perSecond} requests a second, ${plan.perDay} a day, valid ${until}. Shown this once:`)
+      out(key)
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+export const keysList: Command = {
+  name: 'keys list',
+  words: [],
+  summary: 'all keys with their plans; never the keys themselves',
+  about: 'Prints every key, revoked and expired ones too: id, name, plan, times and state.',
+  settings: [...STORE, ...LOGGING],
+  examples: ['iostlens keys list'],
+  run: async ({ values, log, out }) => {
+    const store = openStore(values, log)
+    try {
+      await requireUsable(store)
+      const keys = await store.keys.list()
+      const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', 'STATE', 'NAME']
+      for (const line of aligned([head, ...keys.map(key => rowOf(key, Date.now()))])) out(line)
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+export const keysRevoke: Command = {
+  name: 'keys revoke',
+  words: ['ID'],
+  summary: 'end a key at once, without a restart',
+  about: 'Revokes a key by its id, as the list shows it. Running services heed it within a second or so.',
+  settings: [...STORE, ...LOGGING],
+  examples: ['iostlens keys revoke 3f9a1c20de'],
+  run: async ({ values, words: [id = ''], log, out }) => {
+    const store = openStore(values, log)
+    try {
+      await requireUsable(store)
+      if (!(await store.keys.revoke(id, Date.now())))
+        throw new Failure('not_found', `No key has the id ${shown(id)}.`, {
+          help: "'iostlens keys list' shows the ids.",
+        })
+      out(`Revoked key ${id}.`)
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+const rowOf = (key: StoredKey, now: number): readonly string[] => [
+  key.id,
+  String(key.perSecond),
+  String(key.perDay),
+  timeText(key.created),
+  key.expires === undefined ? '-' : timeText(key.expires),
+  stateOf(key, now),
+  key.name,
+]
+
+const stateOf = ({ revoked, expires }: StoredKey, now: number): string => {
+  if (revoked !== undefined) return `revoked ${timeText(revoked)}`
+  return expires !== undefined && expires <= now ? 'expired' : 'valid'
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString()

@@ -1,0 +1,51 @@
+import { Failure } from '#failure/failure.ts'
+import { load as loadChain } from '#load/load.ts'
+import { loadedHeight } from '#load/loaded-height.ts'
+import type { Command } from './command.ts'
+import { connectNode, openStore } from './compose.ts'
+import { progressView } from './progress.ts'
+import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
+
+export const load: Command = {
+  name: 'load',
+  words: [],
+  summary: 'load a node into the store and follow it; --once ends at the last irreversible block',
+  about:
+    'Loads irreversible blocks from a node into the store, from where the last load ended, and follows the chain until it is stopped. With --once it ends at the last irreversible block, with --to at that height. A node or store out of reach is waited for; a block that can not be right ends it with code 3, and nothing is skipped.',
+  settings: [...NODE, ...STORE, ...LOADING, 'to', 'once', ...LOGGING],
+  examples: [
+    'iostlens load --node http://127.0.0.1:30001 --once',
+    'iostlens load --node http://127.0.0.1:30001 --store http://127.0.0.1:9200/iostlens',
+  ],
+  run: async ({ values, log, screen, out, signal }) => {
+    const node = connectNode(values)
+    if (node === undefined) throw noNode('load')
+    const store = openStore(values, log)
+    try {
+      await store.create()
+      const from = await loadedHeight(store)
+      const view = progressView({ screen, log, now: () => performance.now(), from })
+      const { height } = await loadChain(
+        { node, store },
+        {
+          once: values.once,
+          signal,
+          onProgress: view.update,
+          log,
+          ...(values.to === undefined ? {} : { to: values.to }),
+        },
+      )
+      view.end()
+      out(height < 0 ? 'Nothing is loaded.' : `Loaded up to block ${height}.`)
+      return 0
+    } finally {
+      node.close()
+      await store.close()
+    }
+  },
+}
+
+export const noNode = (command: string): Failure =>
+  new Failure('usage', `'${command}' needs a node.`, {
+    help: 'Give one with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
+  })

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { createLog } from './log.ts'
+
+const logged = (format: 'plain' | 'json') => {
+  const lines: string[] = []
+  const now = () => new Date('2026-11-21T08:00:00.000Z')
+  const log = createLog({ level: 'info', format, write: line => lines.push(line), now })
+  log('debug', 'Not shown.')
+  log('info', 'Loaded blocks.', { height: 5, node: 'http://user:word@n/', reason: 'two words\nand "more"' })
+  log('error', 'Refused a call.', { path: '/api/?apikey=il_secret&module=base' })
+  return lines
+}
+
+test('createLog: plain lines stay one line each and carry no secret', () => {
+  expect(logged('plain')).toEqual([
+    '2026-11-21T08:00:00.000Z info  Loaded blocks. height=5 node=http://***@n/ reason="two words\\nand \\"more\\""',
+    '2026-11-21T08:00:00.000Z error Refused a call. path="/api/?apikey=***&module=base"',
+  ])
+})
+
+test('createLog: JSON lines carry the same', () => {
+  expect(logged('json').map(line => JSON.parse(line))).toEqual([
+    {
+      time: '2026-11-21T08:00:00.000Z',
+      level: 'info',
+      message: 'Loaded blocks.',
+      height: 5,
+      node: 'http://***@n/',
+      reason: 'two words\nand "more"',
+    },
+    {
+      time: '2026-11-21T08:00:00.000Z',
+      level: 'error',
+      message: 'Refused a call.',
+      path: '/api/?apikey=***&module=base',
+    },
+  ])
+})

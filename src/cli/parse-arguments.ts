@@ -1,0 +1,90 @@
+import { nearest, shown } from '#actions/say.ts'
+import { Failure } from '#failure/failure.ts'
+import type { FlagTexts } from './read-settings.ts'
+import { type SettingName, settingNames, settingOf } from './settings.ts'
+
+export type Arguments = {
+  readonly flags: FlagTexts
+  /** What is not a flag, in order. */
+  readonly words: readonly string[]
+  readonly help: boolean
+}
+
+type Flag = { readonly name: SettingName; readonly file: boolean }
+
+/** The flags of a setting, without the dashes. */
+export const flagsOf = (name: SettingName): readonly string[] => {
+  const { secret } = settingOf(name)
+  if (secret === undefined) return [name]
+  return secret === 'shared' ? [name, `${name}-file`] : [`${name}-file`]
+}
+
+/**
+ * Reads what stands behind a command's name: `--flag VALUE`, `--flag=VALUE`, `--` before words that begin with a dash.
+ * Throws 'usage' for a flag the command does not have, one given twice, and one without its value.
+ */
+export const parseArguments = (
+  command: string,
+  settings: readonly SettingName[],
+  args: readonly string[],
+): Arguments => {
+  const known = new Map<string, Flag>(
+    settings.flatMap(name => flagsOf(name).map(flag => [flag, { name, file: flag !== name }] as const)),
+  )
+  const flags = new Map<SettingName, { text: string; file: boolean }>()
+  const words: string[] = []
+  let help = false
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? ''
+    if (arg === '--') {
+      words.push(...args.slice(at + 1))
+      break
+    }
+    if (arg === '--help' || arg === '-h') {
+      help = true
+      continue
+    }
+    if (!arg.startsWith('-') || arg === '-') {
+      words.push(arg)
+      continue
+    }
+    const [, written = arg, attached] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
+    const flag = known.get(written)
+    if (flag === undefined) throw unknownFlag(command, written, [...known.keys()])
+    if (flags.has(flag.name)) throw new Failure('usage', `Flag --${flag.name} is given twice.`)
+    const next = args[at + 1]
+    const text = attached ?? valueFor(flag, next)
+    if (attached === undefined && text === next && !isSwitch(flag)) at++
+    flags.set(flag.name, { text, file: flag.file })
+  }
+  return { flags, words, help }
+}
+
+const isSwitch = ({ name }: Flag): boolean => settingOf(name).value === 'BOOL'
+
+const valueFor = (flag: Flag, next: string | undefined): string => {
+  if (isSwitch(flag)) return 'true'
+  if (next === undefined || next.startsWith('--'))
+    throw new Failure(
+      'usage',
+      `Flag --${flag.name}${flag.file ? '-file' : ''} needs a value: ${flag.file ? 'PATH' : settingOf(flag.name).value}.`,
+    )
+  return next
+}
+
+const unknownFlag = (command: string, written: string, own: readonly string[]): Failure => {
+  const bare = written.replace(/^-+/, '')
+  const elsewhere = settingNames.find(name => flagsOf(name).includes(bare))
+  if (elsewhere !== undefined)
+    return new Failure('usage', `Flag --${bare} is not one of '${command}'.`, {
+      help: `'iostlens ${command} --help' lists its flags.`,
+    })
+  const priv = settingNames.find(name => name === bare)
+  if (priv !== undefined)
+    return new Failure('usage', `A secret can not be given as --${bare}; use --${bare}-file PATH.`)
+  return new Failure(
+    'usage',
+    `Flag ${shown(`--${bare}`)} is not known; the nearest one is '--${nearest(bare, [...own, 'help']) ?? 'help'}'.`,
+    { help: `'iostlens ${command} --help' lists the flags.` },
+  )
+}

@@ -1,0 +1,35 @@
+import type { Prices } from '#actions/define.ts'
+import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
+
+/**
+ * Market figures as an operator gives them: `{"usd": "0.0051", "cny": 0.037, "rank": 312, "time": "2026-11-21T08:00:00Z"}`.
+ * Prices are decimals (numbers or text, all digits kept), rank a whole number from 1, time ISO-8601. Throws when one is
+ * missing or can not be meant.
+ */
+export const parsePrices = (text: string): NonNullable<ReturnType<Prices['get']>> => {
+  const json = parseExact(text)
+  const read = (name: string): string => fieldText(json, name)
+  const usd = decimal('usd', read('usd'))
+  const cny = decimal('cny', read('cny'))
+  const rank = read('rank')
+  if (!/^[1-9]\d{0,8}$/.test(rank)) throw new RangeError(`rank ${rank} is not a whole number from 1`)
+  const time = read('time')
+  if (!/^\d{4}-\d\d-\d\dT/.test(time) || Number.isNaN(Date.parse(time)))
+    throw new RangeError(`time ${time} is not an ISO-8601 time`)
+  return { usd, cny, rank: Number(rank), time: new Date(time).toISOString() }
+}
+
+const decimal = (name: string, text: string): string => {
+  if (!/^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/.test(text))
+    throw new RangeError(`${name} ${text} is not a decimal number`)
+  return text
+}
+
+const fieldText = (json: ExactJson, name: string): string => {
+  if (typeof json !== 'object' || json === null || Array.isArray(json) || json instanceof Exact)
+    throw new TypeError('it is not a JSON object')
+  const value = (json as Readonly<Record<string, ExactJson>>)[name]
+  if (value instanceof Exact) return value.text
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  throw new TypeError(`it has no ${name}`)
+}

@@ -1,0 +1,102 @@
+import type { Profile } from '#actions/define.ts'
+
+const TEXTS = [
+  'alias',
+  'alias_en',
+  'description',
+  'description_en',
+  'logo',
+  'statement',
+  'statement_en',
+  'type',
+  'type_en',
+] as const
+const SOCIAL = 'social_media.'
+
+/**
+ * Producers' texts as an operator gives them, by the producer's account. Either JSON, an array of objects with
+ * `producer`, the texts of `Profile` and `social_media` (an object of texts); or CSV (RFC 4180) with a header line of
+ * the same names, `social_media.twitter` and the like for its parts. What is left out is `""` or `{}`; what is not known
+ * throws, as does a producer that is given twice.
+ */
+export const parseProfiles = (text: string): ReadonlyMap<string, Profile> => {
+  const profiles = new Map<string, Profile>()
+  for (const row of /^\s*\[/.test(text) ? jsonRows(text) : csvRows(text)) {
+    const producer = row.get('producer') ?? ''
+    if (producer === '') throw new TypeError('a profile has no producer')
+    if (profiles.has(producer)) throw new TypeError(`producer ${producer} is given twice`)
+    profiles.set(producer, profileOf(row))
+  }
+  return profiles
+}
+
+type Row = ReadonlyMap<string, string>
+
+const profileOf = (row: Row): Profile => {
+  const social: Record<string, string> = {}
+  for (const [name, value] of row) {
+    if (name.startsWith(SOCIAL) && value !== '') social[name.slice(SOCIAL.length)] = value
+    else if (name !== 'producer' && !name.startsWith(SOCIAL) && !TEXTS.some(known => known === name))
+      throw new TypeError(`'${name}' is not a field of a profile`)
+  }
+  const get = (name: (typeof TEXTS)[number]): string => row.get(name) ?? ''
+  return {
+    alias: get('alias'),
+    alias_en: get('alias_en'),
+    description: get('description'),
+    description_en: get('description_en'),
+    logo: get('logo'),
+    statement: get('statement'),
+    statement_en: get('statement_en'),
+    type: get('type'),
+    type_en: get('type_en'),
+    social_media: social,
+  }
+}
+
+const jsonRows = (text: string): readonly Row[] => {
+  const rows: unknown = JSON.parse(text)
+  if (!Array.isArray(rows)) throw new TypeError('it is not an array')
+  return rows.map((row: unknown) => {
+    if (typeof row !== 'object' || row === null) throw new TypeError('a profile is not an object')
+    return new Map(Object.entries(row).flatMap(([name, value]) => fields(name, value)))
+  })
+}
+
+const fields = (name: string, value: unknown): readonly (readonly [string, string])[] => {
+  if (typeof value === 'string') return [[name, value]]
+  if (name !== 'social_media' || typeof value !== 'object' || value === null)
+    throw new TypeError(`'${name}' of a profile is not text`)
+  return Object.entries(value).flatMap(([part, link]) => {
+    if (typeof link !== 'string') throw new TypeError(`'${SOCIAL}${part}' of a profile is not text`)
+    return [[`${SOCIAL}${part}`, link] as const]
+  })
+}
+
+const csvRows = (text: string): readonly Row[] => {
+  const [header, ...lines] = csvLines(text.replace(/^\ufeff/, ''))
+  if (header === undefined) throw new TypeError('it is empty')
+  return lines.map(cells => {
+    if (cells.length !== header.length)
+      throw new TypeError(`a line has ${cells.length} cells, the header ${header.length}`)
+    return new Map(header.map((name, at) => [name.trim(), cells[at] ?? ''] as const))
+  })
+}
+
+/** RFC 4180: cells may be quoted, a quote inside is doubled, a quoted cell may hold commas and line ends. */
+const csvLines = (text: string): readonly (readonly string[])[] => {
+  const lines: string[][] = []
+  let line: string[] = []
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y
+  while (cell.lastIndex < text.length) {
+    const at = cell.lastIndex
+    const [, quoted, plain = '', end = ''] = cell.exec(text) ?? []
+    if (cell.lastIndex === 0) throw new TypeError(`a quote is out of place near character ${at}`)
+    line.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    if (end === ',' && cell.lastIndex < text.length) continue
+    if (end === ',') line.push('')
+    if (line.length > 1 || line[0] !== '') lines.push(line)
+    line = []
+  }
+  return lines
+}

@@ -1,0 +1,116 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Failure } from '#failure/failure.ts'
+import { type FlagTexts, readSettings } from './read-settings.ts'
+import { environmentName, type SettingName, settingNames } from './settings.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'iostlens-settings-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const flag = (name: SettingName, text: string, file = false): FlagTexts => new Map([[name, { text, file }]])
+const none: FlagTexts = new Map()
+
+const messageOf = (work: () => unknown): string => {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'usage') return error.message
+    throw error
+  }
+  throw new Error('Nothing was refused.')
+}
+
+test('readSettings: a flag wins over the environment, that over the default', () => {
+  const both = readSettings(flag('deadline', '3s'), { IOSTLENS_DEADLINE: '4s' })
+  expect([both.values.deadline, both.origins.get('deadline')]).toEqual([3_000, 'flag'])
+  const one = readSettings(none, { IOSTLENS_DEADLINE: '4s', PATH: '/bin' })
+  expect([one.values.deadline, one.origins.get('deadline')]).toEqual([4_000, 'environment'])
+  const neither = readSettings(none, {})
+  expect([neither.values.deadline, neither.origins.get('deadline')]).toEqual([10_000, 'default'])
+})
+
+test('readSettings: an empty variable counts as absent', () => {
+  const { values, origins } = readSettings(none, { IOSTLENS_NODE: '', IOSTLENS_LISTEN: '' })
+  expect([values.node, values.listen, origins.get('listen')]).toEqual([
+    undefined,
+    { host: '127.0.0.1', port: 8080 },
+    'default',
+  ])
+})
+
+test('readSettings: every default keeps its own rule', () => {
+  const { values } = readSettings(none, {})
+  expect(Object.keys(values)).toEqual([...settingNames])
+  expect(values['test-key']).toBe('off')
+})
+
+test('readSettings: an unknown variable is refused with the nearest name', () => {
+  expect(messageOf(() => readSettings(none, { IOSTLENS_LISTN: '1' }))).toBe(
+    "Environment variable 'IOSTLENS_LISTN' is not known; the nearest one is 'IOSTLENS_LISTEN'.",
+  )
+  expect(messageOf(() => readSettings(none, { IOSTLENS_STORE_PASSWORD_FILES: 'x' }))).toBe(
+    "Environment variable 'IOSTLENS_STORE_PASSWORD_FILES' is not known; the nearest one is 'IOSTLENS_STORE_PASSWORD_FILE'.",
+  )
+})
+
+test('readSettings: a value that breaks its rule is named with the rule and its source', () => {
+  expect(messageOf(() => readSettings(flag('listen', '8080'), {}))).toBe(
+    "--listen is '8080'; it must be HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080.",
+  )
+  expect(messageOf(() => readSettings(none, { IOSTLENS_REPLICAS: '1.5' }))).toBe(
+    "IOSTLENS_REPLICAS is '1.5'; it must be a whole number from 0 to 10.",
+  )
+})
+
+test('readSettings: credentials in a URL are used and never shown', () => {
+  const store = 'http://elastic:hunter2@es:9200/main'
+  const { values, shown } = readSettings(none, { IOSTLENS_STORE: store, IOSTLENS_NODE: 'http://u:hunter2@n' })
+  expect(values.store).toEqual({
+    type: 'elastic',
+    url: 'http://es:9200',
+    prefix: 'main',
+    user: 'elastic',
+    password: 'hunter2',
+  })
+  expect([shown.get('store'), shown.get('node')]).toEqual(['http://***@es:9200/main', 'http://***@n'])
+  expect(messageOf(() => readSettings(none, { IOSTLENS_STORE: 'http://u:hunter2@es/BAD' }))).not.toContain(
+    'hunter2',
+  )
+})
+
+test('readSettings: secrets come from a file without its last line end, and are masked', () => {
+  const file = join(folder, 'password')
+  writeFileSync(file, 'hunter2 \n')
+  const { values, shown, origins } = readSettings(none, { IOSTLENS_STORE_PASSWORD_FILE: file })
+  expect([values['store-password'], shown.get('store-password'), origins.get('store-password')]).toEqual([
+    'hunter2 ',
+    '***',
+    `file ${file}`,
+  ])
+  expect(readSettings(flag('store-api-key', file, true), {}).origins.get('store-api-key')).toBe(
+    `file ${file}`,
+  )
+})
+
+test('readSettings: a secret that breaks its rule is not repeated', () => {
+  expect(messageOf(() => readSettings(none, { IOSTLENS_STORE_PASSWORD: 'hunter2\nx' }))).toBe(
+    'IOSTLENS_STORE_PASSWORD is a secret that does not fit; it must be text without line breaks or other control characters.',
+  )
+})
+
+test('readSettings: a secret given twice, or in a file that is not there, is refused', () => {
+  const twice = { IOSTLENS_STORE_PASSWORD: 'a', IOSTLENS_STORE_PASSWORD_FILE: 'b' }
+  expect(messageOf(() => readSettings(none, twice))).toBe(
+    'IOSTLENS_STORE_PASSWORD and IOSTLENS_STORE_PASSWORD_FILE are both set; only one of them may be.',
+  )
+  expect(messageOf(() => readSettings(flag('test-key', join(folder, 'no'), true), {}))).toContain(
+    "--test-key-file names '",
+  )
+})
+
+test('environmentName: no two settings share a variable', () => {
+  const names = settingNames.map(environmentName)
+  expect(new Set(names).size).toBe(names.length)
+})

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import { nearest, shown } from '#actions/say.ts'
+import { Failure, withoutSecrets } from '#failure/failure.ts'
+import { environmentName, type SettingName, settingNames, settingOf, type Values } from './settings.ts'
+
+/** Texts given by flag; `file` when the flag was `--name-file`. */
+export type FlagTexts = ReadonlyMap<SettingName, { readonly text: string; readonly file: boolean }>
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type Origin = 'flag' | 'environment' | 'default' | `file ${string}`
+
+export type Resolved = {
+  readonly values: Values
+  readonly origins: ReadonlyMap<SettingName, Origin>
+  /** As given, secrets masked; undefined: not set. */
+  readonly shown: ReadonlyMap<SettingName, string | undefined>
+}
+
+/**
+ * Settings from flags, then the environment (`IOSTLENS_NAME`, and for secrets `IOSTLENS_NAME_FILE`), then defaults. An
+ * empty variable counts as absent, so that a compose file may pass one on. Throws 'usage' for an unknown `IOSTLENS_`
+ * name, and for a value that breaks its rule, also of a setting the command at hand does not use.
+ */
+export const readSettings = (flags: FlagTexts, environment: Environment): Resolved => {
+  refuseUnknown(environment)
+  const values: Record<string, unknown> = {}
+  const origins = new Map<SettingName, Origin>()
+  const texts = new Map<SettingName, string | undefined>()
+  for (const name of settingNames) {
+    const { fallback, reader, secret } = settingOf(name)
+    const found = find(name, flags, environment)
+    const text = found?.text ?? fallback
+    const value = text === undefined ? undefined : reader.read(text)
+    if (text !== undefined && value === undefined)
+      throw new Failure(
+        'usage',
+        `${found?.label ?? name} is ${secret === undefined ? shown(withoutSecrets(text)) : 'a secret that does not fit'}; it must be ${reader.rule}.`,
+      )
+    values[name] = value
+    origins.set(name, found?.origin ?? 'default')
+    texts.set(name, secret === undefined || found === undefined ? maskedText(text) : '***')
+  }
+  // Each value came out of the reader of its own name.
+  return { values: values as Values, origins, shown: texts }
+}
+
+type Found = { readonly text: string; readonly origin: Origin; readonly label: string }
+
+const find = (name: SettingName, flags: FlagTexts, environment: Environment): Found | undefined => {
+  const flag = flags.get(name)
+  if (flag?.file) return fromFile(`--${name}-file`, flag.text)
+  if (flag !== undefined) return { text: flag.text, origin: 'flag', label: `--${name}` }
+  const variable = environmentName(name)
+  const text = environment[variable] ?? ''
+  const file = environment[`${variable}_FILE`] ?? ''
+  if (text !== '' && file !== '')
+    throw new Failure('usage', `${variable} and ${variable}_FILE are both set; only one of them may be.`)
+  if (file !== '') return fromFile(`${variable}_FILE`, file)
+  return text === '' ? undefined : { text, origin: 'environment', label: variable }
+}
+
+const fromFile = (label: string, path: string): Found => {
+  try {
+    // Editors end the last line; the line end is not part of the secret.
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    return { text, origin: `file ${path}`, label }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Failure('usage', `${label} names ${shown(path)}, which can not be read: ${reason}.`, { cause })
+  }
+}
+
+const refuseUnknown = (environment: Environment): void => {
+  const known = settingNames.flatMap(name =>
+    settingOf(name).secret === undefined
+      ? [environmentName(name)]
+      : [environmentName(name), `${environmentName(name)}_FILE`],
+  )
+  for (const name of Object.keys(environment).sort())
+    if (name.startsWith('IOSTLENS_') && !known.includes(name))
+      throw new Failure(
+        'usage',
+        `Environment variable ${shown(name)} is not known; the nearest one is '${nearest(name, known) ?? ''}'.`,
+        { help: "'iostlens config' prints every setting." },
+      )
+}
+
+const maskedText = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : withoutSecrets(text)

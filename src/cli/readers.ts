@@ -1,0 +1,149 @@
+import { KEY_MAX_LENGTH } from '#keys/key.ts'
+
+/**
+ * How the text of a setting becomes its value. A reader gives the rule it holds the text to when the text does not
+ * fit; the caller adds whose text it was. Nothing is coerced: `1e3` and ` 2` are not numbers.
+ */
+export type Reader<T> = {
+  /** The rule, to follow "must be ". */
+  readonly rule: string
+  /** undefined: the text breaks the rule. */
+  readonly read: (text: string) => T | undefined
+}
+
+export const count = (least: number, most: number): Reader<number> => ({
+  rule: `a whole number from ${least} to ${most}`,
+  read: text => {
+    if (!/^\d{1,15}$/.test(text)) return undefined
+    const value = Number(text)
+    return value >= least && value <= most ? value : undefined
+  },
+})
+
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+/** Length of time, read to milliseconds. */
+export const duration = (leastMs: number, mostMs: number): Reader<number> => ({
+  rule: `a time from ${durationText(leastMs)} to ${durationText(mostMs)}, such as 500ms, 10s, 5m, 12h, 90d`,
+  read: text => {
+    const [, digits, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
+    if (digits === undefined || unit === undefined) return undefined
+    const ms = Number(digits) * (UNITS.get(unit) ?? 1)
+    return ms >= leastMs && ms <= mostMs ? ms : undefined
+  },
+})
+
+const durationText = (ms: number): string => {
+  const fitting = [...UNITS].reverse().find(([, length]) => ms % length === 0)
+  return fitting === undefined ? `${ms}ms` : `${ms / fitting[1]}${fitting[0]}`
+}
+
+export const choice = <const C extends string>(...choices: readonly C[]): Reader<C> => ({
+  rule: `one of ${choices.join(', ')}`,
+  read: text => choices.find(known => known === text),
+})
+
+/** A switch; as a flag it may stand without a value. */
+export const yesNo: Reader<boolean> = {
+  rule: 'true or false',
+  read: text => (text === 'true' ? true : text === 'false' ? false : undefined),
+}
+
+export const path: Reader<string> = {
+  rule: 'a path',
+  read: text => (text === '' || text.includes('\0') ? undefined : text),
+}
+
+export const secret: Reader<string> = {
+  rule: 'text without line breaks or other control characters',
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the rule refuses
+  read: text => (text === '' || /[\u0000-\u001f\u007f]/.test(text) ? undefined : text),
+}
+
+/** As it stands in a URL without escapes; the length is what the keyring looks at. */
+export const testKey: Reader<string> = {
+  rule: `off, or 4 to ${KEY_MAX_LENGTH} of the characters A-Z a-z 0-9 . _ ~ -`,
+  read: text =>
+    text === 'off' || (/^[\w.~-]{4,}$/.test(text) && text.length <= KEY_MAX_LENGTH) ? text : undefined,
+}
+
+export type Address = { readonly host: string; readonly port: number }
+
+export const address: Reader<Address> = {
+  rule: 'HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080',
+  read: text => {
+    const [, six, name, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? []
+    const host = six ?? name
+    if (host === undefined || digits === undefined || Number(digits) > 65_535) return undefined
+    return { host, port: Number(digits) }
+  },
+}
+
+export const nodeUrls: Reader<readonly string[]> = {
+  rule: 'one or several http:// or https:// URLs with commas between, without query or fragment',
+  read: text => {
+    const urls = text.split(',').map(part => httpUrl(part.trim()))
+    return urls.every(url => url !== undefined) ? urls.map(url => url.href.replace(/\/$/, '')) : undefined
+  },
+}
+
+const httpUrl = (text: string): URL | undefined => {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  return url.search === '' && url.hash === '' ? url : undefined
+}
+
+/** A file, or where to fetch it. */
+export const pathOrUrl: Reader<{ readonly path: string } | { readonly url: string }> = {
+  rule: 'a path, or an http:// or https:// URL',
+  read: text => {
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text))
+      return /^https?:\/\//.test(text) && URL.canParse(text) ? { url: text } : undefined
+    const file = path.read(text)
+    return file === undefined ? undefined : { path: file }
+  },
+}
+
+export type StoreAddress =
+  | { readonly type: 'sqlite'; readonly path: string }
+  | {
+      readonly type: 'elastic'
+      /** Without credentials and prefix; hosts of a cluster with commas between. */
+      readonly url: string
+      readonly prefix: string
+      readonly user: string | undefined
+      readonly password: string | undefined
+    }
+
+/** Names of indices are `PREFIX-name`; Elasticsearch wants them in lower case. */
+const PREFIX = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+export const storeAddress: Reader<StoreAddress> = {
+  rule: 'sqlite:PATH, or http(s)://HOST:PORT[,HOST:PORT]/PREFIX with a PREFIX of a-z, 0-9, _ and - (default iostlens)',
+  read: text => {
+    const file = /^sqlite:(.+)$/.exec(text)?.[1]
+    if (file !== undefined) return file.includes('\0') ? undefined : { type: 'sqlite', path: file }
+    // Commas before the last @ are those of a password.
+    const [, begin = '', hosts = '', end = ''] = /^(https?:\/\/(?:[^/]*@)?)([^/]*)(.*)$/.exec(text) ?? []
+    const [first, ...others] = hosts.split(',')
+    const url = httpUrl(`${begin}${first}${end}`)
+    const further = others.map(host => (/:$/.test(host) ? undefined : httpUrl(`http://${host}`)?.host))
+    if (url === undefined || further.includes(undefined)) return undefined
+    const parts = url.pathname.split('/').filter(part => part !== '')
+    const prefix = parts.pop() ?? 'iostlens'
+    if (!PREFIX.test(prefix)) return undefined
+    return {
+      type: 'elastic',
+      url: [[url.origin, ...further].join(','), ...parts].join('/'),
+      prefix,
+      user: url.username === '' ? undefined : decodeURIComponent(url.username),
+      password: url.password === '' ? undefined : decodeURIComponent(url.password),
+    }
+  },
+}

@@ -1,0 +1,161 @@
+import { expect, test } from 'bun:test'
+import { commands } from './commands.ts'
+import { flagsOf } from './parse-arguments.ts'
+import { run } from './run.ts'
+import { createScreen } from './screen.ts'
+import { environmentName, settingNames } from './settings.ts'
+
+const outcome = async (args: readonly string[], environment: Record<string, string> = {}) => {
+  const out: string[] = []
+  let err = ''
+  const screen = createScreen({
+    write: text => {
+      err += text
+    },
+    isTerminal: false,
+    columns: () => 80,
+  })
+  const stop = () => new AbortController().signal
+  const code = await run(args, { version: '1.2.3', environment, out: line => out.push(line), screen, stop })
+  return { code, out: out.join('\n'), err }
+}
+
+test('run: --help lists every command', async () => {
+  const { code, out, err } = await outcome(['--help'])
+  for (const { name, summary } of commands) {
+    expect(out).toContain(`  ${name}`)
+    expect(out).toContain(summary)
+  }
+  expect([code, err]).toEqual([0, ''])
+  expect(await outcome(['help'])).toEqual({ code, out, err })
+})
+
+test.each(commands.map(({ name }) => name))(
+  'run: %s --help names every flag and its variable',
+  async name => {
+    const { code, out, err } = await outcome([...name.split(' '), '--help'])
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toStartWith(`usage: iostlens ${name}`)
+    for (const setting of commands.find(command => command.name === name)?.settings ?? []) {
+      expect(out).toContain(environmentName(setting))
+      for (const flag of flagsOf(setting)) expect(out).toContain(`--${flag}`)
+    }
+    expect(await outcome(['help', ...name.split(' ')])).toEqual({ code, out, err })
+  },
+)
+
+test('run: every setting belongs to a command', () => {
+  const used = new Set(commands.filter(({ name }) => name !== 'config').flatMap(({ settings }) => settings))
+  expect(settingNames.filter(name => !used.has(name))).toEqual([])
+})
+
+test.each([
+  [[], 'No command is given.', "'iostlens --help' lists the commands."],
+  [
+    ['srve'],
+    "Command 'srve' is not known; the nearest one is 'serve'.",
+    "'iostlens --help' lists the commands.",
+  ],
+  [['keys'], "'keys' needs one of: add, list, revoke.", "'iostlens keys --help' tells more."],
+  [['keys', 'ad'], "'keys' has no 'ad'; it has: add, list, revoke.", "'iostlens keys --help' tells more."],
+  [['keys', 'add'], "'keys add' needs NAME.", "'iostlens keys add --help' tells more."],
+  [
+    ['keys', 'list', 'x'],
+    "'keys list' takes no argument; 'x' is one too many.",
+    "'iostlens keys list --help' tells more.",
+  ],
+  [
+    ['load'],
+    "'load' needs a node.",
+    'Give one with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
+  ],
+  [['status', '--once'], "Flag --once is not one of 'status'.", "'iostlens status --help' lists its flags."],
+  [
+    ['config', '--listne=a:1'],
+    "Flag '--listne' is not known; the nearest one is '--listen'.",
+    "'iostlens config --help' lists the flags.",
+  ],
+] as const)('run: %p is bad usage', async (args, message, help) => {
+  expect(await outcome(args)).toEqual({ code: 2, out: '', err: `iostlens: ${message}\n  ${help}\n` })
+})
+
+test('run: an unknown variable is bad usage of every command', async () => {
+  expect(await outcome(['config'], { IOSTLENS_NODES: 'x' })).toEqual({
+    code: 2,
+    out: '',
+    err: "iostlens: Environment variable 'IOSTLENS_NODES' is not known; the nearest one is 'IOSTLENS_NODE'.\n  'iostlens config' prints every setting.\n",
+  })
+})
+
+test('run: config shows where each value came from, and no secret', async () => {
+  const { code, out } = await outcome(['config', '--listen', '[::1]:0', '--test-key=try-it'], {
+    IOSTLENS_STORE: 'http://elastic:hunter2@es:9200/main',
+    IOSTLENS_STORE_PASSWORD: 'hunter3',
+  })
+  const rows = new Map(
+    out
+      .split('\n')
+      .map(line => line.split(/ {2,}/))
+      .map(([flag, ...rest]) => [flag, rest]),
+  )
+  expect(code).toBe(0)
+  expect(rows.size).toBe(settingNames.length + 1)
+  expect([
+    rows.get('--listen'),
+    rows.get('--store'),
+    rows.get('--store-password'),
+    rows.get('--test-key'),
+    rows.get('--deadline'),
+    rows.get('--node'),
+  ]).toEqual([
+    ['IOSTLENS_LISTEN', '[::1]:0', 'flag'],
+    ['IOSTLENS_STORE', 'http://***@es:9200/main', 'environment'],
+    ['IOSTLENS_STORE_PASSWORD', '***', 'environment'],
+    ['IOSTLENS_TEST_KEY', '***', 'flag'],
+    ['IOSTLENS_DEADLINE', '10s', 'default'],
+    ['IOSTLENS_NODE', '(not set)', 'default'],
+  ])
+  expect(out).not.toMatch(/hunter|try-it/)
+})
+
+test('run: the default store follows the data folder', async () => {
+  const { out } = await outcome(['config', '--data', '/var/chain'])
+  expect(out).toMatch(/^--store +IOSTLENS_STORE +sqlite:\/var\/chain\/iostlens\.sqlite +default$/m)
+})
+
+test('run: version is one line', async () => {
+  expect(await outcome(['--version'])).toEqual(await outcome(['version']))
+  expect((await outcome(['version'])).out).toBe('iostlens 1.2.3')
+})
+
+test('run: indices print asks no store', async () => {
+  const sql = await outcome(['indices', 'print'])
+  expect([sql.code, sql.out.includes('CREATE TABLE "blocks"')]).toEqual([0, true])
+  const json = await outcome(['indices', 'print', '--store', 'http://nowhere.invalid:1/main'])
+  const names = Object.keys(JSON.parse(json.out))
+  expect([names.every(name => name.startsWith('main-')), names.includes('main-blocks-000000')]).toEqual([
+    true,
+    true,
+  ])
+})
+
+test('run: credentials of the store must be whole', async () => {
+  const es = { IOSTLENS_STORE: 'http://127.0.0.1:1/x' }
+  const messages = await Promise.all([
+    outcome(['indices', 'check', '--store-user', 'u'], es),
+    outcome(['indices', 'check'], { ...es, IOSTLENS_STORE_PASSWORD: 'p' }),
+    outcome(['indices', 'check', '--store-user', 'u'], { ...es, IOSTLENS_STORE_API_KEY: 'k' }),
+  ])
+  expect(messages.map(({ code, err }) => [code, err.split('\n')[0]])).toEqual([
+    [2, "iostlens: User 'u' of Elasticsearch is set without a password."],
+    [2, 'iostlens: A password of Elasticsearch is set without a user.'],
+    [2, 'iostlens: Both a user and an API key of Elasticsearch are set; only one of them may be.'],
+  ])
+})
+
+test('run: a store out of reach is worth another try', async () => {
+  const { code, err } = await outcome(['indices', 'check', '--store', 'http://u:hunter2@127.0.0.1:1/x'])
+  expect(code).toBe(75)
+  expect(err).toStartWith('iostlens: Elasticsearch at http://127.0.0.1:1 can not be reached')
+  expect(err).not.toContain('hunter2')
+})

@@ -1,0 +1,125 @@
+import { nearest, shown } from '#actions/say.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Command } from './command.ts'
+import { commands } from './commands.ts'
+import { type ExitCode, exitCodeFor } from './exit-code.ts'
+import { commandHelp, familyHelp, globalHelp } from './help.ts'
+import { createLog } from './log.ts'
+import { parseArguments } from './parse-arguments.ts'
+import { type Environment, readSettings } from './read-settings.ts'
+import type { Screen } from './screen.ts'
+import { environmentName } from './settings.ts'
+
+export type Surroundings = {
+  readonly version: string
+  readonly environment: Environment
+  readonly out: (line: string) => void
+  readonly screen: Screen
+  /** Asked for once a command really runs. */
+  readonly stop: () => AbortSignal
+}
+
+/** Runs one command line; what goes wrong is told on stderr as one message, and becomes the exit code. */
+export const run = async (args: readonly string[], around: Surroundings): Promise<ExitCode> => {
+  try {
+    return await dispatch(args, around)
+  } catch (error) {
+    around.screen.keepBar()
+    for (const line of told(error, asksForDebug(args, around.environment))) around.screen.line(line)
+    return exitCodeFor(error)
+  }
+}
+
+const dispatch = async (args: readonly string[], around: Surroundings): Promise<ExitCode> => {
+  const [first, second] = args
+  if (first === '--version' || first === 'version') {
+    around.out(`iostlens ${around.version}`)
+    return 0
+  }
+  if (first === '--help' || first === '-h' || (first === 'help' && second === undefined)) {
+    around.out(globalHelp(commands))
+    return 0
+  }
+  if (first === undefined)
+    throw new Failure('usage', 'No command is given.', { help: "'iostlens --help' lists the commands." })
+  if (first === 'help') return dispatch([...args.slice(1), '--help'], around)
+  const command = commands.find(({ name }) => name === first || name === `${first} ${second}`)
+  if (command === undefined) return family(first, args.slice(1), around)
+  const rest = args.slice(command.name.split(' ').length)
+  return runCommand(command, rest, around)
+}
+
+/** The first of two words alone: its help, or what is missing. */
+const family = (first: string, rest: readonly string[], around: Surroundings): ExitCode => {
+  const members = commands.filter(({ name }) => name.startsWith(`${first} `))
+  if (members.length === 0)
+    throw new Failure(
+      'usage',
+      `Command ${shown(first)} is not known; the nearest one is '${
+        nearest(
+          first,
+          commands.map(({ name }) => name.split(' ')[0] ?? name),
+        ) ?? ''
+      }'.`,
+      { help: "'iostlens --help' lists the commands." },
+    )
+  if (rest.includes('--help') || rest.includes('-h')) {
+    around.out(familyHelp(first, members))
+    return 0
+  }
+  const names = members.map(({ name }) => name.slice(first.length + 1))
+  const given = rest.find(word => !word.startsWith('-'))
+  throw new Failure(
+    'usage',
+    given === undefined
+      ? `'${first}' needs one of: ${names.join(', ')}.`
+      : `'${first}' has no ${shown(given)}; it has: ${names.join(', ')}.`,
+    { help: `'iostlens ${first} --help' tells more.` },
+  )
+}
+
+const runCommand = async (
+  command: Command,
+  args: readonly string[],
+  { version, environment, out, screen, stop }: Surroundings,
+): Promise<ExitCode> => {
+  const { flags, words, help } = parseArguments(command.name, command.settings, args)
+  if (help) {
+    out(commandHelp(command))
+    return 0
+  }
+  const missing = command.words[words.length]
+  const extra = words[command.words.length]
+  if (missing !== undefined || extra !== undefined)
+    throw new Failure(
+      'usage',
+      extra === undefined
+        ? `'${command.name}' needs ${missing}.`
+        : `'${command.name}' takes ${command.words.length === 0 ? 'no argument' : command.words.join(' ')}; ${shown(extra)} is one too many.`,
+      { help: `'iostlens ${command.name} --help' tells more.` },
+    )
+  const resolved = readSettings(flags, environment)
+  const log = createLog({
+    level: resolved.values['log-level'],
+    format: resolved.values['log-format'],
+    write: screen.line,
+    now: () => new Date(),
+  })
+  return command.run({ ...resolved, version, words, out, screen, log, signal: stop() })
+}
+
+/** Settings may be what went wrong, so they are not asked. */
+const asksForDebug = (args: readonly string[], environment: Environment): boolean =>
+  environment[environmentName('log-level')] === 'debug' || /--log-level[= ]debug\b/.test(args.join(' '))
+
+/** What happened and what to do; the stack only for those who debug, or when it is a defect of ours. */
+const told = (error: unknown, debug: boolean): readonly string[] => {
+  if (!(error instanceof Error)) return [`iostlens: ${String(error)}`]
+  const known = error instanceof Failure
+  return [
+    `iostlens: ${known ? error.message : `Defect: ${error.message}`}`,
+    ...(known && error.help !== undefined ? [`  ${error.help}`] : []),
+    ...(known ? [] : ["  This is a fault of iostlens. '--log-level debug' shows where."]),
+    ...(debug && error.stack !== undefined ? [error.stack] : []),
+  ]
+}

@@ -1,0 +1,13 @@
+import { wantedIndices } from '#store/elastic/create.ts'
+import { namesOf } from '#store/elastic/names.ts'
+import { schema } from '#store/sqlite/tables.ts'
+import type { StoreAddress } from './readers.ts'
+
+/** What `create` would make in such a store: SQL, or JSON of index names with what they are made with. */
+export const schemaText = (address: StoreAddress): string => {
+  if (address.type === 'sqlite') return schema.map(({ sql }) => `${sql};`).join('\n')
+  const indices = wantedIndices(namesOf(address.prefix)).map(
+    ({ name, alias, shape }) => [name, { aliases: { [alias]: {} }, ...shape }] as const,
+  )
+  return JSON.stringify(Object.fromEntries(indices), null, 2)
+}

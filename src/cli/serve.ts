@@ -1,0 +1,31 @@
+import type { Command } from './command.ts'
+import { connectNode, openStore, requireUsable } from './compose.ts'
+import { startServing } from './serving.ts'
+import { LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
+import { stopped } from './stop.ts'
+
+export const serve: Command = {
+  name: 'serve',
+  words: [],
+  summary: 'answer from what is loaded; needs read rights only',
+  about:
+    'Serves the API from what is loaded, also while another process loads. With --node the head of the chain and /rpc/ are answered too. The first line on stdout is the base URL.',
+  settings: [...NODE, ...STORE, ...SERVING, ...LOGGING],
+  examples: ['iostlens serve', 'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens'],
+  run: async ({ values, version, log, out, signal }) => {
+    const store = openStore(values, log)
+    const node = connectNode(values)
+    try {
+      await requireUsable(store)
+      const serving = await startServing({ values, version, store, node, log })
+      out(serving.url)
+      log('info', 'Serving.', { url: serving.url, store: store.name, node: node?.name ?? 'none' })
+      await stopped(signal)
+      await serving.stop()
+      return 0
+    } finally {
+      node?.close()
+      await store.close()
+    }
+  },
+}

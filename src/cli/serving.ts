@@ -1,0 +1,101 @@
+import { Failure } from '#failure/failure.ts'
+import { createApp } from '#http/app.ts'
+import { keyring } from '#keys/keyring.ts'
+import { TEST_PLAN } from '#keys/plan.ts'
+import type { Log } from '#load/progress.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import { parsePrices } from './prices.ts'
+import { parseProfiles } from './profiles.ts'
+import type { Address } from './readers.ts'
+import type { Values } from './settings.ts'
+import { watch } from './watched.ts'
+
+/** Requests under way at the stop get this long to end. */
+const DRAIN_MS = 5_000
+
+export type Serving = {
+  /** Base URL with the port that was really taken. */
+  readonly url: string
+  /** Takes no more requests, lets those under way end, frees the port. */
+  stop(): Promise<void>
+}
+
+/** Serves the API; throws 'usage' when the address can not be had. */
+export const startServing = async (parts: {
+  readonly values: Values
+  readonly version: string
+  readonly store: Store
+  readonly node: Node | undefined
+  readonly log: Log
+}): Promise<Serving> => {
+  const { values, version, store, node, log } = parts
+  const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
+  const prices =
+    values.prices === undefined
+      ? undefined
+      : await watch({ source: values.prices, what: 'Prices', parse: parsePrices, log })
+  const profiles =
+    values.profiles === undefined
+      ? undefined
+      : await watch({ source: { path: values.profiles }, what: 'Profiles', parse: parseProfiles, log })
+  const app = createApp({
+    store,
+    node,
+    keyring: keyring({
+      store: store.keys,
+      now: Date.now,
+      ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
+    }),
+    prices: { get: () => prices?.get() },
+    profiles: { get: producer => profiles?.get()?.get(producer) },
+    defaults: { format: values.format, compat: values.compat },
+    deadlineMs: values.deadline,
+    maxInFlight: values['max-in-flight'],
+    now: Date.now,
+    log,
+    version,
+    ...(testKey === undefined ? {} : { testKey }),
+  })
+  const { host, port } = values.listen
+  const server = listening(values.listen, () => {
+    // Elysia would share the port with any other process of ours.
+    app.listen({ hostname: host, port, reusePort: false })
+    return app.server
+  })
+  return {
+    url: urlOf(host, server.port ?? port),
+    stop: async () => {
+      prices?.close()
+      profiles?.close()
+      await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])
+      await server.stop(true)
+    },
+  }
+}
+
+/** Runs `listen`; an address that is taken or not ours becomes a 'usage' Failure that says so. */
+export const listening = <T>(address: Address, listen: () => T | null | undefined): T => {
+  const name = urlOf(address.host, address.port).slice('http://'.length)
+  try {
+    const server = listen()
+    if (server !== null && server !== undefined) return server
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (code === 'EADDRINUSE')
+      throw new Failure('usage', `Address ${name} is in use by another program.`, {
+        help: 'Stop that program, or choose another address with --listen HOST:PORT (port 0 takes a free one).',
+        cause,
+      })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Failure('usage', `Can not listen on ${name}: ${reason}.`, {
+      help: 'Choose another address with --listen HOST:PORT.',
+      cause,
+    })
+  }
+  throw new Failure('defect', `Listening on ${name} gave no server.`)
+}
+
+const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -1,0 +1,25 @@
+import type { SettingName } from './settings.ts'
+
+/** Settings that commands share, by what they are for. */
+export const NODE: readonly SettingName[] = ['node', 'node-timeout', 'node-requests']
+export const STORE: readonly SettingName[] = [
+  'data',
+  'store',
+  'store-user',
+  'store-password',
+  'store-api-key',
+  'store-ca',
+  'store-timeout',
+]
+export const LOADING: readonly SettingName[] = ['replicas', 'partition-documents', 'lease']
+export const SERVING: readonly SettingName[] = [
+  'listen',
+  'test-key',
+  'deadline',
+  'max-in-flight',
+  'format',
+  'compat',
+  'prices',
+  'profiles',
+]
+export const LOGGING: readonly SettingName[] = ['log-level', 'log-format']

@@ -1,0 +1,103 @@
+import { toIso } from '#chain/time.ts'
+import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import type { Node } from '#node/port.ts'
+import type { Published } from '#store/port.ts'
+import { aligned } from './aligned.ts'
+import type { Command } from './command.ts'
+import { connectNode, openStore, requireUsable } from './compose.ts'
+import { type Continuity, continuity } from './continuity.ts'
+import { LOGGING, NODE, STORE } from './setting-groups.ts'
+
+export const status: Command = {
+  name: 'status',
+  words: [],
+  summary: 'what is loaded, up to where, how far behind, is it whole',
+  about:
+    'Prints what is loaded, up to which block, how far that is behind the node, and whether it is whole: stored blocks follow each other by number and parent hash and have their transactions. Looks at the first, the last and a spread of blocks, with --all at every one; with --node also at whether the node has the same block at that height. Ends with 3 when something does not fit, with 75 when nothing is loaded yet.',
+  settings: [...NODE, ...STORE, 'all', ...LOGGING],
+  examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
+  run: async ({ values, log, out, screen, signal }) => {
+    const store = openStore(values, log)
+    const node = connectNode(values)
+    try {
+      await requireUsable(store)
+      if ((await store.published()) === undefined) {
+        for (const line of aligned([
+          ['store', store.name],
+          ['height', 'nothing is loaded yet'],
+        ]))
+          out(line)
+        return 75
+      }
+      // Both of one height, also while a loader goes on.
+      const { published, held } = await store.read(
+        async view => ({ published: view.at, held: await view.get(statistics, STATISTICS) }),
+        { signal },
+      )
+      const position = await positionOf(node, published, signal)
+      const found = await continuity(store, {
+        published,
+        all: values.all,
+        signal,
+        onLooked: looked => screen.bar(`Looking at blocks: ${looked.blocks} of ${looked.of}`),
+      })
+      screen.bar('')
+      const problems = [...position.problems, ...found.problems, ...countProblems(found, published, held)]
+      const rows = [
+        ['store', store.name],
+        ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
+        ['behind', position.text],
+        ['holds', held === undefined ? 'nothing that is counted' : heldText(held)],
+        [
+          'looked',
+          `at ${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`,
+        ],
+        ['whole', problems.length === 0 ? 'yes' : 'NO'],
+        ...problems.map(problem => ['', problem]),
+      ]
+      for (const line of aligned(rows)) out(line)
+      return problems.length === 0 ? 0 : 3
+    } finally {
+      screen.bar('')
+      node?.close()
+      await store.close()
+    }
+  },
+}
+
+const positionOf = async (
+  node: Node | undefined,
+  { height, hash, lib }: Published,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly problems: readonly string[] }> => {
+  if (node === undefined)
+    return { text: `${Math.max(0, lib - height)} blocks, by what the loader last heard`, problems: [] }
+  const { libBlock } = await node.chainInfo(signal)
+  const text = `${Math.max(0, libBlock - height)} blocks; the node's last irreversible one is ${libBlock}`
+  if (libBlock < height) return { text: `the node is behind: ${libBlock}`, problems: [] }
+  const there = await node.blockHash(height, signal)
+  return {
+    text,
+    problems: there === hash ? [] : [`block ${height} is ${hash}, the node has ${there ?? 'none'}`],
+  }
+}
+
+/** Every block was looked at: then as many transactions must have been found as were counted while loading. */
+const countProblems = (
+  found: Continuity,
+  { height }: Published,
+  held: StatisticsDoc | undefined,
+): readonly string[] => {
+  if (held === undefined) return ['the counters are missing']
+  if (found.blocks !== height + 1 || found.transactions === held.transaction_count) return []
+  return [`${found.transactions} transactions are stored, ${held.transaction_count} were counted`]
+}
+
+const heldText = (held: StatisticsDoc): string =>
+  [
+    `${held.transaction_count} transactions`,
+    `${held.record_count} records`,
+    `${held.account_count} accounts`,
+    `${held.contract_count} contracts`,
+    `${held.token_count} tokens`,
+  ].join(', ')

@@ -1,0 +1,75 @@
+import { readFile, stat } from 'node:fs/promises'
+import { Failure, withoutSecrets } from '#failure/failure.ts'
+import type { Log } from '#load/progress.ts'
+
+/** How old what is shown may be at most. */
+const LOOK_MS = 60_000
+const FETCH_MS = 10_000
+/** Market figures are a few hundred bytes, profiles of some hundred producers a few hundred kilobytes. */
+const MAX_BYTES = 4_000_000
+
+export type Source = { readonly path: string } | { readonly url: string }
+
+/** A value read from an operator's file or URL, looked at again every minute. */
+export type Watched<T> = { get(): T | undefined; close(): void }
+
+/**
+ * Reads a source now and every minute. A file that can not be read or understood at the start is a 'usage' Failure; a
+ * URL that does not answer then, and anything that fails later, is logged, and what was read last stays.
+ */
+export const watch = async <T>(options: {
+  readonly source: Source
+  /** What it is, for messages: "Prices". */
+  readonly what: string
+  /** Throws when the text can not be meant. */
+  readonly parse: (text: string) => T
+  readonly log: Log
+}): Promise<Watched<T>> => {
+  const { source, what, parse, log } = options
+  const name = 'path' in source ? source.path : withoutSecrets(source.url)
+  let value: T | undefined
+  let mark: string | undefined
+
+  const look = async (): Promise<void> => {
+    if ('url' in source) {
+      value = parse(await fetchText(source.url))
+      return
+    }
+    const { mtimeMs, size } = await stat(source.path)
+    const found = `${mtimeMs} ${size}`
+    if (found === mark) return
+    if (size > MAX_BYTES) throw new RangeError(`${size} bytes are more than ${MAX_BYTES}`)
+    value = parse(await readFile(source.path, 'utf8'))
+    mark = found
+  }
+  const warn = (error: unknown): void =>
+    log('warn', `${what} could not be read; the last ones stay.`, { source: name, reason: reasonOf(error) })
+
+  try {
+    await look()
+  } catch (error) {
+    if ('path' in source)
+      throw new Failure('usage', `${what} can not be read from ${name}: ${reasonOf(error)}.`)
+    warn(error)
+  }
+  const timer = setInterval(() => {
+    look().catch(warn)
+  }, LOOK_MS)
+  // Looking must not keep a process that has nothing else to do.
+  timer.unref()
+  return { get: () => value, close: () => clearInterval(timer) }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const fetchText = async (url: string): Promise<string> => {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS) })
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const part of answer.body ?? []) {
+    text += decoder.decode(part, { stream: true })
+    if (text.length > MAX_BYTES) throw new RangeError(`more than ${MAX_BYTES} bytes`)
+  }
+  return text + decoder.decode()
+}

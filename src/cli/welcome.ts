@@ -1,0 +1,39 @@
+import { wealth } from '#indices/wealth.ts'
+import type { Store } from '#store/port.ts'
+
+/** What to try first, once everything is loaded: the shared test key and calls that work on any chain. */
+export const welcome = async (options: {
+  readonly url: string
+  /** `off`: there is none. */
+  readonly testKey: string
+  readonly store: Pick<Store, 'read'>
+}): Promise<readonly string[]> => {
+  const { url, testKey, store } = options
+  const { height, richest } = await store.read(async view => ({
+    height: view.at.height,
+    richest: (await view.page(wealth, 'richest', { offset: 0, limit: 1 }))[0]?.owner,
+  }))
+  const key = testKey === 'off' ? 'YOUR_KEY' : testKey
+  const call = (module: string, action: string, parameters = ''): string =>
+    `  ${url}/api/?module=${module}&action=${action}${parameters}&apikey=${key}`
+  return [
+    '',
+    `Loaded up to block ${height}, the last irreversible one. Serving on ${url}`,
+    '',
+    testKey === 'off'
+      ? "No shared test key is switched on; 'iostlens keys add NAME' makes a key."
+      : `Shared test key: ${testKey}`,
+    '',
+    'Try:',
+    call('base', 'get-overview'),
+    call('base', 'get-wealth-list', '&size=10'),
+    call('block', 'get-latest-block'),
+    call('block', 'get-block-detail', '&number=1'),
+    call('token', 'get-token-holder', '&token=iost'),
+    ...(richest === undefined
+      ? []
+      : [call('account', 'get-account-tx', `&account=${encodeURIComponent(richest)}`)]),
+    `  ${url}/docs/en`,
+    '',
+  ]
+}

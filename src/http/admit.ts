@@ -1,0 +1,66 @@
+import { badRequest } from '#actions/say.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Keyring } from '#keys/keyring.ts'
+import type { RateAnswer, Rates } from '#keys/rate.ts'
+import type { Exchange, Handler } from './exchange.ts'
+import type { Slots } from './slots.ts'
+
+export type Gate = { readonly keyring: Keyring; readonly rates: Rates; readonly slots: Slots }
+
+/**
+ * Lets a request with a good key through, within its plan and the service's capacity. Nothing of the request is looked
+ * at before the key is known to be good.
+ */
+export const admitting =
+  (handler: Handler, { keyring, rates, slots }: Gate): Handler =>
+  async (exchange, signal) => {
+    const caller = await keyring.check(keyOf(exchange))
+    return slots.run(async () => {
+      const rate = rates.take(caller)
+      Object.assign(exchange.headers, rateHeaders(rate))
+      if (!rate.allowed) throw tooFast(rate)
+      if (exchange.fault !== undefined) throw exchange.fault
+      return handler(exchange, signal)
+    })
+  }
+
+/** The key of a request, from `apikey` or `X-API-Key`; both only if they agree. */
+const keyOf = ({ keys, request }: Exchange): string => {
+  const [key = ''] = keys
+  if (keys.length > 1)
+    throw badRequest(
+      {
+        en: `Parameter 'apikey' is given ${keys.length} times; give it once.`,
+        zh: `参数 'apikey' 出现了 ${keys.length} 次，只能给一次。`,
+      },
+      { parameter: 'apikey' },
+    )
+  const header = request.headers.get('x-api-key')
+  if (header !== null && keys.length === 1 && header !== key)
+    throw badRequest(
+      {
+        en: "Parameter 'apikey' and header X-API-Key differ; give one of them.",
+        zh: "参数 'apikey' 与请求头 X-API-Key 不一致；只给其中一个。",
+      },
+      { parameter: 'apikey' },
+    )
+  const given = keys.length === 1 ? key : (header ?? '')
+  if (given === '')
+    throw new Failure('unauthorized', "An API key is needed: give it as parameter 'apikey'.", {
+      zh: "需要 API key：请用参数 'apikey' 提供。",
+    })
+  return given
+}
+
+/** The RateLimit header fields (draft-ietf-httpapi-ratelimit-headers-03, the form clients know). */
+const rateHeaders = ({ limit, remaining, resetSeconds }: RateAnswer): Record<string, string> => ({
+  'RateLimit-Limit': String(limit),
+  'RateLimit-Remaining': String(remaining),
+  'RateLimit-Reset': String(resetSeconds),
+})
+
+const tooFast = ({ limit, scope, retryAfter }: RateAnswer): Failure =>
+  new Failure('rate_limited', `The plan of this API key allows ${limit} requests per ${scope}.`, {
+    zh: `此 API key 每${scope === 'day' ? '天' : '秒'}最多 ${limit} 次请求。`,
+    details: { retryAfter },
+  })

@@ -1,0 +1,366 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey } from '#keys/key.ts'
+import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { serviceOn } from '#test/service.ts'
+
+let folder: string
+let store: Store
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'iostlens-app-'))
+  store = openSqlite({ path: join(folder, 'store.sqlite') })
+  await store.create()
+})
+afterAll(async () => {
+  await store.close()
+  await rm(folder, { recursive: true })
+})
+
+const bodyOf = async (response: Response): Promise<Record<string, unknown>> => {
+  const { request_id, ...body } = (await response.json()) as Record<string, unknown>
+  return { status: response.status, ...body, request_id: typeof request_id }
+}
+const ID = 'string'
+
+describe('paths and methods', () => {
+  test('every path answers in the error body', async () => {
+    const { ask } = serviceOn(store)
+    const message = 'Nothing is at this path; there are /api/, /rpc/, /docs, /openapi.json, /health, /ready.'
+    for (const path of [
+      '/nothing',
+      '/API/',
+      '/api//',
+      '/%61pi/',
+      '//api/',
+      '/rpc',
+      '/api/x',
+      '/docs/fr',
+      '/favicon.ico',
+    ])
+      expect(await bodyOf(await ask(path))).toEqual({
+        status: 404,
+        code: 4040,
+        message,
+        data: {},
+        request_id: ID,
+      })
+  })
+
+  test('every other method is 405 with Allow, whatever the path', async () => {
+    const { ask } = serviceOn(store)
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'PROPFIND'])
+      for (const path of ['/api/', '/rpc/getNodeInfo', '/rpc/sendTx', '/nothing', '/health', '/docs/en']) {
+        const response = await ask(path, { method })
+        expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+        expect(await bodyOf(response)).toEqual({
+          status: 405,
+          code: 4050,
+          message: `Method ${method} is not supported; use GET.`,
+          data: {},
+          request_id: ID,
+        })
+      }
+  })
+
+  test('OPTIONS tells browsers what they may ask', async () => {
+    const { ask } = serviceOn(store)
+    const response = await ask('/api/', { method: 'OPTIONS' })
+    expect(response.status).toBe(204)
+    expect(response.headers.toJSON()).toMatchObject({
+      allow: 'GET, HEAD, OPTIONS',
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+      'access-control-allow-headers': 'X-API-Key, If-None-Match, Accept-Language, Content-Type',
+      'access-control-max-age': '86400',
+    })
+    expect(response.headers.has('access-control-allow-credentials')).toBe(false)
+  })
+
+  test('HEAD is GET without its body', async () => {
+    const { ask } = serviceOn(store)
+    for (const path of ['/health', '/docs/en', '/openapi.json', '/nothing/x', '/rpc/getNodeInfo', '/api']) {
+      const get = await ask(path)
+      const head = await ask(path, { method: 'HEAD' })
+      expect(await head.text()).toBe('')
+      const { 'x-request-id': _one, ...headers } = head.headers.toJSON()
+      const { 'x-request-id': _two, ...expected } = get.headers.toJSON()
+      expect({ status: head.status, headers }).toEqual({ status: get.status, headers: expected })
+      expect(headers['content-length']).toBe(String((await get.bytes()).length))
+    }
+  })
+
+  test('a host of any length or none at all does not hide the path', async () => {
+    const { app } = serviceOn(store)
+    for (const url of ['http://a/health', 'http://abc/health', 'http://abcd/health', 'http://a/health?x=1#y'])
+      expect((await app.handle(new Request(url))).status).toBe(200)
+  })
+
+  test('a URL that is too long is 414 before anything else', async () => {
+    const { ask } = serviceOn(store)
+    for (const path of [`/api/?a=${'a'.repeat(8_192)}`, `/rpc/${'a'.repeat(8_200)}`])
+      expect(await bodyOf(await ask(path))).toMatchObject({ status: 414, code: 4140, data: {} })
+    expect((await ask(`/api/?a=${'a'.repeat(8_190)}`)).status).toBe(401)
+  })
+})
+
+describe('keys', () => {
+  const now = Date.UTC(2026, 10, 21)
+  const revoked = createKey('revoked', { perSecond: 9, perDay: 9 }, { now })
+  const expired = createKey('expired', { perSecond: 9, perDay: 9 }, { now: now - 10, expires: now })
+  const service = () =>
+    serviceOn(store, { now: () => now, keys: [{ ...revoked.stored, revoked: now }, expired.stored] })
+
+  test('a request without a good key learns nothing but that', async () => {
+    const { ask, key } = service()
+    const missing = "An API key is needed: give it as parameter 'apikey'."
+    const unknown = 'This API key is unknown.'
+    const twice = "Parameter 'apikey' is given 2 times; give it once."
+    const cases: readonly (readonly [path: string, status: number, code: number, message: string])[] = [
+      ['/api/', 401, 4010, missing],
+      ['/api/?module=nonsense&%zz=%', 401, 4010, missing],
+      ['/api/?apikey=', 401, 4010, missing],
+      ['/rpc/nonsense', 401, 4010, missing],
+      ['/api/?APIKEY=x', 401, 4010, missing],
+      ['/api/?apikey=x&module=nonsense', 401, 4010, unknown],
+      [`/api/?apikey=${key}%20`, 401, 4010, unknown],
+      ['/rpc/getNodeInfo?apikey=x', 401, 4010, unknown],
+      [`/api/?apikey=${revoked.key}`, 403, 4030, 'This API key is revoked.'],
+      [`/api/?apikey=${expired.key}`, 403, 4030, 'This API key expired on 2026-11-21T00:00:00.000Z.'],
+      [`/api/?apikey=${key}&apikey=${key}`, 400, 4000, twice],
+    ]
+    for (const [path, status, code, message] of cases)
+      expect(await bodyOf(await ask(path))).toEqual({ status, code, message, data: {}, request_id: ID })
+  })
+
+  test('the header carries the key as well, both only if they agree', async () => {
+    const { ask, key } = service()
+    const messageOf = async (path: string, header: string) =>
+      bodyOf(await ask(path, { headers: { 'X-API-Key': header } }))
+    expect(await messageOf('/rpc/nonsense', key)).toMatchObject({ status: 404 })
+    expect(await messageOf(`/rpc/nonsense?apikey=${key}`, key)).toMatchObject({ status: 404 })
+    expect(await messageOf('/rpc/nonsense', 'x')).toMatchObject({ status: 401 })
+    expect(await messageOf(`/rpc/nonsense?apikey=${key}`, 'x')).toMatchObject({
+      status: 400,
+      message: "Parameter 'apikey' and header X-API-Key differ; give one of them.",
+    })
+  })
+
+  test('messages, logs and headers never repeat a key', async () => {
+    const { ask, key, lines } = service()
+    for (const path of ['/api/?', '/rpc/x?', '/rpc/getNodeInfo?x=1&', '/docs/en?', '/nothing?'])
+      for (const given of [key, 'secret-and-wrong', `${key}x`]) {
+        const response = await ask(`${path}apikey=${given}&module=${given}`, { headers: { Referer: given } })
+        expect(JSON.stringify(response.headers.toJSON())).not.toContain(given)
+        expect(await response.text()).not.toContain(given)
+      }
+    expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${key}|secret-and-wrong`))
+  })
+
+  test('over the plan is 429 with when to come back', async () => {
+    const { ask, key } = serviceOn(store, { now: () => now, plan: { perSecond: 2, perDay: 50 } })
+    const path = `/rpc/sendTx?apikey=${key}`
+    const rates = ({ headers }: Response) =>
+      ['limit', 'remaining', 'reset'].map(name => headers.get(`ratelimit-${name}`)).join(' ')
+    expect(rates(await ask(path))).toBe('2 1 1')
+    expect(rates(await ask(path))).toBe('2 0 1')
+    const refused = await ask(path)
+    expect(rates(refused)).toBe('2 0 1')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await bodyOf(refused)).toEqual({
+      status: 429,
+      code: 4290,
+      message: 'The plan of this API key allows 2 requests per second.',
+      data: {},
+      request_id: ID,
+    })
+  })
+})
+
+describe('trouble', () => {
+  const failing = (read: Store['read']): Store => ({ ...store, read })
+
+  test('nothing loaded is 503 with Retry-After', async () => {
+    const { ask, key } = serviceOn(store)
+    const response = await ask(`/api/?module=base&action=get-overview&apikey=${key}`)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+  })
+
+  test('a defect is told with the request id alone and logged whole', async () => {
+    const { ask, key, lines } = serviceOn(failing(() => Promise.reject(new TypeError('inner detail'))))
+    const response = await ask(`/api/?module=base&action=get-overview&apikey=${key}`)
+    const id = response.headers.get('x-request-id') ?? ''
+    expect(id).toMatch(/^[0-9a-f]{16}$/)
+    expect([response.status, await response.text()]).toEqual([
+      500,
+      `{"code":5000,"message":"Internal error.","data":{},"request_id":"${id}"}`,
+    ])
+    expect(lines.map(({ level, message, fields: { id, error } }) => [level, message, id, error])).toEqual([
+      ['error', 'A request met a defect.', id, 'TypeError: inner detail'],
+      ['error', 'Answered request.', id, undefined],
+    ])
+    expect(JSON.stringify(lines[0])).toContain('app.test.ts')
+  })
+
+  test('a store that hangs is 504, and keeps its slot until it ends', async () => {
+    const hang = Promise.withResolvers<never>()
+    const { ask, key } = serviceOn(
+      failing(() => hang.promise),
+      { deadlineMs: 5, maxInFlight: 1 },
+    )
+    const path = `/api/?module=base&action=get-overview&apikey=${key}`
+    expect(await bodyOf(await ask(path))).toEqual({
+      status: 504,
+      code: 5040,
+      message: 'The answer took longer than 5 ms.',
+      data: {},
+      request_id: ID,
+    })
+    const busy = await ask(path)
+    expect(busy.headers.get('retry-after')).toBe('1')
+    expect(await bodyOf(busy)).toMatchObject({
+      status: 503,
+      code: 5030,
+      message: 'The service is busy: 1 requests are in flight.',
+    })
+    hang.reject(new Error('over'))
+    await hang.promise.catch(() => undefined)
+    expect((await ask(path)).status).toBe(500)
+  })
+
+  test('a client that goes away ends its request', async () => {
+    const client = new AbortController()
+    let signal: AbortSignal | undefined
+    const { ask, key, lines } = serviceOn(
+      failing((_work, options) => {
+        signal = options?.signal
+        client.abort()
+        return new Promise(() => {})
+      }),
+    )
+    await ask(`/api/?module=base&action=get-overview&apikey=${key}`, { signal: client.signal })
+    expect(signal?.aborted).toBe(true)
+    expect(lines.map(({ fields: { kind } }) => kind)).toEqual(['gone'])
+  })
+})
+
+describe('status', () => {
+  test('/health needs nobody', async () => {
+    const { ask } = serviceOn(store)
+    const response = await ask('/health')
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok', version: '0.0.0-test' }])
+  })
+
+  const published = (height: number, lib: number): Store => ({
+    ...store,
+    published: async () => ({ height, hash: 'h', time: 1_795_249_532_500_123_456n, lib }),
+  })
+  const state = { time: '2026-11-21T08:25:32.500Z', node: 'none', version: '0.0.0-test' }
+
+  test('/ready: 503 until something is published', async () => {
+    const response = await serviceOn(store).ask('/ready')
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { ready: false, reason: 'Nothing is loaded yet.', version: '0.0.0-test' },
+    ])
+  })
+
+  test('/ready: 200 up to 1,000 blocks behind', async () => {
+    const near = await serviceOn(published(4_000, 5_000)).ask('/ready')
+    expect([near.status, await near.json()]).toEqual([
+      200,
+      { ready: true, height: 4_000, lib: 5_000, behind: 1_000, ...state },
+    ])
+    const far = await serviceOn(published(4_000, 5_001)).ask('/ready')
+    expect([far.status, await far.json()]).toEqual([
+      503,
+      {
+        ready: false,
+        reason: 'The load is more than 1000 blocks behind.',
+        height: 4_000,
+        lib: 5_001,
+        behind: 1_001,
+        ...state,
+      },
+    ])
+  })
+
+  test('/ready: asks the store at most twice a second', async () => {
+    let asked = 0
+    let time = 0
+    const { ask } = serviceOn(
+      {
+        ...store,
+        published: async () => {
+          asked++
+          return undefined
+        },
+      },
+      { now: () => time },
+    )
+    for (let again = 0; again < 10; again++) await ask('/ready')
+    time = 500
+    await ask('/ready')
+    expect(asked).toBe(2)
+  })
+})
+
+describe('language', () => {
+  test('messages follow lang, then Accept-Language', async () => {
+    const { ask } = serviceOn(store)
+    const message = async (path: string, language: string) =>
+      ((await (await ask(path, { headers: { 'Accept-Language': language } })).json()) as { message: string })
+        .message
+    const en = "An API key is needed: give it as parameter 'apikey'."
+    const zh = "需要 API key：请用参数 'apikey' 提供。"
+    expect(await message('/api/', 'zh-CN,zh;q=0.9,en;q=0.8')).toBe(zh)
+    expect(await message('/api/?lang=en', 'zh')).toBe(en)
+    expect(await message('/api/?lang=zh', 'en')).toBe(zh)
+    expect(await message('/api/?lang=xx', 'fr')).toBe(en)
+  })
+
+  test('/ and /docs lead to the reference in the reader’s language', async () => {
+    const { ask } = serviceOn(store)
+    for (const path of ['/', '/docs', '/docs/']) {
+      const response = await ask(path, { headers: { 'Accept-Language': 'zh' } })
+      expect([response.status, response.headers.get('location')]).toEqual([302, '/docs/zh'])
+    }
+    expect((await ask('/')).headers.get('location')).toBe('/docs/en')
+  })
+})
+
+describe('form', () => {
+  test('format=bare holds for failures too', async () => {
+    const { ask } = serviceOn(store)
+    expect(await bodyOf(await ask('/api/?format=bare'))).toEqual({
+      status: 401,
+      code: 4010,
+      message: "An API key is needed: give it as parameter 'apikey'.",
+      request_id: ID,
+    })
+  })
+
+  test('gzip when it is taken and worth it; another tag, the same 304', async () => {
+    const { ask } = serviceOn(store)
+    const plain = await ask('/docs/zh')
+    const packed = await ask('/docs/zh', { headers: { 'Accept-Encoding': 'gzip' } })
+    expect(packed.headers.get('content-encoding')).toBe('gzip')
+    const bytes = await packed.arrayBuffer()
+    expect(packed.headers.get('content-length')).toBe(String(bytes.byteLength))
+    expect(new TextDecoder().decode(Bun.gunzipSync(bytes))).toBe(await plain.text())
+    const tags = [plain, packed].map(({ headers }) => headers.get('etag') ?? '')
+    expect(new Set(tags).size).toBe(2)
+    for (const tag of tags) {
+      const again = await ask('/docs/zh', { headers: { 'If-None-Match': tag } })
+      expect([again.status, await again.text(), again.headers.get('vary')]).toEqual([
+        304,
+        '',
+        'Accept-Encoding',
+      ])
+    }
+    expect((await ask('/openapi.json')).headers.get('content-type')).toBe('application/json; charset=utf-8')
+  })
+})

@@ -1,0 +1,107 @@
+import { Elysia } from 'elysia'
+import type { Prices, Profiles } from '#actions/define.ts'
+import { languageFor, type OptionDefaults } from '#actions/options.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Keyring } from '#keys/keyring.ts'
+import { createRates } from '#keys/rate.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import { admitting } from './admit.ts'
+import { apiHandler } from './api.ts'
+import { documentHandler } from './documents.ts'
+import { answering, type Handler } from './exchange.ts'
+import type { Log } from './log.ts'
+import { beforeRouting } from './methods.ts'
+import { textReply } from './reply.ts'
+import { rpcHandler } from './rpc.ts'
+import { createSlots } from './slots.ts'
+import { healthHandler, readyHandler } from './status.ts'
+
+export type AppOptions = {
+  readonly store: Store
+  /** undefined: the service follows no node; `/rpc/` answers 503. */
+  readonly node: Node | undefined
+  readonly keyring: Keyring
+  readonly prices: Prices
+  readonly profiles: Profiles
+  /** What holds when a request does not say. */
+  readonly defaults: OptionDefaults
+  /** A request that takes longer is answered 504. */
+  readonly deadlineMs: number
+  /** Requests worked on at once; more are answered 503. */
+  readonly maxInFlight: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly log: Log
+  readonly version: string
+  /** The shared test key, when there is one: the reference links calls with it. */
+  readonly testKey?: string
+}
+
+/** A GET has no body worth reading; Bun itself answers 413 beyond this. */
+const MAX_BODY_BYTES = 65_536
+
+/**
+ * The whole service as one Elysia app: `app.handle(request)` in tests, `app.listen` for real. Every path answers; none
+ * throws.
+ */
+export const createApp = (options: AppOptions): Elysia => {
+  const { store, node, keyring, prices, profiles, defaults, deadlineMs, maxInFlight, now, log, version } =
+    options
+  const common = { log, defaults, deadlineMs }
+  const gate = { keyring, rates: createRates({ now }), slots: createSlots(maxInFlight) }
+  const open = (route: string, handler: Handler) => answering(route, handler, common)
+  const keyed = (route: string, handler: Handler) => open(route, admitting(handler, gate))
+  const api = keyed('api', apiHandler({ store, node, prices, profiles }, defaults))
+  const rpc = keyed('rpc', rpcHandler(node))
+  const documents = documentHandler({ version, testKey: options.testKey })
+  const handlers = {
+    health: open('health', healthHandler(version)),
+    ready: open('ready', readyHandler({ store, node, version, now })),
+    start: open('start', redirectToDocs),
+    docsEn: open('docs', documents.en),
+    docsZh: open('docs', documents.zh),
+    openapi: open('openapi', documents.openapi),
+    unknown: open('unknown', notFound),
+  }
+  // Bun's own router would lead past `onRequest`.
+  const app: Elysia = new Elysia({
+    systemRouter: false,
+    nativeStaticResponse: false,
+    serve: { maxRequestBodySize: MAX_BODY_BYTES },
+  })
+  app
+    .onRequest(({ request }) =>
+      beforeRouting(request, { answering: common, get: inner => app.handle(inner) }),
+    )
+    .get('/api', ({ request }) => api(request))
+    .get('/rpc/*', ({ request }) => rpc(request))
+    .get('/health', ({ request }) => handlers.health(request))
+    .get('/ready', ({ request }) => handlers.ready(request))
+    .get('/', ({ request }) => handlers.start(request))
+    .get('/docs', ({ request }) => handlers.start(request))
+    .get('/docs/en', ({ request }) => handlers.docsEn(request))
+    .get('/docs/zh', ({ request }) => handlers.docsZh(request))
+    .get('/openapi.json', ({ request }) => handlers.openapi(request))
+    .get('/*', ({ request }) => handlers.unknown(request))
+    .onError(({ request, error, code }) =>
+      code === 'NOT_FOUND' ? handlers.unknown(request) : open('error', () => Promise.reject(error))(request),
+    )
+  return app
+}
+
+const notFound: Handler = async ({ path }) => {
+  const known = '/api/, /rpc/, /docs, /openapi.json, /health, /ready'
+  throw new Failure('not_found', `Nothing is at this path; there are ${known}.`, {
+    zh: `此路径不存在；可用路径：${known}。`,
+    details: { path },
+  })
+}
+
+/** The reference in the reader's language. */
+const redirectToDocs: Handler = async ({ query, request }) => {
+  const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
+  return textReply(302, 'text/plain; charset=utf-8', '', {
+    headers: { Location: `/docs/${lang}`, Vary: 'Accept-Language', 'Cache-Control': 'no-cache' },
+  })
+}

@@ -1,0 +1,110 @@
+import type { Text } from '#actions/define.ts'
+import type { FailureKind } from '#failure/failure.ts'
+
+/** How a failure is told to callers. */
+export type Code = {
+  readonly status: number
+  /** `code` of the body: stable, never reused. The HTTP status and a digit. */
+  readonly code: number
+  readonly title: Text
+  /**
+   * `own`: the failure's message reaches callers. `title`: the title does, unless the failure was written for them (Told).
+   * `never`: a defect's detail stays in the log.
+   */
+  readonly message: 'own' | 'title' | 'never'
+  /** Seconds for `Retry-After` when the failure does not say (`details.retryAfter`). */
+  readonly retryAfter?: number
+}
+
+const DEFECT: Code = {
+  status: 500,
+  code: 5000,
+  title: { en: 'Internal error.', zh: '服务内部错误。' },
+  message: 'never',
+}
+
+/** The one table from what went wrong to HTTP status and API code. */
+export const codes: { readonly [K in FailureKind]: Code } = {
+  bad_request: {
+    status: 400,
+    code: 4000,
+    title: {
+      en: 'A parameter is missing, malformed, repeated, unknown or out of range.',
+      zh: '参数缺失、格式错误、重复、未知或超出范围。',
+    },
+    message: 'own',
+  },
+  unauthorized: {
+    status: 401,
+    code: 4010,
+    title: { en: 'No API key, or an unknown one.', zh: '没有提供 API key，或 API key 不存在。' },
+    message: 'own',
+  },
+  forbidden: {
+    status: 403,
+    code: 4030,
+    title: { en: 'The API key is revoked or expired.', zh: 'API key 已被吊销或已过期。' },
+    message: 'own',
+  },
+  not_found: {
+    status: 404,
+    code: 4040,
+    title: {
+      en: 'What was asked for by name does not exist, or the path is unknown.',
+      zh: '所查询的对象不存在，或路径未知。',
+    },
+    message: 'own',
+  },
+  method_not_allowed: {
+    status: 405,
+    code: 4050,
+    title: { en: 'Only GET, HEAD and OPTIONS are supported.', zh: '仅支持 GET、HEAD 和 OPTIONS。' },
+    message: 'own',
+  },
+  uri_too_long: {
+    status: 414,
+    code: 4140,
+    title: { en: 'The URL is too long.', zh: 'URL 过长。' },
+    message: 'own',
+  },
+  rate_limited: {
+    status: 429,
+    code: 4290,
+    title: { en: 'The plan of the API key is used up for now.', zh: '已超出 API key 的调用限额。' },
+    message: 'own',
+    retryAfter: 1,
+  },
+  loading: {
+    status: 503,
+    code: 5031,
+    title: {
+      en: 'The chain is still being loaded, and what was asked for is not loaded yet.',
+      zh: '链数据仍在加载，所查询的内容尚未加载。',
+    },
+    message: 'own',
+    retryAfter: 30,
+  },
+  unavailable: {
+    status: 503,
+    code: 5030,
+    title: { en: 'Temporarily unavailable; try again later.', zh: '服务暂时不可用，请稍后重试。' },
+    message: 'title',
+    retryAfter: 5,
+  },
+  bad_block: {
+    status: 503,
+    code: 5032,
+    title: { en: 'The node gave an answer that can not be used.', zh: '节点返回的数据无法使用。' },
+    message: 'never',
+    retryAfter: 5,
+  },
+  deadline: {
+    status: 504,
+    code: 5040,
+    title: { en: 'The answer took too long.', zh: '处理超时。' },
+    message: 'title',
+  },
+  defect: DEFECT,
+  usage: DEFECT,
+  conflict: DEFECT,
+}

@@ -1,0 +1,55 @@
+import type { Options } from '#actions/options.ts'
+import { writeJson } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import { codes } from './codes.ts'
+import { JSON_TYPE, type Reply, textReply } from './reply.ts'
+import { Told } from './told.ts'
+
+/** How a failure is told: in which language, in which form, and what it may not repeat. */
+export type Manner = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
+
+/** The body of a success: `data` in its envelope, or alone. */
+export const successText = (
+  data: unknown,
+  { format, numbers }: Pick<Options, 'format' | 'numbers'>,
+): string => {
+  const text = writeJson(data, { numbers })
+  return format === 'bare' ? text : `{"code":0,"message":"OK","data":${text}}`
+}
+
+/** The answer to a request that failed, with what the caller can do: status, code, words, when to try again. */
+export const failureReply = (failure: Failure, manner: Manner, id: string): Reply => {
+  const { status, code, retryAfter } = codes[failure.kind]
+  const message = hidden(messageFor(failure, manner.lang), manner.secrets)
+  const body =
+    manner.format === 'bare' ? { code, message, request_id: id } : { code, message, data: {}, request_id: id }
+  const { retryAfter: wait = retryAfter } = failure.details
+  const headers = {
+    'Cache-Control': 'no-store',
+    'Content-Language': manner.lang,
+    ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
+    ...(failure.kind === 'method_not_allowed' ? { Allow: ALLOWED } : {}),
+  }
+  return textReply(status, JSON_TYPE, writeJson(body), { headers })
+}
+
+export const ALLOWED = 'GET, HEAD, OPTIONS'
+
+/** What is thrown that is no Failure is a defect of ours. */
+export const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })
+
+const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {
+  const { message, title } = codes[failure.kind]
+  const own = message === 'own' || (message === 'title' && failure instanceof Told)
+  if (!own) return title[lang]
+  return lang === 'zh' ? (failure.zh ?? failure.message) : failure.message
+}
+
+/** A key is never repeated, also where the caller gave it as something else; shorter texts are no keys. */
+const SECRET_LETTERS = 8
+
+const hidden = (message: string, secrets: readonly string[]): string =>
+  secrets
+    .filter(secret => secret.length >= SECRET_LETTERS)
+    .reduce((text, secret) => text.replaceAll(secret, '***'), message)

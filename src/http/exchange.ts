@@ -1,0 +1,125 @@
+import { languageFor, OPTION_VALUES, type OptionDefaults } from '#actions/options.ts'
+import type { Query } from '#actions/query.ts'
+import { Failure } from '#failure/failure.ts'
+import { ClientGone, withDeadline } from './deadline.ts'
+import { failureOf, failureReply, type Manner } from './envelope.ts'
+import type { Log } from './log.ts'
+import { MAX_QUERY_BYTES, parseQuery, type QueryText } from './query-text.ts'
+import { type Reply, responseOf, textReply } from './reply.ts'
+import { targetOf } from './target.ts'
+
+/** A request that is being answered. */
+export type Exchange = QueryText & {
+  readonly request: Request
+  readonly path: string
+  /** Names the request in answers and logs. */
+  readonly id: string
+  readonly manner: Manner
+  /** Headers of the answer, success or failure, that were known before it. */
+  readonly headers: Record<string, string>
+  /** What the access log may say of the request: names of ours only, never what was sent. */
+  readonly named: { module?: string; action?: string }
+}
+
+export type Handler = (exchange: Exchange, signal: AbortSignal) => Promise<Reply>
+
+export type Answering = {
+  readonly log: Log
+  readonly defaults: OptionDefaults
+  readonly deadlineMs: number
+}
+
+/** nginx's number for a client that closed; it stands in the log alone. */
+const GONE_STATUS = 499
+
+/**
+ * Makes a function from Request to Response out of a handler: deadline, failures in the caller's language and form,
+ * common headers, one line in the access log. It never throws.
+ */
+export const answering =
+  (route: string, handler: Handler, { log, defaults, deadlineMs }: Answering) =>
+  async (request: Request): Promise<Response> => {
+    const started = performance.now()
+    const exchange = exchangeOf(request, defaults)
+    const done = (kind: string, reply: Reply): Response => {
+      const response = responseOf(reply, request, exchange.id)
+      const ms = Math.round((performance.now() - started) * 100) / 100
+      const { status } = response
+      log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
+        id: exchange.id,
+        route,
+        ...exchange.named,
+        kind,
+        status,
+        ms,
+        bytes: reply.body.length,
+      })
+      return response
+    }
+    try {
+      checkLength(request.url)
+      const reply = await withDeadline(signal => handler(exchange, signal), {
+        ms: deadlineMs,
+        client: request.signal,
+      })
+      return done('ok', { ...reply, headers: { ...exchange.headers, ...reply.headers } })
+    } catch (error) {
+      if (error instanceof ClientGone) return done('gone', textReply(GONE_STATUS, 'text/plain', ''))
+      const failure = failureOf(error)
+      logCause(log, failure, exchange.id)
+      const reply = failureReply(failure, exchange.manner, exchange.id)
+      return done(failure.kind, { ...reply, headers: { ...exchange.headers, ...reply.headers } })
+    }
+  }
+
+const exchangeOf = (request: Request, defaults: OptionDefaults): Exchange => {
+  const { path, query } = targetOf(request.url)
+  // What is too long is refused, in the language its beginning asks for.
+  const parsed = parseQuery(query.slice(0, MAX_QUERY_BYTES))
+  const acceptLanguage = request.headers.get('accept-language') ?? undefined
+  const header = request.headers.get('x-api-key')
+  const lang = languageFor(parsed.query, acceptLanguage)
+  return {
+    ...parsed,
+    request,
+    path,
+    id: newId(),
+    manner: { lang, format: formatFor(parsed.query, defaults), secrets: [...parsed.keys, header ?? ''] },
+    headers: {},
+    named: {},
+  }
+}
+
+/** 64 random bits: enough to find one request in a log. */
+const newId = (): string => crypto.getRandomValues(new Uint8Array(8)).toHex()
+
+/** The form of failures, also of those that `format` itself causes: the first usable one, else the server's. */
+const formatFor = (query: Query, { format }: OptionDefaults): Manner['format'] => {
+  const asked = query.find(([name]) => name === 'format')?.[1]
+  return OPTION_VALUES.format.find(value => value === asked) ?? format
+}
+
+const checkLength = (url: string): void => {
+  const { path, query } = targetOf(url)
+  const length = Math.max(path.length, query.length)
+  if (length > MAX_QUERY_BYTES)
+    throw new Failure('uri_too_long', `The URL has ${length} bytes; at most ${MAX_QUERY_BYTES} are read.`, {
+      zh: `URL 长度为 ${length} 字节；最多 ${MAX_QUERY_BYTES} 字节。`,
+    })
+}
+
+/** What callers are not told stands here, with the request's id. */
+const logCause = (log: Log, failure: Failure, id: string): void => {
+  const { kind, message, cause } = failure
+  const inner = cause instanceof Error ? { cause: cause.stack ?? cause.message } : {}
+  if (kind === 'defect' || kind === 'usage' || kind === 'conflict')
+    log('error', 'A request met a defect.', {
+      id,
+      kind,
+      error: message,
+      stack: failure.stack ?? '',
+      ...inner,
+    })
+  else if (kind === 'unavailable' || kind === 'bad_block' || kind === 'deadline')
+    log('warn', 'A request could not be answered.', { id, kind, error: message, ...inner })
+}

@@ -1,0 +1,60 @@
+import type { OptionDefaults } from '#actions/options.ts'
+import { Failure } from '#failure/failure.ts'
+import { ALLOWED } from './envelope.ts'
+import { type Answering, answering } from './exchange.ts'
+import { COMMON_HEADERS } from './reply.ts'
+import { isRoutable, targetOf } from './target.ts'
+
+export type BeforeRouting = {
+  readonly answering: Answering & { readonly defaults: OptionDefaults }
+  /** The routes, for a GET. */
+  readonly get: (request: Request) => Response | Promise<Response>
+}
+
+/**
+ * What is decided before any path is looked at: which methods there are, and that HEAD is GET without its body.
+ * undefined: a GET for the routes.
+ */
+export const beforeRouting = (
+  request: Request,
+  { answering: options, get }: BeforeRouting,
+): Promise<Response> | Response | undefined => {
+  const { method } = request
+  if (method === 'OPTIONS') return preflight()
+  if (method !== 'GET' && method !== 'HEAD') return answering('method', refuse, options)(request)
+  if (method === 'GET' && isRoutable(request.url)) return undefined
+  const { path, query } = targetOf(request.url)
+  const { headers, signal } = request
+  const asked = get(
+    new Request(`http://host.invalid${path}${query === '' ? '' : `?${query}`}`, { headers, signal }),
+  )
+  return method === 'GET' ? asked : withoutBody(asked)
+}
+
+const refuse = async ({ request }: { readonly request: Request }): Promise<never> => {
+  throw new Failure('method_not_allowed', `Method ${request.method} is not supported; use GET.`, {
+    zh: `不支持 ${request.method} 方法；请使用 GET。`,
+  })
+}
+
+/** A day: what browsers may ask does not change while the service runs. */
+const PREFLIGHT_SECONDS = 86_400
+
+const preflight = (): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      ...COMMON_HEADERS,
+      Allow: ALLOWED,
+      'Access-Control-Allow-Methods': ALLOWED,
+      'Access-Control-Allow-Headers': 'X-API-Key, If-None-Match, Accept-Language, Content-Type',
+      'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+    },
+  })
+
+/** Its headers, the length too, are those of the GET. */
+const withoutBody = async (asked: Response | Promise<Response>): Promise<Response> => {
+  const { status, headers, body } = await asked
+  await body?.cancel()
+  return new Response(null, { status, headers })
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { MAX_PARAMETERS, parseQuery } from './query-text.ts'
+
+const good: readonly (readonly [text: string, query: readonly (readonly [string, string])[]])[] = [
+  ['', []],
+  ['&&', []],
+  [
+    'a=1&b=2',
+    [
+      ['a', '1'],
+      ['b', '2'],
+    ],
+  ],
+  [
+    'b=2&a=1&b=3',
+    [
+      ['b', '2'],
+      ['a', '1'],
+      ['b', '3'],
+    ],
+  ],
+  ['a', [['a', '']]],
+  ['a=', [['a', '']]],
+  ['a=b=c', [['a', 'b=c']]],
+  ['a=x+y%2B', [['a', 'x y+']]],
+  ['%61=%E7%8C%AB', [['a', '猫']]],
+  ['a=%EF%BB%BFx', [['a', '\uFEFFx']]],
+  ['a=%00', [['a', '\0']]],
+  ['a=猫%41', [['a', '猫A']]],
+  [
+    '__proto__=1&constructor=2',
+    [
+      ['__proto__', '1'],
+      ['constructor', '2'],
+    ],
+  ],
+]
+for (const [text, query] of good)
+  test(`parseQuery: ${JSON.stringify(text)}`, () =>
+    expect(parseQuery(text)).toEqual({ query, keys: [], fault: undefined }))
+
+const RULE = 'each % must be followed by two hexadecimal digits, and the bytes must be UTF-8.'
+const bad: readonly (readonly [text: string, message: string])[] = [
+  ['a=%', `Parameter 'a' is not well encoded: ${RULE}`],
+  ['a=%4', `Parameter 'a' is not well encoded: ${RULE}`],
+  ['a=%zz', `Parameter 'a' is not well encoded: ${RULE}`],
+  ['a=%ff', `Parameter 'a' is not well encoded: ${RULE}`],
+  ['a=%C0%80', `Parameter 'a' is not well encoded: ${RULE}`],
+  ['a=%ED%A0%80', `Parameter 'a' is not well encoded: ${RULE}`],
+  ['a=%F4%90%80%80', `Parameter 'a' is not well encoded: ${RULE}`],
+  ['%zz=1', `Parameter name '%zz' is not well encoded: ${RULE}`],
+  ['=1', 'A parameter has no name before its =.'],
+  [`${'a=1&'.repeat(MAX_PARAMETERS)}b=1`, 'The query has 65 parameters; at most 64 are read.'],
+]
+for (const [text, message] of bad)
+  test(`parseQuery: refuses ${text.slice(0, 20)}`, () =>
+    expect(parseQuery(text).fault).toMatchObject({ kind: 'bad_request', message }))
+
+test('parseQuery: takes the keys out, also when the rest is broken', () => {
+  expect(parseQuery('apikey=a&x=%&%61pikey=b&apikey=%')).toMatchObject({ query: [], keys: ['a', 'b', ''] })
+  expect(parseQuery('APIKEY=a').keys).toEqual([])
+})
+
+test('parseQuery: what URLSearchParams writes is read back', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 12 }).filter(part => part.isWellFormed())
+  const pair = fc.tuple(
+    text.filter(name => name !== '' && name !== 'apikey'),
+    text,
+  )
+  fc.assert(
+    fc.property(fc.array(pair, { maxLength: 20 }), pairs => {
+      const written = new URLSearchParams(pairs).toString()
+      expect(parseQuery(written)).toEqual({ query: pairs, keys: [], fault: undefined })
+    }),
+  )
+})

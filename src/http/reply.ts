@@ -1,0 +1,71 @@
+import { acceptsGzip, etagOf, gzipTagOf, isKnownTag } from './etag.ts'
+
+/** Below this many bytes gzip saves less than a packet. */
+const GZIP_FROM_BYTES = 1_024
+/** Level 1: answers are packed once and thrown away; higher levels cost more time than the network saves. */
+const GZIP_LEVEL = 1
+
+/** An answer before it becomes a Response. */
+export type Reply = {
+  readonly status: number
+  readonly type: string
+  readonly body: Uint8Array<ArrayBuffer>
+  readonly headers: Readonly<Record<string, string>>
+  /** `tagged`: has an ETag, answers If-None-Match, may be packed. `raw`: as it stands. */
+  readonly form: 'tagged' | 'raw'
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+const encoder = new TextEncoder()
+
+/** A body of text; `raw` unless said otherwise. */
+export const textReply = (
+  status: number,
+  type: string,
+  text: string,
+  options: { readonly headers?: Readonly<Record<string, string>>; readonly form?: Reply['form'] } = {},
+): Reply => ({
+  status,
+  type,
+  body: encoder.encode(text),
+  headers: options.headers ?? {},
+  form: options.form ?? 'raw',
+})
+
+/** Headers a page of another origin may read. */
+const EXPOSED =
+  'ETag, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Block-Height, X-Block-Time, X-Request-Id'
+
+/**
+ * Any page may ask, none with the browser's credentials: the key is in the request. Keys stand in URLs, so no link
+ * followed from an answer may carry the address on.
+ */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+/** The Response of a GET. Lengths are always given, so HEAD can repeat them. */
+export const responseOf = (reply: Reply, request: Request, id: string): Response => {
+  const headers = new Headers({ ...COMMON_HEADERS, 'X-Request-Id': id, ...reply.headers })
+  if (reply.form === 'raw') return withBody(reply, headers, reply.body)
+  const etag = etagOf(reply.body)
+  headers.append('Vary', 'Accept-Encoding')
+  headers.set('ETag', etag)
+  if (isKnownTag(request.headers.get('if-none-match'), etag))
+    return new Response(null, { status: 304, headers })
+  const packs = reply.body.length > GZIP_FROM_BYTES && acceptsGzip(request.headers.get('accept-encoding'))
+  if (!packs) return withBody(reply, headers, reply.body)
+  headers.set('ETag', gzipTagOf(etag))
+  headers.set('Content-Encoding', 'gzip')
+  return withBody(reply, headers, Bun.gzipSync(reply.body, { level: GZIP_LEVEL }))
+}
+
+const withBody = ({ status, type }: Reply, headers: Headers, body: Uint8Array<ArrayBuffer>): Response => {
+  headers.set('Content-Type', type)
+  headers.set('Content-Length', String(body.length))
+  return new Response(body, { status, headers })
+}

@@ -1,0 +1,133 @@
+import type { Text } from '#actions/define.ts'
+
+/** One segment of a node path after the method's name. */
+type Segment = {
+  readonly name: string
+  /** What the raw, undecoded segment must match: a `%`, a slash or dots alone never do. */
+  readonly pattern: RegExp
+  readonly rule: Text
+  readonly example: string
+}
+
+/** A read-only GET method of the node (chain documentation, HTTP RPC). */
+export type RpcMethod = {
+  readonly name: string
+  readonly segments: readonly Segment[]
+  readonly title: Text
+}
+
+const hash: Segment = {
+  name: 'hash',
+  pattern: /^[1-9A-HJ-NP-Za-km-z]{1,64}$/,
+  rule: { en: '1 to 64 base58 characters', zh: '1 至 64 个 base58 字符' },
+  example: '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg',
+}
+const txHash: Segment = { ...hash, example: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp' }
+const number: Segment = {
+  name: 'number',
+  pattern: /^[0-9]{1,19}$/,
+  rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
+  example: '4851',
+}
+/** The spellings Go's ParseBool takes, as the node does. */
+const flag = (name: string): Segment => ({
+  name,
+  pattern: /^(?:true|false|True|False|TRUE|FALSE|t|f|T|F|1|0)$/,
+  rule: { en: 'true or false', zh: 'true 或 false' },
+  example: 'true',
+})
+const complete = flag('complete')
+const longest = flag('by_longest_chain')
+const named = (name: string, example: string): Segment => ({
+  name,
+  pattern: /^(?!\.+$)[A-Za-z0-9_.]{1,100}$/,
+  rule: { en: '1 to 100 letters, digits, dots or _', zh: '1 至 100 个字母、数字、点或 _' },
+  example,
+})
+const account = named('account', 'admin')
+const tokenId: Segment = {
+  ...named('token_id', '0'),
+  pattern: /^(?!\.+$)[A-Za-z0-9_.-]{1,64}$/,
+  rule: { en: '1 to 64 letters, digits, dots, _ or -', zh: '1 至 64 个字母、数字、点、_ 或 -' },
+}
+
+const method = (name: string, segments: readonly Segment[], en: string, zh: string): RpcMethod => ({
+  name,
+  segments,
+  title: { en, zh },
+})
+
+/** The methods that pass the gateway; nothing else reaches the node. */
+export const rpcMethods: readonly RpcMethod[] = [
+  method('getNodeInfo', [], 'The node: version, mode, network.', '节点信息：版本、模式、网络。'),
+  method(
+    'getChainInfo',
+    [],
+    'The chain: head, last irreversible block, witnesses.',
+    '链信息：链头、最后不可逆区块、见证节点。',
+  ),
+  method('getRAMInfo', [], 'RAM: used, available, prices.', 'RAM：已用、可用、价格。'),
+  method('getGasRatio', [], 'Gas ratios of the head block.', '链头区块的 gas 费率。'),
+  method('getTxByHash', [txHash], 'A transaction with its receipt.', '交易及其收据。'),
+  method('getTxReceiptByTxHash', [txHash], 'The receipt of a transaction.', '交易收据。'),
+  method('getBlockByHash', [hash, complete], 'A block by hash.', '按哈希查询区块。'),
+  method('getBlockByNumber', [number, complete], 'A block by number.', '按高度查询区块。'),
+  method('getRawBlockByNumber', [number, complete], 'A block in storage form.', '区块的存储形式。'),
+  method('getAccount', [account, longest], 'An account.', '账户。'),
+  method('getTokenBalance', [account, named('token', 'iost'), longest], 'A balance.', '代币余额。'),
+  method(
+    'getToken721Balance',
+    [account, named('token', 'nft_cats'), longest],
+    'Items of a token721 an account holds.',
+    '账户持有的 token721 资产。',
+  ),
+  method(
+    'getToken721Metadata',
+    [named('token', 'nft_cats'), tokenId, longest],
+    'Metadata of a token721 item.',
+    'token721 资产的元数据。',
+  ),
+  method(
+    'getToken721Owner',
+    [named('token', 'nft_cats'), tokenId, longest],
+    'Owner of a token721 item.',
+    'token721 资产的所有者。',
+  ),
+  method(
+    'getContract',
+    [named('id', 'token.iost'), longest],
+    'A contract with its code and ABI.',
+    '合约及其代码和 ABI。',
+  ),
+  method(
+    'getContractVote',
+    [named('id', 'vote_producer.iost'), longest],
+    'Votes cast by a contract.',
+    '合约投出的票。',
+  ),
+  method(
+    'getProducerVoteInfo',
+    [named('account', 'producer000'), longest],
+    'A producer and its votes.',
+    '节点（生产者）及其得票。',
+  ),
+  method('getVoterBonus', [account, longest], 'Bonus a voter may withdraw.', '投票者可领取的奖励。'),
+  method(
+    'getCandidateBonus',
+    [named('account', 'producer000'), longest],
+    'Bonus a producer may withdraw.',
+    '节点（生产者）可领取的奖励。',
+  ),
+  method('getTokenInfo', [named('symbol', 'iost'), longest], 'A token.', '代币信息。'),
+]
+
+/** Methods of the interface that are switched off: 503. */
+export const rpcUnavailable: readonly string[] = ['sendTx', 'execTx', 'subscribe']
+
+/** `/rpc/getAccount/{account}/{by_longest_chain}` */
+export const templateOf = ({ name, segments }: RpcMethod): string =>
+  ['/rpc', name, ...segments.map(segment => `{${segment.name}}`)].join('/')
+
+/** Path of a call that works on the recorded chain. */
+export const examplePathOf = ({ name, segments }: RpcMethod): string =>
+  ['/rpc', name, ...segments.map(({ example }) => example)].join('/')

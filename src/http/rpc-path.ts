@@ -1,0 +1,53 @@
+import { badRequest, nearest, shown } from '#actions/say.ts'
+import { Failure } from '#failure/failure.ts'
+import { type RpcMethod, rpcMethods, rpcUnavailable, templateOf } from './rpc-methods.ts'
+import { Told } from './told.ts'
+
+/** An hour: the methods that are switched off do not come back by themselves. */
+const SWITCHED_OFF_RETRY_SECONDS = 3_600
+
+/**
+ * The node's path for a gateway path, `/rpc/getAccount/admin/true` → `/getAccount/admin/true`. Only listed names with
+ * segments of the right form come through, undecoded. Throws 'not_found', 'bad_request', or 'unavailable' for the
+ * methods that are switched off.
+ */
+export const nodePathOf = (path: string): string => {
+  const [name = '', ...segments] = path.slice('/rpc/'.length).split('/')
+  if (rpcUnavailable.includes(name) && segments.length === 0)
+    throw new Told('unavailable', `Method ${name} is temporarily unavailable.`, {
+      zh: `方法 ${name} 暂时不可用。`,
+      details: { retryAfter: SWITCHED_OFF_RETRY_SECONDS },
+    })
+  const method = rpcMethods.find(known => known.name === name)
+  if (method === undefined) throw unknownMethod(name)
+  if (segments.length !== method.segments.length) throw wrongForm(method)
+  for (const [place, segment] of method.segments.entries()) {
+    const text = segments[place] ?? ''
+    if (!segment.pattern.test(text))
+      throw badRequest(
+        {
+          en: `Segment '${segment.name}' of ${templateOf(method)} is ${shown(text)}; it must be ${segment.rule.en}.`,
+          zh: `${templateOf(method)} 的路径段 '${segment.name}' 的值为 ${shown(text)}；必须是${segment.rule.zh}。`,
+        },
+        { parameter: segment.name },
+      )
+  }
+  return `/${[name, ...segments].join('/')}`
+}
+
+const unknownMethod = (name: string): Failure => {
+  if (name === '')
+    return new Failure('not_found', 'No method is named after /rpc/, such as /rpc/getNodeInfo.', {
+      zh: '/rpc/ 之后没有方法名，例如 /rpc/getNodeInfo。',
+    })
+  const names = rpcMethods.map(method => method.name)
+  const near = nearest(name, names) ?? ''
+  return new Failure('not_found', `Method ${shown(name)} is not known here; the nearest one is '${near}'.`, {
+    zh: `未知方法 ${shown(name)}；最接近的是 '${near}'。`,
+  })
+}
+
+const wrongForm = (method: RpcMethod): Failure =>
+  new Failure('not_found', `Method ${method.name} has the form ${templateOf(method)}.`, {
+    zh: `方法 ${method.name} 的形式为 ${templateOf(method)}。`,
+  })

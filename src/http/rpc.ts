@@ -1,0 +1,47 @@
+import { OPTION_VALUES } from '#actions/options.ts'
+import { IGNORED } from '#actions/query.ts'
+import { badRequest, shown } from '#actions/say.ts'
+import type { Node } from '#node/port.ts'
+import type { Exchange, Handler } from './exchange.ts'
+import { nodePathOf } from './rpc-path.ts'
+import { Told } from './told.ts'
+
+/** No node is configured: nothing changes before a restart. */
+const NO_NODE_RETRY_SECONDS = 60
+
+/** Answers `/rpc/…`: the node's own status, content type and bytes. The key and the query stay here. */
+export const rpcHandler =
+  (node: Node | undefined): Handler =>
+  async (exchange, signal) => {
+    const path = nodePathOf(exchange.path)
+    exchange.named.action = path.split('/')[1] ?? ''
+    refuseUnknown(exchange)
+    if (node === undefined)
+      throw new Told('unavailable', 'This service follows no node.', {
+        zh: '本服务未连接节点。',
+        details: { retryAfter: NO_NODE_RETRY_SECONDS },
+      })
+    const { status, contentType, body } = await node.get(path, signal)
+    // A copy: what the node's client gives may lie in a buffer that is shared.
+    return {
+      status,
+      type: contentType,
+      body: Uint8Array.from(body),
+      headers: { 'Cache-Control': 'no-store' },
+      form: 'raw',
+    }
+  }
+
+/** The node's GET methods take no parameters; only what every call of this service knows is let pass, and unused. */
+const refuseUnknown = ({ query }: Exchange): void => {
+  const known = [...Object.keys(OPTION_VALUES), ...IGNORED]
+  for (const [name] of query)
+    if (!known.includes(name))
+      throw badRequest(
+        {
+          en: `Parameter ${shown(name)} is not known here; /rpc/ takes 'apikey' only.`,
+          zh: `未知参数 ${shown(name)}；/rpc/ 只接受 'apikey'。`,
+        },
+        { parameter: 'apikey' },
+      )
+}

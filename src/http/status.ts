@@ -1,0 +1,72 @@
+import { chainInfoOf } from '#actions/head.ts'
+import { BEHIND } from '#actions/loading.ts'
+import { writeJson } from '#chain/json.ts'
+import { toIso } from '#chain/time.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Published, Store } from '#store/port.ts'
+import type { Handler } from './exchange.ts'
+import { JSON_TYPE, textReply } from './reply.ts'
+
+const NOT_CACHED = { 'Cache-Control': 'no-store' }
+/** Anybody may ask for readiness, so the store is asked this often at most, in milliseconds. */
+const KEPT_MS = 500
+
+/** `/health`: the process is up. Asks nothing of anybody. */
+export const healthHandler =
+  (version: string): Handler =>
+  async () =>
+    textReply(200, JSON_TYPE, writeJson({ status: 'ok', version }), { headers: NOT_CACHED })
+
+export type ReadyOptions = {
+  readonly store: Pick<Store, 'published'>
+  readonly node: Node | undefined
+  readonly version: string
+  /** Milliseconds. */
+  readonly now: () => number
+}
+
+/**
+ * `/ready`: 200 when answers are worth having; 503 with the reason while nothing is published, the store is out of
+ * reach, or the load is more than 1,000 blocks behind.
+ */
+export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handler => {
+  let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined
+  const published = (): Promise<Published | undefined> => {
+    if (kept === undefined || now() >= kept.until)
+      kept = { published: store.published(), until: now() + KEPT_MS }
+    return kept.published
+  }
+  return async (_exchange, signal) => {
+    const at = await published().catch(storeFailure)
+    if (at instanceof Failure) return notReady({ reason: 'The store can not be read.', version })
+    if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
+    const info = await chainInfoOf({ node, signal })
+    const lib = Math.max(at.lib, info?.libBlock ?? 0)
+    const behind = Math.max(0, lib - at.height)
+    const state = {
+      height: at.height,
+      time: toIso(at.time),
+      lib,
+      behind,
+      node: nodeState(node, info),
+      version,
+    }
+    if (behind > BEHIND)
+      return notReady({ reason: `The load is more than ${BEHIND} blocks behind.`, ...state })
+    return textReply(200, JSON_TYPE, writeJson({ ready: true, ...state }), { headers: NOT_CACHED })
+  }
+}
+
+const nodeState = (node: Node | undefined, info: unknown): 'none' | 'reachable' | 'unreachable' =>
+  node === undefined ? 'none' : info === undefined ? 'unreachable' : 'reachable'
+
+const notReady = (state: Readonly<Record<string, unknown>>) =>
+  textReply(503, JSON_TYPE, writeJson({ ready: false, ...state }), {
+    headers: { ...NOT_CACHED, 'Retry-After': '5' },
+  })
+
+const storeFailure = (error: unknown): Failure => {
+  if (error instanceof Failure && error.kind === 'unavailable') return error
+  throw error
+}

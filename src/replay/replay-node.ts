@@ -1,0 +1,158 @@
+import { type Answer, found, refused } from './answer.ts'
+import {
+  filteredTransactions,
+  hashesOf,
+  NO_SIGN,
+  rawHead,
+  receiptAnswer,
+  signaturesIn,
+  transactionAnswer,
+  withoutTransactions,
+} from './block-text.ts'
+import { parseBool, parseInt64, readBody } from './go-values.ts'
+import type { Recording } from './recording.ts'
+
+/** Heads per call of getBlockHeaderByRange and distance of the ends of getBlockTxsByContract (go-iost rpc). */
+const HEAD_LIMIT = 110n
+const TRANSACTION_RANGE = 100n
+/** Hashes in paths have fewer letters than this (go-iost rpc, checkHashValid). */
+const HASH_LETTERS = 100
+
+const BLOCK_NOT_FOUND = refused(2, 'block not found')
+
+/** The calls a recording can answer by itself at any height up to its last. `height()` is the head and irreversible. */
+export const replayNode = (recording: Recording, height: () => number) => {
+  const textAt = (at: bigint): string | undefined =>
+    at >= 0n && at <= BigInt(height()) ? recording.blockText(Number(at)) : undefined
+  const hashes = once(() => hashIndex(recording))
+  const signatures = once(async () => signatureIndex(recording))
+
+  const blockAnswer = (text: string | undefined, complete: boolean): Answer =>
+    text === undefined ? BLOCK_NOT_FOUND : found(complete ? text : withoutTransactions(text))
+
+  const transactionPlace = (hash: string): Place | undefined => {
+    const place = hashes().transactions.get(hash)
+    return place === undefined || place.height > height() ? undefined : place
+  }
+
+  return {
+    chainInfo: async (): Promise<Answer> => {
+      const recorded = (await recording.calls()).find(
+        ({ path, status }) => path === '/getChainInfo' && status === 200,
+      )
+      const { block } = JSON.parse(withoutTransactions(textAt(BigInt(height())) ?? '')) as {
+        block: { hash: string; time: string }
+      }
+      const now = new Map<string, string>()
+      for (const side of ['head', 'lib']) {
+        now.set(`${side}_block`, String(height()))
+        now.set(`${side}_block_hash`, block.hash)
+        now.set(`${side}_block_time`, block.time)
+      }
+      const text = (recorded?.text ?? '{}').replace(/"(\w+)":"[^"]*"/g, (written, key: string) =>
+        now.has(key) ? `"${key}":"${now.get(key)}"` : written,
+      )
+      return found(text)
+    },
+
+    blockByNumber: (number: string, complete: string): Answer => {
+      const at = parseInt64('number', number)
+      if (typeof at !== 'bigint') return at
+      const whole = parseBool('complete', complete)
+      return typeof whole === 'boolean' ? blockAnswer(textAt(at), whole) : whole
+    },
+
+    blockByHash: (hash: string, complete: string): Answer => {
+      const whole = parseBool('complete', complete)
+      if (typeof whole !== 'boolean') return whole
+      const at = hashes().blocks.get(hash)
+      return tooLong(hash) ?? blockAnswer(at === undefined ? undefined : textAt(BigInt(at)), whole)
+    },
+
+    transactionByHash: (hash: string): Answer => {
+      const place = transactionPlace(hash)
+      const text = place === undefined ? undefined : recording.blockText(place.height)
+      if (place === undefined || text === undefined) return tooLong(hash) ?? refused(2, 'tx not found')
+      return found(transactionAnswer(text, place.height, place.index))
+    },
+
+    receiptByHash: (hash: string): Answer => {
+      const place = transactionPlace(hash)
+      const text = place === undefined ? undefined : recording.blockText(place.height)
+      if (place === undefined || text === undefined)
+        return tooLong(hash) ?? refused(2, 'failed to Get the receipt: not found')
+      return found(receiptAnswer(text, place.index))
+    },
+
+    headersByRange: async (body: string): Promise<Answer> => {
+      const range = readBody(body, { integers: ['start', 'end'], texts: [] })
+      if ('status' in range) return range
+      const { start, end } = range
+      if (end <= start || end > start + HEAD_LIMIT) return refused(2, `invalid range ${start} to ${end}`)
+      const signed = await signatures()
+      const heads: string[] = []
+      for (let at = start; at < end; at += 1n) {
+        const text = textAt(at)
+        if (text === undefined) break
+        heads.push(rawHead(text, signed.get(Number(at)) ?? NO_SIGN))
+      }
+      return found(`{"block_list":[${heads.join(', ')}]}`)
+    },
+
+    transactionsByContract: (body: string): Answer => {
+      const asked = readBody(body, {
+        integers: ['from_block', 'to_block'],
+        texts: ['contract', 'action_name'],
+      })
+      if ('status' in asked) return asked
+      const { from_block: from, to_block: to } = asked
+      if (to <= from || to > from + TRANSACTION_RANGE) return refused(2, `invalid range ${from} to ${to}`)
+      const blocks: string[] = []
+      for (let at = from; at <= to; at += 1n) {
+        const text = textAt(at)
+        if (text === undefined) return BLOCK_NOT_FOUND
+        const entry = filteredTransactions(text, Number(at), asked)
+        if (entry !== undefined) blocks.push(entry)
+      }
+      return found(`{"blocktx_list":[${blocks.join(', ')}]}`)
+    },
+  } as const
+}
+
+export type ReplayNode = ReturnType<typeof replayNode>
+
+type Place = { readonly height: number; readonly index: number }
+
+const tooLong = (hash: string): Answer | undefined =>
+  hash.length >= HASH_LETTERS
+    ? refused(2, `hash len(${hash.length}) is greater then ${HASH_LETTERS}`)
+    : undefined
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** Where every hash stands; built at the first question by hash, from all blocks. */
+const hashIndex = (recording: Recording) => {
+  const blocks = new Map<string, number>()
+  const transactions = new Map<string, Place>()
+  for (let height = 0; height <= recording.height; height += 1) {
+    const written = hashesOf(recording.blockText(height) ?? '')
+    blocks.set(written.block, height)
+    written.transactions.forEach((hash, index) => {
+      transactions.set(hash, { height, index })
+    })
+  }
+  return { blocks, transactions } as const
+}
+
+const signatureIndex = async (recording: Recording): Promise<ReadonlyMap<number, string>> =>
+  new Map(
+    (await recording.calls())
+      .filter(({ path, status }) => path === '/getBlockHeaderByRange' && status === 200)
+      .flatMap(({ text }) => signaturesIn(text)),
+  )
