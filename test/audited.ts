@@ -1,0 +1,48 @@
+import { audit } from '#audit/audit.ts'
+import { findings } from '#audit/finding.ts'
+import type { Node } from '#node/port.ts'
+import type { Store, Writer } from '#store/port.ts'
+import { temporarySqlite } from './loading.ts'
+
+/** Audits a store over a scratch file of its own: `index id field` of everything found, sorted. */
+export const audited = async (
+  store: Store,
+  {
+    node,
+    writer,
+    sample = 0,
+  }: { readonly node?: Node; readonly writer?: Writer; readonly sample?: number } = {},
+) => {
+  const scratch = await temporarySqlite()
+  const found = findings(Number.POSITIVE_INFINITY)
+  try {
+    const { complete, notes } = await audit(
+      {
+        store,
+        scratch: scratch.store,
+        ...(node === undefined ? {} : { node }),
+        ...(writer === undefined ? {} : { writer }),
+      },
+      { sample, signal: new AbortController().signal, onFinding: found.add, onLooked: () => undefined },
+    )
+    const lines = found.shown.map(({ index, id, field }) => `${index} ${id} ${field}`)
+    return { complete, notes, found: lines.sort(), findings: found.shown }
+  } finally {
+    await scratch.destroy()
+  }
+}
+
+/** Audits and puts right what differs, as the command does. */
+export const repaired = async (
+  store: Store,
+  options: { readonly node?: Node; readonly sample?: number } = {},
+) => {
+  const identity = await store.identity()
+  if (identity === undefined) throw new Error('Nothing is loaded.')
+  const writer = await store.takeOver(identity)
+  try {
+    return await audited(store, { ...options, writer })
+  } finally {
+    await writer.release()
+  }
+}

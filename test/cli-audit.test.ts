@@ -1,0 +1,81 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { type CliFolder, cliFolder } from './cli-process.ts'
+import { replayed } from './loading.ts'
+
+const HEIGHT = 150
+
+const damage = (folder: CliFolder, sql: string): void => {
+  const database = new Database(join(folder.path, 'data/iostlens.sqlite'))
+  database.run(sql)
+  database.close()
+}
+
+test('verify, repair: name what differs, tell first, put it right, leave nothing behind', async () => {
+  const node = await replayed(HEIGHT)
+  await using folder = await cliFolder()
+  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  const key = (await folder.run(['keys', 'add', 'wallet'])).code
+  const whole = await folder.run(['verify'])
+  expect([key, whole.code, whole.out]).toEqual([
+    0,
+    0,
+    expect.stringMatching(/^sqlite:data\/iostlens\.sqlite at block 150, \S+: whole\n$/),
+  ])
+
+  damage(folder, "UPDATE lists SET count = count + 1 WHERE id = 'account/admin'")
+  const found = await folder.run(['verify'])
+  const finding = expect.stringMatching(
+    /^lists account\/admin count: stored \d+ expected \d+\nlists count: 1 in all\n/,
+  )
+  expect([found.code, found.out]).toEqual([3, finding])
+
+  const told = await folder.run(['repair', '--dry-run'])
+  expect([told.code, told.out]).toEqual([
+    3,
+    expect.stringContaining('1 differences would be put right, nothing was'),
+  ])
+  expect((await folder.run(['verify'])).code).toBe(3)
+
+  // A loader of this very process: it holds the store for certain.
+  const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
+  const identity = await store.identity()
+  const writer = identity === undefined ? undefined : await store.takeOver(identity)
+  const refused = await folder.run(['repair'])
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('Another loader is writing')])
+  await writer?.release()
+  await store.close()
+
+  const repaired = await folder.run(['repair', '--json'])
+  const { whole: isWhole, totals } = JSON.parse((await folder.run(['verify', '--json'])).out)
+  expect([repaired.code, isWhole, totals]).toEqual([0, true, {}])
+
+  damage(folder, 'DELETE FROM blocks WHERE height = 70; DELETE FROM transactions WHERE height = 0')
+  const lost = await folder.run(['verify', '--json'])
+  expect([lost.code, JSON.parse(lost.out).complete, JSON.parse(lost.out).totals]).toEqual([
+    3,
+    false,
+    { 'blocks document': 2 },
+  ])
+  expect((await folder.run(['repair'])).code).toBe(3)
+  expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
+  expect((await folder.run(['verify'])).code).toBe(0)
+  expect((await folder.run(['keys', 'list'])).out).toContain('wallet')
+  expect((await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))).toEqual([])
+
+  await node.stop()
+  expect((await folder.run(['verify', '--node', node.url, '--node-timeout', '200ms'])).code).toBe(75)
+}, 180_000)
+
+test('verify: nothing loaded is to be tried again', async () => {
+  await using folder = await cliFolder()
+  const nothing = await folder.run(['verify'])
+  expect([nothing.code, nothing.out, nothing.err]).toEqual([
+    75,
+    '',
+    expect.stringContaining('nothing is loaded yet'),
+  ])
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { cliFolder, spawnIn } from './cli-process.ts'
+
+const SCRIPTS = join(import.meta.dir, '../scripts')
+
+test.each(['start', 'test', 'build', 'backfill', 'follow', 'check-loaded'])(
+  'scripts: %s tells what it does, from any folder',
+  async script => {
+    await using folder = await cliFolder()
+    const { code, out, err } = await spawnIn(folder.path, [join(SCRIPTS, script), '--help']).ended
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toStartWith(`usage: scripts/${script}`)
+  },
+)
+
+test('scripts: bun is the pinned one', async () => {
+  await using folder = await cliFolder()
+  const { engines } = await Bun.file(join(SCRIPTS, '../package.json')).json()
+  const { code, out } = await spawnIn(folder.path, [join(SCRIPTS, 'bun'), '--version']).ended
+  expect([code, out]).toEqual([0, `${engines.bun}\n`])
+})

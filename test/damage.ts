@@ -1,0 +1,106 @@
+import { Database } from 'bun:sqlite'
+import type { AnyIndex } from '#indices/registry.ts'
+import type { Store } from '#store/port.ts'
+import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
+import { openTestElastic } from './elasticsearch.ts'
+import { temporarySqlite } from './loading.ts'
+
+export type Value = string | bigint | number
+
+/** A store and ways to damage it, past all of the store's own code. */
+export type Damageable = {
+  readonly kind: 'sqlite' | 'elastic'
+  readonly store: Store
+  change(index: AnyIndex, id: string, field: string, value: Value): Promise<void>
+  remove(index: AnyIndex, id: string): Promise<void>
+  copy(index: AnyIndex, id: string, as: string): Promise<void>
+  /** The row is no longer found at the place. */
+  losePlace(id: string, place: bigint): Promise<void>
+  dump(): Promise<Dump>
+  destroy(): Promise<void>
+}
+
+export const damageableSqlite = async (): Promise<Damageable> => {
+  const { store, path, destroy } = await temporarySqlite()
+  const write = async (sql: string, ...values: readonly Value[]): Promise<void> => {
+    const database = new Database(path, { safeIntegers: true })
+    try {
+      const { changes } = database.query(sql).run(...values)
+      if (changes === 0) throw new Error(`Nothing to damage: ${sql} ${values}`)
+    } finally {
+      database.close()
+    }
+  }
+  return {
+    kind: 'sqlite',
+    store,
+    change: ({ name }, id, field, value) =>
+      write(`UPDATE "${name}" SET "${field}" = ? WHERE id = ?`, value, id),
+    remove: ({ name }, id) => write(`DELETE FROM "${name}" WHERE id = ?`, id),
+    copy: ({ name, fields }, id, as) => {
+      const columns = Object.keys(fields)
+        .map(field => `"${field}"`)
+        .join(', ')
+      return write(
+        `INSERT INTO "${name}" (id, ${columns}) SELECT ?, ${columns} FROM "${name}" WHERE id = ?`,
+        as,
+        id,
+      )
+    },
+    losePlace: (_, place) => write('DELETE FROM "records.places" WHERE place = ?', place),
+    dump: async () => dumpSqlite(path),
+    destroy,
+  }
+}
+
+type Stored = { readonly _source: Record<string, unknown>; readonly _version: number }
+
+export const damageableElastic = async (): Promise<Damageable> => {
+  const { store, url, prefix, destroy } = openTestElastic()
+  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const answer = await fetch(`${url}/${prefix}-${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  // History is written to a partition, state behind an alias.
+  const pathOf = ({ name, kind }: AnyIndex, id: string): string =>
+    `${name}${kind === 'history' ? '-000000' : ''}/_doc/${encodeURIComponent(id)}`
+  const get = (index: AnyIndex, id: string) => ask<Stored>('GET', pathOf(index, id))
+  const put = async (index: AnyIndex, id: string, source: object, version: number): Promise<void> => {
+    const versioned = index.kind === 'state' ? `&version=${version}&version_type=external_gte` : ''
+    await ask('PUT', `${pathOf(index, id)}?refresh=true${versioned}`, source)
+  }
+  const change: Damageable['change'] = async (index, id, field, value) => {
+    const { _source, _version } = await get(index, id)
+    const written = typeof value === 'bigint' ? String(value) : value
+    await put(index, id, { ..._source, [field]: written }, _version)
+  }
+  return {
+    kind: 'elastic',
+    store,
+    change,
+    remove: async (index, id) => {
+      await ask('DELETE', `${pathOf(index, id)}?refresh=true`)
+    },
+    copy: async (index, id, as) => {
+      const { _source, _version } = await get(index, id)
+      await put(index, as, _source, _version)
+    },
+    losePlace: async (id, place) => {
+      const { records } = await import('#indices/record.ts')
+      const { _source, _version } = await get(records, id)
+      const places = (_source['places'] as readonly string[]).filter(each => each !== String(place))
+      await put(records, id, { ..._source, places }, _version)
+    },
+    dump: async () => {
+      await ask('POST', '*/_refresh')
+      return dumpElastic(url, prefix)
+    },
+    destroy,
+  }
+}

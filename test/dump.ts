@@ -1,0 +1,87 @@
+import { Database } from 'bun:sqlite'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
+
+/** Every document of a store as text, by `index/id`, past all of the store's own code. */
+export type Dump = ReadonlyMap<string, string>
+
+const NAMES = [...historyIndices, ...stateIndices].map(({ name }) => name)
+
+/** Documents of a SQLite store, and which row stands at each place. */
+export const dumpSqlite = (path: string): Dump => {
+  const database = new Database(path, { readonly: true, safeIntegers: true })
+  try {
+    const dump = new Map<string, string>()
+    for (const name of NAMES)
+      for (const row of database.query(`SELECT * FROM "${name}"`).iterate() as Iterable<
+        Record<string, unknown>
+      >) {
+        const { _row, id, ...fields } = row
+        dump.set(`${name}/${id}`, written(fields))
+      }
+    const places = database.query(
+      'SELECT p.*, r.id AS record FROM "records.places" p JOIN records r ON r._row = p."row"',
+    )
+    for (const { place, record } of places.iterate() as Iterable<{ place: bigint; record: string }>)
+      dump.set(`places/${place}`, record)
+    return dump
+  } finally {
+    database.close()
+  }
+}
+
+/**
+ * Documents of an Elasticsearch store. Without `at`, which says what batch wrote a document last: how blocks are put
+ * into batches is nobody's business but the store's.
+ */
+export const dumpElastic = async (url: string, prefix: string): Promise<Dump> => {
+  const dump = new Map<string, string>()
+  const ask = async (path: string, body: object): Promise<ScrollAnswer> => {
+    const answer = await fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as ScrollAnswer
+  }
+  for (const name of NAMES) {
+    let answer = await ask(`/${prefix}-${name}/_search?scroll=1m`, { size: 5_000 })
+    while (answer.hits.hits.length > 0) {
+      for (const { _id, _source } of answer.hits.hits) {
+        const { at, ...fields } = _source
+        dump.set(`${name}/${_id}`, written(fields))
+      }
+      answer = await ask('/_search/scroll', { scroll: '1m', scroll_id: answer._scroll_id })
+    }
+  }
+  return dump
+}
+
+type ScrollAnswer = {
+  readonly _scroll_id: string
+  readonly hits: {
+    readonly hits: readonly { readonly _id: string; readonly _source: Record<string, unknown> }[]
+  }
+}
+
+const written = (fields: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(
+    Object.entries(fields)
+      .filter(([, value]) => value !== null)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => [
+        name,
+        value instanceof Uint8Array ? Buffer.from(value).toString('hex') : `${value}`,
+      ]),
+  )
+
+/** What differs, a few of it: `index/id: one | other`. */
+export const differences = (a: Dump, b: Dump): readonly string[] => {
+  const found: string[] = []
+  for (const id of new Set([...a.keys(), ...b.keys()])) {
+    if (a.get(id) === b.get(id)) continue
+    found.push(`${id}: ${a.get(id)?.slice(0, 300)} | ${b.get(id)?.slice(0, 300)}`)
+    if (found.length === 5) break
+  }
+  return found
+}

@@ -1,0 +1,75 @@
+import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
+import type { Store } from '#store/port.ts'
+
+/**
+ * The Elasticsearch tests run on: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it. undefined: there is
+ * none, the tests that need one skip themselves and say so; with CI set that is an error.
+ */
+export const elasticsearchUrl = (): string | undefined => {
+  const { ELASTICSEARCH_URL: url, CI } = process.env
+  if (url !== undefined && url !== '') return url.replace(/\/+$/, '')
+  const reason = 'ELASTICSEARCH_URL is not set: run scripts/elasticsearch start, or scripts/test'
+  if (CI !== undefined && CI !== '') throw new Error(`${reason}.`)
+  process.stderr.write(`\nSKIPPED: TESTS ON ELASTICSEARCH. ${reason}.\n\n`)
+  return undefined
+}
+
+/** Short, so that tests that wait for a dead loader's lease do not wait long. */
+const LEASE_MS = 600
+
+export type TestElastic = {
+  readonly url: string
+  /** Of its own for each call; nothing is created yet. */
+  readonly prefix: string
+  readonly store: Store
+  /** Another handle on the same indices, as a second process has. */
+  readonly reopen: (options?: Partial<ElasticOptions>) => Store
+  /** Makes the mapping of an existing index other than it should be. */
+  readonly spoil: () => Promise<void>
+  /** Closes every handle and removes the indices. */
+  readonly destroy: () => Promise<void>
+}
+
+/** An empty store under a random prefix. */
+export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElastic => {
+  const url = options.url ?? elasticsearchUrl()
+  if (url === undefined) throw new Error('There is no Elasticsearch to test on.')
+  const prefix = `test-${crypto.randomUUID().slice(0, 13)}`
+  const opened: Store[] = []
+  const reopen = (more: Partial<ElasticOptions> = {}): Store => {
+    const store = openElastic({ url, prefix, leaseMs: LEASE_MS, ...options, ...more })
+    opened.push(store)
+    return store
+  }
+  return {
+    url,
+    prefix,
+    store: reopen(),
+    reopen,
+    spoil: () =>
+      request(url, 'PUT', `/${prefix}-wealth-0/_mapping`, { _meta: { schema: 1, fingerprint: 'other' } }),
+    destroy: async () => {
+      for (const store of opened) await store.close()
+      // Any host of a cluster will do.
+      await removeIndices(url.replace(/,.*/, ''), prefix)
+    },
+  }
+}
+
+/** Removes every index of a prefix. */
+const removeIndices = async (url: string, prefix: string): Promise<void> => {
+  const names = Object.keys((await (await fetch(`${url}/${prefix}-*`)).json()) as object)
+  // A request's first line holds 4 KiB.
+  for (let from = 0; from < names.length; from += 50)
+    await request(url, 'DELETE', `/${names.slice(from, from + 50).join(',')}`)
+}
+
+const request = async (url: string, method: string, path: string, body?: object): Promise<void> => {
+  const answer = await fetch(url + path, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+}

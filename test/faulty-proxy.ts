@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Asked = {
+  /** From 1, in order of arrival. */
+  readonly number: number
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly body: string
+}
+export type Answered = { readonly status: number; readonly body: string }
+
+/** What happens to a request. */
+export type Fate =
+  | { readonly type: 'pass' }
+  /** The connection is cut and the server never hears of it. */
+  | { readonly type: 'cut-before' }
+  /** The server carries it out, then the connection is cut. */
+  | { readonly type: 'cut-after' }
+  /** Answered by the proxy. */
+  | { readonly type: 'answer'; readonly with: Answered }
+  /** The server's answer is replaced. */
+  | { readonly type: 'change'; readonly to: (answer: Answered) => Answered }
+  /** Goes on when the promise is kept. */
+  | { readonly type: 'hold'; readonly until: Promise<unknown> }
+  /** The server carries it out, then `then` runs; the client gets no answer. */
+  | { readonly type: 'end'; readonly then: () => void }
+
+export type Proxy = { readonly url: string; readonly asked: readonly Asked[]; close(): Promise<void> }
+
+export const pass: Fate = { type: 'pass' }
+
+/** An HTTP server before another one that lets `fateOf` decide about every request. */
+export const openProxy = async (target: string, fateOf: (asked: Asked) => Fate): Promise<Proxy> => {
+  const asked: Asked[] = []
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString()
+    const one = { number: asked.length + 1, method: request.method ?? '', path: request.url ?? '', body }
+    asked.push(one)
+    const fate = fateOf(one)
+    if (fate.type === 'cut-before') return void request.socket.destroy()
+    if (fate.type === 'hold') await fate.until
+    const answer = fate.type === 'answer' ? fate.with : await forward(target, one, request.headers)
+    if (fate.type === 'end') return fate.then()
+    if (fate.type === 'cut-after') return void request.socket.destroy()
+    const { status, body: text } = fate.type === 'change' ? fate.to(answer) : answer
+    response.writeHead(status, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })
+    response.end(text)
+  }
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => request.socket.destroy())
+  })
+  await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: () =>
+      new Promise(closed => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const forward = async (
+  target: string,
+  { method, path, body }: Asked,
+  headers: IncomingMessage['headers'],
+): Promise<Answered> => {
+  const answer = await fetch(target + path, {
+    method,
+    headers: {
+      'content-type': headers['content-type'] ?? 'application/json',
+      accept: headers.accept ?? 'application/json',
+    },
+    ...(body === '' ? {} : { body }),
+  })
+  return { status: answer.status, body: await answer.text() }
+}

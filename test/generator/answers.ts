@@ -1,0 +1,136 @@
+import { type Answer, found, refused } from '#replay/answer.ts'
+import { NO_SIGN } from '#replay/block-text.ts'
+import { parseBool, parseInt64, readBody } from '#replay/go-values.ts'
+import { base58Of32 } from './base58.ts'
+import type { Made } from './block.ts'
+import type { Chain } from './chain.ts'
+import { systemContractText } from './system-contracts.ts'
+import { placeOfHash } from './transaction-hash.ts'
+
+/** Heads per call and distance of the ends of a range of transactions (go-iost rpc). */
+const HEAD_LIMIT = 110n
+const TRANSACTION_RANGE = 100n
+const HASH = 32
+/** Blocks that are hashed to answer where the chain ends; further ahead the end's hash is not told. */
+const NEAR = 200_000
+/** Blocks among which a block is found by its hash. */
+const FOUND_AMONG = 100_000
+const UNKNOWN_HASH = '1'.repeat(HASH)
+const NODE_INFO =
+  '{"build_time":"", "git_hash":"", "mode":"ModeNormal", "network":{"id":"generated", "peer_count":0, ' +
+  '"peer_count_inbound":0, "peer_count_outbound":0}, "code_version":"3.11.5", "server_time":"0"}'
+const BLOCK_NOT_FOUND = refused(2, 'block not found')
+
+const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string => base58Of32(made.roots, which * HASH)
+
+const blockText = (made: Made, complete: boolean): string =>
+  `{"status":"IRREVERSIBLE", "block":{"hash":"${hashIn(made, 3)}", "version":"${made.height === 0 ? 0 : 1}", ` +
+  `"parent_hash":"${made.height === 0 ? '' : hashIn(made, 0)}", "tx_merkle_hash":"${hashIn(made, 1)}", ` +
+  `"tx_receipt_merkle_hash":"${hashIn(made, 2)}", "number":"${made.height}", "witness":"${made.witness}", ` +
+  `"time":"${made.time}", "gas_usage":0, "tx_count":"${made.texts.length}", "info":null, "orig_info":"", ` +
+  `"transactions":[${complete ? made.texts.join(', ') : ''}]}}`
+
+const base64 = (made: Made, which: 0 | 1 | 2): string =>
+  made.roots.toString('base64', which * HASH, (which + 1) * HASH)
+
+const headText = (made: Made): string => {
+  const genesis = made.height === 0
+  return (
+    `{"head":{"version":"${genesis ? 0 : 1}", "parentHash":"${genesis ? '' : base64(made, 0)}", ` +
+    `"txMerkleHash":"${base64(made, 1)}", "txReceiptMerkleHash":"${base64(made, 2)}", ` +
+    `"info":"${genesis ? '' : 'e30='}", "number":"${made.height}", "witness":"${made.witness}", "time":"${made.time}"}, ` +
+    `"sign":${NO_SIGN}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
+  )
+}
+
+/** The transactions of a block that have an action, as the bulk call gives them: those without are missing. */
+const listText = ({ height, texts, without }: Made): string | undefined => {
+  const shown = without.length === 0 ? texts : texts.filter((_, position) => !without.includes(position))
+  if (shown.length === 0) return undefined
+  return `{"status":"IRREVERSIBLE", "block_number":"${height}", "tx_list":[${shown.length === 1 ? shown[0] : shown.join(', ')}]}`
+}
+
+/** What the generated chain's node answers. `end()`: height of its head, which is irreversible. */
+export const generatedNode = (chain: Chain, end: () => number) => {
+  const has = (height: bigint | number): boolean => height >= 0 && height <= end()
+  const byHash = new Map<string, number>()
+  const heightOf = (hash: string): number | undefined => {
+    const last = Math.min(end(), FOUND_AMONG)
+    for (let height = byHash.size; height <= last; height += 1)
+      byHash.set(hashIn(chain.block(height), 3), height)
+    const height = byHash.get(hash)
+    return height === undefined || !has(height) ? undefined : height
+  }
+  const chainInfo = (): Answer => {
+    const last = end()
+    const near = last <= chain.hashed() + NEAR
+    const hash = near ? hashIn(chain.block(last), 3) : UNKNOWN_HASH
+    const time = chain.timeOf(last)
+    const keys = JSON.stringify(chain.world.producers.map(({ key }) => key))
+    return found(
+      `{"net_name":"generated", "protocol_version":"1.0", "chain_id":1024, "head_block":"${last}", ` +
+        `"head_block_hash":"${hash}", "lib_block":"${last}", "lib_block_hash":"${hash}", "witness_list":${keys}, ` +
+        `"lib_witness_list":${keys}, "pending_witness_list":${keys}, "head_block_time":"${time}", "lib_block_time":"${time}"}`,
+    )
+  }
+  return {
+    nodeInfo: (): Answer => found(NODE_INFO),
+    chainInfo,
+    blockByNumber: (number: string, complete: string): Answer => {
+      const height = parseInt64('number', number)
+      if (typeof height !== 'bigint') return height
+      const whole = parseBool('complete', complete)
+      if (typeof whole !== 'boolean') return whole
+      return has(height) ? found(blockText(chain.block(Number(height)), whole)) : BLOCK_NOT_FOUND
+    },
+    blockByHash: (hash: string, complete: string): Answer => {
+      const whole = parseBool('complete', complete)
+      if (typeof whole !== 'boolean') return whole
+      const height = heightOf(hash)
+      return height === undefined ? BLOCK_NOT_FOUND : found(blockText(chain.block(height), whole))
+    },
+    transactionByHash: (hash: string): Answer => {
+      const place = placeOfHash(chain.settings.seed, hash)
+      const text =
+        place === undefined || !has(place.height)
+          ? undefined
+          : chain.block(place.height).texts[place.position]
+      return text === undefined
+        ? refused(2, 'tx not found')
+        : found(`{"status":"IRREVERSIBLE", "transaction":${text}, "block_number":"${place?.height}"}`)
+    },
+    contract: (id: string): Answer => {
+      const text = systemContractText(id)
+      return text === undefined ? refused(2, 'contract not found') : found(text)
+    },
+    headersByRange: (body: string): Answer => {
+      const range = readBody(body, { integers: ['start', 'end'], texts: [] })
+      if ('status' in range) return range
+      if (range.end <= range.start || range.end > range.start + HEAD_LIMIT)
+        return refused(2, `invalid range ${range.start} to ${range.end}`)
+      const heads: string[] = []
+      for (let at = Number(range.start); at < Number(range.end) && has(at); at += 1)
+        heads.push(headText(chain.block(at)))
+      return found(`{"block_list":[${heads.join(', ')}]}`)
+    },
+    transactionsByContract: (body: string): Answer => {
+      const asked = readBody(body, {
+        integers: ['from_block', 'to_block'],
+        texts: ['contract', 'action_name'],
+      })
+      if ('status' in asked) return asked
+      const { from_block: from, to_block: to } = asked
+      if (to <= from || to > from + TRANSACTION_RANGE) return refused(2, `invalid range ${from} to ${to}`)
+      // A filter would need every action looked at; whoever loads asks without.
+      if (asked.contract !== '' || asked.action_name !== '') return refused(2, 'not generated with a filter')
+      if (!has(from) || !has(to)) return BLOCK_NOT_FOUND
+      const blocks: string[] = []
+      for (let at = Number(from); at <= Number(to); at += 1) {
+        const text = listText(chain.block(at))
+        if (text !== undefined) blocks.push(text)
+      }
+      return found(`{"blocktx_list":[${blocks.join(', ')}]}`)
+    },
+  } as const
+}
+export type GeneratedNode = ReturnType<typeof generatedNode>

@@ -1,0 +1,77 @@
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const LETTERS = Uint8Array.from(ALPHABET, letter => letter.charCodeAt(0))
+const FIRST_LETTER = ALPHABET.charCodeAt(0)
+const BASE = 58
+const BYTES = 32
+/** Bits of one limb: a remainder below 58^5 in front of it stays under 2^53. */
+const LIMB = 2 ** 22
+const LIMBS = 12
+/** Letters taken at once; nine times five are enough for 256 bits. */
+const DIGITS = 5
+const GROUPS = 9
+const POWER = BASE ** DIGITS
+const INVERSE = 1 / POWER
+
+const limbs = new Float64Array(LIMBS)
+const text = Buffer.alloc(GROUPS * DIGITS)
+
+/** Reads 32 bytes into limbs of 22 bits, highest first. */
+const fill = (bytes: Uint8Array, at: number): void => {
+  let limb = LIMBS - 1
+  let value = 0
+  let weight = 1
+  for (let index = at + BYTES - 1; index >= at; index -= 1) {
+    value += (bytes[index] as number) * weight
+    weight *= 256
+    if (weight < LIMB) continue
+    const rest = Math.floor(value / LIMB)
+    limbs[limb] = value - rest * LIMB
+    limb -= 1
+    value = rest
+    weight /= LIMB
+  }
+  limbs[limb] = value
+}
+
+/** Divides the limbs from `first` on by 58^5, gives the remainder. A product may be one off a quotient: then it is mended. */
+const divide = (first: number): number => {
+  let rest = 0
+  for (let index = first; index < LIMBS; index += 1) {
+    const value = rest * LIMB + (limbs[index] as number)
+    let quotient = Math.floor(value * INVERSE)
+    rest = value - quotient * POWER
+    if (rest < 0) {
+      quotient -= 1
+      rest += POWER
+    } else if (rest >= POWER) {
+      quotient += 1
+      rest -= POWER
+    }
+    limbs[index] = quotient
+  }
+  return rest
+}
+
+/** Base58 of the 32 bytes at `at`: as `#chain/base58.ts` gives, several times as fast, as nothing is ever one bigint. */
+export const base58Of32 = (bytes: Uint8Array, at = 0): string => {
+  fill(bytes, at)
+  let first = 0
+  let place = text.length
+  for (let group = 0; group < GROUPS; group += 1) {
+    let rest = divide(first) | 0
+    while (first < LIMBS && limbs[first] === 0) first += 1
+    for (let digit = 0; digit < DIGITS; digit += 1) {
+      const next = (rest / BASE) | 0
+      place -= 1
+      text[place] = LETTERS[rest - next * BASE] as number
+      rest = next
+    }
+  }
+  // Letters before the first digit stand for nothing; each leading byte of zero is one.
+  let start = 0
+  while (text[start] === FIRST_LETTER) start += 1
+  let zeros = 0
+  while (zeros < BYTES && bytes[at + zeros] === 0) zeros += 1
+  const written = text.toString('latin1', start)
+  return zeros === 0 ? written : '1'.repeat(zeros) + written
+}

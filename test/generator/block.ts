@@ -1,0 +1,73 @@
+import { baseTransactions } from './base-transaction.ts'
+import { base58Of32 } from './base58.ts'
+import { gasOf, userTransactions } from './content.ts'
+import { hashEncoded, hashHead, hashReceipt, merkleInto } from './hashing.ts'
+import { blockTime } from './time.ts'
+import { writeTxHash } from './transaction-hash.ts'
+import { baseText, transactionText } from './transaction-text.ts'
+import { type World, witnessOf } from './world.ts'
+
+/** A block, ready to be answered with. */
+export type Made = {
+  readonly height: number
+  readonly time: string
+  readonly witness: string
+  /** Parent's hash, transaction root, receipt root and the block's hash, 32 bytes each. */
+  readonly roots: Buffer
+  /** Σ gas × 100. */
+  readonly gas: number
+  /** The node's JSON of the transactions in order. */
+  readonly texts: readonly string[]
+  /** Positions of transactions without actions. */
+  readonly without: readonly number[]
+}
+
+const HASH = 32
+const MOST_TRANSACTIONS = 1024
+const hashes = Buffer.alloc(MOST_TRANSACTIONS * HASH)
+const leaves = Buffer.alloc(MOST_TRANSACTIONS * HASH)
+const NONE: readonly number[] = []
+
+/** What a block takes from its parent: the block's `roots` (its hash stands last) and Σ gas × 100. */
+export type Parent = { readonly roots: Buffer; readonly gas: number }
+
+/** Makes a block on its parent. `texts: false` leaves the JSON out: enough to go on with hashes. */
+export type MakeBlock = (height: number, parent: Parent, texts?: boolean) => Made
+
+export const blockMaker = (world: World): MakeBlock => {
+  const { seed } = world.settings
+  const baseOf = baseTransactions(world)
+  return (height, parent, texts = true) => {
+    const time = texts ? blockTime(seed, height) : ''
+    const { key: witness } = witnessOf(world, height)
+    const users = userTransactions(world, height)
+    const first = height === 0 ? 0 : 1
+    const count = users.length + first
+    const written: string[] = []
+    let without = NONE
+    for (let position = 0; position < count; position += 1) {
+      const at = position * HASH
+      writeTxHash(seed, height, position, hashes, at)
+      const hash = texts ? base58Of32(hashes, at) : ''
+      const tx = position < first ? undefined : users[position - first]
+      if (tx === undefined) {
+        const { parts, receipt } = baseOf(height)
+        hashEncoded(receipt, hashes, at, leaves)
+        if (texts) written.push(baseText(parts, { hash, time, gas: parent.gas }))
+        continue
+      }
+      hashReceipt(tx, hashes, at, leaves)
+      if (texts) written.push(transactionText(tx, hash, height))
+      if (tx.actions.length === 0) without = [...without, position]
+    }
+    const roots = Buffer.allocUnsafe(4 * HASH)
+    parent.roots.copy(roots, 0, 3 * HASH, 4 * HASH)
+    merkleInto(hashes, count, roots, HASH)
+    merkleInto(leaves, count, roots, 2 * HASH)
+    hashHead({ height, roots, witness, seed }, roots, 3 * HASH)
+    return { height, time, witness, roots, gas: gasOf(users), texts: written, without }
+  }
+}
+
+/** Σ gas × 100 of a block, by itself. */
+export const blockGas = (world: World, height: number): number => gasOf(userTransactions(world, height))

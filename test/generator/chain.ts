@@ -1,0 +1,92 @@
+import { Failure } from '#failure/failure.ts'
+import { blockGas, blockMaker, type Made, type Parent } from './block.ts'
+import type { Settings } from './settings.ts'
+import { blockTime } from './time.ts'
+import { type World, worldOf } from './world.ts'
+
+/** Blocks made at once; the hash before each such piece is kept for the whole chain. */
+const PIECE = 64
+/** Pieces kept ready: questions come for heads and transactions of the same blocks, several ranges at a time. */
+const READY = 32
+const HASH = 32
+/** Pieces whose hashes one buffer holds. */
+const SEGMENT = 65_536
+const ROOTS = 4 * HASH
+const NO_PARENT: Parent = { roots: Buffer.alloc(ROOTS), gas: 0 }
+
+/**
+ * The generated chain. A block's content is a function of its height alone; its hash is not, as a real chain's: the
+ * first question beyond what has been hashed so far goes through everything before it, once.
+ */
+export type Chain = {
+  readonly world: World
+  readonly settings: Settings
+  /** Throws Failure 'usage' beyond the last block. */
+  block(height: number): Made
+  /** Nanoseconds since 1970. */
+  timeOf(height: number): string
+  /** Height up to which hashes are known. */
+  hashed(): number
+}
+
+export const createChain = (settings: Settings): Chain => {
+  const world = worldOf(settings)
+  const makeBlock = blockMaker(world)
+  const segments: Buffer[] = []
+  /** Pieces whose parent hash is known: 0 is that of genesis. */
+  let known = 1
+  const ready = new Map<number, readonly Made[]>()
+
+  const parentOf = (piece: number): Parent => {
+    if (piece === 0) return NO_PARENT
+    const at = (piece % SEGMENT) * HASH
+    const segment = segments[Math.floor(piece / SEGMENT)]
+    if (segment === undefined) throw new Failure('defect', `Hash before piece ${piece} is not known.`)
+    const roots = Buffer.alloc(ROOTS)
+    segment.copy(roots, 3 * HASH, at, at + HASH)
+    return { roots, gas: blockGas(world, piece * PIECE - 1) }
+  }
+  const keep = (piece: number, hash: Buffer): void => {
+    if (piece !== known) return
+    const segment = Math.floor(piece / SEGMENT)
+    segments[segment] ??= Buffer.alloc(SEGMENT * HASH)
+    hash.copy(segments[segment] ?? hash, (piece % SEGMENT) * HASH, 3 * HASH, 4 * HASH)
+    known += 1
+  }
+  const make = (piece: number, texts: boolean): readonly Made[] => {
+    const blocks: Made[] = []
+    let parent = parentOf(piece)
+    for (let at = 0; at < PIECE; at += 1) {
+      const made = makeBlock(piece * PIECE + at, parent, texts)
+      blocks.push(made)
+      parent = made
+    }
+    const last = blocks.at(-1)
+    if (last !== undefined) keep(piece + 1, last.roots)
+    return blocks
+  }
+  const pieceOf = (piece: number): readonly Made[] => {
+    const kept = ready.get(piece)
+    if (kept !== undefined) return kept
+    while (known <= piece) make(known - 1, false)
+    const made = make(piece, true)
+    ready.set(piece, made)
+    for (const oldest of ready.keys()) {
+      if (ready.size <= READY) break
+      ready.delete(oldest)
+    }
+    return made
+  }
+  return {
+    world,
+    settings,
+    block: height => {
+      const made = pieceOf(Math.floor(height / PIECE))[height % PIECE]
+      if (made === undefined || height > settings.blocks)
+        throw new Failure('usage', `Block ${height} is not one of 0 … ${settings.blocks}.`)
+      return made
+    },
+    timeOf: height => blockTime(settings.seed, height),
+    hashed: () => known * PIECE - 1,
+  }
+}

@@ -1,0 +1,54 @@
+import { cycleTransaction } from './cycle-transaction.ts'
+import { dawnTransactions } from './dawn.ts'
+import { genesisTx } from './genesis.ts'
+import type { Tx } from './transaction.ts'
+import { type World, witnessOf } from './world.ts'
+
+/** Contribute of one block, 10^-8. */
+const CONTRIBUTE = '3.28513441'
+const CONTRIBUTE_UNITS = 328_513_441
+/** Blocks between two lists of producers. */
+const STAT_BLOCKS = 1200
+
+/** Σ gas of a block × 100. */
+export const gasOf = (transactions: readonly Tx[]): number =>
+  transactions.reduce((sum, { gas }) => sum + gas, 0)
+
+/** The transactions of a block but its base transaction; a pure function of the settings and the height. */
+export const userTransactions = (world: World, height: number): readonly Tx[] => {
+  const { dawn, schedule, settings } = world
+  if (height === 0) return [genesisTx(world)]
+  if (height < dawn) return dawnTransactions(world, height)
+  const cycle = Math.floor((height - dawn) / settings.cycle)
+  const offset = (height - dawn) % settings.cycle
+  const end = schedule.first(offset + 1)
+  const made: Tx[] = []
+  for (let k = schedule.first(offset); k < end; k += 1) made.push(cycleTransaction(world, cycle, k))
+  return made
+}
+
+/** Whether the base transaction of a block tells who is to produce. */
+export const listsProducers = (height: number): boolean => height % STAT_BLOCKS === 0
+
+/** The receipts of a block's base transaction: block rewards of the parent, and now and then who is to produce. */
+export const baseReceipts = (
+  world: World,
+  height: number,
+): readonly { readonly name: string; readonly content: string }[] => {
+  const reward = {
+    name: 'token.iost/issue',
+    content: `["contribute","${witnessOf(world, height - 1).account}","${CONTRIBUTE}"]`,
+  }
+  if (!listsProducers(height)) return [reward]
+  const list = JSON.stringify(world.producers.map(({ key }) => key))
+  return [
+    { name: 'vote_producer.iost/stat', content: `{"currentList":${list},"pendingList":${list}}` },
+    reward,
+  ]
+}
+
+/** Who is paid for the parent block, and how much, in 10^-8. */
+export const rewardOf = (world: World, height: number): { readonly to: string; readonly units: number } => ({
+  to: witnessOf(world, height - 1).account,
+  units: CONTRIBUTE_UNITS,
+})

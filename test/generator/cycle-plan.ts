@@ -1,0 +1,160 @@
+import { createDraws } from './random.ts'
+import type { Schedule } from './schedule.ts'
+import type { Profile, Settings } from './settings.ts'
+
+/**
+ * Who does what in a cycle, by the number of the transaction in its first half. The second half takes the same
+ * transactions back in the same order, so every account is after a cycle what it was before, whatever the chain's length
+ * (but for what grows: newcomers, block rewards). Amounts are drawn for every cycle anew, up to the bounds below: an
+ * account that has all it may ever owe at once when the cycles begin never falls below zero.
+ */
+export const KINDS = [
+  'iost',
+  'coin',
+  'play',
+  'route',
+  'multi',
+  'twins',
+  'failed',
+  'poor',
+  'freeze',
+  'unvote',
+  'pledge',
+  'ram',
+  'store',
+  'mint',
+  'signUp',
+  'exchange',
+  'text',
+  'none',
+] as const
+export type Kind = (typeof KINDS)[number]
+
+type Weights = Readonly<Record<Kind, number>>
+
+const MIXED: Weights = {
+  iost: 300,
+  coin: 200,
+  play: 160,
+  route: 40,
+  multi: 40,
+  twins: 20,
+  failed: 80,
+  poor: 10,
+  freeze: 30,
+  unvote: 30,
+  pledge: 20,
+  ram: 15,
+  store: 20,
+  mint: 15,
+  signUp: 6,
+  exchange: 6,
+  text: 6,
+  none: 2,
+}
+const WEIGHTS: Readonly<Record<Profile, Weights>> = {
+  mixed: MIXED,
+  sparse: MIXED,
+  // Transactions without actions make the whole block be asked for again: rare where blocks are large.
+  busy: { ...MIXED, iost: 700, coin: 600, none: 0.1 },
+}
+
+/** Most that one transaction moves, in smallest units. */
+export const MOST = { iost: 5_000_000_000, coin: 5_000, votes: 1_000_000_000, ram: 64 } as const
+
+/** Contracts that are called; the first one most. */
+export const CONTRACTS = 12
+/** The hub's number among accounts. */
+export const HUB_INDEX = -1
+/** Part of the transactions that the hub begins, and that go to it. */
+const FROM_HUB = 0.14
+const TO_HUB = 0.15
+
+/** Changed in place by `read`. */
+export type Plan = {
+  kind: Kind
+  /** Who pays first. */
+  a: number
+  b: number
+  c: number
+  d: number
+  contract: number
+  other: number
+  coin: boolean
+}
+
+export type CyclePlan = {
+  /** The plan of transaction `j` of the first half; the same object every time. */
+  read(j: number): Plan
+}
+
+const tableOf = (weights: Weights): readonly Kind[] => {
+  const smallest = 0.1
+  return KINDS.flatMap(kind => new Array<Kind>(Math.round(weights[kind] / smallest)).fill(kind))
+}
+
+export const cyclePlan = ({ seed, profile, holders, voters }: Settings): CyclePlan => {
+  const draws = createDraws()
+  const kinds = tableOf(WEIGHTS[profile])
+  const plan: Plan = { kind: 'none', a: 0, b: 0, c: 0, d: 0, contract: 0, other: 0, coin: false }
+  const other = (...taken: readonly number[]): number => {
+    let one = draws.zipf(holders)
+    while (taken.includes(one)) one = (one + 1) % holders
+    return one
+  }
+  return {
+    read: j => {
+      draws.start(seed, 2, j)
+      plan.kind = kinds[draws.below(kinds.length)] ?? 'iost'
+      const hub = draws.unit()
+      plan.a = hub < FROM_HUB ? HUB_INDEX : draws.zipf(holders)
+      plan.b = hub >= FROM_HUB && hub < FROM_HUB + TO_HUB ? HUB_INDEX : other(plan.a)
+      plan.coin = draws.unit() < 0.4
+      plan.contract = draws.zipf(CONTRACTS)
+      plan.other = (plan.contract + 1 + draws.below(CONTRACTS - 1)) % CONTRACTS
+      if (plan.kind === 'multi') {
+        plan.c = other(plan.a, plan.b)
+        plan.d = other(plan.a, plan.b, plan.c)
+      }
+      if (plan.kind === 'unvote') plan.a = draws.zipf(voters)
+      return plan
+    },
+  }
+}
+
+/** What every account must have when the cycles begin, in smallest units; the hub stands last. */
+export type Needs = {
+  readonly iost: Float64Array
+  readonly coin: Float64Array
+  readonly votes: Float64Array
+  readonly ram: Float64Array
+}
+
+/** Sums what each account owes at once at most: everything of one half of a cycle. */
+export const needsOf = (settings: Settings, schedule: Schedule): Needs => {
+  const places = settings.holders + 1
+  const needs = {
+    iost: new Float64Array(places),
+    coin: new Float64Array(places),
+    votes: new Float64Array(places),
+    ram: new Float64Array(places),
+  }
+  const add = (of: Float64Array, index: number, most: number): void => {
+    const place = index === HUB_INDEX ? places - 1 : index
+    of[place] = (of[place] ?? 0) + most
+  }
+  const plans = cyclePlan(settings)
+  for (let j = 0; j < schedule.count / 2; j += 1) {
+    const { kind, a, coin } = plans.read(j)
+    if (kind === 'coin') add(needs.coin, a, MOST.coin)
+    else if (kind === 'freeze') add(coin ? needs.coin : needs.iost, a, coin ? MOST.coin : MOST.iost)
+    else if (kind === 'multi') add(needs.iost, a, 3 * MOST.iost)
+    else if (kind === 'twins') add(needs.iost, a, 2 * MOST.iost)
+    else if (kind === 'unvote') add(needs.votes, a, MOST.votes)
+    else if (kind === 'store') add(needs.ram, a, MOST.ram)
+    else if (PAYING.has(kind)) add(needs.iost, a, MOST.iost)
+  }
+  return needs
+}
+
+const PAYING: ReadonlySet<Kind> = new Set(['iost', 'play', 'route', 'pledge', 'ram'])

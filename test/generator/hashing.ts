@@ -1,0 +1,190 @@
+import { writeBlockTime } from './time.ts'
+import { STATUS, type Tx } from './transaction.ts'
+
+/** Hashes are written into one buffer and hashed from there: nothing is allocated but the results. */
+const HASH = 32
+const scratch = Buffer.alloc(1 << 20)
+const pair = Buffer.alloc(2 * HASH)
+const pairHash = pair.subarray(0, HASH)
+
+/** Beginnings of the scratch buffer by length: making one costs a tenth of hashing it. */
+const beginnings: Buffer[] = []
+const KEPT = 4096
+const beginning = (length: number): Buffer => {
+  if (length >= KEPT) return scratch.subarray(0, length)
+  const kept = beginnings[length]
+  if (kept !== undefined) return kept
+  const made = scratch.subarray(0, length)
+  beginnings[length] = made
+  return made
+}
+
+const result = Buffer.alloc(HASH)
+const sha3 = (bytes: Buffer, into: Buffer): void => {
+  Bun.CryptoHasher.hash('sha3-256', bytes, into)
+}
+/** SHA3-256 of the first `length` bytes of the scratch buffer, into `into` at `at`. */
+const hashScratch = (length: number, into: Buffer, at: number): void => {
+  sha3(beginning(length), result)
+  result.copy(into, at, 0, HASH)
+}
+
+let end = 0
+const text = (value: string): void => {
+  const written = scratch.write(value, end + 4)
+  scratch.writeInt32BE(written, end)
+  end += 4 + written
+}
+const int = (value: number): void => {
+  end = scratch.writeInt32BE(value, end)
+}
+/** A 64-bit integer below 2^53, possibly negative. */
+const long = (value: number): void => {
+  end = scratch.writeInt32BE(Math.floor(value / 4294967296), end)
+  end = scratch.writeUInt32BE(value >>> 0, end)
+}
+const bytes = (from: Buffer, at: number, length: number): void => {
+  int(length)
+  from.copy(scratch, end, at, at + length)
+  end += length
+}
+/** Something within, behind its length. */
+const nested = (write: () => void): void => {
+  const start = end
+  end += 4
+  write()
+  scratch.writeInt32BE(end - start - 4, start)
+}
+
+/** Texts must stay below half the scratch buffer: receipts of the dawn are the longest, some kilobytes. */
+export type Leaf = Pick<Tx, 'gas' | 'status' | 'message' | 'ram' | 'returns'> & {
+  readonly receipts: readonly { readonly name: string; readonly content: string }[]
+}
+
+/** Where the transaction's hash stands in the receipt as it is hashed. */
+const TX_HASH_AT = 4
+
+/** The receipt as it is hashed, to be hashed again and again for transactions that differ in nothing else. */
+export const encodedReceipt = (tx: Leaf): Buffer => {
+  encode(tx, pair, 0)
+  return Buffer.from(scratch.subarray(0, end))
+}
+
+/** Hash of an encoded receipt for the transaction whose hash stands at `at`. */
+export const hashEncoded = (receipt: Buffer, hashes: Buffer, at: number, into: Buffer): void => {
+  hashes.copy(receipt, TX_HASH_AT, at, at + HASH)
+  sha3(receipt, result)
+  result.copy(into, at, 0, HASH)
+}
+
+/** Hash of a transaction's receipt (go-iost core/tx, TxReceipt.ToBytes): a leaf of the block's receipt tree. */
+export const hashReceipt = (tx: Leaf, hashes: Buffer, at: number, into: Buffer): void => {
+  encode(tx, hashes, at)
+  hashScratch(end, into, at)
+}
+
+const encode = (tx: Leaf, hashes: Buffer, at: number): void => {
+  end = 0
+  bytes(hashes, at, HASH)
+  long(tx.gas)
+  nested(() => {
+    int(tx.status)
+    text(tx.message)
+  })
+  const ram = tx.ram.length > 1 ? tx.ram.toSorted(([a], [b]) => (a < b ? -1 : 1)) : tx.ram
+  int(ram.length)
+  for (const [payer, used] of ram) {
+    text(payer)
+    long(used)
+  }
+  int(tx.returns.length)
+  for (const returned of tx.returns) text(returned)
+  int(tx.receipts.length)
+  for (const { name, content } of tx.receipts) {
+    const start = end
+    end += 4
+    text(name)
+    text(content)
+    scratch.writeInt32BE(end - start - 4, start)
+  }
+}
+
+/** Root over `count` hashes at the beginning of `leaves`, which is used up; into `into` at `at`. */
+export const merkleInto = (leaves: Buffer, count: number, into: Buffer, at: number): void => {
+  let left = count
+  do {
+    const parents = (left + 1) >> 1
+    for (let index = 0; index < parents; index += 1) {
+      const from = 2 * index * HASH
+      const twin = 2 * index + 1 < left ? from + HASH : from
+      leaves.copy(pair, 0, from, from + HASH)
+      leaves.copy(pair, HASH, twin, twin + HASH)
+      sha3(pair, pairHash)
+      pair.copy(leaves, index * HASH, 0, HASH)
+    }
+    left = parents
+  } while (left > 1)
+  leaves.copy(into, at, 0, HASH)
+}
+
+/** What is hashed of a block's head; `roots` holds parent, transaction root and receipt root, 32 bytes each. */
+export type Head = {
+  readonly height: number
+  readonly roots: Buffer
+  readonly witness: string
+  readonly seed: number
+}
+
+/** Places in the head as it is hashed: hashes stand behind their length. */
+const PARENT_AT = 12
+const HASH_STEP = HASH + 4
+const HEIGHT_AT = PARENT_AT + 3 * HASH_STEP - 4 + 6
+/** Heads by witness: most of a head is the same for all blocks of one. */
+const heads = new Map<string, { readonly bytes: Buffer; readonly timeAt: number }>()
+
+const headOf = (witness: string): { readonly bytes: Buffer; readonly timeAt: number } => {
+  const known = heads.get(witness)
+  if (known !== undefined) return known
+  end = 0
+  long(1)
+  for (let index = 0; index < 3; index += 1) bytes(pair, 0, HASH)
+  text('{}')
+  long(0)
+  text(witness)
+  const timeAt = end
+  const made = { bytes: Buffer.from(scratch.subarray(0, end + 8)), timeAt }
+  heads.set(witness, made)
+  return made
+}
+
+/** The block's hash: SHA3-256 of its head (go-iost core/block, BlockHead.hash). */
+export const hashHead = ({ height, roots, witness, seed }: Head, into: Buffer, at: number): void => {
+  if (height === 0) {
+    hashGenesisHead(roots, witness, seed, into, at)
+    return
+  }
+  const { bytes: head, timeAt } = headOf(witness)
+  for (let index = 0; index < 3; index += 1)
+    roots.copy(head, PARENT_AT + index * HASH_STEP, index * HASH, (index + 1) * HASH)
+  head.writeUInt32BE(Math.floor(height / 4294967296), HEIGHT_AT)
+  head.writeUInt32BE(height >>> 0, HEIGHT_AT + 4)
+  writeBlockTime(seed, height, head, timeAt)
+  sha3(head, result)
+  result.copy(into, at, 0, HASH)
+}
+
+/** Genesis has version 0, no parent and no info. */
+const hashGenesisHead = (roots: Buffer, witness: string, seed: number, into: Buffer, at: number): void => {
+  end = 0
+  long(0)
+  int(0)
+  bytes(roots, HASH, HASH)
+  bytes(roots, 2 * HASH, HASH)
+  text('')
+  long(0)
+  text(witness)
+  end = writeBlockTime(seed, 0, scratch, end)
+  hashScratch(end, into, at)
+}
+
+export const statusText = (status: number): string => STATUS[status] ?? 'UNKNOWN_ERROR'

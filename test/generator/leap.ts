@@ -1,0 +1,59 @@
+import { newcomerName } from './names.ts'
+import { addBlocks, addTo, emptyTally, release, type Table, type Tally } from './tally.ts'
+import { blockTime } from './time.ts'
+import type { World } from './world.ts'
+
+const NEWCOMER = /^n0_([0-9a-z]+)$/
+
+/** Number of the transaction that a newcomer of the first cycle came with; undefined: not a newcomer. */
+const arrivalOf = (name: string): number | undefined => {
+  const [, k] = NEWCOMER.exec(name) ?? []
+  return k === undefined ? undefined : Number.parseInt(k, 36)
+}
+
+/** Adds what the first cycle gained, once for each of `cycles`; every cycle has newcomers of its own. */
+const grow = (table: Table, gained: Table, cycles: number): void => {
+  for (const [group, names] of gained)
+    for (const [name, gain] of names) {
+      const k = arrivalOf(name)
+      if (k === undefined) {
+        if (gain !== 0n) addTo(table, group, name, gain * BigInt(cycles))
+      } else for (let cycle = 0; cycle < cycles; cycle += 1) addTo(table, group, newcomerName(cycle, k), gain)
+    }
+}
+
+const through = (world: World, tally: Tally, from: number, to: number): void => {
+  addBlocks(world, tally, from, to)
+  release(tally, BigInt(blockTime(world.settings.seed, to)))
+}
+
+/**
+ * The tally after block `height`. Block by block through the dawn, the first cycle and the cycle that `height` is in;
+ * the cycles between gain what the first one gained, which is how the chain is made (`cycle-plan.ts`).
+ */
+export const tallyAt = (world: World, height: number): Tally => {
+  const { dawn, settings } = world
+  const tally = emptyTally()
+  through(world, tally, 0, Math.min(height, dawn - 1))
+  if (height < dawn) return tally
+  const cycles = Math.floor((height + 1 - dawn) / settings.cycle)
+  if (cycles > 0) {
+    const gained: Tally = { ...emptyTally(), deployed: tally.deployed }
+    through(world, gained, dawn, dawn + settings.cycle - 1)
+    for (const name of ['balances', 'votes', 'lists', 'figures'] as const)
+      grow(tally.tables[name], gained.tables[name], cycles)
+    for (const owner of gained.owners)
+      for (let cycle = 0; cycle < cycles; cycle += 1)
+        tally.owners.add(newcomerName(cycle, arrivalOf(owner) ?? 0))
+  }
+  const from = dawn + cycles * settings.cycle
+  if (from <= height) through(world, tally, from, height)
+  return tally
+}
+
+/** The same, through every block: what `tallyAt` must come to. */
+export const tallyStepByStep = (world: World, height: number): Tally => {
+  const tally = emptyTally()
+  through(world, tally, 0, height)
+  return tally
+}

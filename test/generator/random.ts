@@ -1,0 +1,54 @@
+/** 32-bit mixing of small integers: everything of the chain is a pure function of numbers through this. */
+const fmix = (value: number): number => {
+  let h = value
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}
+
+/** Uniform in 0 … 2^32 − 1 by the four numbers, each below 2^53. */
+export const mix = (seed: number, stream: number, a: number, b = 0): number => {
+  let h = fmix(seed ^ Math.imul(stream, 0x9e3779b1))
+  h = fmix(h ^ Math.imul(a >>> 0, 0xcc9e2d51) ^ Math.floor(a / 4294967296))
+  return fmix(h ^ Math.imul(b >>> 0, 0x1b873593) ^ Math.imul(Math.floor(b / 4294967296), 0x2545f491))
+}
+
+/** A sequence of draws that begins anew with every `start`: one object serves all, nothing is allocated. */
+export const createDraws = () => {
+  let state = 0
+  const next = (): number => {
+    state = (state + 0x9e3779b9) >>> 0
+    return fmix(state)
+  }
+  const unit = (): number => next() / 4294967296
+  return {
+    start: (seed: number, stream: number, a: number, b = 0): void => {
+      state = mix(seed, stream, a, b)
+    },
+    next,
+    /** 0 ≤ x < 1. */
+    unit,
+    /** 0 … n − 1. */
+    below: (n: number): number => Math.floor(unit() * n),
+    /** 0 … n − 1, the probability of r near 1 ÷ (r + 1): few are seen often, most hardly ever. */
+    zipf: (n: number): number => Math.min(n - 1, Math.floor(Math.exp(unit() * Math.log(n + 1))) - 1),
+  }
+}
+
+const ROUNDS = [0x7f4a7c15, 0x94d049bb, 0xbf58476d, 0x2545f491] as const
+
+const round = (value: number, key: number): number => fmix(value ^ key)
+
+/** A permutation of pairs of 32-bit integers, so that what looks like chance can be read back. */
+export const scramble = (seed: number, left: number, right: number): readonly [number, number] => {
+  let [l, r] = [left >>> 0, right >>> 0]
+  for (const key of ROUNDS) [l, r] = [r, (l ^ round(r, key ^ seed)) >>> 0]
+  return [l, r]
+}
+
+/** The inverse of `scramble`. */
+export const unscramble = (seed: number, left: number, right: number): readonly [number, number] => {
+  let [l, r] = [left >>> 0, right >>> 0]
+  for (const key of ROUNDS.toReversed()) [l, r] = [(r ^ round(l, key ^ seed)) >>> 0, l]
+  return [l, r]
+}

@@ -1,0 +1,97 @@
+import { userTransactions } from './content.ts'
+import { statusText } from './hashing.ts'
+import { OK, type Tx } from './transaction.ts'
+import { txHash } from './transaction-hash.ts'
+import type { World } from './world.ts'
+
+/** A row of the lists of records, as decisions have it, from what a transaction is meant to do. */
+export type Row = {
+  readonly height: number
+  /** Position of the transaction in the block, the base transaction included. */
+  readonly position: number
+  readonly index: number
+  readonly contract: string
+  readonly action: string
+  readonly data: string
+  readonly returned: string
+  readonly status: string
+  readonly from: string
+  readonly to: string
+  /** Lists it is in: `account/…`, `contract/…`, `action/…/…`, `created/…`. */
+  readonly keys: readonly string[]
+}
+
+const namesOf = (...names: readonly string[]): readonly string[] =>
+  [...new Set(names)].filter(name => name !== '')
+
+const keysOf = (
+  names: readonly string[],
+  contract: string,
+  action: string,
+  deployed: ReadonlySet<string>,
+): string[] => {
+  const keys = names.map(name => `account/${name}`)
+  if (deployed.has(contract)) keys.push(`contract/${contract}`, `action/${contract}/${action}`)
+  return keys
+}
+
+/** Rows of one transaction. `deployed`: the contracts there are once it is done. */
+export const rowsOfTransaction = (
+  tx: Tx,
+  at: { readonly height: number; readonly position: number },
+  deployed: ReadonlySet<string>,
+): readonly Row[] => {
+  const status = statusText(tx.status)
+  const rows: Row[] = tx.actions.map(({ contract, name, data, from, to }, index) => {
+    const keys = keysOf(namesOf(from, to, tx.publisher), contract, name, deployed)
+    if (tx.status === OK && contract === 'auth.iost' && name === 'signUp')
+      keys.push(`created/${tx.publisher}`)
+    return {
+      ...at,
+      index,
+      contract,
+      action: name,
+      data,
+      returned: tx.returns[index] ?? '',
+      status,
+      from,
+      to,
+      keys,
+    }
+  })
+  for (const { name, content, row } of tx.receipts) {
+    if (row === undefined) continue
+    const [from, to] = row
+    const [contract = '', action = ''] = name.split('/')
+    const keys = keysOf(namesOf(from, to), contract, action, deployed)
+    if (name === 'auth.iost/signUp') keys.push(`created/${tx.publisher}`)
+    rows.push({
+      ...at,
+      index: rows.length,
+      contract,
+      action,
+      data: content,
+      returned: '',
+      status,
+      from,
+      to,
+      keys,
+    })
+  }
+  return rows
+}
+
+/** Every row of blocks `from` … `to`, in order. `deployed` is added to. */
+export function* rowsBetween(world: World, from: number, to: number, deployed: Set<string>): Generator<Row> {
+  for (let height = from; height <= to; height += 1) {
+    const base = height === 0 ? 0 : 1
+    for (const [index, tx] of userTransactions(world, height).entries()) {
+      for (const effect of tx.effects) if (effect.kind === 'deploy') deployed.add(effect.contract)
+      yield* rowsOfTransaction(tx, { height, position: index + base }, deployed)
+    }
+  }
+}
+
+/** Hash of the transaction a row is of. */
+export const hashOfRow = ({ settings }: World, { height, position }: Row): string =>
+  txHash(settings.seed, height, position)

@@ -1,0 +1,72 @@
+import { statusText } from './hashing.ts'
+import { blockMs } from './time.ts'
+import type { Tx } from './transaction.ts'
+
+const CHAIN = 1024
+const GAS_DECIMALS = 100
+/** Signed a little before the block, good for 90 seconds. */
+const BEFORE_MS = 300
+const EXPIRES_MS = 90_000
+
+const PLAIN = /^[ -~\n]*$/
+
+/** JSON text of a text, ASCII only: one letter beyond would double the size of every answer it is in. */
+const quoted = (value: string): string => {
+  const json = JSON.stringify(value)
+  return PLAIN.test(json)
+    ? json
+    : json.replace(/[^ -~]/g, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+const gasText = (gas: number): string => String(gas / GAS_DECIMALS)
+
+const receiptsText = (receipts: readonly { readonly name: string; readonly content: string }[]): string => {
+  let text = ''
+  for (const { name, content } of receipts)
+    text += `${text === '' ? '' : ', '}{"func_name":"${name}", "content":${quoted(content)}}`
+  return text
+}
+
+const listed = (texts: readonly string[]): string => {
+  let list = ''
+  for (const text of texts) list += `${list === '' ? '' : ', '}${quoted(text)}`
+  return list
+}
+
+/** The node's JSON of a transaction with its receipt. */
+export const transactionText = (tx: Tx, hash: string, height: number): string => {
+  const signed = blockMs(height) - BEFORE_MS
+  let actions = ''
+  for (const { contract, name, data } of tx.actions)
+    actions += `${actions === '' ? '' : ', '}{"contract":"${contract}", "action_name":"${name}", "data":${quoted(data)}}`
+  const ram = tx.ram.map(([payer, bytes]) => `"${payer}":"${bytes}"`).join(', ')
+  const [time, expiration] = height === 0 ? ['0', '0'] : [`${signed}000000`, `${signed + EXPIRES_MS}000000`]
+  return (
+    `{"hash":"${hash}", "time":"${time}", "expiration":"${expiration}", "gas_ratio":1, "gas_limit":4000000, "delay":"0", ` +
+    `"chain_id":${CHAIN}, "actions":[${actions}], "signers":[${listed(tx.signers)}], "publisher":"${tx.publisher}", ` +
+    `"referred_tx":"", "amount_limit":[{"token":"*", "value":"unlimited"}], "tx_receipt":{"tx_hash":"${hash}", ` +
+    `"gas_usage":${gasText(tx.gas)}, "ram_usage":{${ram}}, "status_code":"${statusText(tx.status)}", ` +
+    `"message":${quoted(tx.message)}, "returns":[${listed(tx.returns)}], "receipts":[${receiptsText(tx.receipts)}]}}`
+  )
+}
+
+/** A base transaction's text in the parts that its hash, time and the parent's gas × 100 stand between. */
+export type BaseParts = readonly [afterTime: string, afterGas: string, afterHash: string]
+
+/** `witness`: key of the parent's. */
+export const baseParts = (
+  witness: string,
+  receipts: readonly { readonly name: string; readonly content: string }[],
+): BaseParts => [
+  `", "expiration":"0", "gas_ratio":1, "gas_limit":1000000, "delay":"0", "chain_id":${CHAIN}, ` +
+    `"actions":[{"contract":"base.iost", "action_name":"exec", "data":"[{\\"parent\\":[\\"${witness}\\", \\"`,
+  `\\", false]}]"}], "signers":[], "publisher":"base.iost", "referred_tx":"", "amount_limit":[], "tx_receipt":{"tx_hash":"`,
+  `", "gas_usage":0, "ram_usage":{}, "status_code":"SUCCESS", "message":"", "returns":["[\\"\\"]"], ` +
+    `"receipts":[${receiptsText(receipts)}]}}`,
+]
+
+/** The node's JSON of a base transaction. */
+export const baseText = (
+  [afterTime, afterGas, afterHash]: BaseParts,
+  { hash, time, gas }: { readonly hash: string; readonly time: string; readonly gas: number },
+): string => `{"hash":"${hash}", "time":"${time}${afterTime}${gas}${afterGas}${hash}${afterHash}`

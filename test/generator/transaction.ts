@@ -1,0 +1,91 @@
+/**
+ * A transaction with what it does, told twice: in the node's words (actions, receipts) and, for the truth, as plain
+ * effects and parties. Whoever reads the words must come to the effects.
+ */
+export type Action = {
+  readonly contract: string
+  readonly name: string
+  readonly data: string
+  /** The row's parties. */
+  readonly from: string
+  readonly to: string
+}
+export type Receipt = {
+  readonly name: string
+  readonly content: string
+  /** Parties of the row this receipt makes; absent: it makes none (no movement, or an action's own). */
+  readonly row?: readonly [from: string, to: string]
+}
+
+/** Amounts in the token's smallest unit; times in nanoseconds since 1970. */
+export type Effect =
+  | { readonly kind: 'create'; readonly token: string; readonly decimals: number }
+  | {
+      readonly kind: 'move'
+      readonly token: string
+      readonly from: string
+      readonly to: string
+      readonly units: bigint | number
+    }
+  | {
+      readonly kind: 'freeze'
+      readonly token: string
+      readonly from: string
+      readonly to: string
+      readonly units: number
+      readonly due: string
+    }
+  | { readonly kind: 'vote'; readonly voter: string; readonly producer: string; readonly units: number }
+  | { readonly kind: 'ram'; readonly owner: string; readonly bytes: number }
+  | { readonly kind: 'signUp'; readonly name: string; readonly creator: string }
+  | { readonly kind: 'deploy'; readonly contract: string }
+  | { readonly kind: 'producer'; readonly account: string }
+
+/** Status by its number in the chain. */
+export const STATUS = [
+  'SUCCESS',
+  'GAS_RUN_OUT',
+  'BALANCE_NOT_ENOUGH',
+  'WRONG_PARAMETER',
+  'RUNTIME_ERROR',
+] as const
+export const OK = 0
+export const NO_BALANCE = 2
+export const BROKEN = 4
+
+export type Tx = {
+  publisher: string
+  signers: readonly string[]
+  /** Gas paid × 100. */
+  gas: number
+  status: number
+  message: string
+  readonly actions: Action[]
+  readonly returns: string[]
+  readonly receipts: Receipt[]
+  readonly ram: (readonly [payer: string, bytes: number])[]
+  readonly effects: Effect[]
+}
+
+export const emptyTx = (publisher: string, gas: number): Tx => ({
+  publisher,
+  signers: [],
+  gas,
+  status: OK,
+  message: '',
+  actions: [],
+  returns: [],
+  receipts: [],
+  ram: [],
+  effects: [],
+})
+
+/** Smallest units as the chain writes an amount: no zeros at the end. */
+export const amountText = (units: number | bigint, decimals: number): string => {
+  if (decimals === 0) return String(units)
+  const digits = String(units).padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  let end = digits.length
+  while (end > whole.length && digits.charCodeAt(end - 1) === 48) end -= 1
+  return end === whole.length ? whole : `${whole}.${digits.slice(whole.length, end)}`
+}

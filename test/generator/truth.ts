@@ -1,0 +1,178 @@
+import { rewardOf } from './content.ts'
+import { tallyAt } from './leap.ts'
+import { type Row, rowsBetween } from './rows.ts'
+import { addTo, type Frozen, type Tally } from './tally.ts'
+import type { World } from './world.ts'
+
+/** Amounts in smallest units. Orders as decisions have them: amount descending, then name. */
+export type Ranked = readonly (readonly [name: string, units: bigint])[]
+export type Wealth = {
+  readonly owner: string
+  readonly total: bigint
+  readonly token: bigint
+  readonly vote: bigint
+  readonly frozen: bigint
+}
+
+/** What is true after a block, known from how the chain is made, without a look at `src/derive`. */
+export type Truth = {
+  readonly height: number
+  balance(token: string, owner: string): bigint
+  /** Not yet due, by time. */
+  frozen(token: string, owner: string): readonly Frozen[]
+  /** Issued less destroyed. */
+  supply(token: string): bigint
+  tokens(): readonly string[]
+  holders(token: string): Ranked
+  voters(producer: string): Ranked
+  wealth(): readonly Wealth[]
+  /** Rows of a list; 0 for one that is not there. */
+  count(key: string): number
+  /** Keys of all lists. */
+  keys(): readonly string[]
+  /** Rows with ordinals `first` … `last` (from 1) of a list, oldest first. */
+  rows(key: string, first: number, last: number): readonly Row[]
+  readonly accounts: number
+  /** Without base transactions. */
+  readonly transactions: number
+  readonly records: number
+  /** Blocks signed by a producer. */
+  blocksOf(account: string): number
+}
+
+const byAmount = ([a, x]: readonly [string, bigint], [b, y]: readonly [string, bigint]): number =>
+  x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1
+
+const ranked = (names: ReadonlyMap<string, bigint> | undefined): Ranked =>
+  [...(names ?? [])].filter(([, units]) => units > 0n).sort(byAmount)
+
+/** Blocks of a producer (by number) among 1 … `last`, each of which makes six in a row. */
+const TURN = 6
+const signed = (producers: number, index: number, last: number): number => {
+  const round = TURN * producers
+  const blocks = last + 1
+  const rest = Math.min(TURN, Math.max(0, (blocks % round) - index * TURN))
+  // Block 0 stands in the first producer's turn and is nobody's.
+  return Math.floor(blocks / round) * TURN + rest - (index === 0 ? 1 : 0)
+}
+
+/** Block rewards: each block pays the producer of its parent, block 1 pays `0`. */
+const addRewards = (world: World, tally: Tally, height: number): void => {
+  if (height === 0) return
+  const { producers } = world
+  const { units } = rewardOf(world, 1)
+  const pay = (account: string, blocks: number): void => {
+    if (blocks === 0) return
+    addTo(tally.tables.balances, 'contribute', account, BigInt(units) * BigInt(blocks))
+    addTo(tally.tables.figures, 'issued', 'contribute', BigInt(units) * BigInt(blocks))
+  }
+  pay('0', 1)
+  producers.forEach(({ account }, index) => {
+    pay(account, signed(producers.length, index, height - 1))
+  })
+}
+
+const isSystem = (owner: string): boolean => owner.endsWith('.iost')
+
+/** What is true after block `height`; in time and memory that do not grow with the cycles before it, newcomers apart. */
+export const truthAt = (world: World, height: number, tally: Tally = tallyAt(world, height)): Truth => {
+  addRewards(world, tally, height)
+  const { balances, votes, lists, figures } = tally.tables
+  const balance = (token: string, owner: string): bigint => balances.get(token)?.get(owner) ?? 0n
+  const figure = (name: string): number => Number(figures.get('chain')?.get(name) ?? 0n)
+  const count = (key: string): number => {
+    const slash = key.indexOf('/')
+    return Number(lists.get(key.slice(0, slash))?.get(key.slice(slash + 1)) ?? 0n)
+  }
+  return {
+    height,
+    balance,
+    frozen: (token, owner) =>
+      tally.frozen
+        .filter(entry => entry.token === token && entry.owner === owner)
+        .sort((a, b) => Number(a.due - b.due || a.units - b.units)),
+    supply: token => figures.get('issued')?.get(token) ?? 0n,
+    tokens: () => [...(figures.get('issued')?.keys() ?? [])],
+    holders: token => ranked(balances.get(token)),
+    voters: producer => ranked(votes.get(producer)),
+    wealth: () => wealthOf(tally, balance),
+    count,
+    keys: () => [...lists].flatMap(([kind, names]) => [...names.keys()].map(name => `${kind}/${name}`)),
+    rows: (key, first, last) => rowsOf(world, height, key, first, last),
+    accounts: figure('accounts'),
+    transactions: figure('transactions'),
+    records: figure('rows'),
+    blocksOf: account =>
+      signed(
+        world.producers.length,
+        world.producers.findIndex(one => one.account === account),
+        height,
+      ),
+  }
+}
+
+const wealthOf = (tally: Tally, balance: Truth['balance']): readonly Wealth[] => {
+  const voted = new Map<string, bigint>()
+  for (const voters of tally.tables.votes.values())
+    for (const [voter, units] of voters) voted.set(voter, (voted.get(voter) ?? 0n) + units)
+  const locked = new Map<string, bigint>()
+  for (const { token, owner, units } of tally.frozen)
+    if (token === 'iost') locked.set(owner, (locked.get(owner) ?? 0n) + units)
+  return [...tally.owners]
+    .filter(owner => !isSystem(owner))
+    .map(owner => {
+      const [token, vote, frozen] = [balance('iost', owner), voted.get(owner) ?? 0n, locked.get(owner) ?? 0n]
+      return { owner, total: token + vote + frozen, token, vote, frozen }
+    })
+    .filter(({ total }) => total > 0n)
+    .sort((a, b) => (a.total === b.total ? (a.owner < b.owner ? -1 : 1) : a.total > b.total ? -1 : 1))
+}
+
+/**
+ * Rows by going through the blocks that can hold them. A list gains as many rows in every cycle, so the cycle of an
+ * ordinal is known from two counts; newcomers' lists are short and begin with their cycle.
+ */
+const rowsOf = (world: World, height: number, key: string, first: number, last: number): readonly Row[] => {
+  const { dawn, settings } = world
+  const counts = countsOf(world, key)
+  const deployed = new Set<string>()
+  const { from, ordinal } = startOf(counts, first, { dawn, cycle: settings.cycle }, key)
+  // Contracts are deployed in the first two blocks.
+  if (from > 0) for (const _ of rowsBetween(world, 0, 1, deployed));
+  const rows: Row[] = []
+  let next = ordinal
+  for (const row of rowsBetween(world, from, height, deployed)) {
+    if (!row.keys.includes(key)) continue
+    if (next >= first) rows.push(row)
+    next += 1
+    if (next > last) break
+  }
+  return rows
+}
+
+type Counts = { readonly dawn: number; readonly cycle: number }
+
+const countsOf = (world: World, key: string): Counts => {
+  const { dawn, settings } = world
+  let [before, within] = [0, 0]
+  const deployed = new Set<string>()
+  for (const row of rowsBetween(world, 0, dawn + settings.cycle - 1, deployed))
+    if (row.keys.includes(key)) {
+      if (row.height < dawn) before += 1
+      else within += 1
+    }
+  return { dawn: before, cycle: within }
+}
+
+const startOf = (
+  counts: Counts,
+  first: number,
+  { dawn, cycle }: { readonly dawn: number; readonly cycle: number },
+  key: string,
+): { readonly from: number; readonly ordinal: number } => {
+  const [, born] = /^[a-z]+\/n([0-9a-z]+)_[0-9a-z]+$/.exec(key) ?? []
+  if (born !== undefined) return { from: dawn + Number.parseInt(born, 36) * cycle, ordinal: 1 }
+  if (first <= counts.dawn || counts.cycle === 0) return { from: 0, ordinal: 1 }
+  const cycles = Math.floor((first - 1 - counts.dawn) / counts.cycle)
+  return { from: dawn + cycles * cycle, ordinal: counts.dawn + cycles * counts.cycle + 1 }
+}

@@ -1,0 +1,66 @@
+import { CONTRACTS, type CyclePlan, cyclePlan, HUB_INDEX, type Needs, needsOf } from './cycle-plan.ts'
+import { accountNames, HUB, keyOf, producerName } from './names.ts'
+import { type Schedule, scheduleOf } from './schedule.ts'
+import type { Settings } from './settings.ts'
+import { txHash } from './transaction-hash.ts'
+
+/** What is made once from the settings and then only read. */
+export type World = {
+  readonly settings: Settings
+  readonly schedule: Schedule
+  readonly plan: CyclePlan
+  readonly needs: Needs
+  /** Name of an account by number. */
+  account(index: number): string
+  /** Producers by number: account and signing key. */
+  readonly producers: readonly { readonly account: string; readonly key: string }[]
+  /** Ids of the contracts that block 1 deploys. */
+  readonly contracts: readonly string[]
+  /** Keys of ordinary accounts: few, as nobody looks at them. */
+  readonly keys: readonly string[]
+  /** Blocks before the first cycle: genesis, contracts and tokens, accounts, votes. */
+  readonly dawn: number
+}
+
+/** Accounts that one transaction of the dawn makes, and such transactions in one block. */
+export const DAWN_ACCOUNTS = 25
+export const DAWN_TRANSACTIONS = 16
+/** Genesis, and the block of contracts and tokens. */
+export const DAWN_ACCOUNTS_FROM = 2
+export const DAWN_PER_BLOCK = DAWN_ACCOUNTS * DAWN_TRANSACTIONS
+const KEYS = 64
+const PRODUCER_KEYS = 10_000
+
+export const worldOf = (settings: Settings): World => {
+  const { seed, holders, voters } = settings
+  const schedule = scheduleOf(settings)
+  const name = accountNames()
+  const blocksFor = (accounts: number): number => Math.ceil(accounts / DAWN_PER_BLOCK)
+  return {
+    settings,
+    schedule,
+    plan: cyclePlan(settings),
+    needs: needsOf(settings, schedule),
+    account: index => (index === HUB_INDEX ? HUB : name(index)),
+    producers: Array.from({ length: settings.producers }, (_, index) => ({
+      account: producerName(index),
+      key: keyOf(seed, PRODUCER_KEYS + index),
+    })),
+    // Position 0 of block 1 is its base transaction.
+    contracts: Array.from({ length: CONTRACTS }, (_, index) => `Contract${txHash(seed, 1, 1 + index)}`),
+    keys: Array.from({ length: KEYS }, (_, index) => keyOf(seed, index)),
+    dawn: DAWN_ACCOUNTS_FROM + blocksFor(holders) + blocksFor(voters),
+  }
+}
+
+/** Blocks that one producer makes in a row. */
+const TURN = 6
+
+/** Who signs a block; genesis is nobody's (`0`). */
+export const witnessOf = (
+  { producers }: World,
+  height: number,
+): { readonly account: string; readonly key: string } =>
+  height === 0
+    ? { account: '0', key: '0' }
+    : (producers[Math.floor(height / TURN) % producers.length] ?? { account: '0', key: '0' })

@@ -1,0 +1,33 @@
+import type { Store } from '#store/port.ts'
+import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
+import { openTestElastic } from './elasticsearch.ts'
+import { temporarySqlite } from './loading.ts'
+
+/** An empty store that processes of their own can load into. */
+export type Place = {
+  readonly store: Store
+  /** Arguments that lead a process of its own to the same data. */
+  readonly args: readonly string[]
+  dump(): Promise<Dump>
+  destroy(): Promise<void>
+}
+
+export const sqlitePlace = async (): Promise<Place> => {
+  const { store, path, destroy } = await temporarySqlite()
+  return { store, args: ['sqlite', path], dump: async () => dumpSqlite(path), destroy }
+}
+
+/** `partition`: documents of one partition of history. */
+export const elasticPlace = async (partition: number): Promise<Place> => {
+  const { store, url, prefix, destroy } = openTestElastic({ partitionDocuments: partition })
+  const refresh = () => fetch(`${url}/${prefix}-*/_refresh`, { method: 'POST' })
+  return {
+    store,
+    args: ['elastic', url, prefix, String(partition)],
+    dump: async () => {
+      await refresh()
+      return dumpElastic(url, prefix)
+    },
+    destroy,
+  }
+}

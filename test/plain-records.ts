@@ -1,0 +1,222 @@
+import type { Block, Transaction } from '#chain/block.ts'
+
+/**
+ * The rows of every list, computed as plainly as decisions can be read, from the blocks alone: the other opinion that
+ * the service's lists are compared with. Shares nothing with `src/derive`.
+ */
+export type PlainRow = {
+  readonly height: number
+  readonly hash: string
+  readonly index: number
+  readonly contract: string
+  readonly action: string
+  readonly data: string
+  readonly returned: string
+  readonly status: string
+  readonly from: string
+  readonly to: string
+  readonly time: bigint
+  readonly ownAction: boolean
+  readonly publisher: string
+  /** Account it created, on signUp rows that made one. */
+  readonly created?: string
+}
+
+const MOVEMENTS = new Set([
+  'token.iost/transfer',
+  'token.iost/transferFreeze',
+  'token.iost/issue',
+  'token.iost/destroy',
+  'auth.iost/signUp',
+])
+const AMOUNT_AT = new Map([
+  ['token.iost/transfer', 3],
+  ['token.iost/transferFreeze', 3],
+  ['token.iost/issue', 2],
+  ['token.iost/destroy', 2],
+])
+const SYSTEM = new Set(
+  'system token token721 gas issue auth domain bonus vote vote_producer base exchange ram'
+    .split(' ')
+    .map(name => `${name}.iost`),
+)
+
+/** Arguments as an array whose numbers are their text behind a mark; undefined: not an array. */
+const argumentsOf = (text: string): readonly unknown[] | undefined => {
+  try {
+    const value: unknown = JSON.parse(text, (_k, v, c?: { source?: string }) =>
+      typeof v === 'number' ? { number: c?.source } : v,
+    )
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `"0012.34500"` with 2 decimals is 12.34. */
+const cut = (amount: unknown, decimals: number): string => {
+  if (typeof amount !== 'string' || !/^\d*\.?\d*$/.test(amount)) return `?${JSON.stringify(amount)}`
+  const [whole = '', part = ''] = amount.split('.')
+  return `${whole.replace(/^0+/, '')}.${part.slice(0, decimals).replace(/0+$/, '')}`
+}
+
+const possible = (name: unknown): name is string =>
+  typeof name === 'string' &&
+  /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40}|Contract[1-9A-HJ-NP-Za-km-z]+|[a-z0-9_]+\.iost|[1-9A-HJ-NP-Za-km-z]{43,46}|0)$/.test(
+    name,
+  )
+
+const parties = (name: string, data: string, publisher: string): readonly [from: string, to: string] => {
+  const contract = name.slice(0, name.indexOf('/'))
+  const args = argumentsOf(data) ?? []
+  const at = (n: number): string | undefined => (possible(args[n]) ? args[n] : undefined)
+  const pair = (a: number, b: number): readonly [string, string] => {
+    const [from, to] = [at(a), at(b)]
+    return from === undefined || to === undefined ? [publisher, contract] : [from, to]
+  }
+  const one = (a: number, make: (name: string) => readonly [string, string]): readonly [string, string] => {
+    const name = at(a)
+    return name === undefined ? [publisher, contract] : make(name)
+  }
+  switch (name) {
+    case 'token.iost/transfer':
+    case 'token.iost/transferFreeze':
+    case 'token721.iost/transfer':
+      return pair(1, 2)
+    case 'token.iost/issue':
+    case 'token721.iost/issue':
+      return one(1, to => ['', to])
+    case 'token.iost/destroy':
+      return one(1, from => [from, ''])
+    case 'gas.iost/pledge':
+    case 'vote_producer.iost/vote':
+    case 'ram.iost/buy':
+    case 'ram.iost/sell':
+    case 'ram.iost/lend':
+      return pair(0, 1)
+    case 'gas.iost/unpledge':
+    case 'vote_producer.iost/unvote':
+      return pair(1, 0)
+    case 'auth.iost/signUp':
+      return one(0, to => [publisher, to])
+  }
+  if (contract === 'auth.iost' || contract === 'vote_producer.iost' || contract === 'bonus.iost') {
+    const to = at(0)
+    if (to !== undefined && to !== publisher) return [publisher, to]
+  }
+  return [publisher, contract]
+}
+
+export type PlainChain = {
+  readonly rows: readonly PlainRow[]
+  /** Keys `account/…`, `contract/…`, `action/…/…`, `created/…`. */
+  readonly lists: ReadonlyMap<string, readonly PlainRow[]>
+}
+
+export const plainChain = (blocks: readonly Block[]): PlainChain => {
+  const decimals = new Map<string, number>()
+  const contracts = new Set(SYSTEM)
+  const rows: PlainRow[] = []
+  const lists = new Map<string, PlainRow[]>()
+  for (const block of blocks)
+    for (const tx of block.transactions) {
+      learnTokens(tx, decimals)
+      for (const row of rowsOf(block, tx, decimals)) {
+        rows.push(row)
+        for (const key of keysOf(row, contracts)) {
+          const list = lists.get(key)
+          if (list === undefined) lists.set(key, [row])
+          else list.push(row)
+        }
+      }
+      if (tx.receipt.statusCode === 'SUCCESS')
+        tx.actions.forEach((action, at) => {
+          if (action.contract !== 'system.iost' || action.actionName !== 'setCode') return
+          const id = (JSON.parse(tx.receipt.returns[at] ?? '[]') as string[])[0]
+          if (id !== undefined) contracts.add(id)
+        })
+    }
+  return { rows, lists }
+}
+
+const learnTokens = (tx: Transaction, decimals: Map<string, number>): void => {
+  for (const { funcName, content } of tx.receipt.receipts) {
+    if (funcName !== 'token.iost/create') continue
+    const [symbol, , , config] = JSON.parse(content) as [string, string, number, string]
+    const { decimal } = JSON.parse(Buffer.from(config, 'base64').toString()) as { decimal?: number }
+    decimals.set(symbol, decimal ?? 8)
+  }
+}
+
+const rowsOf = (block: Block, tx: Transaction, decimals: ReadonlyMap<string, number>): PlainRow[] => {
+  const base = tx.publisher === 'base.iost'
+  const success = tx.receipt.statusCode === 'SUCCESS'
+  const meaning = (name: string, data: string): string => {
+    const args = argumentsOf(data)
+    const amountAt = AMOUNT_AT.get(name)
+    if (args === undefined || amountAt === undefined) return JSON.stringify(args)
+    const places = decimals.get(String(args[0])) ?? 8
+    return JSON.stringify(args.map((value, at) => (at === amountAt ? cut(value, places) : value)))
+  }
+  const receipts = success ? tx.receipt.receipts.filter(({ funcName }) => MOVEMENTS.has(funcName)) : []
+  const owned = new Set<number>()
+  const fixed = { height: block.height, hash: tx.hash, time: block.time, publisher: tx.publisher }
+  const rows: PlainRow[] = []
+  if (!base)
+    tx.actions.forEach(({ contract, actionName, data }, at) => {
+      const name = `${contract}/${actionName}`
+      const wanted = MOVEMENTS.has(name) ? meaning(name, data) : undefined
+      const own =
+        wanted === undefined
+          ? -1
+          : receipts.findIndex(
+              (r, n) => !owned.has(n) && r.funcName === name && meaning(r.funcName, r.content) === wanted,
+            )
+      if (own >= 0) owned.add(own)
+      const [from, to] = parties(name, data, tx.publisher)
+      rows.push({
+        ...fixed,
+        index: at,
+        contract,
+        action: actionName,
+        data,
+        returned: tx.receipt.returns[at] ?? '',
+        status: tx.receipt.statusCode,
+        from,
+        to,
+        ownAction: true,
+        ...(own >= 0 && name === 'auth.iost/signUp' ? { created: to } : {}),
+      })
+    })
+  receipts.forEach(({ funcName, content }, at) => {
+    if (owned.has(at)) return
+    if (base && funcName === 'token.iost/issue' && content.startsWith('["contribute"')) return
+    const slash = funcName.indexOf('/')
+    const [from, to] = parties(funcName, content, tx.publisher)
+    rows.push({
+      ...fixed,
+      index: rows.length,
+      contract: funcName.slice(0, slash),
+      action: funcName.slice(slash + 1),
+      data: content,
+      returned: '',
+      status: tx.receipt.statusCode,
+      from,
+      to,
+      ownAction: false,
+      ...(funcName === 'auth.iost/signUp' ? { created: to } : {}),
+    })
+  })
+  return rows
+}
+
+const keysOf = (row: PlainRow, contracts: ReadonlySet<string>): readonly string[] => {
+  const names = new Set([row.from, row.to, ...(row.ownAction ? [row.publisher] : [])].filter(possible))
+  const keys = [...names].map(name => `account/${name}`)
+  if (contracts.has(row.contract)) {
+    keys.push(`contract/${row.contract}`)
+    if (/^[A-Za-z0-9_]{1,32}$/.test(row.action)) keys.push(`action/${row.contract}/${row.action}`)
+  }
+  if (row.created !== undefined) keys.push(`created/${row.publisher}`)
+  return keys
+}

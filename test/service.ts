@@ -1,0 +1,66 @@
+import { type AppOptions, createApp } from '#http/app.ts'
+import type { Log } from '#http/log.ts'
+import { createKey } from '#keys/key.ts'
+import { keyring } from '#keys/keyring.ts'
+import type { Plan } from '#keys/plan.ts'
+import type { Store, StoredKey } from '#store/port.ts'
+
+export type Line = {
+  readonly level: Parameters<Log>[0]
+  readonly message: string
+  readonly fields: Readonly<Record<string, string | number>>
+}
+
+/** A service under test, asked without a socket. */
+export type Service = {
+  readonly app: ReturnType<typeof createApp>
+  /** A key with a wide plan. */
+  readonly key: string
+  /** What was logged, oldest first. */
+  readonly lines: readonly Line[]
+  /** GET unless `init` says otherwise; `path` begins with `/`. */
+  ask(path: string, init?: RequestInit): Promise<Response>
+}
+
+/** More than any test asks in a second. */
+const WIDE: Plan = { perSecond: 1_000_000, perDay: 1_000_000_000 }
+
+/** Keys that the service knows beside those of its store. */
+const keyStoreWith = (...keys: readonly StoredKey[]): Store['keys'] => ({
+  add: () => Promise.reject(new Error('Keys of tests are given, not added.')),
+  list: async () => keys,
+  revoke: () => Promise.reject(new Error('Keys of tests are given, not revoked.')),
+})
+
+/** Builds the service on a store, with a key of its own. */
+export const serviceOn = (
+  store: Store,
+  over: Partial<AppOptions> & { readonly plan?: Plan; readonly keys?: readonly StoredKey[] } = {},
+): Service => {
+  const { plan = WIDE, keys = [], ...options } = over
+  const now = options.now ?? Date.now
+  const made = createKey('test', plan, { now: now() })
+  const lines: Line[] = []
+  const app = createApp({
+    store,
+    node: undefined,
+    keyring: keyring({ store: keyStoreWith(made.stored, ...keys), now }),
+    prices: { get: () => undefined },
+    profiles: { get: () => undefined },
+    defaults: { format: 'envelope', compat: 'none' },
+    deadlineMs: 30_000,
+    maxInFlight: 64,
+    now,
+    log: (level, message, fields = {}) => {
+      lines.push({ level, message, fields })
+    },
+    version: '0.0.0-test',
+    ...options,
+  })
+  return {
+    app,
+    key: made.key,
+    lines,
+    ask: async (path, init) => app.handle(new Request(`http://127.0.0.1:8080${path}`, init)),
+  }
+}

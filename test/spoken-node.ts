@@ -1,0 +1,52 @@
+import type { ChainInfo, Node } from '#node/port.ts'
+
+/** What a node says to GET of a path; several texts are said one after the other, the last one from then on. */
+export type Said = { readonly status: number; readonly text: string }
+export const found = (text: string): Said => ({ status: 200, text })
+export const notFound = (what: 'tx' | 'block'): Said => ({
+  status: 400,
+  text: `{"code":2,"message":"${what} not found"}`,
+})
+
+/** A node that says what a test gives it, and keeps which paths it was asked for. */
+export const spokenNode = (
+  said: Readonly<Record<string, readonly Said[]>>,
+  info: Partial<ChainInfo> = {},
+): Node & { readonly asked: string[] } => {
+  const asked: string[] = []
+  const never = () => {
+    throw new Error('A test asked its node for what it does not say.')
+  }
+  return {
+    name: 'spoken',
+    asked,
+    chainInfo: async () => ({
+      chainId: 1020,
+      netName: 'debugnet',
+      headBlock: 4851,
+      headHash: '',
+      headTime: 0n,
+      libBlock: 4851,
+      libHash: '',
+      libTime: 0n,
+      ...info,
+    }),
+    get: async path => {
+      const answers = said[path] ?? []
+      const times = asked.filter(earlier => earlier === path).length
+      asked.push(path)
+      const answer = answers[Math.min(times, answers.length - 1)]
+      if (answer === undefined) throw new Error(`The node was asked for ${path}.`)
+      return {
+        status: answer.status,
+        contentType: 'application/json',
+        body: new TextEncoder().encode(answer.text),
+      }
+    },
+    blocks: never,
+    blockHash: never,
+    contractCode: never,
+    storage: never,
+    close: () => undefined,
+  }
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Replay } from '#replay/serve.ts'
+import { type CliFolder, cliFolder, type Running } from './cli-process.ts'
+import { differences, dumpElastic } from './dump.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from './elasticsearch.ts'
+import { loadFrom, replayed } from './loading.ts'
+
+const BEGIN = 150
+const HEIGHT = 300
+
+let node: Replay
+beforeAll(async () => {
+  node = await replayed(BEGIN)
+})
+afterAll(() => node.stop())
+
+const follow = (folder: CliFolder, { url, prefix }: TestElastic): Running =>
+  folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', '2s'])
+
+/** Lets the chain grow under the loader that is left, and stops it there. */
+const finish = async (loader: Running, target: TestElastic): Promise<void> => {
+  node.setHeight(HEIGHT)
+  while ((await target.store.published())?.height !== HEIGHT) await Bun.sleep(20)
+  loader.kill('SIGTERM')
+  expect(await loader.ended).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
+}
+
+const expectClean = async (target: TestElastic): Promise<void> => {
+  const clean = openTestElastic()
+  await loadFrom(node.url, clean.store)
+  const dumps = await Promise.all([target, clean].map(({ url, prefix }) => dumpElastic(url, prefix)))
+  await clean.destroy()
+  const [dump = new Map(), expected = new Map()] = dumps
+  expect(differences(dump, expected)).toEqual([])
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', () => {
+  test('the second one stops and says why, the first one goes on', async () => {
+    node.setHeight(BEGIN)
+    await using folder = await cliFolder()
+    const target = openTestElastic()
+    const first = follow(folder, target)
+    await first.logs('Loaded blocks.')
+    expect(await follow(folder, target).ended).toEqual({
+      code: 3,
+      out: '',
+      err:
+        `iostlens: Another loader is writing ${target.prefix} at ${target.url}.\n` +
+        '  Stop it first; one store has one loader.\n',
+    })
+    await finish(first, target)
+    await expectClean(target)
+    await target.destroy()
+  })
+
+  test('begun at the same moment: one wins, the other stops, nothing is mixed', async () => {
+    node.setHeight(BEGIN)
+    await using folder = await cliFolder()
+    const target = openTestElastic()
+    const both = [follow(folder, target), follow(folder, target)]
+    const { lost, outcome } = await Promise.race(
+      both.map(async (loader, lost) => ({ lost, outcome: await loader.ended })),
+    )
+    expect([outcome.code, outcome.out]).toEqual([3, ''])
+    expect(outcome.err).toMatch(/^iostlens: Another loader (is writing|took) /)
+    await finish(both[1 - lost] as Running, target)
+    await expectClean(target)
+    await target.destroy()
+  })
+})
