@@ -7,7 +7,9 @@ import { errorOf, toFailure } from './failures.ts'
 import { type IndexShape, journalShape, keysShape, type Mapping, metaShape, shapeOf } from './mappings.ts'
 import { readCheckpoint } from './meta.ts'
 import type { Names } from './names.ts'
+import type { Pace } from './pace.ts'
 import { FIRST_PARTITION, type Partitions } from './partitions.ts'
+import { startedCheckpoint } from './started.ts'
 
 type Wanted = {
   readonly name: string
@@ -112,7 +114,9 @@ export const createIndices = async (
   connection: Connection,
   names: Names,
   options: CreateOptions,
+  pace: Pick<Pace, 'now' | 'sleep'>,
 ): Promise<void> => {
+  await startedCheckpoint(connection, names, pace)
   const differences = await checkIndices(connection, names)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
@@ -123,6 +127,7 @@ export const createIndices = async (
       .filter(wanted => missing.has(labelOf(names, wanted)))
       .map(wanted => createIndex(connection, wanted, options)),
   )
+  await startedCheckpoint(connection, names, pace)
   const left = await checkIndices(connection, names)
   refuseDifferent(connection, left)
   if (left.length > 0)

@@ -106,7 +106,7 @@ export const openElastic = (options: ElasticOptions): Store => {
 
   return {
     name: `${connection.url}/${names.prefix}`,
-    create: () => createIndices(connection, names, create),
+    create: () => createIndices(connection, names, create, pace),
     check: () => checkIndices(connection, names),
     published: async () => (await readPublished(connection, names))?.end,
     identity: async () => {
