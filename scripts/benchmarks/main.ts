@@ -1,110 +1,124 @@
-import { mkdirSync, statSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
-import { join } from 'node:path'
-import { fixed, memoryOf, table, whole } from './measure.ts'
-import { BUSIEST, pageRows } from './pages.ts'
-import { BINARY, RECORDING, running, serving, unlimitedKey } from './processes.ts'
-import { rawElastic, rawSqlite } from './raw-bulk.ts'
+import { statSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { type Bench, fill, type Served, STORES, type StoreName, serve } from './bench.ts'
+import { calm, elasticAt, removeIndices } from './elastic.ts'
+import { floors } from './floors.ts'
+import { fromSizeSection } from './from-size.ts'
+import { inProcessSection } from './in-process.ts'
+import { loadingSection } from './loading.ts'
+import { loadLine, machine } from './machine.ts'
+import { type Ask, fixed, whole } from './measure.ts'
+import { memorySection } from './memory.ts'
+import { pagesSection } from './pages.ts'
+import { BINARY } from './processes.ts'
+import { rankingsSection } from './rankings.ts'
+import { sizesSection } from './sizes.ts'
+import { transactionsSection } from './transactions.ts'
+import { triedSection } from './tried.ts'
 
 /**
- * The report of `scripts/bench`: `main.ts WORK`, with ELASTICSEARCH_URL. Absolute figures are this machine's; what
- * counts are the ratios, for both sides of each are measured in this run.
+ * The report of `scripts/bench`, Markdown on stdout: `main.ts --work FOLDER …`, with ELASTICSEARCH_URL. Absolute figures
+ * are this machine's; what counts are the ratios, for both sides of each are measured in turns in this run.
  */
-const [work = '.'] = process.argv.slice(2)
-const elastic = process.env['ELASTICSEARCH_URL'] ?? ''
-const prefix = `bench-${crypto.randomUUID().slice(0, 8)}`
-const folder = (name: string): string => {
-  const path = join(work, name)
-  mkdirSync(path, { recursive: true })
-  return path
+
+/** Sections on a filled store, behind the service. */
+const STORED = {
+  pages: { title: 'Pages at any depth', run: pagesSection },
+  rankings: { title: 'Rankings', run: rankingsSection },
+  transactions: { title: 'Transaction by hash', run: transactionsSection },
+  memory: { title: 'Memory under load', run: memorySection },
+} as const
+const OTHERS = ['from-size', 'in-process', 'loading', 'sizes', 'tried'] as const
+const NAMES = [...(Object.keys(STORED) as (keyof typeof STORED)[]), ...OTHERS]
+
+const ROWS = 10_000_000
+
+const { values } = parseArgs({
+  options: { work: { type: 'string' }, rows: { type: 'string' }, only: { type: 'string' } },
+})
+const usage = (problem: string): never => {
+  console.error(`scripts/bench: ${problem}`)
+  process.exit(2)
 }
+const rows = Number(values.rows ?? ROWS)
+if (!Number.isInteger(rows) || rows < 4_000 || rows % 400 !== 0)
+  usage(`--rows ${values.rows}: a multiple of 400 from 4,000 on.`)
+const only = values.only?.split(',') ?? NAMES
+for (const name of only)
+  if (!(NAMES as readonly string[]).includes(name)) usage(`--only ${name}: sections are ${NAMES.join(', ')}.`)
+const wants = (name: (typeof NAMES)[number]): boolean => only.includes(name)
 const say = (text: string): void => console.log(`${text}\n`)
 
-const BLOCKS = 4_852
-const RECORDS = 89_137
-
-const [cpu] = cpus()
-say(
-  `iostlens benchmark: ${cpus().length} × ${cpu?.model}, load ${fixed(loadavg()[0] ?? 0)}, Bun ${Bun.version}; client, node, service and Elasticsearch share these cores.`,
-)
-
-const node = await serving(folder('node'), ['replay', RECORDING, '--listen', '127.0.0.1:0'])
-const storeOf = {
-  sqlite: `sqlite:${join(folder('sqlite'), 'store.sqlite')}`,
-  elastic: `${elastic}/${prefix}`,
+const elastic = elasticAt((process.env['ELASTICSEARCH_URL'] ?? '').replace(/\/+$/, ''))
+const here = await machine(elastic)
+const bench: Bench = {
+  elastic,
+  prefix: `bench-${crypto.randomUUID().slice(0, 8)}`,
+  work: values.work ?? usage('--work FOLDER is missing.'),
+  rows,
+  holders: Math.max(1_000, Math.min(1_000_000, rows / 10)),
+  sample: Math.min(rows, 200_000),
+  calls: rows < 1_000_000 ? 100 : 2_000,
+  elasticPid: here.elasticPid,
 }
-const loads: (readonly string[])[] = []
-const ratio = async (
-  name: keyof typeof storeOf,
-  raw: () => Promise<{ seconds: number; documents: number }>,
-) => {
-  const load = await running(folder(name), ['load', '--node', node.url, '--store', storeOf[name], '--once'])
-  const floor = await raw()
-  loads.push([
-    name,
-    fixed(load.seconds, 1),
-    whole(BLOCKS / load.seconds),
-    whole(RECORDS / load.seconds),
-    whole(floor.documents / load.seconds),
-    whole(floor.documents / floor.seconds),
-    fixed(floor.seconds / load.seconds),
-    fixed(load.cpu, 1),
-    whole(load.memory),
-  ])
-}
-await ratio('sqlite', () =>
-  rawSqlite(join(work, 'sqlite/store.sqlite'), join(folder('copy'), 'store.sqlite')),
-)
-await ratio('elastic', () => rawElastic(elastic, prefix, `${prefix}-raw`))
-await node.stop()
-say(
-  `Loading the recorded chain over HTTP (${whole(BLOCKS)} blocks, ${whole(RECORDS)} records) against a raw bulk of the documents it ends in:`,
-)
-say(
-  table(
-    [
-      'store',
-      'seconds',
-      'blocks/s',
-      'records/s',
-      'documents/s',
-      'raw bulk documents/s',
-      'ratio',
-      'CPU s',
-      'most RSS MB',
-    ],
-    loads,
-  ),
-)
 
-const pages: (readonly string[])[] = []
-const memory: (readonly string[])[] = []
-for (const name of ['sqlite', 'elastic'] as const) {
-  const service = await serving(folder(name), ['serve', '--store', storeOf[name], '--listen', '127.0.0.1:0'])
-  const key = await unlimitedKey(folder(name), storeOf[name])
-  const emptySearch = async (): Promise<unknown> =>
-    (
-      await fetch(`${elastic}/${prefix}-records/_search`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{"query":{"range":{"places":{"gte":1,"lte":1}}},"track_total_hits":false}',
-      })
-    ).json()
-  const health = async (): Promise<unknown> => (await fetch(`${service.url}/health`)).text()
-  const floor =
-    name === 'sqlite' ? { name: '/health', ask: health } : { name: 'empty search', ask: emptySearch }
-  pages.push(...(await pageRows(name, { url: service.url, key }, floor)))
-  memory.push([name, whole(service.startedMs), whole(await memoryOf(service.pid))])
-  await service.stop()
+const section = async (title: string, run: () => Promise<string>): Promise<void> => {
+  const text = await run()
+  say(`## ${title}\n\n${text}\n\n${loadLine()}`)
 }
-say(`get-account-tx of ${BUSIEST}, 20 rows a page, over HTTP from the compiled file:`)
-say(
-  table(
-    ['store', 'what', 'p50 ms', 'p99 ms', '1 client /s', '8 clients /s', 'p50 ÷ floor', '8 clients ÷ floor'],
-    pages,
-  ),
-)
-say(`The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. Serving:`)
-say(table(['store', 'start to listening ms', 'RSS MB after these requests'], memory))
-const mine = Object.keys((await (await fetch(`${elastic}/${prefix}*`)).json()) as object)
-if (mine.length > 0) await fetch(`${elastic}/${mine.join(',')}`, { method: 'DELETE' })
+
+/** Sections that need a filled store, which is made and removed for them. */
+const onStore = async (name: StoreName, floor: readonly [Ask, Ask]): Promise<void> => {
+  const stored = (Object.keys(STORED) as (keyof typeof STORED)[]).filter(wants)
+  const own = name === 'SQLite' ? 'in-process' : 'from-size'
+  if (stored.length === 0 && !wants(own)) return
+  say(await fill(bench, name))
+  if (name === 'Elasticsearch') await calm(elastic, `${bench.prefix}-fill-*`)
+  const served: Served = await serve(bench, name)
+  try {
+    for (const each of stored) {
+      const { title, run } = STORED[each]
+      await section(`${title}, ${name}`, () => run(bench, served, floor))
+    }
+    if (own === 'from-size' && wants(own))
+      await section('Against from and size', () => fromSizeSection(bench, served))
+    if (own === 'in-process' && wants(own))
+      await section('Inside the process, SQLite', () => inProcessSection(bench))
+    say(`The service on ${name} began to listen after ${whole(served.service.startedMs)} ms.`)
+  } finally {
+    await served.stop()
+    await removeIndices(elastic, `${bench.prefix}-fill`)
+  }
+}
+
+const run = async (): Promise<void> => {
+  say('# What was measured')
+  say(here.line)
+  say(
+    `${whole(rows)} rows and transactions, ${whole(bench.holders)} holders, samples of ${whole(bench.sample)}; pages have 20 rows. ` +
+      `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. Sides of a ratio take turns; each but first pages is asked once.`,
+  )
+  const floor = await floors(bench)
+  for (const name of STORES) await onStore(name, floor)
+  if (wants('loading')) await section('Loading', () => loadingSection(bench))
+  if (wants('sizes')) await section('Sizes', () => sizesSection(bench))
+  if (wants('tried')) await section('Tried', () => triedSection(bench))
+}
+
+let code = 0
+const end = async (): Promise<never> => {
+  await removeIndices(elastic, bench.prefix)
+  process.exit(code)
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    code = 1
+    void end()
+  })
+try {
+  await run()
+} catch (error) {
+  code = 1
+  console.error(error)
+}
+await end()

@@ -1,40 +1,54 @@
 /** Times of many calls, milliseconds. */
 export type Times = { readonly p50: number; readonly p99: number; readonly perSecond: number }
 
-/** Asks `count` times with `clients` at once, after a tenth of it unmeasured. */
-export const timed = async (
-  count: number,
-  clients: number,
-  ask: (n: number) => Promise<unknown>,
-): Promise<Times> => {
-  const run = async (calls: number): Promise<readonly number[]> => {
-    const times: number[] = []
-    let next = 0
+/** Something to be called again and again; `n` is 0, 1, 2 …, never the same twice. */
+export type Ask = { readonly name: string; readonly ask: (n: number) => Promise<unknown> }
+
+/** Turns that each ask gets: what drifts meanwhile meets all of them. */
+const ROUNDS = 10
+
+/**
+ * Times of each ask, `calls` of each with `clients` at once. They take turns, after a tenth of it unmeasured, so that
+ * ratios between them are of one and the same time.
+ */
+export const interleaved = async (
+  asks: readonly Ask[],
+  { calls, clients }: { readonly calls: number; readonly clients: number },
+): Promise<readonly Times[]> => {
+  const taken = asks.map(() => ({ next: 0, times: [] as number[], ms: 0 }))
+  const turn = async (at: number, count: number, isMeasured: boolean): Promise<void> => {
+    const [own, one] = [taken[at], asks[at]]
+    if (own === undefined || one === undefined) return
+    const end = own.next + count
     const client = async (): Promise<void> => {
-      for (let n = next++; n < calls; n = next++) {
+      while (own.next < end) {
+        const n = own.next++
         const start = performance.now()
-        await ask(n)
-        times.push(performance.now() - start)
+        await one.ask(n)
+        if (isMeasured) own.times.push(performance.now() - start)
       }
     }
+    const start = performance.now()
     await Promise.all(Array.from({ length: clients }, client))
-    return times
+    if (isMeasured) own.ms += performance.now() - start
   }
-  await run(Math.ceil(count / 10))
-  const start = performance.now()
-  const times = [...(await run(count))].sort((a, b) => a - b)
-  const seconds = (performance.now() - start) / 1_000
-  const at = (share: number): number =>
-    times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
-  return { p50: at(0.5), p99: at(0.99), perSecond: count / seconds }
+  for (let at = 0; at < asks.length; at++) await turn(at, Math.ceil(calls / 10), false)
+  for (let round = 0; round < ROUNDS; round++)
+    for (let at = 0; at < asks.length; at++) await turn(at, Math.ceil(calls / ROUNDS), true)
+  return taken.map(({ times, ms }) => {
+    const sorted = times.toSorted((a, b) => a - b)
+    const share = (part: number): number =>
+      sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+    return { p50: share(0.5), p99: share(0.99), perSecond: (1_000 * sorted.length) / ms }
+  })
 }
 
-/** Rows of a table under a heading, columns aligned. */
+/** Rows under a heading as a Markdown table, columns aligned. */
 export const table = (heading: readonly string[], rows: readonly (readonly string[])[]): string => {
   const all = [heading, ...rows]
-  const widths = heading.map((_, column) => Math.max(...all.map(row => row[column]?.length ?? 0)))
+  const widths = heading.map((_, column) => Math.max(3, ...all.map(row => row[column]?.length ?? 0)))
   const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+    `| ${heading.map((_, column) => (row[column] ?? '').padEnd(widths[column] ?? 0)).join(' | ')} |`
   return [line(heading), `|${widths.map(width => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join(
     '\n',
   )
@@ -42,9 +56,3 @@ export const table = (heading: readonly string[], rows: readonly (readonly strin
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
 export const fixed = (value: number, digits = 2): string => value.toFixed(digits)
-
-/** Resident memory of a process in MB, now. */
-export const memoryOf = async (pid: number): Promise<number> => {
-  const status = await Bun.file(`/proc/${pid}/status`).text()
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024
-}

@@ -1,52 +1,95 @@
-import { fixed, type Times, timed, whole } from './measure.ts'
+import type { Bench, Served } from './bench.ts'
+import { CONTRACT, HUB, hashOfRow, hubRow } from './filled-chain.ts'
+import { SIZE } from './floors.ts'
+import { scattered } from './holders.ts'
+import { type Ask, fixed, interleaved, type Times, table, whole } from './measure.ts'
 
-/** The account with the most rows of the recording. */
-export const BUSIEST = 'busyhub'
-const SIZE = 20
-const COUNT = 2_000
-
-const textOf = async (url: string): Promise<string> => {
-  const answer = await fetch(url)
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`)
-  return text
+/** A list that is read page by page, newest row first, and what stands in it. */
+export type List = {
+  readonly name: string
+  readonly query: string
+  readonly total: number
+  /** Row of an ordinal from 1. */
+  readonly row: (ordinal: number) => number
 }
 
-/** Pages of the busiest account through the service, against a floor measured at the same time. */
-export const pageRows = async (
-  name: string,
-  service: { readonly url: string; readonly key: string },
-  floor: { readonly name: string; readonly ask: () => Promise<unknown> },
-): Promise<readonly (readonly string[])[]> => {
-  const path = `/api/?apikey=${service.key}&module=account&action=get-account-tx&account=${BUSIEST}&size=${SIZE}&page=`
-  const total = Number(/"total":(\d+)/.exec(await textOf(`${service.url}${path}1`))?.[1])
-  const last = Math.ceil(total / SIZE)
-  const asks: readonly (readonly [string, (n: number) => Promise<unknown>])[] = [
-    [floor.name, floor.ask],
-    ['first page', () => textOf(`${service.url}${path}1`)],
-    ['middle page', () => textOf(`${service.url}${path}${last >> 1}`)],
-    ['last page', () => textOf(`${service.url}${path}${last}`)],
-    ['random pages', n => textOf(`${service.url}${path}${1 + ((n * 7_919) % last)}`)],
-  ]
-  const rows: (readonly string[])[] = []
-  let floors: readonly Times[] = []
-  for (const [what, ask] of asks) {
-    const times = [await timed(COUNT, 1, ask), await timed(COUNT, 8, ask)]
-    if (floors.length === 0) floors = times
-    const [one, eight] = times
-    const [floorOne, floorEight] = floors
-    if (one === undefined || eight === undefined || floorOne === undefined || floorEight === undefined)
-      continue
-    rows.push([
-      name,
-      what,
-      fixed(one.p50),
-      fixed(one.p99),
-      whole(one.perSecond),
-      whole(eight.perSecond),
-      fixed(one.p50 / floorOne.p50),
-      fixed(eight.perSecond / floorEight.perSecond),
-    ])
+export const hubList = ({ rows }: Bench): List => ({
+  name: `get-account-tx of ${HUB}`,
+  query: `module=account&action=get-account-tx&account=${HUB}&size=${SIZE}`,
+  total: rows / 4,
+  row: hubRow,
+})
+export const contractList = ({ rows }: Bench): List => ({
+  name: `get-contract-tx of ${CONTRACT}`,
+  query: `module=contract&action=get-contract-tx&contract=${CONTRACT}&size=${SIZE}`,
+  total: rows,
+  row: ordinal => ordinal - 1,
+})
+
+export const lastPage = (total: number): number => Math.ceil(total / SIZE)
+
+/** Throws unless the page shows just the transactions that the filler put there. */
+const checkPage = async (served: Served, list: List, page: number): Promise<void> => {
+  const text = await served.ask(`${list.query}&page=${page}`)
+  const { data } = JSON.parse(text) as {
+    data: { total: number; transactions: readonly { tx_hash: string }[] }
   }
-  return rows
+  const newest = list.total - (page - 1) * SIZE
+  const expected = Array.from({ length: Math.min(SIZE, newest) }, (_, at) => hashOfRow(list.row(newest - at)))
+  const shown = data.transactions.map(({ tx_hash }) => tx_hash)
+  if (data.total !== list.total || !Bun.deepEquals(shown, expected))
+    throw new Error(`${served.name}: page ${page} of ${list.name} (${data.total} rows) is not as filled.`)
+}
+
+const CHECKED = 20
+
+/** Pages of a list as asks; each is asked once, but the first. */
+const pageAsks = (served: Served, { query, total }: List): readonly Ask[] => {
+  const last = lastPage(total)
+  const page = (number: number): Promise<string> => served.ask(`${query}&page=${number}`)
+  return [
+    { name: 'first page', ask: () => page(1) },
+    { name: 'middle pages', ask: n => page((last >> 1) + (n % (last >> 2))) },
+    { name: 'last pages', ask: n => page(last - (n % (last >> 2))) },
+    { name: 'random pages', ask: n => page(1 + scattered(n, last)) },
+  ]
+}
+
+export const HEADING = ['store', 'what', 'p50 ms', 'p99 ms', '/s'] as const
+export const timesCells = ({ p50, p99, perSecond }: Times): readonly string[] => [
+  fixed(p50),
+  fixed(p99),
+  whole(perSecond),
+]
+
+/** Pages of long lists at any depth, one client and eight, against the floors. */
+export const pagesSection = async (
+  bench: Bench,
+  served: Served,
+  floors: readonly [Ask, Ask],
+): Promise<string> => {
+  const parts: string[] = []
+  for (const list of [hubList(bench), contractList(bench)]) {
+    const last = lastPage(list.total)
+    for (const page of [1, last >> 1, last - 1, last]) await checkPage(served, list, page)
+    for (let n = 0; n < CHECKED; n++) await checkPage(served, list, 1 + scattered(n, last))
+    const asks = [...floors, ...pageAsks(served, list)]
+    for (const clients of [1, 8]) {
+      const times = await interleaved(asks, { calls: bench.calls * (clients === 1 ? 1 : 2), clients })
+      const [, f2, first] = times
+      const rows = times.map((each, at) => [
+        served.name,
+        asks[at]?.name ?? '',
+        ...timesCells(each),
+        fixed(each.p50 / (f2?.p50 ?? 1)),
+        fixed(each.p50 / (first?.p50 ?? 1)),
+        `${whole((100 * each.perSecond) / (f2?.perSecond ?? 1))} %`,
+      ])
+      parts.push(
+        `${list.name}, ${whole(list.total)} rows, ${SIZE} a page, ${clients} client${clients === 1 ? '' : 's'}:`,
+        table([...HEADING, 'p50 ÷ F2', 'p50 ÷ first', '/s of F2'], rows),
+      )
+    }
+  }
+  return parts.join('\n\n')
 }

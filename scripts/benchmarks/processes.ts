@@ -1,34 +1,47 @@
 import { join } from 'node:path'
-import { memoryOf } from './measure.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 export const BINARY = join(ROOT, 'dist/iostlens')
-export const RECORDING = join(ROOT, 'test/chain/devnet')
 
 const environment = { PATH: process.env['PATH'] ?? '', IOSTLENS_LOG_LEVEL: 'warn' }
 
-/** A command of the binary that serves until it is stopped; ready when it has said where. */
-export const serving = async (folder: string, args: readonly string[]) => {
+export type Running = {
+  readonly url: string
+  /** What it has said until then. */
+  readonly said: string
+  readonly pid: number
+  readonly startedMs: number
+  readonly stop: () => Promise<void>
+}
+
+/** Whatever ends the benchmark ends what it started. */
+const started = new Set<Bun.Subprocess>()
+process.on('exit', () => {
+  for (const child of started) child.kill('SIGKILL')
+})
+export const spawn = (command: readonly string[], folder: string) => {
+  const child = Bun.spawn([...command], { cwd: folder, env: environment, stdout: 'pipe', stderr: 'inherit' })
+  started.add(child)
+  void child.exited.then(() => started.delete(child))
+  return child
+}
+
+/** A command that serves until it is stopped; ready when it has said where. */
+export const serving = async (folder: string, command: readonly string[]): Promise<Running> => {
   const start = performance.now()
-  const child = Bun.spawn([BINARY, ...args], {
-    cwd: folder,
-    env: environment,
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  // Whatever ends the benchmark ends its services.
-  process.on('exit', () => child.kill('SIGKILL'))
+  const child = spawn(command, folder)
   let said = ''
   const reader = child.stdout.getReader()
   let url: string | undefined
   while (url === undefined) {
     const { value, done } = await reader.read()
-    if (done) throw new Error(`${args[0]} ended: ${said}`)
+    if (done) throw new Error(`${command.join(' ')} ended: ${said}`)
     said += new TextDecoder().decode(value)
     url = /http:\/\/[\d.]+:\d+/.exec(said)?.[0]
   }
   return {
     url,
+    said,
     pid: child.pid,
     startedMs: performance.now() - start,
     stop: async () => {
@@ -38,48 +51,74 @@ export const serving = async (folder: string, args: readonly string[]) => {
   }
 }
 
-/** Runs a command to its end; seconds, CPU seconds and the most memory it held, MB. */
-export const running = async (folder: string, args: readonly string[]) => {
+/** What a command has cost from its start to its end. */
+export type Cost = {
+  readonly seconds: number
+  readonly cpu: number
+  /** Resident memory through the run, MB, evenly spread. */
+  readonly memory: readonly number[]
+  /** Its stdout. */
+  readonly out: string
+}
+
+/** Runs a command to its end; throws when that is not code 0. */
+export const running = async (folder: string, command: readonly string[]): Promise<Cost> => {
   const start = performance.now()
-  const child = Bun.spawn([BINARY, ...args], {
-    cwd: folder,
-    env: environment,
-    stdout: 'ignore',
-    stderr: 'inherit',
-  })
-  let most = 0
-  const watch = setInterval(async () => {
-    most = Math.max(most, await memoryOf(child.pid).catch(() => 0))
-  }, 100)
+  const child = spawn(command, folder)
+  const memory = memoryOf(child.pid)
+  const out = await new Response(child.stdout).text()
   const code = await child.exited
-  clearInterval(watch)
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`)
-  const usage = child.resourceUsage()
+  const samples = memory.stop()
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}`)
   return {
     seconds: (performance.now() - start) / 1_000,
-    cpu: Number(usage?.cpuTime.total ?? 0) / 1e6,
-    memory: most,
+    cpu: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
+    memory: samples,
+    out,
   }
+}
+
+/** Twice a second is enough for what is to stay flat over minutes. */
+const SAMPLE_MS = 500
+
+/** Looks at a process's resident memory until it is stopped; MB. */
+export const memoryOf = (pid: number) => {
+  const samples: number[] = []
+  const look = async (): Promise<void> => {
+    const status = await Bun.file(`/proc/${pid}/status`)
+      .text()
+      .catch(() => '')
+    const kib = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0)
+    // Before it has become the program it is to be, it is all but empty.
+    if (kib > 10_000) samples.push(kib / 1_024)
+  }
+  void look()
+  const timer = setInterval(look, SAMPLE_MS)
+  return {
+    samples,
+    stop: (): readonly number[] => {
+      clearInterval(timer)
+      return samples
+    },
+  }
+}
+
+/** Clock ticks of a second in /proc/PID/stat (`getconf CLK_TCK`; 100 on Linux). */
+const TICKS = 100
+
+/** CPU seconds a process has taken so far; undefined: none of this machine. */
+export const cpuOf = async (pid: number | undefined): Promise<number | undefined> => {
+  if (pid === undefined) return undefined
+  const stat = await Bun.file(`/proc/${pid}/stat`)
+    .text()
+    .catch(() => undefined)
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
 /** A key without limits that matter here. */
 export const unlimitedKey = async (folder: string, store: string): Promise<string> => {
-  const args = [
-    'keys',
-    'add',
-    'benchmark',
-    '--store',
-    store,
-    '--per-second',
-    '1000000',
-    '--per-day',
-    '1000000000',
-  ]
-  const child = Bun.spawn([BINARY, ...args], {
-    cwd: folder,
-    env: environment,
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  return (await new Response(child.stdout).text()).trim().split('\n').at(-1) ?? ''
+  const limits = ['--per-second', '1000000', '--per-day', '1000000000']
+  const { out } = await running(folder, [BINARY, 'keys', 'add', 'benchmark', '--store', store, ...limits])
+  return out.trim().split('\n').at(-1) ?? ''
 }

@@ -2,16 +2,16 @@ import { Database } from 'bun:sqlite'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { bodiesOf, type Elastic, sendBodies } from './elastic.ts'
 
-const NAMES = [...historyIndices, ...stateIndices].map(({ name }) => name)
+/** What a raw bulk took: only the writing counts, documents are made ready before. */
+export type Raw = { readonly seconds: number; readonly documents: number }
+
 /** Rows of one transaction, as a loader's batches have about. */
 const ROWS = 20_000
-/** Bytes of one bulk, and how many are sent at once: what the loader's own sender does. */
-const BYTES = 4_000_000
-const SENDERS = 2
 
-/** Copies every row of a loaded file into a new one with the same tables and nothing else: documents and seconds. */
-export const rawSqlite = async (loaded: string, copy: string) => {
+/** Copies the history after `height` into a new file with the same tables. State does not say when it was written: left out. */
+export const rawSqlite = async (loaded: string, copy: string, height: number): Promise<Raw> => {
   const empty = openSqlite({ path: copy })
   await empty.create()
   await empty.close()
@@ -19,71 +19,121 @@ export const rawSqlite = async (loaded: string, copy: string) => {
   const to = new Database(copy, { safeIntegers: true })
   to.run('PRAGMA journal_mode = WAL')
   to.run('PRAGMA synchronous = NORMAL')
-  const tables = [...NAMES, 'records.places'].map(name => {
-    const rows = from.query(`SELECT * FROM "${name}"`).values() as unknown[][]
-    return { name, rows }
-  })
-  const start = performance.now()
-  for (const { name, rows } of tables) {
+  let [seconds, documents] = [0, 0]
+  const write = (name: string, rows: readonly unknown[][]): void => {
     const [first] = rows
-    if (first === undefined) continue
+    if (first === undefined) return
+    const start = performance.now()
     const insert = to.prepare(`INSERT INTO "${name}" VALUES (${first.map(() => '?').join(',')})`)
-    const put = to.transaction((part: readonly unknown[][]) => {
-      for (const row of part) insert.run(...(row as string[]))
-    })
-    for (let at = 0; at < rows.length; at += ROWS) put(rows.slice(at, at + ROWS))
+    to.transaction(() => {
+      for (const row of rows) insert.run(...(row as string[]))
+    })()
+    seconds += (performance.now() - start) / 1_000
   }
-  const seconds = (performance.now() - start) / 1_000
+  /** In pieces, so that a file of any size can be copied; written in turns as a loader does. */
+  const copyRows = (name: string, column: string, after: bigint): number => {
+    const read = from.prepare(
+      `SELECT * FROM "${name}" WHERE "${column}" > ? ORDER BY "${column}" LIMIT ${ROWS}`,
+    )
+    const key = (from.query(`SELECT name FROM pragma_table_info('${name}')`).values() as string[][])
+      .flat()
+      .indexOf(column)
+    let count = 0
+    for (let last = after; ; ) {
+      const rows = read.values(last) as bigint[][]
+      const next = rows.at(-1)?.[key]
+      if (next === undefined) return count
+      write(name, rows)
+      count += rows.length
+      last = next
+    }
+  }
+  const firstRow = (name: string): bigint => {
+    const [row] = from
+      .query(`SELECT max("_row") FROM "${name}" WHERE "height" <= ${height}`)
+      .values() as bigint[][]
+    return row?.[0] ?? 0n
+  }
+  for (const { name } of historyIndices) documents += copyRows(name, '_row', firstRow(name))
+  placesAfter(from, firstRow('records'), rows => write('records.places', rows))
   from.close()
   to.close()
-  return {
-    seconds,
-    documents: tables.reduce((sum, { name, rows }) => sum + (name.includes('.') ? 0 : rows.length), 0),
+  return { seconds, documents }
+}
+
+/** Places of the rows after one, in pieces, in the order of their rows. */
+const placesAfter = (from: Database, after: bigint, each: (rows: readonly unknown[][]) => void): void => {
+  const read = from.prepare(
+    `SELECT "_row", "places" FROM "records" WHERE "_row" > ? ORDER BY "_row" LIMIT ${ROWS}`,
+  )
+  for (let last = after; ; ) {
+    const rows = read.values(last) as [bigint, Uint8Array][]
+    const next = rows.at(-1)?.[0]
+    if (next === undefined) return
+    each(
+      rows.flatMap(([row, places]) => {
+        const view = new DataView(places.buffer, places.byteOffset, places.byteLength)
+        return Array.from({ length: places.length / 8 }, (_, at) => [view.getBigInt64(at * 8), row])
+      }),
+    )
+    last = next
   }
 }
 
 type Hit = { readonly _index: string; readonly _id: string; readonly _source: object }
+type Scrolled = { readonly _scroll_id: string; readonly hits: { readonly hits: readonly Hit[] } }
 
-/** Sends every document of a loaded prefix to new indices with the same mappings, ids and bulk size, and refreshes. */
-export const rawElastic = async (url: string, loaded: string, copy: string) => {
-  const post = async (path: string, body: string, type = 'application/json'): Promise<unknown> => {
-    const answer = await fetch(url + path, { method: 'POST', headers: { 'content-type': type }, body })
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-    return answer.json()
-  }
-  const bodies: string[] = []
-  let documents = 0
-  let body = ''
-  for (const name of NAMES) {
-    let answer = (await post(`/${loaded}-${name}/_search?scroll=1m`, '{"size":5000}')) as {
-      _scroll_id: string
-      hits: { hits: readonly Hit[] }
-    }
-    while (answer.hits.hits.length > 0) {
-      for (const { _index, _id, _source } of answer.hits.hits) {
-        const index = copy + _index.slice(loaded.length)
-        body += `${JSON.stringify({ create: { _index: index, _id } })}\n${JSON.stringify(_source)}\n`
-        documents++
-        if (body.length < BYTES) continue
-        bodies.push(body)
-        body = ''
-      }
-      answer = (await post(
-        '/_search/scroll',
-        JSON.stringify({ scroll: '1m', scroll_id: answer._scroll_id }),
-      )) as typeof answer
-    }
-  }
-  if (body !== '') bodies.push(body)
-  const store = openElastic({ url, prefix: copy })
+/** Bodies made ready at once: some 100 MB. */
+const READY = 24
+
+/** Sends every document written after a height to new indices with the same mappings, ids and bulk size. */
+export const rawElastic = async (
+  elastic: Elastic,
+  loaded: string,
+  copy: string,
+  height: number,
+): Promise<Raw> => {
+  const store = openElastic({ url: elastic.url, prefix: copy })
   await store.create()
   await store.close()
-  const start = performance.now()
-  const sender = async (): Promise<void> => {
-    for (let next = bodies.shift(); next !== undefined; next = bodies.shift())
-      await post('/_bulk?filter_path=errors', next, 'application/x-ndjson')
+  let [seconds, documents] = [0, 0]
+  for (const { name, kind } of [...historyIndices, ...stateIndices]) {
+    const index = `${copy}-${name}-${kind === 'history' ? '000000' : '0'}`
+    let ready: string[] = []
+    const flush = async (): Promise<void> => {
+      seconds += await sendBodies(elastic, ready, index)
+      ready = []
+    }
+    for await (const hits of scroll(
+      elastic,
+      `${loaded}-${name}`,
+      kind === 'history' ? 'height' : 'at',
+      height,
+    )) {
+      documents += hits.length
+      ready.push(
+        ...bodiesOf(
+          index,
+          hits.map(({ _id, _source }) => ({ id: _id, source: JSON.stringify(_source) })),
+        ),
+      )
+      if (ready.length >= READY) await flush()
+    }
+    if (ready.length > 0) await flush()
   }
-  await Promise.all(Array.from({ length: SENDERS }, sender))
-  await post(`/${copy}-*/_refresh`, '')
-  return { seconds: (performance.now() - start) / 1_000, documents }
+  return { seconds, documents }
+}
+
+async function* scroll(elastic: Elastic, alias: string, field: string, after: number) {
+  let answer = await elastic.json<Scrolled>('POST', `/${alias}/_search?scroll=5m`, {
+    size: 5_000,
+    query: { range: { [field]: { gt: after } } },
+    sort: ['_doc'],
+  })
+  while (answer.hits.hits.length > 0) {
+    yield answer.hits.hits
+    const { _scroll_id } = answer
+    answer = await elastic.json<Scrolled>('POST', '/_search/scroll', { scroll: '5m', scroll_id: _scroll_id })
+  }
+  await elastic.json('DELETE', '/_search/scroll', { scroll_id: answer._scroll_id })
 }

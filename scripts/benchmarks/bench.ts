@@ -1,0 +1,97 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Elastic } from './elastic.ts'
+import { fixed, whole } from './measure.ts'
+import {
+  BINARY,
+  type Cost,
+  cpuOf,
+  memoryOf,
+  type Running,
+  running,
+  serving,
+  unlimitedKey,
+} from './processes.ts'
+
+/** What every section works with. */
+export type Bench = {
+  readonly elastic: Elastic
+  /** What the names of all indices begin with; they are removed at the end, whatever happens. */
+  readonly prefix: string
+  /** Folder of this run. */
+  readonly work: string
+  /** Rows, and transactions, of the filled stores. */
+  readonly rows: number
+  /** Holders of the filled stores' token. */
+  readonly holders: number
+  /** Documents of a sample. */
+  readonly sample: number
+  /** Measured calls of each kind. */
+  readonly calls: number
+  /** Process of Elasticsearch, when it runs on this machine. */
+  readonly elasticPid: number | undefined
+}
+
+export const folderOf = (bench: Bench, name: string): string => {
+  const path = join(bench.work, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+export const STORES = ['Elasticsearch', 'SQLite'] as const
+export type StoreName = (typeof STORES)[number]
+
+/** A filled store behind the compiled file's service. */
+export type Served = {
+  readonly name: StoreName
+  readonly service: Running
+  /** Answer of an action as text; throws unless it is 200. `query` as it stands behind the key. */
+  readonly ask: (query: string) => Promise<string>
+  /** Resident memory since it listens, MB. */
+  readonly memory: readonly number[]
+  readonly stop: () => Promise<void>
+}
+
+/** Where a filled store stands, as the binary takes it. */
+export const storeOf = (bench: Bench, name: StoreName): string =>
+  name === 'SQLite' ? `sqlite:${sqlitePath(bench)}` : `${bench.elastic.url}/${bench.prefix}-fill`
+export const sqlitePath = (bench: Bench): string => join(folderOf(bench, 'sqlite'), 'store.sqlite')
+
+/** Fills a store, in a process of its own; one line about it. */
+export const fill = async (bench: Bench, name: StoreName): Promise<string> => {
+  const before = await cpuOf(bench.elasticPid)
+  const args = ['--store', storeOf(bench, name), '--rows', `${bench.rows}`, '--holders', `${bench.holders}`]
+  const cost: Cost = await running(bench.work, [process.execPath, join(import.meta.dir, 'fill.ts'), ...args])
+  const { documents, seconds } = JSON.parse(cost.out) as { documents: number; seconds: number }
+  const after = await cpuOf(bench.elasticPid)
+  const elastic =
+    name === 'SQLite' || before === undefined || after === undefined
+      ? ''
+      : `, ${fixed(after - before, 0)} CPU s of Elasticsearch`
+  return `${name} was filled with ${whole(documents)} documents in ${fixed(seconds, 0)} s: ${whole(documents / seconds)} a second, ${fixed(cost.cpu, 0)} CPU s of the filler${elastic}.`
+}
+
+/** Serves a filled store. */
+export const serve = async (bench: Bench, name: StoreName): Promise<Served> => {
+  const folder = folderOf(bench, name.toLowerCase())
+  const store = storeOf(bench, name)
+  const service = await serving(folder, [BINARY, 'serve', '--store', store, '--listen', '127.0.0.1:0'])
+  const memory = memoryOf(service.pid)
+  const key = await unlimitedKey(folder, store)
+  return {
+    name,
+    service,
+    ask: async query => {
+      const url = `${service.url}/api/?apikey=${key}&${query}`
+      const answer = await fetch(url)
+      const text = await answer.text()
+      if (!answer.ok) throw new Error(`${query}: ${answer.status} ${text}`)
+      return text
+    },
+    memory: memory.samples,
+    stop: async () => {
+      memory.stop()
+      await service.stop()
+    },
+  }
+}

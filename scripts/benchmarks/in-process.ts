@@ -1,0 +1,59 @@
+import { pageOfRecords } from '#actions/records.ts'
+import { pageOfOrder } from '#actions/whole.ts'
+import { hash8 } from '#chain/hash.ts'
+import { balances } from '#indices/balance.ts'
+import { listOf } from '#indices/list.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { View } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { type Bench, sqlitePath } from './bench.ts'
+import { CONTRACT, HUB, hashOfRow } from './filled-chain.ts'
+import { SIZE } from './floors.ts'
+import { scattered, TOKEN } from './holders.ts'
+import { type Ask, fixed, interleaved, table, whole } from './measure.ts'
+import { lastPage } from './pages.ts'
+
+/** What the embedded store takes by itself, without HTTP: each call is a read of its own. */
+export const inProcessSection = async (bench: Bench): Promise<string> => {
+  const store = openSqlite({ path: sqlitePath(bench), readonly: true })
+  const ask = (name: string, work: (view: View, n: number) => Promise<unknown>): Ask => ({
+    name,
+    ask: n => store.read(view => work(view, n)),
+  })
+  const lists = [
+    { name: HUB, key: listOf.account(HUB), last: lastPage(bench.rows / 4) },
+    { name: CONTRACT, key: listOf.contract(CONTRACT), last: lastPage(bench.rows) },
+  ]
+  const pages = lists.flatMap(({ name, key, last }) => {
+    const page = (view: View, number: number) =>
+      pageOfRecords(view, key, { page: BigInt(number), size: SIZE, sort: 'desc' })
+    return [
+      ask(`${name}, first page`, view => page(view, 1)),
+      ask(`${name}, middle pages`, (view, n) => page(view, (last >> 1) + (n % (last >> 2)))),
+      ask(`${name}, last pages`, (view, n) => page(view, last - (n % (last >> 2)))),
+      ask(`${name}, random pages`, (view, n) => page(view, 1 + scattered(n, last))),
+    ]
+  })
+  const total = bench.holders
+  const holders = (view: View, number: number) =>
+    pageOfOrder(view, balances, 'holders', { group: TOKEN, page: BigInt(number), size: SIZE, total })
+  const asks: readonly Ask[] = [
+    ...pages,
+    ask('holders, first page', view => holders(view, 1)),
+    ask('holders, random pages', (view, n) => holders(view, 1 + scattered(n, lastPage(total)))),
+    ask('transaction by hash', (view, n) =>
+      view.find(transactions, 'hash8', hash8(hashOfRow(scattered(n, bench.rows)))),
+    ),
+  ]
+  const times = await interleaved(asks, { calls: bench.calls, clients: 1 })
+  await store.close()
+  return table(
+    ['page of 20 in the process', 'p50 ms', 'p99 ms', '/s'],
+    times.map(({ p50, p99, perSecond }, at) => [
+      asks[at]?.name ?? '',
+      fixed(p50, 3),
+      fixed(p99, 3),
+      whole(perSecond),
+    ]),
+  )
+}

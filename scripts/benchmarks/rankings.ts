@@ -1,0 +1,59 @@
+import { fromUnits } from '#chain/amount.ts'
+import type { Bench, Served } from './bench.ts'
+import { SIZE } from './floors.ts'
+import { DECIMAL, holdersOf, scattered, TOKEN } from './holders.ts'
+import { type Ask, fixed, interleaved, table, whole } from './measure.ts'
+import { HEADING, lastPage, timesCells } from './pages.ts'
+
+const QUERY = `module=token&action=get-token-holder&token=${TOKEN}&size=${SIZE}`
+const CHECKED = 20
+
+/** Pages of the holders of one token, many of whom hold the same, against the first page. */
+export const rankingsSection = async (
+  bench: Bench,
+  served: Served,
+  floors: readonly [Ask, Ask],
+): Promise<string> => {
+  const { count, standing } = holdersOf(bench.holders)
+  const last = lastPage(count)
+  const page = (number: number): Promise<string> => served.ask(`${QUERY}&page=${number}`)
+  const check = async (number: number): Promise<void> => {
+    const { data } = JSON.parse(await page(number)) as {
+      data: { total: number; holders: readonly { account: string; balance: string }[] }
+    }
+    const from = (number - 1) * SIZE
+    const expected = Array.from({ length: Math.min(SIZE, count - from) }, (_, at) => {
+      const { name, amount } = standing(from + at)
+      return [name, fromUnits(amount, DECIMAL)]
+    })
+    const shown = data.holders.map(({ account, balance }) => [account, balance])
+    if (data.total !== count || !Bun.deepEquals(shown, expected))
+      throw new Error(`${served.name}: page ${number} of the holders is not as filled.`)
+  }
+  for (const number of [1, last >> 1, last - 1, last]) await check(number)
+  for (let n = 0; n < CHECKED; n++) await check(1 + scattered(n, last))
+  const asks: readonly Ask[] = [
+    ...floors,
+    { name: 'first page', ask: () => page(1) },
+    { name: 'middle pages', ask: n => page((last >> 1) + (n % (last >> 2))) },
+    { name: 'last pages', ask: n => page(last - (n % (last >> 2))) },
+    { name: 'random pages', ask: n => page(1 + scattered(n, last)) },
+  ]
+  const parts: string[] = []
+  for (const clients of [1, 8]) {
+    const times = await interleaved(asks, { calls: bench.calls, clients })
+    const [, f2, first] = times
+    const rows = times.map((each, at) => [
+      served.name,
+      asks[at]?.name ?? '',
+      ...timesCells(each),
+      fixed(each.p50 / (f2?.p50 ?? 1)),
+      fixed(each.p50 / (first?.p50 ?? 1)),
+    ])
+    parts.push(
+      `get-token-holder of ${TOKEN}, ${whole(count)} holders, ${SIZE} a page, ${clients} client${clients === 1 ? '' : 's'}:`,
+      table([...HEADING, 'p50 ÷ F2', 'p50 ÷ first'], rows),
+    )
+  }
+  return parts.join('\n\n')
+}
