@@ -39,11 +39,11 @@ export const elasticAt = (url: string): Elastic => {
   }
 }
 
-/** Sends bulk bodies, several at once, and makes them searchable; seconds from the first to the refresh. */
+/** Sends bulk bodies, several at once, and makes `indices` searchable; seconds from the first to the refresh. */
 export const sendBodies = async (
   elastic: Elastic,
   bodies: Iterable<string> | AsyncIterable<string>,
-  indices: string,
+  indices?: string,
 ): Promise<number> => {
   const start = performance.now()
   const source = Symbol.asyncIterator in bodies ? bodies[Symbol.asyncIterator]() : bodies[Symbol.iterator]()
@@ -54,7 +54,7 @@ export const sendBodies = async (
     }
   }
   await Promise.all(Array.from({ length: SENDERS }, sender))
-  await elastic.send('POST', `/${indices}/_refresh`)
+  if (indices !== undefined) await elastic.send('POST', `/${indices}/_refresh`)
   return (performance.now() - start) / 1_000
 }
 
@@ -88,7 +88,15 @@ export const createLike = async (
 ): Promise<void> => {
   const shape = shapeOf(like)
   await elastic.json('PUT', `/${name}`, {
-    settings: { index: { ...shape.settings.index, number_of_replicas: 0, ...settings } },
+    settings: {
+      index: {
+        ...shape.settings.index,
+        number_of_replicas: 0,
+        // Sizes are asked for right after a merge; else they may be ten seconds old.
+        'store.stats_refresh_interval': '0s',
+        ...settings,
+      },
+    },
     mappings: {
       dynamic: 'strict',
       properties: { ...shape.mappings.properties, ...properties },
@@ -107,6 +115,8 @@ export const mergedBytes = async (elastic: Elastic, index: string): Promise<numb
   await elastic.send('POST', `/${index}/_flush`)
   await elastic.send('POST', `/${index}/_forcemerge?max_num_segments=1`)
   await elastic.send('POST', `/${index}/_flush`)
+  // Lets go of what was merged.
+  await elastic.send('POST', `/${index}/_refresh`)
   return bytesOf(elastic, index)
 }
 

@@ -4,25 +4,27 @@ import { foundTree } from '#derive/segment-tree.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { lists } from '#indices/list.ts'
-import { type Change, DERIVATION } from '#indices/registry.ts'
+import { records } from '#indices/record.ts'
+import { type Change, DERIVATION, type HistoryIndex } from '#indices/registry.ts'
 import { SEGMENT_SIZES, segments } from '#indices/segment.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
+import { transactions } from '#indices/transaction.ts'
+import { namesOf } from '#store/elastic/names.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Batch, Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { bodiesOf, type Elastic, elasticAt, sendBodies, sourceOf } from './elastic.ts'
 import { blockWith, CONTRACT, type Filled, filledBlocks, hashOfRow, holderDoc } from './filled-chain.ts'
 import { DECIMAL, holdersOf, scattered, TOKEN } from './holders.ts'
 
 /**
- * Fills a store with the chain of `filled-chain.ts` through its own writer, as a process of its own:
+ * Fills a store with the chain of `filled-chain.ts`, as a process of its own; its writer publishes it:
  * `fill.ts --store sqlite:PATH|URL/PREFIX --rows N --holders N`. Prints how long it took, as JSON.
  */
 
 /** Blocks of one batch: some 40,000 documents, 30 MB. */
 const BLOCKS = 200
-
-type Doc = Batch['blocks'][number]
 
 const genesisThings = (holders: number, rows: number): readonly Change[] => {
   const genesis = blockWith(0, [])
@@ -123,66 +125,128 @@ const withoutIndex = (path: string, name: string): (() => void) => {
   return () => change(db => db.run(sql))
 }
 
-const fill = async (store: Store, rows: number, count: number) => {
+/** How the rows and transactions of some blocks get into a store before those blocks are committed. */
+type Ahead = (part: Pick<Batch, 'transactions' | 'records'>) => Promise<void>
+
+/**
+ * Into Elasticsearch rows go as raw bulks of what its writer would write, and are made searchable once: the batches
+ * that follow have the blocks and all state. The writer holds the store, so nobody takes them for leftovers.
+ */
+const aheadOf = (elastic: Elastic, prefix: string) => {
+  const names = namesOf(prefix)
+  const bodies = (index: HistoryIndex, docs: readonly { readonly id: string }[]) =>
+    bodiesOf(
+      names.partition(index, 0),
+      docs.map(doc => ({ id: doc.id, source: sourceOf(index, doc) })),
+    )
+  const send: Ahead = async ({ transactions: many, records: rows }) => {
+    await sendBodies(elastic, [...bodies(transactions, many), ...bodies(records, rows)])
+  }
+  const refresh = async (): Promise<void> => {
+    await elastic.send('POST', `/${names.history(transactions)},${names.history(records)}/_refresh`)
+  }
+  return { send, refresh }
+}
+
+type Filling = {
+  readonly store: Store
+  readonly rows: number
+  readonly holders: number
+  /** When the store is taken over: until then it has to be whole. */
+  readonly begin?: () => void
+  readonly ahead?: Ahead
+  /** Before the last batch is committed: it publishes the counts. */
+  readonly finish?: () => Promise<void>
+}
+
+const fill = async ({ store, rows, holders: count, begin, ahead, finish }: Filling): Promise<number> => {
   const chain = filledBlocks(rows)
   const holders = holdersOf(count)
-  const batches = Math.ceil((chain.last + 1) / BLOCKS)
-  await store.create()
   const writer = await store.takeOver({
     chainId: 1_020,
     genesis: blockWith(0, []).hash,
     derivation: DERIVATION,
   })
-  const path = store.name.startsWith('sqlite:') ? store.name.slice('sqlite:'.length) : undefined
-  const finish = path === undefined ? () => {} : withoutIndex(path, 'transactions.hash8')
+  begin?.()
+  const batches = Math.ceil((chain.last + 1) / BLOCKS)
   let documents = 0
-  let committing: Promise<void> | undefined
+  let writing: Promise<void> = Promise.resolve()
   for (let batch = 0; batch < batches; batch++) {
     const first = batch * BLOCKS
     const made: Filled[] = []
     for (let height = first; height <= Math.min(chain.last, first + BLOCKS - 1); height++)
       made.push(chain.block(height))
-    const blocks: readonly Doc[] = made.map(({ block }) => block)
+    const blocks = made.map(({ block }) => block)
     const end = blocks.at(-1)
     if (end === undefined) break
     const changes: Change[] = []
     const part = (at: number): number => Math.floor((at * count) / batches)
     for (let n = part(batch); n < part(batch + 1); n++)
       changes.push({ index: balances, doc: holderDoc(TOKEN, holders.standing(scattered(n, count))) })
-    if (batch === batches - 1) {
+    const isLast = batch === batches - 1
+    if (isLast) {
       changes.push(...genesisThings(count, rows), ...segmentChanges(holders))
       for (const doc of chain.lists()) changes.push({ index: lists, doc })
     }
-    const transactions = made.flatMap(each => each.transactions)
-    const records = made.flatMap(each => each.records)
-    documents += blocks.length + transactions.length + records.length
-    await committing
-    committing = writer.commit({
-      first,
-      end: { height: end.height, hash: end.hash, time: end.time, lib: end.height },
-      blocks,
-      transactions,
-      records,
-      filling: { partition: 0, documents },
-      changes,
-    })
-    committing.catch(() => undefined)
+    const history = {
+      transactions: made.flatMap(each => each.transactions),
+      records: made.flatMap(each => each.records),
+    }
+    documents += blocks.length + history.transactions.length + history.records.length
+    const filling = { partition: 0, documents }
+    const write = async (): Promise<void> => {
+      await ahead?.(history)
+      if (isLast) await finish?.()
+      const rest = ahead === undefined ? history : { transactions: [], records: [] }
+      const { height, hash, time } = end
+      await writer.commit({
+        first,
+        end: { height, hash, time, lib: height },
+        blocks,
+        ...rest,
+        filling,
+        changes,
+      })
+    }
+    // The next batch is made while this one is written.
+    await writing
+    writing = write()
+    writing.catch(() => undefined)
   }
-  await committing
-  finish()
+  await writing
   await writer.release()
   return documents + count
+}
+
+/** Opens the store of a name and fills it. */
+const fillStore = async (name: string, rows: number, holders: number): Promise<number> => {
+  const what = { rows, holders }
+  if (name.startsWith('sqlite:')) {
+    const path = name.slice('sqlite:'.length)
+    const store = openSqlite({ path })
+    await store.create()
+    let restore = (): void => {}
+    const begin = (): void => {
+      restore = withoutIndex(path, 'transactions.hash8')
+    }
+    const documents = await fill({ store, ...what, begin })
+    await store.close()
+    restore()
+    return documents
+  }
+  const slash = name.lastIndexOf('/')
+  const [url, prefix] = [name.slice(0, slash), name.slice(slash + 1)]
+  const { send, refresh } = aheadOf(elasticAt(url), prefix)
+  const store = openElastic({ url, prefix })
+  await store.create()
+  const documents = await fill({ store, ...what, ahead: send, finish: refresh })
+  await store.close()
+  return documents
 }
 
 const { values } = parseArgs({
   options: { store: { type: 'string' }, rows: { type: 'string' }, holders: { type: 'string' } },
 })
-const name = values.store ?? ''
-const slash = name.lastIndexOf('/')
-const store = name.startsWith('sqlite:')
-  ? openSqlite({ path: name.slice('sqlite:'.length) })
-  : openElastic({ url: name.slice(0, slash), prefix: name.slice(slash + 1) })
 const start = performance.now()
-const documents = await fill(store, Number(values.rows), Number(values.holders))
-await store.close()
+const documents = await fillStore(values.store ?? '', Number(values.rows), Number(values.holders))
 console.log(JSON.stringify({ documents, seconds: (performance.now() - start) / 1_000 }))

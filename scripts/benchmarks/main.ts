@@ -67,28 +67,26 @@ const section = async (title: string, run: () => Promise<string>): Promise<void>
   say(`## ${title}\n\n${text}\n\n${loadLine()}`)
 }
 
-/** Sections that need a filled store, which is made and removed for them. */
+const stored = (Object.keys(STORED) as (keyof typeof STORED)[]).filter(wants)
+const ownSection = (name: StoreName) => (name === 'SQLite' ? 'in-process' : 'from-size')
+
+/** Sections on a filled store; an index is removed after them, a file with the folder of the run. */
 const onStore = async (name: StoreName, floor: readonly [Ask, Ask]): Promise<void> => {
-  const stored = (Object.keys(STORED) as (keyof typeof STORED)[]).filter(wants)
-  const own = name === 'SQLite' ? 'in-process' : 'from-size'
-  if (stored.length === 0 && !wants(own)) return
-  say(await fill(bench, name))
-  if (name === 'Elasticsearch') await calm(elastic, `${bench.prefix}-fill-*`)
   const served: Served = await serve(bench, name)
   try {
     for (const each of stored) {
       const { title, run } = STORED[each]
       await section(`${title}, ${name}`, () => run(bench, served, floor))
     }
-    if (own === 'from-size' && wants(own))
+    if (name === 'Elasticsearch' && wants('from-size'))
       await section('Against from and size', () => fromSizeSection(bench, served))
-    if (own === 'in-process' && wants(own))
+    if (name === 'SQLite' && wants('in-process'))
       await section('Inside the process, SQLite', () => inProcessSection(bench))
     say(`The service on ${name} began to listen after ${whole(served.service.startedMs)} ms.`)
   } finally {
     await served.stop()
-    await removeIndices(elastic, `${bench.prefix}-fill`)
   }
+  if (name === 'Elasticsearch') await removeIndices(elastic, `${bench.prefix}-fill`)
 }
 
 const run = async (): Promise<void> => {
@@ -99,7 +97,12 @@ const run = async (): Promise<void> => {
       `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. Sides of a ratio take turns; each but first pages is asked once.`,
   )
   const floor = await floors(bench)
-  for (const name of STORES) await onStore(name, floor)
+  const filled = STORES.filter(name => stored.length > 0 || wants(ownSection(name)))
+  // At once: one is bound by its only thread, the other one waits for Elasticsearch.
+  const lines = await Promise.all(filled.map(name => fill(bench, name)))
+  if (lines.length > 0) say(`${lines.join('\n')}\n${loadLine()}`)
+  await calm(elastic, `${bench.prefix}-*`)
+  for (const name of filled) await onStore(name, floor)
   if (wants('loading')) await section('Loading', () => loadingSection(bench))
   if (wants('sizes')) await section('Sizes', () => sizesSection(bench))
   if (wants('tried')) await section('Tried', () => triedSection(bench))

@@ -83,7 +83,10 @@ const kindsFor = (count: number): readonly Kind[] => {
         COMPRESSED,
         SHORT,
         NO_HEIGHT,
-        { name: '_source without places', mappings: { _source: { excludes: ['places'] } } },
+        {
+          name: '_source without places (recovery keeps its own for now)',
+          mappings: { _source: { excludes: ['places'] } },
+        },
         { name: 'without height, tx, index (the id has them)', without: ['height', 'tx', 'index'] },
         { name: 'without tx_hash (the transaction has it)', without: ['tx_hash'] },
       ],
@@ -97,7 +100,7 @@ const kindsFor = (count: number): readonly Kind[] => {
         COMPRESSED,
         { name: 'not sorted on disk', settings: { sort: { field: [], order: [] } } },
         {
-          name: '_source without token and owner (the id has them)',
+          name: '_source without token and owner (as above)',
           mappings: { _source: { excludes: ['token', 'owner'] } },
         },
       ],
