@@ -12,6 +12,7 @@ import {
   serving,
   unlimitedKey,
 } from './processes.ts'
+import type { Verdict } from './verdicts.ts'
 
 /** What every section works with. */
 export type Bench = {
@@ -30,6 +31,8 @@ export type Bench = {
   readonly calls: number
   /** Process of Elasticsearch, when it runs on this machine. */
   readonly elasticPid: number | undefined
+  /** Says how a promise was kept; all of them are shown at the end. */
+  readonly judge: (verdict: Verdict) => void
 }
 
 export const folderOf = (bench: Bench, name: string): string => {

@@ -56,6 +56,18 @@ const loadProfile = async (bench: Bench, profile: Profile, store: StoreName) => 
       ? await rawSqlite(path, join(folder, 'copy.sqlite'), node.dawn)
       : await rawElastic(bench.elastic, prefix, `${prefix}-raw`, node.dawn)
   await removeIndices(bench.elastic, prefix)
+  bench.judge({
+    promise: `${store}, loading ${profile.title}`,
+    least: 70,
+    unit: '% of raw',
+    measured: (100 * raw.seconds) / cost.seconds,
+  })
+  bench.judge({
+    promise: `${store}, loading ${profile.title}: memory`,
+    most: 400,
+    unit: 'MB',
+    measured: Math.max(...cost.memory),
+  })
   return {
     rates: [
       profile.title,

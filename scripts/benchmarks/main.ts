@@ -10,11 +10,12 @@ import { loadLine, machine } from './machine.ts'
 import { type Ask, fixed, whole } from './measure.ts'
 import { memorySection } from './memory.ts'
 import { pagesSection } from './pages.ts'
-import { BINARY } from './processes.ts'
+import { BINARY, endAll } from './processes.ts'
 import { rankingsSection } from './rankings.ts'
 import { sizesSection } from './sizes.ts'
 import { transactionsSection } from './transactions.ts'
 import { triedSection } from './tried.ts'
+import { type Verdict, verdictTable } from './verdicts.ts'
 
 /**
  * The report of `scripts/bench`, Markdown on stdout: `main.ts --work FOLDER …`, with ELASTICSEARCH_URL. Absolute figures
@@ -51,6 +52,7 @@ const say = (text: string): void => console.log(`${text}\n`)
 
 const elastic = elasticAt((process.env['ELASTICSEARCH_URL'] ?? '').replace(/\/+$/, ''))
 const here = await machine(elastic)
+const verdicts: Verdict[] = []
 const bench: Bench = {
   elastic,
   prefix: `bench-${crypto.randomUUID().slice(0, 8)}`,
@@ -58,8 +60,9 @@ const bench: Bench = {
   rows,
   holders: Math.max(1_000, Math.min(1_000_000, rows / 10)),
   sample: Math.min(rows, 200_000),
-  calls: rows < 1_000_000 ? 100 : 2_000,
+  calls: rows < 100_000 ? 30 : rows < 1_000_000 ? 300 : 2_000,
   elasticPid: here.elasticPid,
+  judge: verdict => void verdicts.push(verdict),
 }
 
 const section = async (title: string, run: () => Promise<string>): Promise<void> => {
@@ -94,7 +97,7 @@ const run = async (): Promise<void> => {
   say(here.line)
   say(
     `${whole(rows)} rows and transactions, ${whole(bench.holders)} holders, samples of ${whole(bench.sample)}; pages have 20 rows. ` +
-      `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. Sides of a ratio take turns; each but first pages is asked once.`,
+      `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. Sides of a ratio take turns; each but first pages is asked once. Indices ${bench.prefix}-*.`,
   )
   const floor = await floors(bench)
   const filled = STORES.filter(name => stored.length > 0 || wants(ownSection(name)))
@@ -106,10 +109,12 @@ const run = async (): Promise<void> => {
   if (wants('loading')) await section('Loading', () => loadingSection(bench))
   if (wants('sizes')) await section('Sizes', () => sizesSection(bench))
   if (wants('tried')) await section('Tried', () => triedSection(bench))
+  if (verdicts.length > 0) await section('Promises', async () => verdictTable(verdicts))
 }
 
 let code = 0
 const end = async (): Promise<never> => {
+  await endAll()
   await removeIndices(elastic, bench.prefix)
   process.exit(code)
 }

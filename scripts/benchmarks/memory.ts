@@ -61,6 +61,12 @@ export const memorySection = async (bench: Bench, served: Served): Promise<strin
     ['transactions', ...(await load(CLIENTS, bench.calls * 10, transaction))],
     [`pages of 100, ${LARGE} clients`, ...(await load(LARGE, bench.calls * 4, large))],
   ]
+  bench.judge({
+    promise: `${served.name}, serving memory`,
+    most: 250,
+    unit: 'MB',
+    measured: Math.max(...served.memory),
+  })
   return [
     `Resident memory of the service on ${served.name}, MB: ${whole(start)} when it began to listen, ${CLIENTS} clients unless said otherwise:`,
     table(['load', 'requests', ...QUARTERS, 'CPU ms a request', 'of Elasticsearch'], rows),

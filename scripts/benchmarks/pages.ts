@@ -77,6 +77,29 @@ export const pagesSection = async (
     for (const clients of [1, 8]) {
       const times = await interleaved(asks, { calls: bench.calls * (clients === 1 ? 1 : 2), clients })
       const [, f2, first] = times
+      const pages = times.slice(floors.length)
+      const what = `${served.name}, ${list.name}, ${clients} client${clients === 1 ? '' : 's'}`
+      if (clients === 1) {
+        const slowest = Math.max(...pages.map(({ p50 }) => p50))
+        bench.judge({
+          promise: `${what}: slowest p50`,
+          most: 1.5,
+          unit: '× F2',
+          measured: slowest / (f2?.p50 ?? 1),
+        })
+        bench.judge({
+          promise: `${what}: any depth`,
+          most: 1.2,
+          unit: '× its first page',
+          measured: slowest / (first?.p50 ?? 1),
+        })
+      } else
+        bench.judge({
+          promise: `${what}: least pages/s`,
+          least: 60,
+          unit: '% of F2',
+          measured: (100 * Math.min(...pages.map(({ perSecond }) => perSecond))) / (f2?.perSecond ?? 1),
+        })
       const rows = times.map((each, at) => [
         served.name,
         asks[at]?.name ?? '',

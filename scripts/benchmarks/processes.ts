@@ -19,7 +19,12 @@ const started = new Set<Bun.Subprocess>()
 process.on('exit', () => {
   for (const child of started) child.kill('SIGKILL')
 })
-export const spawn = (command: readonly string[], folder: string) => {
+/** Ends what still runs: nobody must write to indices that are being removed. */
+export const endAll = async (): Promise<void> => {
+  for (const child of started) child.kill('SIGKILL')
+  await Promise.all([...started].map(({ exited }) => exited))
+}
+const spawn = (command: readonly string[], folder: string) => {
   const child = Bun.spawn([...command], { cwd: folder, env: environment, stdout: 'pipe', stderr: 'inherit' })
   started.add(child)
   void child.exited.then(() => started.delete(child))
