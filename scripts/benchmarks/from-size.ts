@@ -35,18 +35,25 @@ export const fromSizeSection = async (bench: Bench, served: Served): Promise<str
   }
   await sendBodies(elastic, bodiesOf(index, rows()), index)
   await calm(elastic, index)
-  const theirs = (n: number): Promise<string> =>
-    elastic.send(
-      'POST',
-      `/${index}/_search?filter_path=hits.hits._id,hits.hits._source`,
-      JSON.stringify({
-        from: scattered(n, total - SIZE),
-        size: SIZE,
-        track_total_hits: false,
-        query: { bool: { filter: [{ term: { list: `account/${HUB}` } }] } },
-        sort: [{ list: 'asc' }, { ordinal: 'asc' }],
-      }),
-    )
+  let refused = 0
+  const theirs = (n: number): Promise<unknown> =>
+    elastic
+      .send(
+        'POST',
+        `/${index}/_search?filter_path=hits.hits._id,hits.hits._source`,
+        JSON.stringify({
+          from: scattered(n, total - SIZE),
+          size: SIZE,
+          track_total_hits: false,
+          query: { bool: { filter: [{ term: { list: `account/${HUB}` } }] } },
+          sort: [{ list: 'asc' }, { ordinal: 'asc' }],
+        }),
+      )
+      .catch((error: unknown) => {
+        // So many rows may be more than its memory has room for.
+        if (!/: (429|503) /.test(String(error))) throw error
+        refused += 1
+      })
   const ours = (n: number): Promise<string> =>
     served.ask(`${list.query}&page=${1 + scattered(n, lastPage(list.total))}`)
   const asks = [
@@ -62,7 +69,8 @@ export const fromSizeSection = async (bench: Bench, served: Served): Promise<str
     measured: (own?.perSecond ?? 0) / (other?.perSecond ?? 1),
   })
   await elastic.send('DELETE', `/${index}`)
-  return table(
+  const rest = refused === 0 ? '' : `\n\n${refused} of these pages were refused for want of memory.`
+  const shown = table(
     [...HEADING, '/s of from/size'],
     times.map((each, at) => [
       'Elasticsearch',
@@ -71,4 +79,5 @@ export const fromSizeSection = async (bench: Bench, served: Served): Promise<str
       `${fixed(each.perSecond / (other?.perSecond ?? 1), 1)} ×`,
     ]),
   )
+  return shown + rest
 }

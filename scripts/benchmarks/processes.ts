@@ -121,6 +121,11 @@ export const cpuOf = async (pid: number | undefined): Promise<number | undefined
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
+/** Reads a file once and keeps nothing of it. */
+export const readThrough = async (path: string): Promise<void> => {
+  for await (const part of Bun.file(path).stream()) void part
+}
+
 /** A key without limits that matter here. */
 export const unlimitedKey = async (folder: string, store: string): Promise<string> => {
   const limits = ['--per-second', '1000000', '--per-day', '1000000000']

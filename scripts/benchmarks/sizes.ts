@@ -29,8 +29,8 @@ type Kind = {
   readonly variants: readonly Tried[]
 }
 
-/** Half a sample is enough for bytes. */
-const SHARE = 2
+/** A part of a sample is enough for bytes. */
+const SHARE = 4
 
 const AS_MADE: Tried = { name: 'as the store makes it' }
 const COMPRESSED: Tried = { name: 'codec best_compression', settings: { codec: 'best_compression' } }
