@@ -23,6 +23,9 @@ import { DECIMAL, holdersOf, scattered, TOKEN } from './holders.ts'
  * `fill.ts --store sqlite:PATH|URL/PREFIX --rows N --holders N`. Prints how long it took, as JSON.
  */
 
+/** Nobody else wants it, and a busy machine may keep this process from saying that it lives. */
+const LEASE_MS = 300_000
+
 /** Blocks of one batch: some 40,000 documents, 30 MB. */
 const BLOCKS = 200
 
@@ -237,7 +240,7 @@ const fillStore = async (name: string, rows: number, holders: number): Promise<n
   const slash = name.lastIndexOf('/')
   const [url, prefix] = [name.slice(0, slash), name.slice(slash + 1)]
   const { send, refresh } = aheadOf(elasticAt(url), prefix)
-  const store = openElastic({ url, prefix })
+  const store = openElastic({ url, prefix, leaseMs: LEASE_MS })
   await store.create()
   const documents = await fill({ store, ...what, ahead: send, finish: refresh })
   await store.close()

@@ -13,6 +13,7 @@ import { pagesSection } from './pages.ts'
 import { BINARY, endAll, readThrough } from './processes.ts'
 import { rankingsSection } from './rankings.ts'
 import { sizesSection } from './sizes.ts'
+import { storedText } from './stored.ts'
 import { transactionsSection } from './transactions.ts'
 import { triedSection } from './tried.ts'
 import { type Verdict, verdictTable } from './verdicts.ts'
@@ -81,6 +82,7 @@ const ownSection = (name: StoreName) => (name === 'SQLite' ? 'in-process' : 'fro
 
 /** Sections on a filled store; an index is removed after them, a file with the folder of the run. */
 const onStore = async (name: StoreName, floor: readonly [Ask, Ask]): Promise<void> => {
+  say(await storedText(bench, name))
   // Warm: in the system's cache as far as there is room.
   if (name === 'SQLite') await readThrough(sqlitePath(bench))
   const served: Served = await serve(bench, name)
