@@ -111,11 +111,8 @@ export const sourceOf = (index: Index, doc: { readonly id: string }): string =>
 
 /** Merges an index to one segment; bytes on disk. */
 export const mergedBytes = async (elastic: Elastic, index: string): Promise<number> => {
-  // What is kept for recovery is let go by merges after a flush only.
-  await elastic.send('POST', `/${index}/_flush`)
   await elastic.send('POST', `/${index}/_forcemerge?max_num_segments=1`)
-  await elastic.send('POST', `/${index}/_flush`)
-  // Lets go of what was merged.
+  // Lets go of what was merged; merging by force has flushed.
   await elastic.send('POST', `/${index}/_refresh`)
   return bytesOf(elastic, index)
 }
