@@ -8,17 +8,20 @@ import {
   fateOf,
   type ItemAnswer,
   type ItemFate,
+  rewriteSeenItem,
   versionedItem,
 } from './bulk-item.ts'
 
 const error = (type: string) => ({ type, reason: 'because' })
-const fates: readonly (readonly [BulkItem['action'], ItemAnswer, ItemFate])[] = [
+const fates: readonly (readonly [BulkItem['action'] | 'index seen', ItemAnswer, ItemFate])[] = [
   ['create', { status: 201 }, 'done'],
   ['index', { status: 200 }, 'done'],
   ['delete', { status: 200 }, 'done'],
   // Something stands there already: for `create` it must be the same.
   ['create', { status: 409, error: error('version_conflict_engine_exception') }, 'exists'],
   ['index', { status: 409, error: error('version_conflict_engine_exception') }, 'done'],
+  ['index seen', { status: 409, error: error('version_conflict_engine_exception') }, 'exists'],
+  ['index seen', { status: 200 }, 'done'],
   ['delete', { status: 409, error: error('version_conflict_engine_exception') }, 'done'],
   ['delete', { status: 404 }, 'done'],
   ['delete', { status: 404, error: error('index_not_found_exception') }, 'wrong'],
@@ -38,7 +41,8 @@ const fates: readonly (readonly [BulkItem['action'], ItemAnswer, ItemFate])[] = 
 
 for (const [action, answer, fate] of fates)
   test(`fateOf: ${action} answered ${answer.status} ${answer.error?.type ?? ''} is ${fate}`, () => {
-    expect(fateOf(action, answer)).toBe(fate)
+    const item = action === 'index seen' ? ({ action: 'index', seen: true } as const) : { action }
+    expect(fateOf(item, answer)).toBe(fate)
   })
 
 test('items: lines as Elasticsearch reads them, with their length in bytes', () => {
@@ -53,6 +57,15 @@ test('items: lines as Elasticsearch reads them, with their length in bytes', () 
   expect(versionedItem('i', 'x', 1, '{}').lines).toBe(
     '{"index":{"_index":"i","_id":"x","version":1,"version_type":"external_gte","require_alias":true}}\n{}\n',
   )
+  expect(rewriteSeenItem(createItem('i', 'x', '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toEqual({
+    action: 'index',
+    index: 'i',
+    id: 'x',
+    source: '{"a":1}',
+    seen: true,
+    lines: '{"index":{"_index":"i","_id":"x","if_seq_no":7,"if_primary_term":2}}\n{"a":1}\n',
+    bytes: 77,
+  })
   expect(deleteSeenItem('i', 'x', 7, 2).lines).toBe(
     '{"delete":{"_index":"i","_id":"x","if_seq_no":7,"if_primary_term":2}}\n',
   )

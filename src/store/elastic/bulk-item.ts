@@ -7,6 +7,8 @@ export type BulkItem = {
   readonly id: string
   /** Text of the document; undefined for `delete`. */
   readonly source?: string
+  /** Replaces a document only as it was seen. */
+  readonly seen?: true
   /** The action's lines as they are sent, each ended by a line feed. */
   readonly lines: string
   /** Length of `lines` in UTF-8. */
@@ -41,6 +43,15 @@ export const versionedItem = (alias: string, id: string, version: number, source
 export const indexItem = (index: string, id: string, source: string): BulkItem =>
   item('index', index, id, {}, source)
 
+/** Writes a document over the one that was seen; refused when that one was written anew or is gone since then. */
+export const rewriteSeenItem = (
+  { index, id, source }: Pick<BulkItem, 'index' | 'id' | 'source'>,
+  { seqNo, primaryTerm }: { readonly seqNo: number; readonly primaryTerm: number },
+): BulkItem => ({
+  ...item('index', index, id, { if_seq_no: seqNo, if_primary_term: primaryTerm }, source),
+  seen: true,
+})
+
 /** Deletes a document unless one of a higher version is there. */
 export const versionedDeleteItem = (alias: string, id: string, version: number): BulkItem =>
   item('delete', alias, id, { version, version_type: 'external_gte' })
@@ -55,7 +66,7 @@ export const deleteItem = (index: string, id: string): BulkItem => item('delete'
 export type ItemFate =
   /** Stored or deleted, or what is there makes it needless. */
   | 'done'
-  /** `create`: a document is there already; it must be the same. */
+  /** A document is there already, or no more as it was seen: what is there must be the same. */
   | 'exists'
   /** Overload: send again later. */
   | 'again'
@@ -64,13 +75,16 @@ export type ItemFate =
   /** Refused for good. */
   | 'wrong'
 
-export const fateOf = (action: BulkItem['action'], { status, error }: ItemAnswer): ItemFate => {
+export const fateOf = (
+  { action, seen }: Pick<BulkItem, 'action' | 'seen'>,
+  { status, error }: ItemAnswer,
+): ItemFate => {
   if (error?.type === BLOCKED) return 'blocked'
   if (status >= 200 && status < 300) return 'done'
   // A delete of what is not there is done; a missing index is no such thing.
   if (status === 404 && action === 'delete' && error?.type !== MISSING_INDEX) return 'done'
   // index: a newer version is there. delete: written anew since it was seen.
-  if (status === 409) return action === 'create' ? 'exists' : 'done'
+  if (status === 409) return action === 'create' || seen ? 'exists' : 'done'
   return isPassing(status) ? 'again' : 'wrong'
 }
 

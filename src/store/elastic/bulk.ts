@@ -29,8 +29,8 @@ const BULK_BYTES = 4_000_000
 const IN_FLIGHT = 3
 
 /**
- * Carries out every item, whatever the order, and gives back those `create`s whose document exists already. Overload
- * and cut connections are tried again item by item, a block is waited for; throws 'defect' when an item is refused,
+ * Carries out every item, whatever the order, and gives back those whose document exists already, or stands no more as
+ * it was seen. Overload and cut connections are tried again item by item, a block is waited for; throws 'defect' when an item is refused,
  * 'unavailable' when patience ends. Nothing is skipped.
  */
 export const sendBulk = async (bulk: Bulk, items: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
@@ -104,7 +104,7 @@ const tryRun = async (bulk: Bulk, pending: readonly BulkItem[]): Promise<Tried> 
 
 const wholeRefused = (bulk: Bulk, pending: readonly BulkItem[], answer: Answer): Tried => {
   const error = errorOf(answer)
-  const fate = fateOf('index', { status: answer.status, error })
+  const fate = fateOf({ action: 'index' }, { status: answer.status, error })
   if (fate === 'blocked' || isPassing(answer.status))
     return { again: pending, existing: [], blocked: fate === 'blocked', reason: reasonOf(error) }
   throw toFailure(bulk.connection, answer.status, error, 'write in bulk')
@@ -122,7 +122,7 @@ const sortAnswers = (
   for (const [at, item] of pending.entries()) {
     const answer = answers[at]?.[item.action]
     if (answer === undefined) throw new Failure('defect', `A bulk's answer lacks ${item.index} '${item.id}'.`)
-    const fate = fateOf(item.action, answer)
+    const fate = fateOf(item, answer)
     if (fate === 'wrong')
       throw toFailure(bulk.connection, answer.status, answer.error ?? {}, `write ${item.index} '${item.id}'`)
     if (fate === 'exists') existing.push(item)

@@ -87,6 +87,57 @@ const oneCopyMissed = ({ status }: Answered): Answered => ({
   body: '{"_shards":{"total":2,"successful":1,"failed":1}}',
 })
 
+const isMget = ({ path }: Asked): boolean => path.startsWith('/_mget')
+
+/** Answers of `_mget` as a copy gives them that has not got the documents yet. */
+const nothingYet = ({ status, body }: Answered): Answered => {
+  const { docs } = JSON.parse(body) as { docs: { _index: string; _id: string }[] }
+  return {
+    status,
+    body: JSON.stringify({ docs: docs.map(({ _index, _id }) => ({ _index, _id, found: false })) }),
+  }
+}
+
+/** How often a block's document was written, whatever was answered. */
+const writesOf = async ({ url, prefix }: TestElastic, height: number): Promise<number> => {
+  const answer = await fetch(`${url}/${prefix}-blocks-000000/_doc/${blockId(height)}`)
+  return ((await answer.json()) as { _version: number })._version
+}
+
+/** [what is lost, fates, how often the rows of the batch were written in the end, retries] */
+const unclearCases: readonly (readonly [string, () => (asked: Asked) => Fate, number, number])[] = [
+  ['nothing', () => () => pass, 1, 0],
+  ['the answer to the rows', () => firstOf(isBulk, 1, { type: 'cut-after' }), 2, 1],
+  ['the rows before they arrive', () => firstOf(isBulk, 1, { type: 'cut-before' }), 1, 1],
+  [
+    'the answer to the rows, and the one to the second writing',
+    () => {
+      const rows = firstOf(isBulk, 1, { type: 'cut-after' })
+      const again = firstOf(({ body }) => body.includes('if_seq_no'), 1, { type: 'cut-after' })
+      return asked => (asked.body.includes('if_seq_no') ? again(asked) : rows(asked))
+    },
+    3,
+    3,
+  ],
+  [
+    'the answer to the rows, while a copy has none of them yet',
+    () => {
+      const rows = firstOf(isBulk, 1, { type: 'cut-after' })
+      const lagging = firstOf(isMget, 1, { type: 'change', to: nothingYet })
+      let cut = false
+      return asked => {
+        // Mget is also how the store is read before.
+        if (isMget(asked)) return cut ? lagging(asked) : pass
+        const fate = rows(asked)
+        cut ||= fate.type === 'cut-after'
+        return fate
+      }
+    },
+    2,
+    2,
+  ],
+]
+
 const faultCases: readonly (readonly [string, (asked: Asked) => Fate, retries: number])[] = [
   ['the answer to the checkpoint is lost', firstOf(isCheckpoint, 1, { type: 'cut-after' }), 1],
   ['it is lost three times', firstOf(isCheckpoint, 3, { type: 'cut-after' }), 3],
@@ -140,6 +191,17 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect((await owners(target)).map(({ total }) => total)).toEqual([totalAt(at + 5), totalAt(at + 5)])
         expect(await countBlocks(target)).toBe(at + 6)
         expect(events.map(({ type }) => type)).toEqual(new Array(retries).fill('retry'))
+      }))
+
+  for (const [name, fates, writes, retries] of unclearCases)
+    test(`commit: rows are done when a write of them was answered, also when there is lost: ${name}`, () =>
+      withFaults(async ({ target, faults, events, writer, at }) => {
+        faults.fateOf = fates()
+        await writer.commit(tellingBatch(at, at + 1))
+        expect([await writesOf(target, at), await writesOf(target, at + 1)]).toEqual([writes, writes])
+        expect(events.map(({ type }) => type)).toEqual(new Array(retries).fill('retry'))
+        expect(await target.store.published()).toEqual(publishedAt(at + 1))
+        expect(await countBlocks(target)).toBe(at + 2)
       }))
 
   test('commit: waits while writes are blocked and goes on by itself', () =>

@@ -4,7 +4,8 @@ import type { Change, HistoryIndex, Key } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { checkBatch } from '#store/batch.ts'
 import type { Batch, Identity, Writer } from '#store/port.ts'
-import { type Bulk, sendBulk } from './bulk.ts'
+import { sendAcknowledged } from './acknowledged.ts'
+import type { Bulk } from './bulk.ts'
 import { type BulkItem, createItem, deleteItem } from './bulk-item.ts'
 import type { CreateOptions } from './create.ts'
 import { decode, encode } from './documents.ts'
@@ -21,7 +22,6 @@ import { type Partitions, partitionAt, partitionsWith } from './partitions.ts'
 import { apply, recover } from './recover.ts'
 import { refresh } from './refresh.ts'
 import { rewriteDocuments } from './rewrite.ts'
-import { requireSame } from './same.ts'
 
 export type WriterOptions = {
   readonly bulk: Bulk
@@ -161,8 +161,7 @@ const historyItems = (
   )
 
 const writeHistory = async (bulk: Bulk, prepared: Prepared): Promise<void> => {
-  const existing = await sendBulk(bulk, [...prepared.history, ...prepared.journal])
-  await requireSame(bulk.connection, existing)
+  await sendAcknowledged(bulk, [...prepared.history, ...prepared.journal])
   await refresh(bulk, prepared.indices)
 }
 

@@ -1,0 +1,45 @@
+import { Failure } from '#failure/failure.ts'
+import { type Bulk, sendBulk } from './bulk.ts'
+import { type BulkItem, createItem, rewriteSeenItem } from './bulk-item.ts'
+import { type Got, getMany } from './get-many.ts'
+import { backOff } from './pace.ts'
+
+/**
+ * Carries out every item so that each document has been acknowledged by a write. That a document exists already says
+ * one copy of it only: a try whose answer was lost may still be on its way to the others, and when the copy that has it
+ * dies, it is gone. So what is met is compared and then written once more over the very copy that was seen; an
+ * acknowledged write is in every copy there is. Throws 'conflict' on a document with other content.
+ */
+export const sendAcknowledged = async (bulk: Bulk, items: readonly BulkItem[]): Promise<void> => {
+  let unclear = await sendBulk(bulk, items)
+  let since = bulk.pace.now()
+  for (let attempt = 0; unclear.length > 0; attempt++) {
+    // One who was replaced may have met what the next loader wrote.
+    bulk.requireHold?.()
+    const stored = await getMany(bulk.connection, unclear, { realtime: true })
+    const again = unclear.map((item, at) => againOf(item, stored[at]))
+    const left = await sendBulk(bulk, again)
+    if (left.length === 0) return
+    // A rewrite whose answer was lost, or a copy that lags: what was seen is not what stands.
+    const [{ index, id }] = left as [BulkItem]
+    const reason = `${index} '${id}' is not acknowledged yet`
+    if (left.length < unclear.length) since = bulk.pace.now()
+    else if (bulk.pace.now() - since > bulk.patienceMs) throw new Failure('unavailable', `${reason}.`)
+    unclear = left
+    const waitMs = backOff(attempt, bulk.pace.random())
+    bulk.onEvent({ type: 'retry', reason, waitMs })
+    await bulk.pace.sleep(waitMs)
+  }
+}
+
+/** The write that is to be acknowledged in place of one that met a document. */
+const againOf = (item: BulkItem, got: Got | undefined): BulkItem => {
+  const { index, id, source = '{}' } = item
+  // Gone with the copy that alone had it, or not come to the copy that was asked.
+  if (got === undefined) return createItem(index, id, source)
+  // Field order is that of the definitions on both sides.
+  if (JSON.stringify(got.source) === JSON.stringify(JSON.parse(source))) return rewriteSeenItem(item, got)
+  throw new Failure('conflict', `Another loader wrote ${index} '${id}' with other content.`, {
+    help: 'Stop the other loader, then start this one again.',
+  })
+}
