@@ -11,6 +11,8 @@ export type Value = string | bigint | number
 export type Damageable = {
   readonly kind: 'sqlite' | 'elastic'
   readonly store: Store
+  /** Arguments that lead a process of its own to the same data, as those of `Place`. */
+  readonly args: readonly string[]
   change(index: AnyIndex, id: string, field: string, value: Value): Promise<void>
   remove(index: AnyIndex, id: string): Promise<void>
   copy(index: AnyIndex, id: string, as: string): Promise<void>
@@ -34,6 +36,7 @@ export const damageableSqlite = async (): Promise<Damageable> => {
   return {
     kind: 'sqlite',
     store,
+    args: ['sqlite', path],
     change: ({ name }, id, field, value) =>
       write(`UPDATE "${name}" SET "${field}" = ? WHERE id = ?`, value, id),
     remove: ({ name }, id) => write(`DELETE FROM "${name}" WHERE id = ?`, id),
@@ -83,6 +86,7 @@ export const damageableElastic = async (): Promise<Damageable> => {
   return {
     kind: 'elastic',
     store,
+    args: ['elastic', url, prefix],
     change,
     remove: async (index, id) => {
       await ask('DELETE', `${pathOf(index, id)}?refresh=true`)
