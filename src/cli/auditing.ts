@@ -1,4 +1,3 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Audited, audit } from '#audit/audit.ts'
 import { type Findings, findings, findingText } from '#audit/finding.ts'
@@ -7,6 +6,7 @@ import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
 import { auditProgress } from './audit-progress.ts'
 import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
@@ -21,10 +21,9 @@ export const auditStore = async (
 ): Promise<Outcome> => {
   const found = findings()
   const node = connectNode(values)
-  await mkdir(values.data, { recursive: true })
   // In the data folder: what is derived anew may be more than fits where temporary files are kept.
-  const folder = await mkdtemp(join(values.data, 'audit-'))
-  const scratch = openSqlite({ path: join(folder, 'scratch.sqlite') })
+  const folder = openScratchFolder(values.data, 'audit-')
+  const scratch = openSqlite({ path: join(folder.path, 'scratch.sqlite') })
   try {
     const audited = await audit(
       {
@@ -48,7 +47,7 @@ export const auditStore = async (
     screen.bar('')
     node?.close()
     await scratch.close()
-    await rm(folder, { recursive: true, force: true })
+    folder.close()
   }
 }
 

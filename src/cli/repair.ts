@@ -10,7 +10,7 @@ export const repair: Command = {
   words: [],
   summary: 'rewrite exactly what verify finds; --dry-run tells it first',
   about:
-    "Finds what 'iostlens verify' finds and rewrites or removes exactly the documents that differ from the replay; API keys are never touched. Blocks and transactions that are lost or wrong come from --node; without one nothing is written when there are any. The text of an action is covered by no hash a node tells: where it was changed, only a --sample that has its block shows it. Refuses while a loader holds the store. May be killed and started again. With --dry-run it only tells what it would do, and holds nothing. Ends with 0 when all is right again, with 3 when something is left (or would be written).",
+    "Finds what 'iostlens verify' finds and rewrites or removes exactly the documents that differ from the replay; API keys are never touched. Blocks and transactions that are lost or wrong come from --node; without one nothing is written when there are any. The text of an action is covered by no hash that can be made anew: where it was changed, only a --sample that has its block puts it right; without one the rows are made to agree with it. Refuses while a loader holds the store. May be killed and started again. With --dry-run it only tells what it would do, and holds nothing. Ends with 0 when all is right again, with 3 when something is left (or would be written).",
   settings: [...NODE, ...STORE, 'lease', 'sample', 'dry-run', 'json', ...LOGGING],
   examples: [
     'iostlens repair --dry-run --node http://127.0.0.1:30001',

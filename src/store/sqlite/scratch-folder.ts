@@ -1,0 +1,48 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { acquireLock } from './lock.ts'
+
+export type ScratchFolder = { readonly path: string; close(): void }
+
+/**
+ * A folder of its own in `parent` for a store that is needed for a while, which may be as large as the real one. What
+ * others left that were killed is removed first; a lock, which ends with its process, tells them from those at work.
+ */
+export const openScratchFolder = (parent: string, prefix: string): ScratchFolder => {
+  mkdirSync(parent, { recursive: true })
+  for (const entry of readdirSync(parent, { withFileTypes: true }))
+    if (entry.isDirectory() && entry.name.startsWith(prefix)) removeAbandoned(join(parent, entry.name))
+  for (;;) {
+    const path = mkdtempSync(join(parent, prefix))
+    const unlock = lockIn(path)
+    // Another process may take it for abandoned before it is locked.
+    if (unlock === undefined) continue
+    return {
+      path,
+      close: () => {
+        rmSync(path, { recursive: true, force: true })
+        unlock()
+      },
+    }
+  }
+}
+
+const removeAbandoned = (path: string): void => {
+  const unlock = lockIn(path)
+  if (unlock === undefined) return
+  rmSync(path, { recursive: true, force: true })
+  unlock()
+}
+
+/** undefined: somebody has it, or removed the folder. */
+const lockIn = (path: string): (() => void) | undefined => {
+  try {
+    const unlock = acquireLock(join(path, 'folder'), path)
+    // It is removed under the lock, so that it stays from here on.
+    if (unlock === undefined || existsSync(path)) return unlock
+    unlock()
+  } catch (error) {
+    if (existsSync(path)) throw error
+  }
+  return undefined
+}
