@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { recordId } from '#indices/position.ts'
 import type { Replay } from '#replay/serve.ts'
 import { type CliFolder, cliFolder, type Outcome } from './cli-process.ts'
 import { freePorts, type OwnServer, ownServers } from './elastic-process.ts'
 import { replayed } from './loading.ts'
 
 const HEIGHT = 60
+/** Loaded after that, over the ends of several partitions. */
+const MORE = 150
+/** Documents: some dozens of blocks. */
+const PARTITION = 30
 const USERS = ['setup', 'loader', 'service', 'keys'] as const
 type User = (typeof USERS)[number]
 type Password = Readonly<Record<User, string>>
@@ -43,7 +48,7 @@ beforeAll(async () => {
     },
   })
   await server.start()
-  node = await replayed(HEIGHT)
+  node = await replayed(MORE)
 })
 afterAll(async () => {
   await folder?.[Symbol.asyncDispose]()
@@ -92,6 +97,18 @@ const as = async (user: User, args: readonly string[], password?: string): Promi
   return outcome
 }
 
+/** Takes a row out of the first partition. */
+const loseRow = async (): Promise<void> => {
+  const path = `iostlens-records-000000/_doc/${recordId(0, 0, 3)}?refresh=true`
+  const credentials = Buffer.from(`loader:${passwords.loader}`).toString('base64')
+  const answer = await fetch(`${server.url}/${path}`, {
+    method: 'DELETE',
+    headers: { authorization: `Basic ${credentials}` },
+    tls: { ca: readFileSync(join(folder.path, 'ca.pem'), 'utf8') },
+  })
+  expect(answer.status).toBe(200)
+}
+
 const load = () => ['load', '--node', node.url, '--once']
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 
@@ -107,15 +124,29 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
 
   test('each part does its work with the least role', async () => {
     expect((await as('setup', ['indices', 'create'])).code).toBe(0)
-    expect(await as('loader', load())).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
+    const first = [...load(), '--to', String(HEIGHT)]
+    expect(await as('loader', first)).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
     expect((await as('service', ['status', '--all'])).code).toBe(0)
     const added = await as('keys', ['keys', 'add', 'wallet'])
     expect(added.code).toBe(0)
+    // Also where a partition ends: indices and their aliases are made, merged and made read-only.
+    const more = [...load(), '--to', String(MORE), '--partition-documents', String(PARTITION)]
+    expect(await as('loader', more)).toMatchObject({ code: 0, out: `Loaded up to block ${MORE}.\n` })
+    await loseRow()
+    const merged = await as('loader', ['indices', 'merge'])
+    const count = Number(/: (\d+) indices merged, 0 were so before\.\n$/.exec(merged.out)?.[1])
+    expect([merged.code, merged.err, count >= 6]).toEqual([0, expect.anything(), true])
+    expect((await as('service', ['verify'])).code).toBe(3)
+    expect((await as('loader', ['repair'])).code).toBe(0)
+    expect(await as('service', ['verify'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/: whole\n$/),
+    })
     const service = folder.start(['serve', '--listen', '127.0.0.1:0'], environmentOf('service'))
     const url = await service.firstLine
     const headers = { 'x-api-key': lastLine(added.out) }
     const answer = await fetch(`${url}/api/?module=base&action=get-overview`, { headers })
-    expect([answer.status, answer.headers.get('x-block-height')]).toEqual([200, String(HEIGHT)])
+    expect([answer.status, answer.headers.get('x-block-height')]).toEqual([200, String(MORE)])
     service.kill('SIGTERM')
     const { code, out, err } = await service.ended
     printed.push(out, err)
