@@ -142,7 +142,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     place = await open()
     await fillFromRecording(place.store, { to: HEIGHT })
     clean = await place.dump()
-  }, 60_000)
+  }, 600_000)
   afterAll(() => place.destroy())
 
   test('audit: what was loaded is whole; the node further on tells only blocks', async () => {
@@ -153,7 +153,7 @@ const suite = (open: () => Promise<Damageable>): void => {
         'The node tells balances, votes and accounts of block 4851 only, published is 1300: they were not compared with it.',
       ],
     })
-  }, 120_000)
+  }, 600_000)
 
   test('audit: each kind of damage is named and nothing else; a repair heals it to the byte', async () => {
     const rowsOf = await rowsNamed(place)
@@ -168,7 +168,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     await repaired(place.store)
     expect(differences(await place.dump(), clean)).toEqual([])
     expect(await audited(place.store)).toEqual(WHOLE)
-  }, 240_000)
+  }, 600_000)
 
   test('audit: lost blocks and transactions are named, and come back from the node', async () => {
     const expected = await damageSource(place)
@@ -181,7 +181,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), damaged)).toEqual([])
     expect((await repaired(place.store, { node })).found).toEqual([...expected].sort())
     expect(differences(await place.dump(), clean)).toEqual([])
-  }, 240_000)
+  }, 600_000)
 
   test('audit: a changed action shows in a sample of the node', async () => {
     const [sent] = (await all(place, transactions)).map(({ doc }) => doc as TransactionDoc).slice(-1)
@@ -191,7 +191,7 @@ const suite = (open: () => Promise<Damageable>): void => {
       `transactions ${sent.id} body`,
     ])
     expect(differences(await place.dump(), clean)).toEqual([])
-  }, 240_000)
+  }, 600_000)
 
   test('rewrite: killed and repeated, or of nothing, changes nothing that is right', async () => {
     const identity = await place.store.identity()

@@ -70,7 +70,7 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
 
   await node.stop()
   expect((await folder.run(['verify', '--node', node.url, '--node-timeout', '200ms'])).code).toBe(75)
-}, 180_000)
+}, 600_000)
 
 test('verify: nothing loaded is to be tried again', async () => {
   await using folder = await cliFolder()

@@ -51,7 +51,7 @@ test('keys: made, listed, heeded by a running service, revoked', async () => {
   expect(await folder.run(['keys', 'revoke', id])).toEqual({ code: 0, out: `Revoked key ${id}.\n`, err: '' })
   // A running service reads the list once a second.
   let status = await ask()
-  for (const end = Date.now() + 10_000; status === 503 && Date.now() < end; ) status = await ask()
+  while (status === 503) status = await ask()
   expect(status).toBe(403)
   service.kill('SIGTERM')
   expect((await service.ended).code).toBe(0)

@@ -14,8 +14,11 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
+/** So long that no loader that lives is taken for dead, however busy the machine. */
+const LEASE = '10s'
+
 const follow = (folder: CliFolder, { url, prefix }: TestElastic): Running =>
-  folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', '2s'])
+  folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', LEASE])
 
 /** Lets the chain grow under the loader that is left, and stops it there. */
 const finish = async (loader: Running, target: TestElastic): Promise<void> => {

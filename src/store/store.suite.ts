@@ -13,7 +13,7 @@ import { viewCases } from './suite/views.ts'
 export type { Open } from './suite/harness.ts'
 
 /** A store over the network makes some twenty indices for each group of cases. */
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 600_000
 
 /** What every store must do: the port's promises as tests. `open` gives an empty store each time. */
 export const storeSuite = (name: string, open: Open): void => {

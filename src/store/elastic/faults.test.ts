@@ -53,6 +53,7 @@ const withFaults = async (body: (setting: Setting & { writer: Writer; at: number
   try {
     await body({ ...shared, writer, at: (writer.checkpoint?.height ?? 0) + 1 })
   } finally {
+    shared.faults.fateOf = () => pass
     await writer.release()
   }
 }
@@ -164,6 +165,12 @@ const countBlocks = async ({ url, prefix }: TestElastic): Promise<number> => {
   return ((await answer.json()) as { count: number }).count
 }
 
+/** Changes with every write of the checkpoint. */
+const seqNoOf = async ({ url, prefix }: TestElastic): Promise<number> => {
+  const answer = await fetch(`${url}/${prefix}-meta/_doc/checkpoint`)
+  return ((await answer.json()) as { _seq_no: number })._seq_no
+}
+
 const put = async ({ url, prefix }: TestElastic, path: string, body: object): Promise<void> => {
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(`${url}/${prefix}-${path}`, {
@@ -175,7 +182,7 @@ const put = async ({ url, prefix }: TestElastic, path: string, body: object): Pr
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(60_000)
+  setDefaultTimeout(600_000)
   beforeAll(async () => {
     shared = await openShared()
   })
@@ -304,6 +311,36 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(last.checkpoint).toEqual(publishedAt(at + 1))
       expect(await countBlocks(target)).toBe(at + 2)
       await last.release()
+    }))
+
+  test('takeOver: the last write of a loader that is dead, come late, is no sign of life', () =>
+    withFaults(async ({ target, faults, writer: dead, at }) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const { promise: sent, resolve: sending } = Promise.withResolvers<void>()
+      let held = false
+      faults.fateOf = asked => {
+        if (held) return { type: 'cut-before' }
+        if (!isCheckpoint(asked)) return pass
+        held = true
+        sending()
+        return { type: 'hold', until: released }
+      }
+      const late = dead.commit(tellingBatch(at, at))
+      await sent
+      const before = await seqNoOf(target)
+      const sleep = async (ms: number): Promise<void> => {
+        release()
+        while ((await seqNoOf(target)) === before) await Bun.sleep(5)
+        await Bun.sleep(ms)
+      }
+      const next = await target.reopen({ leaseMs: 3_000, pace: { sleep } }).takeOver(identity)
+      expect(next.checkpoint).toEqual(publishedAt(at))
+      await next.commit(tellingBatch(at + 1, at + 1))
+      faults.fateOf = () => pass
+      await late
+      expect(await kindOf(dead.commit(tellingBatch(at + 1, at + 1)))).toBe('conflict')
+      expect(await target.store.published()).toEqual(publishedAt(at + 1))
+      await next.release()
     }))
 
   test('read: waits from refresh to publication and shows the new height, never a mixture', () =>

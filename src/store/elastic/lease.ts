@@ -10,11 +10,14 @@ import { FIRST_PARTITION, NOTHING_FILLED } from './partitions.ts'
 
 const SIGNS_PER_LEASE = 3
 
+/** One write of a loader that was killed may be under way still and come late; by compare-and-set no second one. */
+const SIGNS_OF_LIFE = 2
+
 /** Wait between two signs of life. */
 export const signEveryMs = (leaseMs: number): number => Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
 
 /**
- * Takes the checkpoint for a new random owner. While another one holds it, waits for its next sign of life ('conflict')
+ * Takes the checkpoint for a new random owner. While another one holds it, waits for its next signs of life ('conflict')
  * or for the end of its lease: one without a sign for `leaseMs` is taken for dead. Should it not be, it finds out at
  * its next commit; safety does not hang on clocks.
  */
@@ -39,15 +42,21 @@ const freeCheckpoint = async (
   identity: Identity,
   leaseMs: number,
 ): Promise<Held | undefined> => {
-  const since = bulk.pace.now()
-  const first = await readCheckpoint(bulk.connection, names)
-  let seen = first
+  let since = bulk.pace.now()
+  let seen = await readCheckpoint(bulk.connection, names)
+  let last = seen
+  let signs = 0
   while (seen !== undefined) {
     requireIdentity(seen.checkpoint, identity, `${bulk.connection.url}/${names.prefix}`)
     const { owner, renewed } = seen.checkpoint
     const now = bulk.pace.now()
     if (owner === '' || now - renewed > leaseMs || now - since > leaseMs) return seen
-    if (seen.seqNo !== first?.seqNo)
+    if (seen.seqNo !== last?.seqNo) {
+      since = now
+      last = seen
+      signs += 1
+    }
+    if (signs === SIGNS_OF_LIFE)
       throw new Failure('conflict', `Another loader is writing ${names.prefix} at ${bulk.connection.url}.`, {
         help: 'Stop it first; one store has one loader.',
       })

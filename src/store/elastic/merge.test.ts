@@ -7,7 +7,7 @@ import { elasticsearchUrl, openTestElastic } from '#test/elasticsearch.ts'
 import { type Asked, type Fate, openProxy, pass } from '#test/faulty-proxy.ts'
 import { openElastic } from './open-elastic.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 /** Blocks 0 to 2 in partition 0, which they finish; block 3 in the next. */
 const batches = [tellingBatch(0, 2), batchOf(3, 3, { filling: { partition: 1, documents: 1 } })]

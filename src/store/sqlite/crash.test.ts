@@ -125,7 +125,7 @@ describe('crash', () => {
     await writer.commit(tellingBatch(height + 1, height + 3))
     await store.close()
     expect(await expectWhole(path)).toBe(height + 3)
-  }, 60_000)
+  }, 600_000)
 
   test('takeOver: refused while another process loads, naming it; free as soon as that was killed', async () => {
     const path = join(folder, 'locked.sqlite')
@@ -143,5 +143,5 @@ describe('crash', () => {
     const writer = await store.takeOver(identity)
     expect(writer.checkpoint).toEqual(await store.published())
     await store.close()
-  }, 60_000)
+  }, 600_000)
 })
