@@ -83,7 +83,7 @@ export const requireUsable = async (store: Store): Promise<void> => {
       'conflict',
       `${store.name}: ${first.name} is not as this version makes it${different.length > 1 ? `, and ${different.length - 1} more` : ''}: ${first.detail}.`,
       {
-        help: "Run 'iostlens indices check' for all differences; load anew into another store, or use the version that made it.",
+        help: "Run 'iostlens indices check' for all differences; then 'iostlens indices migrate', or use the version that made it.",
       },
     )
 }

@@ -15,6 +15,6 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
       'documents of derivation version',
       stored.derivation,
       given.derivation,
-      'Load anew into another store with this version, or go on with the version that began.',
+      'Run iostlens indices migrate with this version, or go on with the version that began.',
     )
 }

@@ -40,15 +40,16 @@ export const openAudit = async (
     const at = await readPublished(connection, names)
     if (at === undefined)
       throw new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`)
+    const here = names.at(at.generations)
     const pits = new Map<string, Pit>()
     const close = async (): Promise<void> => {
       await Promise.all([...pits.values()].map(pit => pit.close()))
     }
     try {
       for (const index of [...historyIndices, ...stateIndices])
-        pits.set(index.name, await openPit(connection, [aliasOf(names, index)]))
+        pits.set(index.name, await openPit(connection, [aliasOf(here, index)]))
       const after = await readPublished(connection, names)
-      const reading = { names, pits, at }
+      const reading = { names: here, pits, at }
       if (after?.batch === at.batch && !(await isNewer(reading))) return auditOf(reading, close)
       await close()
     } catch (error) {

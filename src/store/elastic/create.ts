@@ -11,7 +11,9 @@ import type { Pace } from './pace.ts'
 import { FIRST_PARTITION, type Partitions } from './partitions.ts'
 import { startedCheckpoint } from './started.ts'
 
-type Wanted = {
+export type Wanted = {
+  /** Without prefix, generation and partition. */
+  readonly of: string
   readonly name: string
   readonly alias: string
   readonly shape: IndexShape
@@ -26,28 +28,31 @@ type Existing = Readonly<
 export const wantedIndices = (names: Names, partitions: Partitions = FIRST_PARTITION): readonly Wanted[] => [
   ...historyIndices.flatMap(index =>
     partitions.map((from, partition) => ({
+      of: index.name,
       name: names.partition(index, partition),
       alias: names.history(index),
       shape: shapeOf(index),
       from,
     })),
   ),
-  ...stateIndices.map(index => behind(names, names.state(index), shapeOf(index))),
-  behind(names, names.meta, metaShape),
-  behind(names, names.journal, journalShape),
-  behind(names, names.keys, keysShape),
+  ...stateIndices.map(index => behind(names, index.name, shapeOf(index))),
+  behind(names, 'meta', metaShape),
+  behind(names, 'journal', journalShape),
+  // Keys are of no generation of documents: whoever adds or asks for one needs not know of them.
+  ...(names.building ? [] : [{ ...behind(names, 'keys', keysShape), alias: names.keys }]),
 ]
 
-const behind = (names: Names, alias: string, shape: IndexShape): Wanted => ({
-  name: names.behind(alias),
-  alias,
+const behind = (names: Names, of: string, shape: IndexShape): Wanted => ({
+  of,
+  name: names.behind(of),
+  alias: names.own(of),
   shape,
 })
 
 /** What differs from what `createIndices` would make; names without prefix and generation. */
 export const checkIndices = async (connection: Connection, names: Names): Promise<readonly Difference[]> => {
   const stored = (await readCheckpoint(connection, names))?.checkpoint
-  const wanted = wantedIndices(names, stored?.partitions)
+  const wanted = wantedIndices(names.at(stored?.generations), stored?.partitions)
   const existing = await ask<Existing>(connection, {
     what: 'see the indices',
     method: 'GET',
@@ -58,8 +63,8 @@ export const checkIndices = async (connection: Connection, names: Names): Promis
 }
 
 /** What messages call it: partitions one by one, the others by their alias. */
-const labelOf = (names: Names, { name, alias, from }: Wanted): string =>
-  (from === undefined ? alias : name).slice(names.prefix.length + 1)
+const labelOf = (names: Names, { of, name, from }: Wanted): string =>
+  from === undefined ? of : name.slice(names.prefix.length + 1)
 
 const differenceOf = (names: Names, wanted: Wanted, existing: Existing): readonly Difference[] => {
   const { alias, shape } = wanted
@@ -103,7 +108,7 @@ export const refuseDifferent = (connection: Connection, differences: readonly Di
   if (different.length === 0) return
   const list = different.map(({ name, detail }) => `${name} (${detail})`).join('; ')
   throw new Failure('conflict', `Indices at ${connection.url} are not as expected: ${list}.`, {
-    help: 'Run: iostlens indices check. Load into another prefix, or go back to the version that made them.',
+    help: 'Run: iostlens indices check. Then iostlens indices migrate, or go back to the version that made them.',
   })
 }
 
@@ -116,14 +121,14 @@ export const createIndices = async (
   options: CreateOptions,
   pace: Pick<Pace, 'now' | 'sleep'>,
 ): Promise<void> => {
-  await startedCheckpoint(connection, names, pace)
+  const begun = await startedCheckpoint(connection, names, pace)
   const differences = await checkIndices(connection, names)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
   await refuseLost(connection, names, missing)
   // All at once: Elasticsearch makes one change of the cluster's state of them.
   await Promise.all(
-    wantedIndices(names)
+    wantedIndices(names.at(begun?.checkpoint.generations))
       .filter(wanted => missing.has(labelOf(names, wanted)))
       .map(wanted => createIndex(connection, wanted, options)),
   )
@@ -145,7 +150,7 @@ const refuseLost = async (
   if (missing.size === 0) return
   const stored = (await readCheckpoint(connection, names))?.checkpoint
   if (stored?.end === undefined) return
-  const lost = wantedIndices(names, stored.partitions).filter(
+  const lost = wantedIndices(names.at(stored.generations), stored.partitions).filter(
     wanted => wanted.from !== undefined && missing.has(labelOf(names, wanted)),
   )
   if (lost.length === 0) return
@@ -158,7 +163,7 @@ const refuseLost = async (
 /** Creates it unless it is there; without an alias it is not seen by readers. */
 export const createIndex = async (
   connection: Connection,
-  { name, alias, shape }: Omit<Wanted, 'alias'> & Partial<Pick<Wanted, 'alias'>>,
+  { name, alias, shape }: Pick<Wanted, 'name' | 'shape'> & Partial<Pick<Wanted, 'alias'>>,
   options: CreateOptions,
 ): Promise<void> => {
   const answer = await askText(connection, {

@@ -79,4 +79,4 @@ const bodyOf = ({ body }: { readonly body?: unknown }): string => {
 
 /** Writes of the entries as of `height`; what is newer already stays. */
 export const applyItems = (names: Names, entries: readonly Entry[], height: number): readonly BulkItem[] =>
-  entries.map(({ index, id, source }) => versionedItem(names.state(index), id, versionAt(height), source))
+  entries.map(({ index, id, source }) => versionedItem(names.into(index), id, versionAt(height), source))

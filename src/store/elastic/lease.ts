@@ -29,7 +29,7 @@ export const acquire = async (
 ): Promise<Held> => {
   const seen = await freeCheckpoint(bulk, names, identity, leaseMs)
   const owner = crypto.randomUUID()
-  const next = { ...(seen?.checkpoint ?? emptyCheckpoint(identity)), owner, renewed: bulk.pace.now() }
+  const next = { ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)), owner, renewed: bulk.pace.now() }
   const held = await compareAndSet(bulk, names, next, seen)
   if (held === undefined)
     throw new Failure('conflict', `Another loader took ${names.prefix} at the same moment.`)
@@ -47,6 +47,7 @@ const freeCheckpoint = async (
   let last = seen
   let signs = 0
   while (seen !== undefined) {
+    requireServed(seen.checkpoint, names, bulk.connection.url)
     requireIdentity(seen.checkpoint, identity, `${bulk.connection.url}/${names.prefix}`)
     const { owner, renewed } = seen.checkpoint
     const now = bulk.pace.now()
@@ -66,12 +67,24 @@ const freeCheckpoint = async (
   return undefined
 }
 
-const emptyCheckpoint = (identity: Identity): Omit<Checkpoint, 'owner' | 'renewed' | 'write'> => ({
+/** Retryable: the next look finds what is served then. */
+const requireServed = ({ generations, retired }: Checkpoint, names: Names, url: string): void => {
+  if (retired === undefined && Bun.deepEquals(generations ?? {}, names.generations)) return
+  throw new Failure('unavailable', `A migration replaces the indices of ${names.prefix} at ${url}.`, {
+    help: 'Should none be running, one was stopped right before its end: run iostlens indices migrate again.',
+  })
+}
+
+const emptyCheckpoint = (
+  names: Names,
+  identity: Identity,
+): Omit<Checkpoint, 'owner' | 'renewed' | 'write'> => ({
   schema: SCHEMA,
   chainId: identity.chainId,
   genesis: identity.genesis,
   derivation: identity.derivation,
   partitions: FIRST_PARTITION,
+  generations: names.generations,
   filling: NOTHING_FILLED,
   batch: '',
   parts: 0,
@@ -84,7 +97,7 @@ const requireIdentity = (stored: Checkpoint, wanted: Identity, store: string): v
       'conflict',
       `${store} has documents of schema ${stored.schema}, the loader ${SCHEMA}.`,
       {
-        help: 'Load anew into another prefix with this version, or go on with the version that began.',
+        help: 'Run: iostlens indices migrate. Or go on with the version that began.',
       },
     )
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
+import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 
 /** A field as Elasticsearch gives it back: defaults left out. */
 export type Property = {
@@ -106,3 +107,17 @@ export const keysShape = shape({
   expires: { type: 'long', index: false, doc_values: false },
   revoked: { type: 'long', index: false, doc_values: false },
 })
+
+/**
+ * What this program makes, in one word: another one's indices may not be what it can read. Keys and journal are left
+ * out, no answer depends on them.
+ */
+export const EDITION = createHash('sha256')
+  .update(
+    JSON.stringify([
+      DERIVATION,
+      ...[...historyIndices, ...stateIndices].map(index => shapeOf(index).mappings._meta.fingerprint),
+    ]),
+  )
+  .digest('hex')
+  .slice(0, 16)

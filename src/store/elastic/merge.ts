@@ -15,10 +15,12 @@ const MERGE_MS = 12 * 3_600_000
 /** Merges the partitions before the last published one to a segment each and makes them read-only. */
 export const mergeFinished = async (
   bulk: Bulk,
-  names: Names,
+  served: Names,
   { signal, onProgress }: MergeOptions,
 ): Promise<void> => {
-  const partitions = (await readPublished(bulk.connection, names, signal))?.partitions ?? []
+  const published = await readPublished(bulk.connection, served, signal)
+  const names = served.at(published?.generations)
+  const partitions = published?.partitions ?? []
   const finished = partitions
     .slice(0, -1)
     .flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition)))

@@ -2,7 +2,8 @@ import type { Filling, Published } from '#store/port.ts'
 import { askText } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { errorOf, MISSING_INDEX, toFailure } from './failures.ts'
-import type { Names } from './names.ts'
+import { EDITION } from './mappings.ts'
+import type { Generations, Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 
 /** How far is written and by whom; one document, changed by compare-and-set only. */
@@ -18,6 +19,10 @@ export type Checkpoint = {
   /** Random name of this very write: tells after an unclear answer whether it was carried out. */
   readonly write: string
   readonly partitions: Partitions
+  /** The indices it is about; absent in what older versions wrote: the first of each. */
+  readonly generations?: Generations | undefined
+  /** A migration replaces these indices by those of that generation: nobody may write them any more. */
+  readonly retired?: number
   readonly filling: Filling
   /** End of the last committed batch. */
   readonly end?: Published
@@ -31,6 +36,9 @@ export type PublishedMeta = {
   readonly end: Published
   readonly batch: string
   readonly partitions: Partitions
+  readonly generations?: Generations | undefined
+  /** `EDITION` of who published it; absent in what older versions wrote. */
+  readonly edition?: string
 }
 
 /** Where a document stands, for compare-and-set. */
@@ -89,10 +97,10 @@ export const readPublished = async (
 }
 
 /** Text and version of the published document. Versions only grow, so a late writer can not take a height back. */
-export const publishedDoc = (meta: PublishedMeta) => ({
+export const publishedDoc = (meta: Omit<PublishedMeta, 'edition'>) => ({
   id: PUBLISHED,
   version: versionAt(meta.end.height),
-  source: write(meta),
+  source: write({ ...meta, edition: EDITION }),
 })
 
 export const readCheckpoint = async (

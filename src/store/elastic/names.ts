@@ -1,44 +1,79 @@
 import { Failure } from '#failure/failure.ts'
 import type { HistoryIndex, StateIndex } from '#indices/registry.ts'
 
+/**
+ * Which generation of each index is meant, by the index's name without prefix; absent: 0. A migration builds the next
+ * one beside it. Stands in checkpoint and published height, so whoever goes by these stays with one generation.
+ */
+export type Generations = Readonly<Record<string, number>>
+
 /** Names of the indices behind a prefix. */
 export type Names = {
   readonly prefix: string
-  /** Alias: checkpoint and published height. */
+  readonly generations: Generations
+  /** Alias: checkpoint and published height. Of `namesOf`: of the generation that is served, whichever that is. */
   readonly meta: string
   /** Alias: state changes of a batch until they are applied. */
   readonly journal: string
   /** Alias: API keys. */
   readonly keys: string
-  /** Alias under which state is read and written. */
+  /** Index that state is read from. */
   readonly state: (index: StateIndex) => string
-  /** The index behind such an alias; a migration builds the next one and moves the alias. */
-  readonly behind: (alias: string) => string
+  /** Alias under which state is written: an index that was removed does not come back by itself. */
+  readonly into: (index: StateIndex) => string
   /** Alias over all partitions. */
   readonly history: (index: HistoryIndex) => string
   readonly partition: (index: HistoryIndex, partition: number) => string
+  /** The index of a name without prefix, partitions of history aside. */
+  readonly behind: (name: string) => string
+  /** Alias of the generation: its indices have it from their creation on. */
+  readonly own: (name: string) => string
+  /** Alias of what is served. */
+  readonly served: (name: string) => string
+  /** The same of other generations; undefined: of those it has. */
+  readonly at: (generations: Generations | undefined) => Names
+  /** It is being built: nobody is served from it. */
+  readonly building: boolean
 }
 
-const GENERATION = 0
 const PARTITION_DIGITS = 6
 
-export const namesOf = (prefix: string): Names => {
+/** `building`: the generations that are built beside those that are served. */
+export const namesOf = (prefix: string, building?: Generations): Names => {
   // Elasticsearch's own rule is wider; this leaves out what needs escaping in a path or is a wildcard.
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(prefix))
     throw new Failure(
       'usage',
       `The prefix '${prefix}' of the indices does not match [a-z0-9][a-z0-9_-]{0,63}.`,
     )
-  const named = (name: string) => `${prefix}-${name}`
+  const first = namesAt(prefix, building ?? {}, building !== undefined)
+  return building === undefined ? { ...first, meta: first.served('meta') } : first
+}
+
+const namesAt = (prefix: string, generations: Generations, building: boolean): Names => {
+  const served = (name: string) => `${prefix}-${name}`
+  const generationOf = (name: string): number => generations[name] ?? 0
+  const behind = (name: string) => `${served(name)}-${generationOf(name)}`
+  // The first generation has the aliases of what is served; a later one gets these when it is.
+  const own = (name: string) =>
+    generationOf(name) === 0 ? served(name) : `${served(name)}-v${generationOf(name)}`
   return {
     prefix,
-    meta: named('meta'),
-    journal: named('journal'),
-    keys: named('keys'),
-    state: index => named(index.name),
-    behind: alias => `${alias}-${GENERATION}`,
-    history: index => named(index.name),
-    partition: (index, partition) =>
-      `${named(index.name)}-${String(partition).padStart(PARTITION_DIGITS, '0')}`,
+    generations,
+    meta: own('meta'),
+    journal: own('journal'),
+    keys: served('keys'),
+    state: index => behind(index.name),
+    into: index => own(index.name),
+    history: index => own(index.name),
+    partition: ({ name }, partition) => {
+      const digits = String(partition).padStart(PARTITION_DIGITS, '0')
+      return `${generationOf(name) === 0 ? served(name) : behind(name)}-${digits}`
+    },
+    behind,
+    own,
+    served,
+    at: other => namesAt(prefix, other ?? generations, building),
+    building,
   }
 }

@@ -1,16 +1,17 @@
 import { Failure } from '#failure/failure.ts'
-import type { Identity, Store, Writer } from '#store/port.ts'
+import type { Identity, Store, View, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import type { Bulk, WriteEvent } from './bulk.ts'
 import { type ConnectionOptions, connect } from './connection.ts'
 import { type CreateOptions, checkIndices, createIndices, refuseDifferent } from './create.ts'
 import { openKeys } from './keys.ts'
 import { mergeFinished } from './merge.ts'
-import { readCheckpoint, readPublished } from './meta.ts'
-import { namesOf } from './names.ts'
+import { type PublishedMeta, readCheckpoint, readPublished } from './meta.ts'
+import { type Generations, namesOf } from './names.ts'
 import { type Pace, systemPace } from './pace.ts'
 import { FIRST_PARTITION } from './partitions.ts'
 import type { Hints } from './rank-begin.ts'
+import { readableFrom, removedMeanwhile } from './served.ts'
 import { openSessions } from './session.ts'
 import { openView } from './view.ts'
 import { openWriter } from './writer.ts'
@@ -30,6 +31,8 @@ export type ElasticOptions = ConnectionOptions & {
   readonly patienceMs?: number
   /** Told when Elasticsearch takes no writes or is overloaded. */
   readonly onEvent?: (event: WriteEvent) => void
+  /** Generations that a migration builds; nobody is served from them. Absent: what is served. */
+  readonly building?: Generations
   /** Time and chance, for tests. */
   readonly pace?: Partial<Pace>
 }
@@ -48,7 +51,7 @@ const READ_PATIENCE_MS = 10_000
  */
 export const openElastic = (options: ElasticOptions): Store => {
   const connection = connect(options)
-  const names = namesOf(options.prefix)
+  const names = namesOf(options.prefix, options.building)
   const closing = new AbortController()
   const pace: Pace = { ...systemPace(closing.signal), ...options.pace }
   const bulk: Bulk = {
@@ -60,15 +63,21 @@ export const openElastic = (options: ElasticOptions): Store => {
   }
   const create: CreateOptions = { replicas: options.replicas ?? 0, timeoutMs: bulk.timeoutMs }
   const hints: Hints = new Map()
+  const metas = new WeakMap<View, PublishedMeta>()
   const read = openSessions({
-    readPublished: signal => readPublished(connection, names, signal),
-    viewOf: (published, signal) => openView({ connection, names, published, hints, signal }),
+    readPublished: readableFrom(signal => readPublished(connection, names, signal)),
+    viewOf: (published, signal) => {
+      const view = openView({ connection, names: names.at(published.generations), published, hints, signal })
+      metas.set(view, published)
+      return view
+    },
     sleep: pace.sleep,
     now: pace.now,
     patienceMs: READ_PATIENCE_MS,
     nothing: () =>
       new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`),
   })
+  const published = () => readPublished(connection, names)
   let writing = false
   let writer: Writer | undefined
 
@@ -80,10 +89,19 @@ export const openElastic = (options: ElasticOptions): Store => {
     }
     writing = true
     try {
+      const stored = await readCheckpoint(connection, names)
       requireAll(await checkIndices(connection, names))
       const leaseMs = options.leaseMs ?? LEASE_MS
       const partitionDocuments = options.partitionDocuments ?? PARTITION_DOCUMENTS
-      writer = await openWriter({ bulk, names, identity, leaseMs, partitionDocuments, create, onRelease })
+      writer = await openWriter({
+        bulk,
+        names: names.at(stored?.checkpoint.generations),
+        identity,
+        leaseMs,
+        partitionDocuments,
+        create,
+        onRelease,
+      })
       return writer
     } catch (error) {
       onRelease()
@@ -108,17 +126,18 @@ export const openElastic = (options: ElasticOptions): Store => {
     name: `${connection.url}/${names.prefix}`,
     create: () => createIndices(connection, names, create, pace),
     check: () => checkIndices(connection, names),
-    published: async () => (await readPublished(connection, names))?.end,
+    published: async () => (await published())?.end,
     identity: async () => {
       const stored = await readCheckpoint(connection, names)
       if (stored === undefined) return undefined
       const { chainId, genesis, derivation } = stored.checkpoint
       return { chainId, genesis, derivation }
     },
-    read: (work, { signal } = {}) => read(work, signal),
+    read: (work, { signal } = {}) =>
+      read(view => removedMeanwhile(work(view), metas.get(view), published), signal),
     takeOver,
     merge: how => mergeFinished(bulk, names, how),
-    partitions: async () => (await readPublished(connection, names))?.partitions ?? FIRST_PARTITION,
+    partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     audit: () => openAudit(connection, names, pace.sleep),
     keys: openKeys(connection, names),
     close: async () => {

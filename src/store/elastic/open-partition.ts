@@ -1,4 +1,4 @@
-import { historyIndices } from '#indices/registry.ts'
+import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
 import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { type CreateOptions, createIndex, mappingDifference, refuseDifferent } from './create.ts'
@@ -32,15 +32,19 @@ export const createPartition = async (
   refuseDifferent(connection, differences)
 }
 
+/** Aliases over the partitions of an index. */
+const aliasesOf = (names: Names, { name }: HistoryIndex): readonly string[] =>
+  names.building ? [names.own(name)] : [...new Set([names.own(name), names.served(name)])]
+
 /** Puts a partition whose indices have been written to and refreshed behind the aliases that readers ask. */
 export const showPartition = async (
   connection: Connection,
   names: Names,
   partition: number,
 ): Promise<void> => {
-  const actions = historyIndices.map(index => ({
-    add: { index: names.partition(index, partition), alias: names.history(index) },
-  }))
+  const actions = historyIndices.flatMap(index =>
+    aliasesOf(names, index).map(alias => ({ add: { index: names.partition(index, partition), alias } })),
+  )
   await ask(connection, {
     what: `show partition ${partition} of ${names.prefix}`,
     method: 'POST',

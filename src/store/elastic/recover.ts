@@ -26,13 +26,13 @@ export const recover = async (bulk: Bulk, names: Names, checkpoint: Checkpoint):
 export const apply = async (
   bulk: Bulk,
   names: Names,
-  { end, batch, partitions }: Checkpoint,
+  { end, batch, partitions, generations }: Checkpoint,
   entries: readonly Entry[],
   indices: readonly string[],
 ): Promise<void> => {
   if (end === undefined) return
   await sendBulk(bulk, applyItems(names, entries, end.height))
   await refresh(bulk, indices)
-  const { id, version, source } = publishedDoc({ end, batch, partitions })
+  const { id, version, source } = publishedDoc({ end, batch, partitions, generations })
   await sendBulk(bulk, [versionedItem(names.meta, id, version, source)])
 }

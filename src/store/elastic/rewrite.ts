@@ -30,12 +30,12 @@ export const rewriteDocuments = async (
   const items: readonly BulkItem[] = [
     ...remove.map(({ index, id, stray }) =>
       index.kind === 'state'
-        ? versionedDeleteItem(names.state(index), id, version)
+        ? versionedDeleteItem(names.into(index), id, version)
         : deleteItem(stray ?? standsIn(index, id), id),
     ),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
-        ? versionedItem(names.state(index), doc.id, version, encode(index, doc, height))
+        ? versionedItem(names.into(index), doc.id, version, encode(index, doc, height))
         : indexItem(standsIn(index, doc.id), doc.id, encode(index, doc)),
     ),
   ]

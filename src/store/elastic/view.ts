@@ -93,13 +93,13 @@ const find = async <I extends HistoryIndex>(
   field: string,
   value: bigint,
 ): Promise<readonly DocOf<I>[]> => {
-  const hits = await search(
-    reader,
-    reader.names.history(index),
-    { term: { [field]: String(value) } },
-    MOST_FOUND,
+  // By name: an alias may lead to another generation by now.
+  const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
+  const found = inParts(indices).map(part =>
+    search(reader, part, { term: { [field]: String(value) } }, MOST_FOUND),
   )
-  return hits
+  return (await Promise.all(found))
+    .flat()
     .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
     .toSorted(byId)
     .map(({ _id, _source }) => decode(index, _id, _source))
@@ -110,6 +110,11 @@ const ROWS_AT_ONCE = 5000
 
 /** Names of indices in one request: its first line must not get longer than 4 KiB, a name may have 80 characters. */
 const INDICES_AT_ONCE = 40
+
+const inParts = (indices: readonly string[]): readonly string[] =>
+  Array.from({ length: Math.ceil(indices.length / INDICES_AT_ONCE) }, (_, at) =>
+    indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE).join(','),
+  )
 
 const recordsOf = async (
   reader: Reader,
@@ -133,10 +138,9 @@ const placedRows = async (
   const partitions = partitionsOf(list.starts, first, last)
   const indices = partitions.map(partition => reader.names.partition(records, partition))
   const range = { gte: String(placeOf(list.number, first)), lte: String(placeOf(list.number, last)) }
-  const parts = Array.from({ length: Math.ceil(indices.length / INDICES_AT_ONCE) }, (_, at) =>
-    indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE).join(','),
+  const found = inParts(indices).map(part =>
+    search(reader, part, { range: { places: range } }, last - first + 1),
   )
-  const found = parts.map(part => search(reader, part, { range: { places: range } }, last - first + 1))
   const hits = (await Promise.all(found)).flat()
   if (hits.length !== last - first + 1)
     throw new Failure(
