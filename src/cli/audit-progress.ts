@@ -5,14 +5,18 @@ import type { Screen } from './screen.ts'
 /** Without a terminal: one line in this time. */
 const INTERVAL_MS = 10_000
 
+const LOOKING = { bar: 'Looking at', log: 'Looked at what is stored.' }
+
 /** Shows how far an audit is and how quick: a line that is drawn over on a terminal, else a log line per interval. */
 export const auditProgress = (options: {
   readonly screen: Screen
   readonly log: Log
   /** Milliseconds, monotonic. */
   readonly now: () => number
+  /** What is done to what is looked at. */
+  readonly doing?: { readonly bar: string; readonly log: string }
 }): ((looked: Looked) => void) => {
-  const { screen, log, now } = options
+  const { screen, log, now, doing = LOOKING } = options
   let stage = ''
   let begun = now()
   let first = 0
@@ -26,10 +30,10 @@ export const auditProgress = (options: {
     const seconds = (now() - begun) / 1_000
     const rate = seconds <= 0 ? 0 : Math.round((looked.done - first) / seconds)
     const of = looked.of === undefined ? '' : ` of ${looked.of}`
-    if (screen.isTerminal) screen.bar(`Looking at ${stage}: ${looked.done}${of}  ${rate}/s`)
+    if (screen.isTerminal) screen.bar(`${doing.bar} ${stage}: ${looked.done}${of}  ${rate}/s`)
     else if (now() - lastLine >= INTERVAL_MS) {
       lastLine = now()
-      log('info', 'Looked at what is stored.', {
+      log('info', doing.log, {
         stage,
         done: looked.done,
         ...(looked.of === undefined ? {} : { of: looked.of }),

@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 import { config } from './config.ts'
 import { indicesCheck, indicesCreate, indicesMerge, indicesPrint } from './indices.ts'
+import { indicesMigrate } from './indices-migrate.ts'
 import { keysAdd, keysList, keysRevoke } from './keys.ts'
 import { load } from './load.ts'
 import { repair } from './repair.ts'
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   indicesCheck,
   indicesPrint,
   indicesMerge,
+  indicesMigrate,
   status,
   verify,
   repair,

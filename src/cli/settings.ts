@@ -205,6 +205,12 @@ export const settings = {
     about: 'Tell what would be written, and write nothing.',
     fallback: 'false',
   }),
+  'delete-old': given({
+    reader: yesNo,
+    value: 'BOOL',
+    about: 'Remove at the end what nobody is served from any more.',
+    fallback: 'false',
+  }),
   'per-second': given({
     reader: count(1, 1_000_000),
     value: 'N',

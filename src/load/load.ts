@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
-import type { ChainInfo, Node } from '#node/port.ts'
+import type { BlockSource, ChainInfo } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
 import type { BatchBounds } from './batch-builder.ts'
 import { loadedHeight } from './loaded-height.ts'
@@ -34,7 +34,7 @@ export type Loaded = {
  * ('bad_block', 'conflict', 'defect') is thrown after what came before it is committed, and nothing is skipped.
  */
 export const load = async (
-  { node, store }: { readonly node: Node; readonly store: Store },
+  { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
 ): Promise<Loaded> => {
   const { signal, log } = options
@@ -73,7 +73,7 @@ type Told = {
 
 /** One take-over of the store, until done, aborted or failed: undefined, or what went wrong. */
 const loadOnce = async (
-  { node, store }: { readonly node: Node; readonly store: Store },
+  { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
   { onStart, onProgress }: Told,
 ): Promise<unknown> => {
@@ -93,7 +93,7 @@ const loadOnce = async (
   }
 }
 
-const identityOf = async (node: Node, info: ChainInfo, signal: AbortSignal): Promise<Identity> => {
+const identityOf = async (node: BlockSource, info: ChainInfo, signal: AbortSignal): Promise<Identity> => {
   const genesis = await node.blockHash(0, signal)
   if (genesis === undefined)
     throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`, {
@@ -104,7 +104,7 @@ const identityOf = async (node: Node, info: ChainInfo, signal: AbortSignal): Pro
 
 /** The checkpoint's block must be the node's: a store goes on with one chain only. */
 const requireSameChain = async (
-  node: Node,
+  node: BlockSource,
   { checkpoint }: Session,
   info: ChainInfo,
   signal: AbortSignal,

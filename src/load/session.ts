@@ -1,5 +1,5 @@
 import type { LoadedBlock } from '#chain/block.ts'
-import type { Node } from '#node/port.ts'
+import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
 import { type BatchBuilder, batchBuilder } from './batch-builder.ts'
 import { deriver } from './deriver.ts'
@@ -25,7 +25,7 @@ export type Session = {
   close(): Promise<void>
 }
 
-type Parts = { readonly node: Node; readonly store: Store; readonly identity: Identity }
+type Parts = { readonly node: BlockSource; readonly store: Store; readonly identity: Identity }
 
 export const session = async ({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> => {
   const writer = await store.takeOver(identity)

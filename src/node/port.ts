@@ -66,3 +66,6 @@ export type Node = {
   get(path: string, signal?: AbortSignal): Promise<NodeAnswer>
   close(): void
 }
+
+/** What loading asks of a node. */
+export type BlockSource = Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'>

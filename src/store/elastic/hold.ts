@@ -45,10 +45,11 @@ export const keepHold = (bulk: Bulk, names: Names, acquired: Held, leaseMs: numb
       })
   }, signEveryMs(leaseMs))
   timer.unref()
+  const stop = (): void => clearInterval(timer)
   const release = async (): Promise<void> => {
-    clearInterval(timer)
+    stop()
     if (state === 'held') await set({ owner: '' })
     if (state === 'held') state = 'released'
   }
-  return { checkpoint: () => held.checkpoint, requireHold, set, renew: () => set({}), release }
+  return { checkpoint: () => held.checkpoint, requireHold, set, renew: () => set({}), stop, release }
 }

@@ -16,6 +16,13 @@ const SIGNS_OF_LIFE = 2
 /** Wait between two signs of life. */
 export const signEveryMs = (leaseMs: number): number => Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
 
+export type Taking = {
+  readonly identity: Identity
+  readonly leaseMs: number
+  /** Throws when the checkpoint is not one to go on from. Default: what a loader asks of it. */
+  readonly require?: typeof requireServed
+}
+
 /**
  * Takes the checkpoint for a new random owner. While another one holds it, waits for its next signs of life ('conflict')
  * or for the end of its lease: one without a sign for `leaseMs` is taken for dead. Should it not be, it finds out at
@@ -24,10 +31,11 @@ export const signEveryMs = (leaseMs: number): number => Math.max(1, Math.floor(l
 export const acquire = async (
   bulk: Bulk,
   names: Names,
-  identity: Identity,
-  leaseMs: number,
+  { identity, leaseMs, require = requireServed }: Taking,
 ): Promise<Held> => {
-  const seen = await freeCheckpoint(bulk, names, identity, leaseMs)
+  const seen = await freeCheckpoint(bulk, names, leaseMs, stored => {
+    require(stored, names, bulk.connection.url, identity)
+  })
   const owner = crypto.randomUUID()
   const next = { ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)), owner, renewed: bulk.pace.now() }
   const held = await compareAndSet(bulk, names, next, seen)
@@ -39,16 +47,15 @@ export const acquire = async (
 const freeCheckpoint = async (
   bulk: Bulk,
   names: Names,
-  identity: Identity,
   leaseMs: number,
+  require: (stored: Checkpoint) => void,
 ): Promise<Held | undefined> => {
   let since = bulk.pace.now()
   let seen = await readCheckpoint(bulk.connection, names)
   let last = seen
   let signs = 0
   while (seen !== undefined) {
-    requireServed(seen.checkpoint, names, bulk.connection.url)
-    requireIdentity(seen.checkpoint, identity, `${bulk.connection.url}/${names.prefix}`)
+    require(seen.checkpoint)
     const { owner, renewed } = seen.checkpoint
     const now = bulk.pace.now()
     if (owner === '' || now - renewed > leaseMs || now - since > leaseMs) return seen
@@ -67,12 +74,15 @@ const freeCheckpoint = async (
   return undefined
 }
 
-/** Retryable: the next look finds what is served then. */
-const requireServed = ({ generations, retired }: Checkpoint, names: Names, url: string): void => {
-  if (retired === undefined && Bun.deepEquals(generations ?? {}, names.generations)) return
-  throw new Failure('unavailable', `A migration replaces the indices of ${names.prefix} at ${url}.`, {
-    help: 'Should none be running, one was stopped right before its end: run iostlens indices migrate again.',
-  })
+/** Throws when a loader must not go on from there. */
+const requireServed = (stored: Checkpoint, names: Names, url: string, identity: Identity): void => {
+  const { generations, retired } = stored
+  // Retryable: the next look finds what is served then.
+  if (retired !== undefined || !Bun.deepEquals(generations ?? {}, names.generations))
+    throw new Failure('unavailable', `A migration replaces the indices of ${names.prefix} at ${url}.`, {
+      help: 'Should none be running, one was stopped right before its end: run iostlens indices migrate again.',
+    })
+  requireIdentity(stored, identity, `${url}/${names.prefix}`)
 }
 
 const emptyCheckpoint = (

@@ -22,7 +22,7 @@ export type Checkpoint = {
   /** The indices it is about; absent in what older versions wrote: the first of each. */
   readonly generations?: Generations | undefined
   /** A migration replaces these indices by those of that generation: nobody may write them any more. */
-  readonly retired?: number
+  readonly retired?: number | undefined
   readonly filling: Filling
   /** End of the last committed batch. */
   readonly end?: Published

@@ -7,6 +7,7 @@ import { type CreateOptions, checkIndices, createIndices, refuseDifferent } from
 import { openKeys } from './keys.ts'
 import { mergeFinished } from './merge.ts'
 import { type PublishedMeta, readCheckpoint, readPublished } from './meta.ts'
+import { migratingOf } from './migrating.ts'
 import { type Generations, namesOf } from './names.ts'
 import { type Pace, systemPace } from './pace.ts'
 import { FIRST_PARTITION } from './partitions.ts'
@@ -140,6 +141,13 @@ export const openElastic = (options: ElasticOptions): Store => {
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     audit: () => openAudit(connection, names, pace.sleep),
     keys: openKeys(connection, names),
+    migrating: migratingOf({
+      bulk,
+      served: names,
+      leaseMs: options.leaseMs ?? LEASE_MS,
+      create,
+      open: building => openElastic({ ...options, building }),
+    }),
     close: async () => {
       // Out of reach: the lease ends by itself.
       await writer?.release().catch(() => {})

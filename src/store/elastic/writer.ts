@@ -43,7 +43,12 @@ export type WriterOptions = {
  */
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { names, identity, leaseMs } = options
-  const holder = keepHold(options.bulk, names, await acquire(options.bulk, names, identity, leaseMs), leaseMs)
+  const holder = keepHold(
+    options.bulk,
+    names,
+    await acquire(options.bulk, names, { identity, leaseMs }),
+    leaseMs,
+  )
   const bulk: Bulk = { ...options.bulk, requireHold: holder.requireHold }
   try {
     await recover(bulk, names, holder.checkpoint())

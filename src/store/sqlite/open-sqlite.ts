@@ -7,6 +7,7 @@ import { openOrCreate, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import { keyStoreOf } from './key-store.ts'
 import { getIdentity, getPublished } from './meta.ts'
+import { noMigrating } from './migrating.ts'
 import { readersOf } from './readers.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { inTransaction, patiently } from './transaction.ts'
@@ -66,6 +67,7 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
         return await keys.revoke(id, now)
       },
     },
+    migrating: noMigrating(name),
     close: async () => {
       isClosed = true
       readers.close()

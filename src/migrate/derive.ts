@@ -1,0 +1,62 @@
+import { type Audited, type AuditOptions, audit } from '#audit/audit.ts'
+import { Failure } from '#failure/failure.ts'
+import { type LoadOptions, load } from '#load/load.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import { storedNode } from './stored-node.ts'
+
+export type DeriveParts = {
+  readonly store: Store
+  /** Where the blocks come from; absent: from what is stored. */
+  readonly node?: Node
+  /** Empty; for the audit. */
+  readonly scratch: Store
+}
+
+export type DeriveOptions = {
+  readonly load: Pick<LoadOptions, 'signal' | 'onProgress' | 'log'>
+  readonly audit: AuditOptions
+  /** Whether what was built may replace what is served. */
+  readonly isWhole: (audited: Audited) => boolean
+}
+
+/**
+ * Derives everything anew beside what is served, audits it and puts it in its place. Whatever loader there is may go on
+ * until then; the blocks that it brings meanwhile are derived at the end. Killed at any moment, it goes on where it was.
+ * False: what was built is not whole and replaces nothing.
+ */
+export const migrateByDeriving = async (parts: DeriveParts, options: DeriveOptions): Promise<boolean> => {
+  const { store, node, scratch } = parts
+  const beside = await store.migrating.beside()
+  try {
+    await beside.create()
+    await fill(parts, beside, options)
+    const audited = await audit(
+      { store: beside, scratch, ...(node === undefined ? {} : { node }) },
+      options.audit,
+    )
+    if (!options.isWhole(audited)) return false
+    await store.migrating.swap(async height => {
+      if (((await beside.published())?.height ?? -1) < height) await fill(parts, beside, options)
+    })
+    return true
+  } finally {
+    await beside.close()
+  }
+}
+
+/** Loads what is beside up to what is served, or further where a node has more. */
+const fill = async (
+  { store, node }: DeriveParts,
+  beside: Store,
+  { load: options }: DeriveOptions,
+): Promise<void> => {
+  const [identity, at] = [await store.identity(), await store.published()]
+  if (identity === undefined || at === undefined)
+    throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`)
+  const from = node ?? storedNode({ store, signal: options.signal }, identity, at)
+  const { height } = await load({ node: from, store: beside }, { ...options, once: true })
+  if (options.signal.aborted) throw new Failure('deadline', 'Stopped before everything was derived.')
+  if (height < at.height)
+    throw new Failure('unavailable', `${from.name} ends at block ${height}, what is served at ${at.height}.`)
+}

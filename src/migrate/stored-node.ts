@@ -1,0 +1,43 @@
+import { type Source, storedBlocks } from '#audit/source.ts'
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import type { BlockSource } from '#node/port.ts'
+import type { Identity, Published } from '#store/port.ts'
+
+/**
+ * The blocks of a store as a node of their chain gives them, up to a published height; each is checked by its parent,
+ * its merkle roots and its own hash.
+ */
+export const storedNode = (
+  source: Omit<Source, 'node' | 'sampled'>,
+  { chainId }: Identity,
+  at: Published,
+): BlockSource => ({
+  name: 'the stored blocks',
+  chainInfo: async () => ({
+    chainId,
+    netName: '',
+    headBlock: at.height,
+    headHash: at.hash,
+    headTime: at.time,
+    libBlock: at.height,
+    libHash: at.hash,
+    libTime: at.time,
+  }),
+  blockHash: async height => {
+    const doc = await source.store.read(view => view.get(blocks, blockId(height)))
+    return doc?.hash
+  },
+  blocks: async function* ({ from, to, parent }) {
+    try {
+      const all = { ...source, node: undefined, sampled: () => false }
+      for await (const run of storedBlocks(all, { from, to, parent })) yield* run
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'bad_block') throw error
+      throw new Failure('bad_block', error.message, {
+        help: 'What is stored is not enough to derive from: give a node with --node.',
+      })
+    }
+  },
+})

@@ -1,0 +1,81 @@
+import { Failure } from '#failure/failure.ts'
+import { ask } from './ask.ts'
+import { sendBulk } from './bulk.ts'
+import { versionedItem } from './bulk-item.ts'
+import { compareAndSet } from './compare-and-set.ts'
+import { wantedIndices } from './create.ts'
+import { existingIndices } from './existing.ts'
+import { SCHEMA } from './mappings.ts'
+import { type Checkpoint, publishedDoc, readCheckpoint } from './meta.ts'
+import type { MigrationHold } from './migration-hold.ts'
+import { moveKeys } from './move-keys.ts'
+import type { Names } from './names.ts'
+import type { Partitions } from './partitions.ts'
+
+/** Indices of no document: each migration begins them anew. */
+export const CONTROL = ['meta', 'journal'] as const
+
+/** Checkpoint and published height of what was built; they count once it is served. */
+export const beginMeta = async ({ bulk }: MigrationHold, target: Names, from: Checkpoint): Promise<void> => {
+  const { generations } = target
+  const { write: _, retired: __, ...kept } = from
+  // A name of its own: whoever knows the old height under the old name looks again.
+  const batch = crypto.randomUUID()
+  const next = { ...kept, schema: SCHEMA, generations, owner: '', batch, parts: 0 }
+  const stand = await readCheckpoint(bulk.connection, target)
+  if ((await compareAndSet(bulk, target, next, stand)) === undefined)
+    throw new Failure('conflict', `Somebody else writes ${target.meta}, which is being built.`)
+  if (from.end === undefined) return
+  const meta = { end: from.end, batch, partitions: from.partitions, generations }
+  const { id, version, source } = publishedDoc(meta)
+  await sendBulk(bulk, [versionedItem(target.meta, id, version, source)])
+}
+
+/**
+ * Puts what was built in the place of what is served, for all at the same moment. First the old checkpoint is closed
+ * for good: no loader goes on there, however long it slept. `confirm` throws when what was built does not count any
+ * more.
+ */
+export const swap = async (
+  hold: MigrationHold,
+  target: Names,
+  {
+    partitions,
+    changed,
+    replicas,
+    confirm,
+  }: {
+    /** Of what was built. */
+    readonly partitions: Partitions
+    readonly changed: ReadonlySet<string>
+    readonly replicas: number
+    readonly confirm: () => Promise<void>
+  },
+): Promise<void> => {
+  const { bulk, names } = hold
+  await hold.set({ retired: target.generations['meta'] ?? 0 })
+  await confirm()
+  if (changed.has('keys')) await moveKeys(bulk, target, replicas)
+  const moved = (of: string): boolean => changed.has(of) || CONTROL.some(name => name === of)
+  const old = (await existingIndices(bulk.connection, names)).filter(
+    ({ of, aliases }) => moved(of) && aliases.includes(names.served(of)),
+  )
+  const built = wantedIndices(target, partitions).filter(({ of }) => moved(of))
+  const actions = [
+    ...old.map(({ of, name }) => ({ remove: { index: name, alias: names.served(of), must_exist: false } })),
+    ...built.map(({ of, name }) => ({
+      // Documents are written under the generation's own alias: one who knows of none can write nothing.
+      add: { index: name, alias: names.served(of), is_write_index: false },
+    })),
+    ...(changed.has('keys')
+      ? [{ add: { index: target.behind('keys'), alias: target.keys, is_write_index: true } }]
+      : []),
+  ]
+  await ask(bulk.connection, {
+    what: `swap the aliases of ${names.prefix}`,
+    method: 'POST',
+    path: '/_aliases',
+    body: JSON.stringify({ actions }),
+    timeoutMs: bulk.timeoutMs,
+  })
+}

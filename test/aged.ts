@@ -1,0 +1,81 @@
+/** What an index was made with. */
+type Shape = {
+  readonly settings: { readonly index: Record<string, unknown> }
+  readonly mappings: {
+    readonly dynamic: string
+    readonly _meta: { readonly schema: number; readonly fingerprint: string }
+    readonly properties: Record<string, object>
+  }
+}
+
+export type Ageing = {
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** Fields that were mapped otherwise, or are there no more. */
+  readonly properties?: Readonly<Record<string, object>>
+  /** What documents had that they do not have any more. */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+type Hit = { readonly _id: string; readonly _version: number; readonly _source: object }
+
+const FINGERPRINT = 'of an older one'
+
+/** Lines, for what takes several. */
+const textOf = (body: object): string =>
+  Array.isArray(body) ? body.map(line => `${JSON.stringify(line)}\n`).join('') : JSON.stringify(body)
+
+/**
+ * Makes an index of a store what an older version would have made: the same name, aliases, documents, ids and versions
+ * in an index that was created with another shape.
+ */
+export const ageIndex = async (url: string, name: string, ageing: Ageing): Promise<void> => {
+  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const answer = await fetch(`${url}/${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: textOf(body), headers: { 'content-type': 'application/json' } }),
+    })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  type Found = Readonly<Record<string, Shape & { readonly aliases: object }>>
+  const found = (await ask<Found>('GET', name))[name]
+  if (found === undefined) throw new Error(`There is no ${name}.`)
+  const temporary = `${name}-aged`
+  const { sort, refresh_interval } = found.settings.index as { sort?: object; refresh_interval: string }
+  await ask('PUT', temporary, {
+    settings: {
+      index: {
+        number_of_shards: 1,
+        number_of_replicas: 0,
+        refresh_interval,
+        ...(sort === undefined ? {} : { sort }),
+        ...ageing.settings,
+      },
+    },
+    mappings: {
+      ...found.mappings,
+      _meta: { ...found.mappings._meta, fingerprint: FINGERPRINT },
+      properties: { ...found.mappings.properties, ...ageing.properties },
+    },
+  })
+  await ask('POST', `${name}/_refresh`)
+  type Answer = { readonly _scroll_id: string; readonly hits: { readonly hits: readonly Hit[] } }
+  let part = await ask<Answer>('POST', `${name}/_search?scroll=1m`, { size: 2_000, version: true })
+  while (part.hits.hits.length > 0) {
+    const lines = part.hits.hits.flatMap(({ _id, _version, _source }) => [
+      { index: { _index: temporary, _id, version: _version, version_type: 'external' } },
+      { ..._source, ...ageing.fields },
+    ])
+    const { errors } = await ask<{ errors: boolean }>('POST', '_bulk', lines)
+    if (errors) throw new Error(`${name} can not be aged.`)
+    part = await ask<Answer>('POST', '_search/scroll', { scroll: '1m', scroll_id: part._scroll_id })
+  }
+  await ask('POST', `${temporary}/_refresh`)
+  await ask('PUT', `${temporary}/_settings`, { 'index.blocks.write': true })
+  await ask('DELETE', name)
+  await ask('POST', `${temporary}/_clone/${name}?wait_for_active_shards=1`, {
+    settings: { 'index.blocks.write': null },
+    aliases: found.aliases,
+  })
+  await ask('DELETE', temporary)
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { accounts } from '#indices/account.ts'
+import { DERIVATION } from '#indices/registry.ts'
+import type { Replay } from '#replay/serve.ts'
+import { cliFolder } from './cli-process.ts'
+import { type Dump, differences, dumpElastic } from './dump.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from './elasticsearch.ts'
+import { loadFrom, replayed } from './loading.ts'
+import { seeded, seedOf } from './seeded.ts'
+import { type Service, serviceOn } from './service.ts'
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 820
+const PARTITION = 3_000
+
+let node: Replay
+let clean: TestElastic
+let expected: Dump
+beforeAll(async () => {
+  if (elasticsearchUrl() === undefined) return
+  node = await replayed(HEIGHT)
+  clean = openTestElastic({ partitionDocuments: PARTITION })
+  await loadFrom(node.url, clean.store)
+  expected = await dumpElastic(clean.url, clean.prefix)
+})
+afterAll(async () => {
+  await node?.stop()
+  await clean?.destroy()
+})
+
+type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
+type Hit = { readonly _id: string; readonly _version: number; readonly _source: Record<string, unknown> }
+
+const asking =
+  ({ url, prefix }: TestElastic) =>
+  async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const answer = await fetch(`${url}/${prefix}-${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+
+/** What an older version would have derived: accounts said otherwise, tokens with another name, no segments. */
+const olderStore = async (): Promise<TestElastic> => {
+  const target = openTestElastic({ partitionDocuments: PARTITION })
+  await loadFrom(node.url, target.store)
+  const ask = asking(target)
+  for (const [name, change] of [
+    ['accounts', { creator: 'older' }],
+    ['tokens', { full_name: 'older' }],
+    ['lists', undefined],
+  ] as const) {
+    if (change === undefined) continue
+    const { hits } = await ask<Hits>('GET', `${name}/_search?size=1000&version=true`)
+    for (const { _id, _version, _source } of hits.hits)
+      await ask(
+        'PUT',
+        `${name}/_doc/${encodeURIComponent(_id)}?version=${_version}&version_type=external_gte&refresh=true`,
+        { ..._source, ...change },
+      )
+  }
+  const { _source } = await ask<{ _source: { body: string } }>('GET', 'meta/_doc/checkpoint')
+  const checkpoint = JSON.parse(_source.body)
+  await ask('PUT', 'meta/_doc/checkpoint?refresh=true', {
+    body: JSON.stringify({ ...checkpoint, derivation: DERIVATION - 1 }),
+  })
+  return target
+}
+
+const PATHS = [
+  'module=account&action=get-account-detail&account=admin',
+  'module=token&action=get-token-detail&token=iost',
+  'module=token&action=get-token-holder&token=iost&size=50',
+  'module=account&action=get-account-tx&account=admin&size=50',
+  'module=base&action=get-wealth-list&size=50',
+  'module=block&action=get-latest-block',
+]
+
+const askAt = async (service: Service, query: string): Promise<string> => {
+  const answer = await service.ask(`/api/?${query}`, { headers: { 'x-api-key': service.key } })
+  return `${answer.status} ${answer.headers.get('x-block-height')} ${await answer.text()}`
+}
+const allAt = (service: Service): Promise<readonly string[]> =>
+  Promise.all(PATHS.map(path => askAt(service, path)))
+
+/** Asks all the time; each answer must be the old one, or, once one was new, the new one. */
+const watch = (service: Service, before: readonly string[], after: readonly string[]) => {
+  let [stopping, asked, hasChanged] = [false, 0, false]
+  const wrong: string[] = []
+  const asker = async (): Promise<void> => {
+    for (let at = 0; !stopping; at = (at + 1) % PATHS.length) {
+      const mayBeOld = !hasChanged
+      const answer = await askAt(service, PATHS[at] ?? '')
+      asked++
+      const [isOld, isNew] = [answer === before[at], answer === after[at]]
+      if (isNew && !isOld) hasChanged = true
+      if (!isNew && !(isOld && mayBeOld)) wrong.push(`${PATHS[at]}: ${answer}`)
+    }
+  }
+  const ended = Promise.all([asker(), asker()])
+  return async () => {
+    stopping = true
+    await ended
+    return { wrong: wrong.slice(0, 5), asked }
+  }
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another derivation', () => {
+  test('from what is stored: answers of one derivation or the other, however often it is killed', async () => {
+    const seed = seedOf(37)
+    const random = seeded(seed)
+    const target = await olderStore()
+    await using folder = await cliFolder()
+    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '1s']
+    const migrate = ['indices', 'migrate', ...store, '--partition-documents', String(PARTITION)]
+    try {
+      const [before, after] = await Promise.all([
+        allAt(serviceOn(target.reopen())),
+        allAt(serviceOn(clean.store)),
+      ])
+      expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
+      expect(await target.store.check()).toEqual([])
+      const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
+      expect([refused.code, refused.err]).toEqual([
+        3,
+        expect.stringContaining('Run iostlens indices migrate'),
+      ])
+      const dry = await folder.run([...migrate, '--dry-run'])
+      expect(dry).toMatchObject({
+        code: 3,
+        out: `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived anew, audited and replaced.\n`,
+      })
+      const stop = watch(serviceOn(target.reopen()), before, after)
+      let kills = 0
+      for (;;) {
+        const running = folder.start(migrate)
+        const timer = setTimeout(() => running.kill('SIGKILL'), 500 + random() * 2_500 * (1 + kills))
+        const { code, out, err } = await running.ended
+        clearTimeout(timer)
+        if (code === 0) break
+        expect([seed, code, out, err]).toEqual([seed, 137, expect.any(String), ''])
+        kills++
+      }
+      const { wrong, asked } = await stop()
+      expect([seed, wrong]).toEqual([seed, []])
+      expect(await allAt(serviceOn(target.reopen()))).toEqual([...after])
+      expect((await folder.run([...migrate, '--delete-old'])).code).toBe(0)
+      expect(await target.store.check()).toEqual([])
+      expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
+      expect(kills).toBeGreaterThanOrEqual(2)
+      process.stderr.write(`${kills} migrations killed, ${asked} answers\n`)
+    } finally {
+      await target.destroy()
+    }
+  })
+
+  test('from a node where blocks are lost; a loader goes on until the end, then it must stop', async () => {
+    const target = await olderStore()
+    await using folder = await cliFolder()
+    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '3s']
+    const migrate = ['indices', 'migrate', ...store, '--partition-documents', String(PARTITION)]
+    try {
+      const ask = asking(target)
+      await ask('DELETE', 'blocks-000000/_doc/000000000300?refresh=true')
+      const poor = await folder.run(migrate)
+      expect([poor.code, poor.err]).toEqual([
+        3,
+        expect.stringContaining('What is stored is not enough to derive from: give a node with --node.'),
+      ])
+      const identity = await target.store.identity()
+      if (identity === undefined) throw new Error('Nothing is loaded.')
+      const loader = await target.reopen({ leaseMs: 3_000 }).takeOver(identity)
+      const late = await folder.run([...migrate, '--node', node.url])
+      expect([late.code, late.err]).toEqual([3, expect.stringContaining('Another loader is writing')])
+      expect(late.out).toContain(`What was derived is whole at block ${HEIGHT}.\n`)
+      await loader.release()
+      const { code, out } = await folder.run([...migrate, '--node', node.url, '--delete-old'])
+      expect([code, out]).toEqual([0, expect.stringContaining('is served from what was built.')])
+      expect(await target.store.check()).toEqual([])
+      expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
+      expect(await target.store.read(view => view.get(accounts, 'admin'))).toEqual(
+        await clean.store.read(view => view.get(accounts, 'admin')),
+      )
+    } finally {
+      await target.destroy()
+    }
+  })
+})
