@@ -12,7 +12,7 @@ const HEIGHT = 60
 const MORE = 150
 /** Documents: some dozens of blocks. */
 const PARTITION = 30
-const USERS = ['setup', 'loader', 'service', 'keys'] as const
+const USERS = ['setup', 'migration', 'loader', 'service', 'keys'] as const
 type User = (typeof USERS)[number]
 type Password = Readonly<Record<User, string>>
 
@@ -151,6 +151,29 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     const { code, out, err } = await service.ended
     printed.push(out, err)
     expect(code).toBe(0)
+  })
+
+  test('a migration does all of its work with its role, one of a loader is not enough', async () => {
+    await fetch(`${server.url}/iostlens-wealth-0/_mapping`, {
+      method: 'PUT',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Basic ${Buffer.from(`setup:${passwords.setup}`).toString('base64')}`,
+      },
+      body: JSON.stringify({ _meta: { schema: 1, fingerprint: 'of an older one' } }),
+      tls: { rejectUnauthorized: false },
+    })
+    const migrate = ['indices', 'migrate', '--delete-old', '--lease', '1s']
+    const refused = await as('loader', migrate)
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringMatching(/^iostlens: user 'loader' may not /),
+    ])
+    const { code, out, err } = await as('migration', migrate)
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain('iostlens-wealth-0: removed\n')
+    expect((await as('service', ['status', '--all'])).code).toBe(0)
+    expect((await as('loader', load())).code).toBe(0)
   })
 
   test('who has the rights of another part is told what is missing', async () => {

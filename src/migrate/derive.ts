@@ -51,10 +51,11 @@ const fill = async (
   beside: Store,
   { load: options }: DeriveOptions,
 ): Promise<void> => {
-  const [identity, at] = [await store.identity(), await store.published()]
+  const { source } = store.migrating
+  const [identity, at] = [await source.identity(), await source.published()]
   if (identity === undefined || at === undefined)
     throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`)
-  const from = node ?? storedNode({ store, signal: options.signal }, identity, at)
+  const from = node ?? storedNode({ store: source, signal: options.signal }, identity, at)
   const { height } = await load({ node: from, store: beside }, { ...options, once: true })
   if (options.signal.aborted) throw new Failure('deadline', 'Stopped before everything was derived.')
   if (height < at.height)

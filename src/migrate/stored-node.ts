@@ -34,7 +34,8 @@ export const storedNode = (
       const all = { ...source, node: undefined, sampled: () => false }
       for await (const run of storedBlocks(all, { from, to, parent })) yield* run
     } catch (error) {
-      if (!(error instanceof Failure) || error.kind !== 'bad_block') throw error
+      // 'defect': another version's tables, which this one can not read.
+      if (!(error instanceof Failure) || (error.kind !== 'bad_block' && error.kind !== 'defect')) throw error
       throw new Failure('bad_block', error.message, {
         help: 'What is stored is not enough to derive from: give a node with --node.',
       })

@@ -117,6 +117,8 @@ export type CopyProgress = {
  * is served, all of it at one moment; killed at any other, what is served stays as it is. Every step may be repeated.
  */
 export type Migrating = {
+  /** What is served, whichever version made it; where this one can not read it, that is thrown. */
+  readonly source: Pick<Store, 'published' | 'identity' | 'read'>
   plan(): Promise<MigrationPlan>
   /** Forgets a migration that was stopped right before its end: loaders may go on with what is served. */
   settle(): Promise<void>

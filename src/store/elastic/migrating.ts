@@ -17,6 +17,7 @@ import { CONTROL, swap } from './swap.ts'
 type Parts = {
   readonly bulk: Bulk
   readonly served: Names
+  readonly source: Migrating['source']
   readonly leaseMs: number
   readonly create: CreateOptions
   /** A store of generations that are being built. */
@@ -29,6 +30,7 @@ export const migratingOf = (parts: Parts): Migrating => {
   const { connection } = bulk
   const see = () => seeMigration(connection, served)
   return {
+    source: parts.source,
     plan: async () => (await see()).plan,
     settle: async () => {
       const seen = await see()

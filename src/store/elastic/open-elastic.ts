@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { Identity, Store, View, Writer } from '#store/port.ts'
+import type { Identity, Migrating, Store, View, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import type { Bulk, WriteEvent } from './bulk.ts'
 import { type ConnectionOptions, connect } from './connection.ts'
@@ -123,10 +123,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     )
   }
 
-  return {
-    name: `${connection.url}/${names.prefix}`,
-    create: () => createIndices(connection, names, create, pace),
-    check: () => checkIndices(connection, names),
+  const source: Migrating['source'] = {
     published: async () => (await published())?.end,
     identity: async () => {
       const stored = await readCheckpoint(connection, names)
@@ -136,6 +133,13 @@ export const openElastic = (options: ElasticOptions): Store => {
     },
     read: (work, { signal } = {}) =>
       read(view => removedMeanwhile(work(view), metas.get(view), published), signal),
+  }
+
+  return {
+    ...source,
+    name: `${connection.url}/${names.prefix}`,
+    create: () => createIndices(connection, names, create, pace),
+    check: () => checkIndices(connection, names),
     takeOver,
     merge: how => mergeFinished(bulk, names, how),
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
@@ -144,6 +148,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     migrating: migratingOf({
       bulk,
       served: names,
+      source,
       leaseMs: options.leaseMs ?? LEASE_MS,
       create,
       open: building => openElastic({ ...options, building }),

@@ -8,8 +8,11 @@ export type Owner = { readonly token: string; readonly pid: number; readonly sin
 
 type MetaKey = 'schema' | 'identity' | 'published' | 'writer'
 
-const get = (connection: Connection, key: MetaKey): string | undefined => {
-  const value = connection.row('SELECT "value" FROM "meta" WHERE "key" = ?', key)?.[0]
+/** `beside`: of a store that is attached under this name. */
+type Database = 'main' | 'beside'
+
+const get = (connection: Connection, key: MetaKey, database: Database = 'main'): string | undefined => {
+  const value = connection.row(`SELECT "value" FROM ${database}."meta" WHERE "key" = ?`, key)?.[0]
   return typeof value === 'string' ? value : undefined
 }
 const put = (connection: Connection, key: MetaKey, value: string): void => {
@@ -20,8 +23,8 @@ const put = (connection: Connection, key: MetaKey, value: string): void => {
     .run(key, value)
 }
 
-export const getPublished = (connection: Connection): Published | undefined => {
-  const text = get(connection, 'published')
+export const getPublished = (connection: Connection, database?: Database): Published | undefined => {
+  const text = get(connection, 'published', database)
   if (text === undefined) return undefined
   const { height, hash, time, lib } = JSON.parse(text) as Omit<Published, 'time'> & { readonly time: string }
   return { height, hash, time: BigInt(time), lib }
@@ -29,8 +32,8 @@ export const getPublished = (connection: Connection): Published | undefined => {
 export const putPublished = (connection: Connection, { height, hash, time, lib }: Published): void =>
   put(connection, 'published', JSON.stringify({ height, hash, time: String(time), lib }))
 
-export const getIdentity = (connection: Connection): Identity | undefined => {
-  const text = get(connection, 'identity')
+export const getIdentity = (connection: Connection, database?: Database): Identity | undefined => {
+  const text = get(connection, 'identity', database)
   return text === undefined ? undefined : (JSON.parse(text) as Identity)
 }
 export const putIdentity = (connection: Connection, { chainId, genesis, derivation }: Identity): void =>
@@ -53,6 +56,6 @@ export const checkFingerprint = (connection: Connection, name: string): void => 
   const stored = getFingerprint(connection)
   if (stored !== fingerprint)
     throw new Failure('conflict', `${name} has schema ${stored}, this version needs ${fingerprint}.`, {
-      help: 'Run `iostlens indices check` for what differs; load anew into another store, or use the version that made it.',
+      help: 'Run `iostlens indices check` for what differs; then `iostlens indices migrate`, or use the version that made it.',
     })
 }

@@ -1,11 +1,108 @@
+import { existsSync, rmSync } from 'node:fs'
+import { basename } from 'node:path'
 import { Failure } from '#failure/failure.ts'
-import type { Migrating } from '#store/port.ts'
+import { DERIVATION } from '#indices/registry.ts'
+import type { Migrating, MigrationPlan, Store } from '#store/port.ts'
+import { type Connection, openReader, openWriter } from './connection.ts'
+import { guarded } from './failures.ts'
+import { acquireLock } from './lock.ts'
+import { getIdentity, getPublished } from './meta.ts'
+import { replaceTables } from './replace-tables.ts'
+import { differencesOf, inspect } from './schema.ts'
+import { inTransaction } from './transaction.ts'
+import { refuseSecond } from './writer.ts'
 
-export const noMigrating = (name: string): Migrating => {
-  const refuse = async (): Promise<never> => {
-    throw new Failure('usage', `${name}: an embedded store is not migrated.`, {
-      help: 'Load anew into another file with this version, then serve that one.',
-    })
+type Parts = {
+  readonly path: string
+  readonly name: string
+  readonly source: Migrating['source']
+  readonly open: (path: string) => Store
+}
+
+/**
+ * The file is brought to this version in one transaction: what was derived anew into a file beside it takes the place of
+ * its tables, and whoever reads it sees it as before or as after. Keys stay in it.
+ */
+export const migratingOf = ({ path, name, source, open }: Parts): Migrating => {
+  const besidePath = `${path}.migrating`
+  const plan = (): MigrationPlan =>
+    reading(path, name, connection => ({
+      ...planOf(connection),
+      leftovers: existsSync(besidePath) ? [basename(besidePath)] : [],
+    }))
+  const removeLeftovers = async (): Promise<readonly string[]> => {
+    const { leftovers } = plan()
+    remove(besidePath)
+    return leftovers
   }
-  return { plan: refuse, settle: refuse, copy: refuse, beside: refuse, swap: refuse, removeLeftovers: refuse }
+  return {
+    source,
+    plan: async () => plan(),
+    settle: async () => {},
+    copy: async () => {
+      throw new Failure('defect', `${name}: tables are derived anew, never copied.`)
+    },
+    beside: async () => {
+      const identity = reading(path, name, getIdentity)
+      if (existsSync(besidePath) && !isUsable(besidePath, name, identity?.genesis)) remove(besidePath)
+      return open(besidePath)
+    },
+    swap: async catchUp => {
+      const connection = openWriter(path, name)
+      if (connection === undefined) throw nothing(name)
+      let unlock = (): void => {}
+      try {
+        unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
+        await catchUp(guarded(name, () => getPublished(connection))?.height ?? -1)
+        guarded(name, () => connection.statement('ATTACH ? AS beside').run(besidePath))
+        await inTransaction(connection, name, () => replaceTables(connection))
+      } finally {
+        connection.close()
+        unlock()
+      }
+      // Nobody is served from it, and there is nothing in it that is not in the file.
+      remove(besidePath)
+    },
+    removeLeftovers,
+  }
+}
+
+const nothing = (name: string): Failure =>
+  new Failure('conflict', `${name}: there is nothing to migrate.`, { help: 'Run: iostlens indices create.' })
+
+const reading = <T>(path: string, name: string, work: (connection: Connection) => T): T => {
+  const connection = openReader(path, name)
+  if (connection === undefined) throw nothing(name)
+  try {
+    if (inspect(connection, name) === 'empty') throw nothing(name)
+    return guarded(name, () => work(connection))
+  } finally {
+    connection.close()
+  }
+}
+
+const planOf = (connection: Connection): Pick<MigrationPlan, 'way' | 'reasons'> => {
+  const derivation = getIdentity(connection)?.derivation ?? DERIVATION
+  const reasons = [
+    ...(derivation === DERIVATION ? [] : [`documents of derivation ${derivation}; expected ${DERIVATION}`]),
+    ...differencesOf(connection).map(({ name, problem, detail }) => `${name}: ${problem}: ${detail}`),
+  ]
+  return { way: reasons.length === 0 ? 'none' : 'derive', reasons }
+}
+
+/** Whether a migration of this version, of the same chain, began it. */
+const isUsable = (path: string, name: string, genesis: string | undefined): boolean => {
+  try {
+    return reading(path, name, connection => {
+      const identity = getIdentity(connection)
+      return planOf(connection).way === 'none' && (identity === undefined || identity.genesis === genesis)
+    })
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'conflict') return false
+    throw error
+  }
+}
+
+const remove = (path: string): void => {
+  for (const ending of ['', '-wal', '-shm', '.lock']) rmSync(`${path}${ending}`, { force: true })
 }

@@ -7,7 +7,7 @@ import { openOrCreate, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import { keyStoreOf } from './key-store.ts'
 import { getIdentity, getPublished } from './meta.ts'
-import { noMigrating } from './migrating.ts'
+import { migratingOf } from './migrating.ts'
 import { readersOf } from './readers.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { inTransaction, patiently } from './transaction.ts'
@@ -29,6 +29,7 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
   const path = resolve(given)
   const name = `sqlite:${given}`
   const readers = readersOf(path, name)
+  const anyReaders = readersOf(path, name, () => {})
   const writers = new Set<Writer>()
   let isClosed = false
   const mayWrite = () => {
@@ -44,8 +45,8 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
       await create(path, name)
     },
     check: async () => check(path, name),
-    published: () => readers.once(getPublished),
-    identity: () => readers.once(getIdentity),
+    published: () => readers.once(connection => getPublished(connection)),
+    identity: () => readers.once(connection => getIdentity(connection)),
     read: (work, options) => readers.read(work, options?.signal),
     partitions: async () => [0],
     merge: async () => {},
@@ -67,10 +68,21 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
         return await keys.revoke(id, now)
       },
     },
-    migrating: noMigrating(name),
+    migrating: migratingOf({
+      path,
+      name,
+      // Another version's file, read as far as that goes.
+      source: {
+        published: () => anyReaders.once(connection => getPublished(connection)),
+        identity: () => anyReaders.once(connection => getIdentity(connection)),
+        read: (work, options) => anyReaders.read(work, options?.signal),
+      },
+      open: other => openSqlite({ path: other }),
+    }),
     close: async () => {
       isClosed = true
       readers.close()
+      anyReaders.close()
       for (const writer of writers) await writer.release()
     },
   }

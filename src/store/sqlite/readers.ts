@@ -18,13 +18,13 @@ export type Readers = {
   readonly close: () => void
 }
 
-/** Connections that read, opened when needed. */
-export const readersOf = (path: string, name: string): Readers => {
+/** Connections that read, opened when needed. `check` throws for a file that can not be read. */
+export const readersOf = (path: string, name: string, check = checkFingerprint): Readers => {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
   const closing = new AbortController()
   const pool = poolOf<Connection | undefined>({
     size: READERS,
-    open: () => openStore(path, name),
+    open: () => openStore(path, name, check),
     dispose: connection => connection?.close(),
     closed,
   })
@@ -88,12 +88,12 @@ const nothingPublished = (name: string): Failure =>
   })
 
 /** A connection to a store that this version made; undefined: there is none. */
-const openStore = (path: string, name: string): Connection | undefined => {
+const openStore = (path: string, name: string, check: typeof checkFingerprint): Connection | undefined => {
   const connection = openReader(path, name)
   if (connection === undefined) return undefined
   try {
     if (inspect(connection, name) === 'store') {
-      guarded(name, () => checkFingerprint(connection, name))
+      guarded(name, () => check(connection, name))
       return connection
     }
   } catch (error) {

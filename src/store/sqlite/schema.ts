@@ -94,7 +94,7 @@ export const refuseDifferent = (name: string, differences: readonly Difference[]
       'conflict',
       `${name}: ${first.name} is not as this version makes it: ${first.detail}.`,
       {
-        help: 'Run `iostlens indices check` for all differences; load anew into another store, or use the version that made it.',
+        help: 'Run `iostlens indices check` for all differences; then `iostlens indices migrate`, or use the version that made it.',
       },
     )
 }

@@ -55,7 +55,7 @@ const notCreated = (name: string): Failure =>
     help: 'Run `iostlens indices create` first.',
   })
 
-const refuseSecond = (connection: Connection, name: string): never => {
+export const refuseSecond = (connection: Connection, name: string): never => {
   const owner = guarded(name, () => getOwner(connection))
   const who = owner === undefined ? '' : ` (process ${owner.pid}, since ${owner.since})`
   throw new Failure('conflict', `Another loader is writing to ${name}${who}.`, {

@@ -1,0 +1,57 @@
+import type { Connection } from './connection.ts'
+import { getIdentity, getPublished, putFingerprint, putIdentity, putPublished } from './meta.ts'
+import { quoted, schema } from './tables.ts'
+
+/** Tables that stay with what is in them. */
+const KEPT = new Set(['meta', 'keys'])
+
+/**
+ * Puts the tables of the attached store `beside` in the place of those there are, whatever those are; within a
+ * transaction. Keys keep the columns that both versions know.
+ */
+export const replaceTables = (connection: Connection): void => {
+  const { db } = connection
+  for (const [name] of tablesIn(connection, 'main'))
+    if (!KEPT.has(String(name))) db.run(`DROP TABLE main.${quoted(String(name))}`)
+  for (const name of KEPT) remake(connection, name)
+  for (const { name, type, sql } of schema) {
+    if (KEPT.has(name)) continue
+    db.run(sql)
+    if (type === 'table') db.run(`INSERT INTO main.${quoted(name)} SELECT * FROM beside.${quoted(name)}`)
+  }
+  const published = getPublished(connection, 'beside')
+  const identity = getIdentity(connection, 'beside')
+  if (published !== undefined) putPublished(connection, published)
+  if (identity !== undefined) putIdentity(connection, identity)
+  putFingerprint(connection)
+}
+
+const tablesIn = (connection: Connection, database: string) =>
+  connection.rows(
+    `SELECT name, sql FROM ${database}.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
+  )
+
+const columnsIn = (connection: Connection, table: string): ReadonlySet<string> =>
+  new Set(connection.rows('SELECT name FROM pragma_table_info(?)', table).map(([name]) => String(name)))
+
+/** Makes a table that stays as this version makes it. */
+const remake = (connection: Connection, name: string): void => {
+  const { db } = connection
+  const sql = schema.find(object => object.name === name)?.sql
+  const stored = tablesIn(connection, 'main').find(([table]) => table === name)?.[1]
+  if (sql === undefined || stored === sql) return
+  if (stored === undefined) {
+    db.run(sql)
+    return
+  }
+  const old = `${name}.old`
+  db.run(`ALTER TABLE main.${quoted(name)} RENAME TO ${quoted(old)}`)
+  db.run(sql)
+  const [had, has] = [columnsIn(connection, old), columnsIn(connection, name)]
+  const both = [...has]
+    .filter(column => had.has(column))
+    .map(quoted)
+    .join(', ')
+  db.run(`INSERT INTO main.${quoted(name)} (${both}) SELECT ${both} FROM main.${quoted(old)}`)
+  db.run(`DROP TABLE main.${quoted(old)}`)
+}
