@@ -53,6 +53,8 @@ export const dumpElastic = async (url: string, prefix: string): Promise<Dump> =>
       }
       answer = await ask('/_search/scroll', { scroll: '1m', scroll_id: answer._scroll_id })
     }
+    // A server keeps 500 of them.
+    await fetch(`${url}/_search/scroll/${answer._scroll_id}`, { method: 'DELETE' })
   }
   return dump
 }

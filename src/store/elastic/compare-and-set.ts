@@ -1,12 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import type { Bulk } from './bulk.ts'
 import type { Answer } from './connection.ts'
-import { BLOCKED, errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
+import { BLOCKED, errorOf, isPassing, NO_WRITE_INDEX, reasonOf, toFailure } from './failures.ts'
 import { type Checkpoint, checkpointRequest, readCheckpoint, type Stand } from './meta.ts'
 import type { Names } from './names.ts'
 import { backOff } from './pace.ts'
-
-const NO_WRITE_INDEX = 'no write index is defined for alias'
 
 /** The checkpoint and where it stands. */
 export type Held = Stand & { readonly checkpoint: Checkpoint }
@@ -40,7 +38,7 @@ export const compareAndSet = async (
         // Nobody wrote by what this copy says: it lags, or the one that refused is gone with what it alone had.
       }
       const error = errorOf(answer)
-      // What is served under this name is another generation, which is written under a name of its own.
+      // A migration has put another generation there.
       if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return undefined
       if (answer.status !== 409 && !isPassing(answer.status) && error.type !== BLOCKED)
         throw toFailure(bulk.connection, answer.status, error, `write ${names.meta}`)

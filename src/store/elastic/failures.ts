@@ -37,6 +37,9 @@ export const NO_SHARD = 'no_shard_available_action_exception'
 /** Disk above the flood stage, or an index set read-only by hand. */
 export const BLOCKED = 'cluster_block_exception'
 
+/** Reason of a write by the name of what is served, once that is another generation, written by a name of its own. */
+export const NO_WRITE_INDEX = 'no write index is defined for alias'
+
 /** Reason with its cause, one line. */
 export const reasonOf = (error: ElasticError): string => {
   const inner = error.caused_by?.reason ?? error.root_cause?.[0]?.reason
@@ -60,6 +63,15 @@ export const toFailure = (
       details,
       help: 'Check user and password, or the API key, in the settings.',
     })
+  if (status === 400 && reason.startsWith(NO_WRITE_INDEX))
+    return new Failure(
+      'unavailable',
+      `A migration has replaced the indices at ${connection.url} (${what}).`,
+      {
+        details,
+        help: 'The next start finds what is served now.',
+      },
+    )
   if (error.type === MISSING_INDEX)
     return new Failure('unavailable', `${reason} (${what}).`, {
       retryable: false,

@@ -48,7 +48,10 @@ export const keepHold = (bulk: Bulk, names: Names, acquired: Held, leaseMs: numb
   const stop = (): void => clearInterval(timer)
   const release = async (): Promise<void> => {
     stop()
-    if (state === 'held') await set({ owner: '' })
+    if (state === 'held')
+      await set({ owner: '' }).catch(error => {
+        if (state === 'held') throw error
+      })
     if (state === 'held') state = 'released'
   }
   return { checkpoint: () => held.checkpoint, requireHold, set, renew: () => set({}), stop, release }

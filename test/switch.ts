@@ -1,0 +1,45 @@
+import type { Service } from './service.ts'
+
+const PATHS = [
+  'module=account&action=get-account-detail&account=admin',
+  'module=token&action=get-token-detail&token=iost',
+  'module=token&action=get-token-holder&token=iost&size=50',
+  'module=account&action=get-account-tx&account=admin&size=50',
+  'module=base&action=get-wealth-list&size=50',
+  'module=block&action=get-latest-block',
+]
+
+const askAt = async (service: Service, query: string): Promise<string> => {
+  const answer = await service.ask(`/api/?${query}`, { headers: { 'x-api-key': service.key } })
+  return `${answer.status} ${answer.headers.get('x-block-height')} ${await answer.text()}`
+}
+/** Answers to some questions, each with its status and height. */
+export const allAt = (service: Service): Promise<readonly string[]> =>
+  Promise.all(PATHS.map(path => askAt(service, path)))
+
+/**
+ * Asks them all the time while one store becomes another; each answer must be the old one, or, once one was new, the
+ * new one. Gives what stops it and tells what could not be.
+ */
+export const watchSwitch = (service: Service, before: readonly string[], after: readonly string[]) => {
+  let [stopping, asked, hasChanged] = [false, 0, false]
+  const wrong: string[] = []
+  const asker = async (): Promise<void> => {
+    for (let at = 0; !stopping; at = (at + 1) % PATHS.length) {
+      const mayBeOld = !hasChanged
+      const answer = await askAt(service, PATHS[at] ?? '')
+      asked++
+      const [isOld, isNew] = [answer === before[at], answer === after[at]]
+      if (isNew && !isOld) hasChanged = true
+      if (!isNew && !(isOld && mayBeOld)) wrong.push(`${PATHS[at]}: ${answer}`)
+      // SQLite answers without ever waiting: timers and processes want their turn.
+      await Bun.sleep(1)
+    }
+  }
+  const ended = Promise.all([asker(), asker()])
+  return async () => {
+    stopping = true
+    await ended
+    return { wrong: wrong.slice(0, 5), asked }
+  }
+}
