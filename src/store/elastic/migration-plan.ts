@@ -20,7 +20,7 @@ export type Seen = {
   readonly next: number
 }
 
-/** Documents that the chain's come from; they are in no index of the registry. */
+/** Indices whose documents come from the chain. */
 const DERIVED: ReadonlySet<string> = new Set([...historyIndices, ...stateIndices].map(({ name }) => name))
 
 /** What stands between what is served and this version. */
@@ -83,7 +83,9 @@ const differencesOf = (
     const found = existing.find(each =>
       each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,
     )
-    if (found === undefined) return [{ of, reason: `${name}: is not there`, derive: DERIVED.has(of) }]
+    // Others hold nothing that would have to be made up for: creating them is enough.
+    if (found === undefined)
+      return DERIVED.has(of) ? [{ of, reason: `${name}: is not there`, derive: true }] : []
     const detail = mappingDifference(found.mapping, shape.mappings)
     if (detail === undefined) return []
     const derive = DERIVED.has(of) && isMore(found.mapping, shape.mappings)
