@@ -13,6 +13,7 @@ import type { Seen } from './migration-plan.ts'
 import { type Names, namesOf } from './names.ts'
 import { refresh } from './refresh.ts'
 import { type SourceMark, sourceMark } from './source-mark.ts'
+import { startedCheckpoint } from './started.ts'
 import { beginMeta, CONTROL, swap } from './swap.ts'
 
 type Options = {
@@ -106,6 +107,7 @@ const prepare = async (
     stale.map(({ name }) => name),
   )
   for (const each of control) await createIndex(bulk.connection, each, create)
+  await startedCheckpoint(bulk.connection, target, bulk.pace)
 }
 
 const readNotes = async ({ connection }: Bulk, target: Names): Promise<Notes> => {

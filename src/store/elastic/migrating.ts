@@ -12,6 +12,7 @@ import { holdForMigration, type MigrationHold } from './migration-hold.ts'
 import { type Seen, seeMigration } from './migration-plan.ts'
 import { freeKeys } from './move-keys.ts'
 import { type Generations, type Names, namesOf } from './names.ts'
+import { startedCheckpoint } from './started.ts'
 import { CONTROL, swap } from './swap.ts'
 
 type Parts = {
@@ -105,7 +106,7 @@ const removeUnusable = async (
   const { connection } = bulk
   const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
   const begun = there.some(({ of }) => of === 'meta')
-    ? (await readCheckpoint(connection, target))?.checkpoint
+    ? (await startedCheckpoint(connection, target, bulk.pace))?.checkpoint
     : undefined
   const shapes = new Map(wantedIndices(target).map(({ of, shape }) => [of, shape]))
   const usable =

@@ -65,8 +65,10 @@ export const openElastic = (options: ElasticOptions): Store => {
   const create: CreateOptions = { replicas: options.replicas ?? 0, timeoutMs: bulk.timeoutMs }
   const hints: Hints = new Map()
   const metas = new WeakMap<View, PublishedMeta>()
+  const look = readableFrom(signal => readPublished(connection, names, signal))
+  const published = () => look(undefined)
   const read = openSessions({
-    readPublished: readableFrom(signal => readPublished(connection, names, signal)),
+    readPublished: look,
     viewOf: (published, signal) => {
       const view = openView({ connection, names: names.at(published.generations), published, hints, signal })
       metas.set(view, published)
@@ -78,7 +80,6 @@ export const openElastic = (options: ElasticOptions): Store => {
     nothing: () =>
       new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`),
   })
-  const published = () => readPublished(connection, names)
   let writing = false
   let writer: Writer | undefined
 
