@@ -144,6 +144,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
       expect((await refusal(copying)).en).toContain('was written to while it was copied')
       expect((await target.store.migrating.plan()).way).toBe('copy')
       expect((await target.store.published())?.height).toBe(HEIGHT)
+      const checkpoint = await fetch(`${target.url}/${target.prefix}-meta/_doc/checkpoint`)
+      expect(await checkpoint.text()).not.toContain('retired')
     } finally {
       await node.stop()
       await target.destroy()

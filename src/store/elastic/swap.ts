@@ -8,7 +8,7 @@ import { existingIndices } from './existing.ts'
 import { SCHEMA } from './mappings.ts'
 import { type Checkpoint, publishedDoc, readCheckpoint } from './meta.ts'
 import type { MigrationHold } from './migration-hold.ts'
-import { moveKeys } from './move-keys.ts'
+import { freeKeys, moveKeys } from './move-keys.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 
@@ -54,8 +54,15 @@ export const swap = async (
 ): Promise<void> => {
   const { bulk, names } = hold
   await hold.set({ retired: target.generations['meta'] ?? 0 })
-  await confirm()
-  if (changed.has('keys')) await moveKeys(bulk, target, replicas)
+  try {
+    await confirm()
+    if (changed.has('keys')) await moveKeys(bulk, target, replicas)
+  } catch (error) {
+    // What is served stays: loaders may go on with it.
+    await freeKeys(bulk, names).catch(() => {})
+    await hold.set({ retired: undefined }).catch(() => {})
+    throw error
+  }
   const moved = (of: string): boolean => changed.has(of) || CONTROL.some(name => name === of)
   const old = (await existingIndices(bulk.connection, names)).filter(
     ({ of, aliases }) => moved(of) && aliases.includes(names.served(of)),
