@@ -100,7 +100,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
       let kills = 0
       for (;;) {
         const running = folder.start(migrate)
-        const timer = setTimeout(() => running.kill('SIGKILL'), 500 + random() * 2_500 * (1 + kills))
+        const timer = setTimeout(() => running.kill('SIGKILL'), 500 + random() * 1_500 * 2 ** kills)
         const { code, err } = await running.ended
         clearTimeout(timer)
         if (code === 0) break
