@@ -153,6 +153,28 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect(code).toBe(0)
   })
 
+  test('who has the rights of another part is told what is missing', async () => {
+    const refused = async (user: User, args: readonly string[]) => {
+      const { code, out, err } = await as(user, args)
+      return [code, out, /^iostlens: user '\w+' may not \w+ \S+?(?=[ :])/m.exec(err)?.[0] ?? err]
+    }
+    expect(await refused('service', load())).toEqual([
+      1,
+      '',
+      "iostlens: user 'service' may not write iostlens-meta",
+    ])
+    expect(await refused('service', ['keys', 'add', 'x'])).toEqual([
+      1,
+      '',
+      "iostlens: user 'service' may not write iostlens-keys",
+    ])
+    expect(await refused('setup', ['keys', 'list'])).toEqual([
+      1,
+      '',
+      "iostlens: user 'setup' may not search iostlens-keys",
+    ])
+  })
+
   test('a migration does all of its work with its role, one of a loader is not enough', async () => {
     await fetch(`${server.url}/iostlens-wealth-0/_mapping`, {
       method: 'PUT',
@@ -174,28 +196,6 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect(out).toContain('iostlens-wealth-0: removed\n')
     expect((await as('service', ['status', '--all'])).code).toBe(0)
     expect((await as('loader', load())).code).toBe(0)
-  })
-
-  test('who has the rights of another part is told what is missing', async () => {
-    const refused = async (user: User, args: readonly string[]) => {
-      const { code, out, err } = await as(user, args)
-      return [code, out, /^iostlens: user '\w+' may not \w+ \S+?(?=[ :])/m.exec(err)?.[0] ?? err]
-    }
-    expect(await refused('service', load())).toEqual([
-      1,
-      '',
-      "iostlens: user 'service' may not write iostlens-meta",
-    ])
-    expect(await refused('service', ['keys', 'add', 'x'])).toEqual([
-      1,
-      '',
-      "iostlens: user 'service' may not write iostlens-keys",
-    ])
-    expect(await refused('setup', ['keys', 'list'])).toEqual([
-      1,
-      '',
-      "iostlens: user 'setup' may not search iostlens-keys",
-    ])
   })
 
   test('a wrong password is told at once, by whom and where, and is not tried again', async () => {
