@@ -84,7 +84,7 @@ test('an embedded store: answers of one derivation or the other, however often i
       await target.store.keys.add(stored)
       keys.push(stored.id)
       const running = folder.start(migrate)
-      const timer = setTimeout(() => running.kill('SIGKILL'), 300 + random() * 1_500 * (1 + kills))
+      const timer = setTimeout(() => running.kill('SIGKILL'), 150 + random() * 150 * 1.6 ** kills)
       const { code, err } = await running.ended
       clearTimeout(timer)
       if (code === 0) break
