@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { CloudConnectionPool, HttpConnection } from '@elastic/elasticsearch'
+import { CloudConnectionPool } from '@elastic/elasticsearch'
 import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#store/suite/harness.ts'
 import { ask } from './ask.ts'
 import { clientOptions, connect } from './connection.ts'
+import { FetchConnection } from './fetch-connection.ts'
 import { openElastic } from './open-elastic.ts'
 
 /** Answers by path: `/404/index_not_found_exception` is that status with that error; other paths do what they say. */
@@ -50,7 +51,7 @@ const asked = async (path: string, options: object = {}): Promise<Failure> => {
 
 test('clientOptions: the connection that works on Bun, nothing sent twice, one address', () => {
   const options = clientOptions(new URL('http://127.0.0.1:9200'), {})
-  expect(options.Connection).toBe(HttpConnection)
+  expect(options.Connection).toBe(FetchConnection)
   expect(options.ConnectionPool).toBe(CloudConnectionPool)
   expect([options.maxRetries, options.requestTimeout]).toEqual([0, 30_000])
   expect(options.agent).toEqual({ keepAlive: true, maxSockets: 32, maxFreeSockets: 32 })

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs'
-import {
-  Client,
-  type ClientOptions,
-  CloudConnectionPool,
-  errors,
-  HttpConnection,
-  Serializer,
-} from '@elastic/elasticsearch'
+import { Client, type ClientOptions, CloudConnectionPool, errors, Serializer } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
+import { FetchConnection } from './fetch-connection.ts'
 import { hostTurns, hostUrls } from './hosts.ts'
 
 export type ElasticAuth =
@@ -72,12 +66,12 @@ class TextSerializer extends Serializer {
 }
 
 /**
- * Options of the client of one host. HttpConnection: the default connection, on undici, fails on Bun with every request.
+ * Options of the client of one host. FetchConnection: the default connection, on undici, fails on Bun with every request.
  * CloudConnectionPool: one address, never marked dead, never asked `HEAD /`, which small distributions lack.
  */
 export const clientOptions = (url: URL, options: Omit<ConnectionOptions, 'url'>): ClientOptions => ({
   node: { url },
-  Connection: HttpConnection,
+  Connection: FetchConnection,
   ConnectionPool: CloudConnectionPool,
   Serializer: TextSerializer,
   maxRetries: 0,

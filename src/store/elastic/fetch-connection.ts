@@ -1,0 +1,99 @@
+import { errors, HttpConnection } from '@elastic/elasticsearch'
+
+type ConnectionOptions = ConstructorParameters<typeof HttpConnection>[0]
+type Params = Parameters<HttpConnection['request']>[0]
+type RequestOptions = Parameters<HttpConnection['request']>[1]
+type Answered = { body: string; headers: Record<string, string>; statusCode: number }
+
+/**
+ * Methods that go by fetch. When a kept socket turns out dead, Bun's fetch sends again by itself, but never a POST, and
+ * of reads nobody is harmed. PUT and DELETE change something and keep to node:http, which sends once.
+ */
+const BY_FETCH: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
+
+/** The headers of an answer that the client looks at. */
+const READ_HEADERS = ['content-type', 'x-elastic-product'] as const
+
+/**
+ * What Bun's fetch knows beyond the standard. Without `proxy: false` it would go by HTTP_PROXY, which node:http does
+ * not: an answer must not depend on the method.
+ */
+const SETTINGS = { redirect: 'manual', proxy: false } as unknown as RequestInit
+
+/**
+ * The client's connection on Bun's fetch, at a third of the CPU time that node:http takes there. The caller's signal is
+ * the only deadline. Answers come unpacked: packing them costs both sides more than a local network does.
+ */
+export class FetchConnection extends HttpConnection {
+  readonly #most: number
+  readonly #origin: string
+  readonly #settings: RequestInit
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+  #onIdle: (() => void) | undefined
+
+  constructor(options: ConnectionOptions) {
+    super(options)
+    const { agent } = options
+    const most = typeof agent === 'object' && 'maxSockets' in agent ? agent.maxSockets : undefined
+    this.#most = most ?? Number.POSITIVE_INFINITY
+    this.#origin = this.url.href.replace(/\/+$/, '')
+    this.#settings = this.tls === null ? SETTINGS : ({ ...SETTINGS, tls: this.tls } as RequestInit)
+  }
+
+  override request(params: Params, options: RequestOptions): Promise<never> {
+    // The client never asks for streams; its types have two answers for one implementation.
+    if (!BY_FETCH.has(params.method)) return super.request(params, options) as Promise<never>
+    return this.#send(params, options) as Promise<never>
+  }
+
+  async #send({ method, path, querystring, headers, body }: Params, { signal }: RequestOptions) {
+    if (this.#running >= this.#most) await new Promise<void>(go => this.#waiting.push(go))
+    else this.#running++
+    try {
+      return await this.#fetch(`${this.#origin}${path}${querystring ? `?${querystring}` : ''}`, {
+        ...this.#settings,
+        method,
+        headers: headersOf(this.headers, headers),
+        body: body as string | null,
+        ...(signal === undefined ? {} : { signal }),
+      })
+    } finally {
+      this.#next()
+    }
+  }
+
+  async #fetch(url: string, init: RequestInit): Promise<Answered> {
+    try {
+      const answer = await fetch(url, init)
+      const read = READ_HEADERS.map(name => [name, answer.headers.get(name) ?? ''] as const)
+      return { body: await answer.text(), headers: Object.fromEntries(read), statusCode: answer.status }
+    } catch (error) {
+      if (init.signal?.aborted) throw new errors.RequestAbortedError('Request aborted')
+      throw new errors.ConnectionError(reasonOf(error))
+    }
+  }
+
+  /** Hands the place of a request that has ended to the one that waits longest. */
+  #next(): void {
+    const go = this.#waiting.shift()
+    if (go === undefined) this.#running--
+    else go()
+    if (this.#running === 0) this.#onIdle?.()
+  }
+
+  override async close(): Promise<void> {
+    if (this.#running > 0)
+      await new Promise<void>(idle => {
+        this.#onIdle = idle
+      })
+    await super.close()
+  }
+}
+
+const headersOf = (...all: readonly Params['headers'][]): Record<string, string> =>
+  Object.assign({}, ...all, { 'accept-encoding': 'identity' })
+
+/** What fetch says, without its advice to programmers. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replace(/\.? For more information.*$/s, '')
