@@ -69,10 +69,22 @@ const encodeValue = (field: Field, value: unknown): string | undefined => {
 const isInt64 = (value: unknown): value is bigint =>
   typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
 
+type Named = { readonly name: string; readonly field: Field }
+const fieldLists = new WeakMap<Index, readonly Named[]>()
+
+/** The fields of an index, listed once: a page decodes twenty documents. */
+const fieldsOf = (index: Index): readonly Named[] => {
+  const known = fieldLists.get(index)
+  if (known !== undefined) return known
+  const listed = Object.entries(index.fields).map(([name, field]) => ({ name, field }))
+  fieldLists.set(index, listed)
+  return listed
+}
+
 /** The document of an index behind a `_source`. */
 export const decode = <I extends Index>(index: I, id: string, source: Source): DocOf<I> => {
   const doc: Record<string, unknown> = { id }
-  for (const [name, field] of Object.entries(index.fields)) {
+  for (const { name, field } of fieldsOf(index)) {
     const value = source[name]
     if (value === undefined && field.optional) continue
     doc[name] = decodeValue(field, value)

@@ -12,8 +12,10 @@ import { type Generations, namesOf } from './names.ts'
 import { type Pace, systemPace } from './pace.ts'
 import { FIRST_PARTITION } from './partitions.ts'
 import type { Hints } from './rank-begin.ts'
+import { rememberState } from './remembered.ts'
 import { readableFrom, removedMeanwhile } from './served.ts'
 import { openSessions } from './session.ts'
+import { tellingWriter } from './telling-writer.ts'
 import { openView } from './view.ts'
 import { openWriter } from './writer.ts'
 
@@ -67,10 +69,18 @@ export const openElastic = (options: ElasticOptions): Store => {
   const metas = new WeakMap<View, PublishedMeta>()
   const look = readableFrom(signal => readPublished(connection, names, signal))
   const published = () => look(undefined)
-  const read = openSessions({
+  const state = rememberState(pace.now)
+  const sessions = openSessions({
     readPublished: look,
     viewOf: (published, signal) => {
-      const view = openView({ connection, names: names.at(published.generations), published, hints, signal })
+      const view = openView({
+        connection,
+        names: names.at(published.generations),
+        published,
+        hints,
+        remembered: state.of(published),
+        signal,
+      })
       metas.set(view, published)
       return view
     },
@@ -95,7 +105,7 @@ export const openElastic = (options: ElasticOptions): Store => {
       requireAll(await checkIndices(connection, names))
       const leaseMs = options.leaseMs ?? LEASE_MS
       const partitionDocuments = options.partitionDocuments ?? PARTITION_DOCUMENTS
-      writer = await openWriter({
+      const opened = await openWriter({
         bulk,
         names: names.at(stored?.checkpoint.generations),
         identity,
@@ -103,6 +113,10 @@ export const openElastic = (options: ElasticOptions): Store => {
         partitionDocuments,
         create,
         onRelease,
+      })
+      writer = tellingWriter(opened, () => {
+        state.forget()
+        sessions.lookAgain()
       })
       return writer
     } catch (error) {
@@ -133,7 +147,7 @@ export const openElastic = (options: ElasticOptions): Store => {
       return { chainId, genesis, derivation }
     },
     read: (work, { signal } = {}) =>
-      read(view => removedMeanwhile(work(view), metas.get(view), published), signal),
+      sessions.read(view => removedMeanwhile(work(view), metas.get(view), published), signal),
   }
 
   return {

@@ -137,13 +137,8 @@ const rankingSearch = (reader: Reader, alias: string, ranking: object): Search =
       what,
       method: 'POST',
       path: '/_msearch',
-      query: {
-        // One after the other, in this order.
-        max_concurrent_searches: '1',
-        filter_path:
-          'responses.status,responses.error,responses.hits.total.value,responses.hits.hits._id,' +
-          'responses.hits.hits._version,responses.hits.hits._source,responses.hits.hits.sort',
-      },
+      // One after the other, in this order.
+      query: { max_concurrent_searches: '1' },
       lines: [head, { ...ranking, ...step, version: true, track_total_hits: false }, head, newer]
         .map(line => `${writeJson(line)}\n`)
         .join(''),

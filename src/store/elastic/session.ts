@@ -23,16 +23,29 @@ const WAITS_MS = [2, 4, 8, 16, 32, 50]
 const waitMs = (attempt: number): number => WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0
 /** Looks, a second of waiting in all, after which a height below the last one is believed. */
 const LAG_TRIES = 24
+/**
+ * A look at the published height serves whoever comes within so many milliseconds of its sending: a busy service looks
+ * a hundred times a second and not once for each request.
+ */
+export const LOOK_SERVES_MS = 10
+
+type Look = {
+  readonly at: number
+  /** false: it failed, or whoever looked has given up. */
+  readonly done: Promise<boolean>
+}
 
 /**
  * Runs work on views of one height. State documents carry the height they were written at, and every read of a view
- * refuses what is newer, so whatever ends without `Newer` is true at the view's height, however long it took.
+ * refuses what is newer, so whatever ends without `Newer` is true at the view's height, however long it took, and
+ * however long that height was known before.
  *
  * The height known from the last call saves a round trip: work begins with it while the published one is asked for,
- * and counts only if that is the same.
+ * and counts only if that is the same. What was published `LOOK_SERVES_MS` before a call is seen by it for sure.
  */
 export const openSessions = (sessions: Sessions) => {
   let known: PublishedMeta | undefined
+  let look: Look | undefined
   /**
    * The published height. Copies of the index that holds it get it one after the other, so one may still say the height
    * before: nobody here has ever gone back. A store that lastingly says less was made anew.
@@ -52,21 +65,40 @@ export const openSessions = (sessions: Sessions) => {
       read.end.height < known.end.height
     )
       return known
-    known = read
+    // The very same value for the same batch: what is kept along with it stays.
+    if (read === undefined || read.batch !== known?.batch) known = read
     if (known === undefined) throw sessions.nothing()
     return known
   }
+  /** As `fresh`, or as somebody saw it just now. */
+  const current = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
+    const at = sessions.now()
+    if (look !== undefined && Math.abs(at - look.at) < LOOK_SERVES_MS) {
+      // Known by now may be more than that look has seen, never less.
+      if ((await look.done) && known !== undefined) return known
+      return fresh(signal)
+    }
+    const looking = fresh(signal)
+    look = {
+      at,
+      done: looking.then(
+        () => true,
+        () => false,
+      ),
+    }
+    return looking
+  }
   const guess = async <T>(work: (view: View) => Promise<T>, signal: AbortSignal | undefined) => {
-    if (known === undefined) return { at: await fresh(signal) }
+    if (known === undefined) return { at: await until(signal, current(signal)) }
     const at = known
     const [done, now] = await Promise.allSettled([
       run(work, sessions.viewOf(at, signal), signal),
-      fresh(signal),
+      until(signal, current(signal)),
     ])
     if (now.status === 'rejected') throw now.reason
     return now.value.batch === at.batch ? { at: now.value, done } : { at: now.value }
   }
-  return async <T>(work: (view: View) => Promise<T>, signal?: AbortSignal): Promise<T> => {
+  const read = async <T>(work: (view: View) => Promise<T>, signal?: AbortSignal): Promise<T> => {
     const since = sessions.now()
     let { at, done }: { at: PublishedMeta; done?: PromiseSettledResult<T> } = await guess(work, signal)
     for (let attempt = 0; ; attempt++) {
@@ -89,25 +121,38 @@ export const openSessions = (sessions: Sessions) => {
       done = undefined
     }
   }
+  return {
+    read,
+    /** Something was published: the next call looks for itself. */
+    lookAgain: (): void => {
+      look = undefined
+    },
+  }
 }
 
 /** Work that does not look at the signal ends with it all the same. */
-const run = async <T>(
-  work: (view: View) => Promise<T>,
-  view: View,
+const run = <T>(work: (view: View) => Promise<T>, view: View, signal: AbortSignal | undefined): Promise<T> =>
+  signal?.aborted
+    ? Promise.reject(passed(`what was asked of height ${view.at.height}`))
+    : until(signal, work(view), `what was asked of height ${view.at.height}`)
+
+/** The promise, or a 'deadline' as soon as the signal aborts. */
+const until = async <T>(
   signal: AbortSignal | undefined,
+  promise: Promise<T>,
+  what = 'the published height',
 ): Promise<T> => {
-  if (signal === undefined) return work(view)
-  if (signal.aborted) throw passed(view.at.height)
-  const { promise, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(passed(view.at.height))
+  if (signal === undefined) return promise
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(passed(what))
   signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
   try {
-    return await Promise.race([work(view), promise])
+    return await Promise.race([promise, aborted])
   } finally {
     signal.removeEventListener('abort', abort)
   }
 }
 
-const passed = (height: number): Failure =>
-  new Failure('deadline', `The deadline passed before what was asked of height ${height} was read.`)
+const passed = (what: string): Failure =>
+  new Failure('deadline', `The deadline passed before ${what} was read.`)

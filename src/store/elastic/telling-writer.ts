@@ -1,0 +1,14 @@
+import type { Writer } from '#store/port.ts'
+
+/** The writer, and `onChange` after whatever it may have changed: readers of the same process see it at once. */
+export const tellingWriter = (writer: Writer, onChange: () => void): Writer => ({
+  ...writer,
+  get checkpoint() {
+    return writer.checkpoint
+  },
+  get filling() {
+    return writer.filling
+  },
+  commit: batch => writer.commit(batch).finally(onChange),
+  rewrite: rewrite => writer.rewrite(rewrite).finally(onChange),
+})
