@@ -22,12 +22,13 @@ export const membersOf = (
   const order: Order | undefined = index.orders[range.order]
   if (order === undefined) throw new Failure('defect', `${index.name} has no order '${range.order}'.`)
   const next = async (after: Standing | undefined, limit: number): Promise<readonly Change['doc'][]> => {
+    const stretch = { after, until: range.until, tied: Number.POSITIVE_INFINITY }
     const { hits } = await ask<{ hits: { hits: readonly Hit[] } }>(connection, {
       what: `search ${alias}`,
       method: 'POST',
       path: `/${alias}/_search`,
       query: { allow_partial_search_results: 'false' },
-      body: JSON.stringify({ size: limit, track_total_hits: false, ...queryOf(order, range.group, after) }),
+      body: JSON.stringify({ size: limit, track_total_hits: false, ...queryOf(order, range.group, stretch) }),
     })
     return hits.hits.map(({ _id, _source }) => decode(index, _id, _source) as Change['doc'])
   }

@@ -11,16 +11,26 @@ const MOST_HINTS = 200
 /** Documents of `segments` by their ids, of the view's height. */
 export type ReadSegments = (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>
 
+/** A stretch of a ranking. */
+export type Stretch = {
+  /** Right before it; undefined: it begins at the top. */
+  readonly after?: Standing | undefined
+  /** Its end or something further down; undefined: the ranking's end. */
+  readonly until?: Standing | undefined
+  /** Members with the amount of `after` that stand before, at most; Infinity: more than are worth counting. */
+  readonly tied: number
+}
+
 /**
- * Where the member at `offset` of a group stands: right after a standing (undefined: the top) and `skip` members. Both
- * documents are of the view's height, or `Newer` is thrown. undefined: the group has no such member.
+ * Where members from `offset` on stand: in a stretch, after `skip` members of it. Both documents are of the view's
+ * height, or `Newer` is thrown. undefined: the group has no such member.
  */
 export const beginning = async (
   { segments: read, hints }: { readonly segments: ReadSegments; readonly hints: Hints },
   index: StateIndex,
   group = '',
-  offset: number,
-): Promise<{ readonly after?: Standing | undefined; readonly skip: number } | undefined> => {
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly stretch?: Stretch; readonly skip: number } | undefined> => {
   const idOf = (leaf: number): string => segmentsId(index.name, leaf, group)
   const guessed = segmentAt(hints.get(idOf(0)) ?? [], offset)?.segment[3]
   const [root, guess] = await read([idOf(0), ...(guessed === undefined ? [] : [idOf(guessed)])])
@@ -31,9 +41,44 @@ export const beginning = async (
   const leaf = inRoot.segment[3] ?? 0
   const doc = leaf === guessed ? guess : (await read([idOf(leaf)]))[0]
   const found = segmentAt(doc?.segments ?? [], inRoot.skip)
-  if (found === undefined)
+  if (doc === undefined || found === undefined)
     throw new Failure('defect', `Segments of ${index.name} ${group} do not add up: the store is damaged.`)
-  return { after: beginOf(found.segment), skip: found.skip }
+  const { segment, skip } = found
+  const at = doc.segments.indexOf(segment)
+  // Behind the leaf the root's runs go on: cut less finely, they are an end as well.
+  const following = [
+    ...doc.segments.slice(at),
+    ...root.segments.slice(root.segments.indexOf(inRoot.segment) + 1),
+  ]
+  const stretch = {
+    after: beginOf(segment),
+    until: endAfter(following, skip + limit),
+    tied: tiedBefore(doc.segments, at),
+  }
+  return { stretch, skip }
+}
+
+/** Where the segment ends that holds the last of so many members; undefined: where the list ends. */
+const endAfter = (list: readonly Segment[], members: number): Standing | undefined => {
+  let held = 0
+  for (const [at, [, , count]] of list.entries()) {
+    held += count
+    const next = list[at + 1]
+    if (held >= members) return next === undefined ? undefined : beginOf(next)
+  }
+  return undefined
+}
+
+/** Members of the segments that lie in the tie in which a segment begins, and of the one in which the tie does. */
+const tiedBefore = (leaf: readonly Segment[], at: number): number => {
+  const [amount] = leaf[at] ?? ['']
+  let tied = 0
+  for (let before = at - 1; before >= 0; before--) {
+    const [begin, , count] = leaf[before] ?? ['', '', 0]
+    tied += count
+    if (begin !== amount) return tied
+  }
+  return leaf[0]?.[0] === '' ? tied : Number.POSITIVE_INFINITY
 }
 
 const remember = (hints: Hints, id: string, root: readonly Segment[]): void => {

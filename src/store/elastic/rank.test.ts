@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { stateIndices } from '#indices/registry.ts'
+import { LAST_NAME } from '#indices/standing.ts'
 import { wealth } from '#indices/wealth.ts'
 import { shapeOf } from './mappings.ts'
 import { queryOf } from './rank.ts'
+import type { Stretch } from './rank-begin.ts'
 import { heightOf } from './view.ts'
 
 test('queryOf: group and a positive amount as filters; the group sorts first', () => {
@@ -29,21 +31,43 @@ test('queryOf: one of several amounts is enough', () => {
   })
 })
 
-test('queryOf: after a standing come smaller amounts, and later names of the same', () => {
-  expect(queryOf(wealth.orders.richest, undefined, { amount: 2n ** 63n - 1n, name: 'm' }).query).toEqual({
-    bool: {
-      filter: [
-        { range: { total: { gt: '0' } } },
-        { range: { total: { lte: '9223372036854775807' } } },
-        {
-          bool: {
-            should: [{ range: { total: { lt: '9223372036854775807' } } }, { range: { owner: { gt: 'm' } } }],
-            minimum_should_match: 1,
-          },
+const filtersOf = (stretch: Partial<Stretch>) =>
+  queryOf(wealth.orders.richest, undefined, { tied: 0, ...stretch }).query.bool?.filter
+
+test('queryOf: of a stretch come the amounts between its ends', () => {
+  const most = 2n ** 63n - 1n
+  expect(filtersOf({})).toEqual([{ range: { total: { gt: '0' } } }])
+  expect(filtersOf({ until: { amount: 7n, name: 'm' } })).toEqual([{ range: { total: { gte: '7' } } }])
+  expect(
+    filtersOf({ after: { amount: most, name: LAST_NAME }, until: { amount: 7n, name: LAST_NAME } }),
+  ).toEqual([{ range: { total: { gte: '7', lt: '9223372036854775807' } } }])
+})
+
+test('queryOf: a short tie is walked from its top', () => {
+  expect(filtersOf({ after: { amount: 9n, name: 'm' }, until: { amount: 7n, name: 'a' } })).toEqual([
+    { range: { total: { gte: '7', lte: '9' } } },
+  ])
+})
+
+test('queryOf: of a long tie come the names between, or the later ones and what is less', () => {
+  const [after, tied] = [{ amount: 9n, name: 'm' }, Number.POSITIVE_INFINITY]
+  expect(filtersOf({ after, tied, until: { amount: 9n, name: 'p' } })).toEqual([
+    { range: { total: { gte: '9', lte: '9' } } },
+    { range: { owner: { gt: 'm', lte: 'p' } } },
+  ])
+  for (const until of [
+    { amount: 7n, name: 'p' },
+    { amount: 9n, name: LAST_NAME },
+  ])
+    expect(filtersOf({ after, tied, until })).toEqual([
+      { range: { total: { gte: String(until.amount), lte: '9' } } },
+      {
+        bool: {
+          should: [{ range: { total: { lt: '9' } } }, { range: { owner: { gt: 'm' } } }],
+          minimum_should_match: 1,
         },
-      ],
-    },
-  })
+      },
+    ])
 })
 
 test('queryOf: no group, no condition', () => {

@@ -8,7 +8,7 @@ import { decode, type Source } from './documents.ts'
 import { type ElasticError, toFailure } from './failures.ts'
 import { AT } from './mappings.ts'
 import { versionAt } from './meta.ts'
-import { beginning, type ReadSegments } from './rank-begin.ts'
+import { beginning, type ReadSegments, type Stretch } from './rank-begin.ts'
 import { Newer } from './session.ts'
 import type { Reader } from './view.ts'
 
@@ -18,7 +18,7 @@ type Hit = {
   readonly _id: string
   readonly _version: number
   readonly _source: Source
-  readonly sort: readonly unknown[]
+  readonly sort: Keys
 }
 type Part = {
   readonly status: number
@@ -29,9 +29,12 @@ type Part = {
 type Step = {
   readonly size: number
   readonly from?: number
-  readonly search_after?: readonly unknown[] | undefined
+  readonly search_after?: Keys | undefined
   readonly _source?: false
+  readonly stored_fields?: '_none_'
 }
+/** Values of a hit's sort. */
+type Keys = readonly unknown[]
 type Search = (step: Step) => Promise<readonly Hit[]>
 
 /** Rows passed over without asking where a page begins. */
@@ -55,21 +58,33 @@ export const rankedPage = async <I extends StateIndex>(
       `Order '${orderName}' of ${index.name} ${order.group === undefined ? 'has no group' : 'needs a group'}.`,
     )
   const begin =
-    order.counted && offset > NEAR ? await beginning(reader, index, group, offset) : { skip: offset }
+    order.counted && offset > NEAR
+      ? await beginning(reader, index, group, { offset, limit })
+      : { skip: offset }
   if (begin === undefined) return []
-  const { after, skip } = begin
-  const search = rankingSearch(reader, reader.names.state(index), { ...queryOf(order, group, after) })
+  const { stretch, skip } = begin
+  const search = rankingSearch(reader, reader.names.state(index), queryOf(order, group, stretch))
+  const after = walksTie(stretch) ? keysOf(group, stretch.after) : undefined
   const hits =
-    skip + limit <= WINDOW ? await search({ from: skip, size: limit }) : await deepHits(search, skip, limit)
+    after === undefined && skip + limit <= WINDOW
+      ? await search({ from: skip, size: limit })
+      : await deepHits(search, { after, offset: skip, limit })
   return hits.map(({ _id, _source }) => decode(index, _id, _source))
 }
 
-/** Hits beyond the window: walked in steps of 10,000. Of a counted order only a page of such a size comes here. */
-const deepHits = async (search: Search, offset: number, limit: number): Promise<readonly Hit[]> => {
-  let after: readonly unknown[] | undefined
+/** Hits behind others, or more than the window holds: walked in steps of at most 10,000. */
+const deepHits = async (
+  search: Search,
+  {
+    after: first,
+    offset,
+    limit,
+  }: { readonly after: Keys | undefined; readonly offset: number; readonly limit: number },
+): Promise<readonly Hit[]> => {
+  let after = first
   for (let skip = offset; skip > 0; ) {
     const size = Math.min(skip, WINDOW)
-    const passed = await search({ size, search_after: after, _source: false })
+    const passed = await search({ size, search_after: after, _source: false, stored_fields: '_none_' })
     if (passed.length < size) return []
     after = passed.at(-1)?.sort
     skip -= size
@@ -86,16 +101,15 @@ const deepHits = async (search: Search, offset: number, limit: number): Promise<
 }
 
 /**
- * Query and sort of an order, from the top or from right after a standing. The group is sorted by as well: only then is
- * the sort the beginning of the index's own.
+ * Query and sort of an order, of the whole or of a stretch. The group is sorted by as well: only then is the sort the
+ * beginning of the index's own.
  */
-export const queryOf = (order: Order, group: string | undefined, after?: Standing) => {
+export const queryOf = (order: Order, group: string | undefined, stretch?: Stretch) => {
   const { group: groupField, positive, by } = order
   const above = (positive ?? []).map(field => ({ range: { [field]: { gt: '0' } } }))
   const conditions = [
     ...(groupField === undefined ? [] : [{ term: { [groupField]: group } }]),
-    ...(above.length < 2 ? above : [{ bool: { should: above, minimum_should_match: 1 } }]),
-    ...(after === undefined ? [] : afterStanding(order, after)),
+    ...(stretch !== undefined ? withinStretch(order, stretch) : above.length < 2 ? above : [anyOf(above)]),
   ]
   const keys = groupField === undefined ? by : [[groupField, 'asc'] as const, ...by]
   return {
@@ -104,17 +118,41 @@ export const queryOf = (order: Order, group: string | undefined, after?: Standin
   }
 }
 
-/** As filters and not as `search_after`, which compares every document of an amount that thousands share. */
-const afterStanding = (order: Order, { amount, name }: Standing): readonly object[] => {
+const anyOf = (should: readonly object[]) => ({ bool: { should, minimum_should_match: 1 } })
+
+/** Members of a tie passed over one by one: some nanoseconds each. */
+const WALKED = 8192
+
+/** Whether a stretch begins within a tie that is short enough to be passed over from its top. */
+const walksTie = (stretch: Stretch | undefined): stretch is Stretch & { readonly after: Standing } =>
+  stretch?.after !== undefined && stretch.after.name !== LAST_NAME && stretch.tied <= WALKED
+
+const keysOf = (group: string | undefined, { amount, name }: Standing): Keys => [
+  ...(group === undefined ? [] : [group]),
+  amount,
+  name,
+]
+
+/**
+ * Amounts are bounded on both sides: the few documents between lead the search, wherever they lie. Where the stretch
+ * begins within a tie, the names before are passed over by `search_after`, which compares every document of the tie, or
+ * in a long one left out by a range of names, which costs as much as there are names between.
+ */
+const withinStretch = (order: Order, stretch: Stretch): readonly object[] => {
+  const { after, until } = stretch
   const fields = standingFields(order)
-  const less = { range: { [fields.amount]: { lt: String(amount) } } }
-  // A range of names costs as much as there are names: asked for within ties only.
-  if (name === LAST_NAME) return [less]
-  const later = { range: { [fields.member]: { gt: name } } }
-  return [
-    { range: { [fields.amount]: { lte: String(amount) } } },
-    { bool: { should: [less, later], minimum_should_match: 1 } },
-  ]
+  const least = until === undefined ? { gt: '0' } : { gte: String(until.amount) }
+  const between = (bounds: object) => ({ range: { [fields.amount]: bounds } })
+  if (after === undefined) return [between(least)]
+  const most = String(after.amount)
+  if (after.name === LAST_NAME) return [between({ ...least, lt: most })]
+  const amounts = between({ ...least, lte: most })
+  if (walksTie(stretch)) return [amounts]
+  const isWithinTie = until?.amount === after.amount && until.name !== LAST_NAME
+  const names = { gt: after.name, ...(isWithinTie ? { lte: until.name } : {}) }
+  const later = { range: { [fields.member]: names } }
+  // Of a stretch within the tie the smaller amounts are none.
+  return [amounts, isWithinTie ? later : anyOf([between({ lt: most }), later])]
 }
 
 /**
