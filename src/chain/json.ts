@@ -47,6 +47,20 @@ export type WriteOptions = {
   readonly numbers?: 'number' | 'string'
 }
 
+const quotedKeys = new Map<string, string>()
+/** More and longer ones than our own answers have: keys that a chain's text brought along must not take all memory. */
+const MOST_KEYS = 1_000
+const MOST_KEY_LETTERS = 64
+
+/** A key in its quotes: twenty rows have the same dozen, and quoting takes as long for them as for the values. */
+const quotedKey = (key: string): string => {
+  const known = quotedKeys.get(key)
+  if (known !== undefined) return known
+  const quoted = JSON.stringify(key)
+  if (quotedKeys.size < MOST_KEYS && key.length <= MOST_KEY_LETTERS) quotedKeys.set(key, quoted)
+  return quoted
+}
+
 /** Writes a value as compact JSON. `undefined` properties are left out; bigint is written as its digits. */
 export const writeJson = (value: unknown, options: WriteOptions = {}): string => {
   const quoted = options.numbers === 'string'
@@ -71,12 +85,13 @@ export const writeJson = (value: unknown, options: WriteOptions = {}): string =>
     if (item instanceof Exact) return quoted ? `"${item.text}"` : item.text
     if (item instanceof RawJson) return item.text
     if (Array.isArray(item)) return `[${item.map(write).join(',')}]`
-    const entries: readonly (readonly [unknown, unknown])[] =
-      item instanceof Map ? [...item.entries()] : Object.entries(item)
-    const written: string[] = []
-    for (const [key, entry] of entries)
-      if (entry !== undefined) written.push(`${JSON.stringify(String(key))}:${write(entry)}`)
-    return `{${written.join(',')}}`
+    let written = ''
+    const add = (key: string, entry: unknown): void => {
+      if (entry !== undefined) written += `${written === '' ? '' : ','}${key}:${write(entry)}`
+    }
+    if (item instanceof Map) for (const [key, entry] of item) add(JSON.stringify(String(key)), entry)
+    else for (const key of Object.keys(item)) add(quotedKey(key), (item as Record<string, unknown>)[key])
+    return `{${written}}`
   }
   return write(value)
 }
