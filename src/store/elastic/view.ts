@@ -196,6 +196,8 @@ const search = async (
   size: number,
   fields?: readonly (keyof RecordDoc)[],
 ): Promise<readonly Hit[]> => {
+  // Without a name all indices would be searched.
+  if (indices === '') return []
   const { hits } = await ask<Hits>(reader.connection, {
     what: `search ${indices}`,
     method: 'POST',
