@@ -48,7 +48,7 @@ export const openScratch = async (
         await derive.derive(run, async documents => {
           batch.add(documents)
           next = documents.block.height + 1
-          if (batch.full) await commit()
+          if (batch.full(derive.changed())) await commit()
         })
       await commit()
     },

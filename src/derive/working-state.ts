@@ -21,6 +21,8 @@ export type WorkingState = State & {
   rollback(): void
   /** Documents put since `mark`, as they are now. */
   changedSinceMark<I extends StateIndex>(index: I): readonly DocOf<I>[]
+  /** Documents put. */
+  readonly size: number
   /** The last word on each thing that is not as it was looked up, one change per (index, id), in order of first change. */
   changes(): readonly Change[]
 }
@@ -74,6 +76,11 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
       const ids = new Set<string>()
       for (const { name, id } of undo) if (name === index.name) ids.add(id)
       return [...ids].map(id => written.get(index.name)?.docs.get(id) as unknown as DocOf<I>)
+    },
+    get size() {
+      let size = 0
+      for (const { docs } of written.values()) size += docs.size
+      return size
     },
     changes: () => {
       const changes: Change[] = []

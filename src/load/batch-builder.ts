@@ -2,7 +2,7 @@ import type { BlockDoc } from '#indices/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { Change } from '#indices/registry.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
-import type { Batch, Filling } from '#store/port.ts'
+import type { Batch, Filling, History, Published } from '#store/port.ts'
 
 export type BlockDocuments = {
   readonly block: BlockDoc
@@ -10,53 +10,94 @@ export type BlockDocuments = {
   readonly records: readonly RecordDoc[]
 }
 
-/** Bounds of one batch: whichever is reached first ends it. */
-export type BatchBounds = {
+/** Documents, and about how many bytes they take. */
+export type Bounds = {
   readonly documents: number
   /** Characters of text held, about bytes. */
   readonly bytes: number
+}
+
+/** Bounds of one batch: whichever is reached first ends it. */
+export type BatchBounds = Bounds & {
+  /** State documents it changes; absent: any number. */
+  readonly changes?: number
+  /** History that is held of it, where a store takes that ahead of the batch; absent: all is held. */
+  readonly piece?: Bounds
 }
 
 /** Collects the documents of a run of blocks until it is full. */
 export type BatchBuilder = {
   add(documents: BlockDocuments): void
   readonly empty: boolean
-  readonly full: boolean
-  /** The batch so far, with the state it leads to. */
+  /** `changes`: how many state documents it has changed so far. */
+  full(changes: number): boolean
+  /** Of all its blocks, held or not. */
+  readonly transactions: number
+  readonly records: number
+  /** What is held is enough for one piece. */
+  readonly pieceFull: boolean
+  /** History held, which is let go. */
+  takePiece(filling: Filling): History
+  /** What is held of the batch so far, with the state it leads to. */
   build(changes: readonly Change[], filling: Filling, lib: number): Batch
 }
 
+type Held = { blocks: BlockDoc[]; transactions: TransactionDoc[]; records: RecordDoc[] }
+
 export const batchBuilder = (bounds: BatchBounds): BatchBuilder => {
-  const blocks: BlockDoc[] = []
-  const transactions: TransactionDoc[] = []
-  const records: RecordDoc[] = []
-  let bytes = 0
+  const none = (): Held & { documents: number; bytes: number } => ({
+    blocks: [],
+    transactions: [],
+    records: [],
+    documents: 0,
+    bytes: 0,
+  })
+  let held = none()
+  const taken = { documents: 0, bytes: 0, transactions: 0, records: 0 }
+  let first: number | undefined
+  let end: Omit<Published, 'lib'> | undefined
   return {
     add: documents => {
-      blocks.push(documents.block)
-      for (const transaction of documents.transactions) transactions.push(transaction)
-      for (const record of documents.records) records.push(record)
-      bytes += weightOf(documents)
+      const { block, transactions, records } = documents
+      first ??= block.height
+      end = { height: block.height, hash: block.hash, time: block.time }
+      held.blocks.push(block)
+      for (const transaction of transactions) held.transactions.push(transaction)
+      for (const record of records) held.records.push(record)
+      held.documents += 1 + transactions.length + records.length
+      held.bytes += weightOf(documents)
     },
     get empty() {
-      return blocks.length === 0
+      return first === undefined
     },
-    get full() {
-      return blocks.length + transactions.length + records.length >= bounds.documents || bytes >= bounds.bytes
+    full: changes =>
+      taken.documents + held.documents >= bounds.documents ||
+      taken.bytes + held.bytes >= bounds.bytes ||
+      changes >= (bounds.changes ?? Number.POSITIVE_INFINITY),
+    get transactions() {
+      return taken.transactions + held.transactions.length
+    },
+    get records() {
+      return taken.records + held.records.length
+    },
+    get pieceFull() {
+      const { piece } = bounds
+      return piece !== undefined && (held.documents >= piece.documents || held.bytes >= piece.bytes)
+    },
+    takePiece: filling => {
+      const { blocks, transactions, records, documents, bytes } = held
+      taken.documents += documents
+      taken.bytes += bytes
+      taken.transactions += transactions.length
+      taken.records += records.length
+      held = none()
+      return { blocks, transactions, records, filling }
     },
     build: (changes, filling, lib) => {
-      const first = blocks[0]
-      const last = blocks.at(-1)
-      if (first === undefined || last === undefined) throw new RangeError('A batch has at least one block.')
-      return {
-        first: first.height,
-        end: { height: last.height, hash: last.hash, time: last.time, lib },
-        blocks,
-        transactions,
-        records,
-        filling,
-        changes,
-      }
+      if (first === undefined || end === undefined)
+        throw new RangeError('A batch has at least one block.')
+      const { blocks, transactions, records } = held
+      return { first, end: { ...end, lib }, blocks, transactions, records, filling, changes }
     },
   }
 }

@@ -23,6 +23,8 @@ const FETCHED_AT_ONCE = 5_000
 export type Deriver = {
   /** Documents of a run of blocks, each derived over the state the block before it left. */
   derive(run: readonly LoadedBlock[], each: (documents: BlockDocuments) => Promise<void>): Promise<void>
+  /** State documents put since the last `cut`. */
+  changed(): number
   /** Ends a batch: its changes. */
   cut(): readonly Change[]
   /** The batch cut last is in the store. */
@@ -101,6 +103,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
         await each(documents)
       }
     },
+    changed: () => state.size,
     cut: () => {
       const changes = state.changes()
       inFlight = new Map()

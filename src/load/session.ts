@@ -1,7 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
-import { type BatchBuilder, batchBuilder } from './batch-builder.ts'
+import { type BatchBounds, type BatchBuilder, batchBuilder } from './batch-builder.ts'
 import { deriver } from './deriver.ts'
 import type { LoadOptions } from './load.ts'
 import { partitioning } from './partitioning.ts'
@@ -9,13 +9,22 @@ import type { Progress } from './progress.ts'
 import { wait } from './wait.ts'
 
 /** A batch is big enough to be cheap and small enough to be held twice: one being written, one being derived. */
-const BOUNDS = { documents: 20_000, bytes: 16_000_000 }
-/** Blocks whose state is fetched with one question to the store. */
-const RUN = 200
+const HELD: BatchBounds = { documents: 20_000, bytes: 8_000_000 }
+/** Of a store that takes history ahead: the larger a batch, the less often a document of state is written. */
+const STAGED: BatchBounds = {
+  documents: 200_000,
+  bytes: Number.POSITIVE_INFINITY,
+  changes: 30_000,
+  piece: { documents: 10_000, bytes: 6_000_000 },
+}
+/** Blocks whose state is fetched with one question to the store, and the letters of their transactions at most. */
+const RUN = { blocks: 200, letters: 1_000_000 }
 /** Half a second: the chain's block time. */
 const POLL_MS = 500
-/** A batch that fills slowly is committed all the same. */
-const OLDEST_MS = 2_000
+/** A batch that fills slowly is committed all the same; further from the head readers can wait a little longer. */
+const OLDEST_MS = { near: 2_000, far: 15_000 }
+/** Blocks behind the node's last irreversible one from which on a load is far from the head. */
+const FAR = 1_000
 
 /** One take-over of the store: ends with it, or with the first failure. */
 export type Session = {
@@ -33,7 +42,8 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   const { signal } = options
   const partitions = partitioning(writer)
   const derive = deriver(writer, partitions.next)
-  const bounds = options.batch ?? BOUNDS
+  const { stage } = writer
+  const bounds = options.batch ?? (stage === undefined ? HELD : STAGED)
 
   let height = checkpoint?.height ?? -1
   let hash = checkpoint?.hash
@@ -42,6 +52,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   let batch: BatchBuilder = batchBuilder(bounds)
   let begun = 0
   let committing: Promise<void> | undefined
+  let staging: Promise<void> | undefined
   let transactions = 0
   let records = 0
 
@@ -51,21 +62,30 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     committing = undefined
     await pending
   }
+  /** Sends what is held of the batch ahead of it; one piece is on its way while the next is derived. */
+  const sendAhead = async (): Promise<void> => {
+    await staging
+    staging = stage?.(batch.takePiece(partitions.filling()))
+    // Awaited by the next one, or by its batch.
+    staging?.catch(() => undefined)
+  }
   const commit = async (onProgress: (progress: Progress) => void): Promise<void> => {
     await settle()
     if (batch.empty) return
     const built = batch.build(derive.cut(), partitions.filling(), lib)
+    const whole = batch
     batch = batchBuilder(bounds)
     committing = writer.commit(built).then(() => {
       derive.settled()
       height = built.end.height
-      transactions += built.transactions.length
-      records += built.records.length
+      transactions += whole.transactions
+      records += whole.records
       onProgress({ height, target: targetOf(options, lib), lib, transactions, records })
     })
     // Awaited by the next `settle`; a rejection in between must not count as unhandled.
     committing.catch(() => undefined)
   }
+  const oldestMs = (): number => (lib - derived > FAR ? OLDEST_MS.far : OLDEST_MS.near)
   const take = async (
     run: readonly LoadedBlock[],
     onProgress: (progress: Progress) => void,
@@ -77,7 +97,9 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
       derived = documents.block.height
       hash = documents.block.hash
       // A batch goes to one partition.
-      if (batch.full || partitions.full() || performance.now() - begun > OLDEST_MS) await commit(onProgress)
+      if (batch.full(derive.changed()) || partitions.full() || performance.now() - begun > oldestMs())
+        await commit(onProgress)
+      else if (stage !== undefined && batch.pieceFull) await sendAhead()
     })
   }
   /** Everything the node has up to `to`; what came before a failure of the node is committed first. */
@@ -86,6 +108,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     const blocks = node.blocks({ from: derived + 1, to, signal, ...parent })[Symbol.asyncIterator]()
     let failed: { readonly error: unknown } | undefined
     let run: LoadedBlock[] = []
+    let letters = 0
     try {
       while (failed === undefined) {
         const next = await blocks.next().catch((error: unknown) => {
@@ -93,9 +116,11 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
         })
         if (next === undefined || next.done) break
         run.push(next.value)
-        if (run.length < RUN) continue
+        letters += next.value.block.transactions.reduce((sum, { body }) => sum + body.length, 0)
+        if (run.length < RUN.blocks && letters < RUN.letters) continue
         const full = run
         run = []
+        letters = 0
         await take(full, onProgress)
       }
       if (signal.aborted) return
@@ -123,6 +148,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     close: async () => {
       // The batch on its way is finished or given up by the store; either way it is whole.
       await settle().catch(() => undefined)
+      await staging?.catch(() => undefined)
       await writer.release().catch(() => undefined)
     },
   }

@@ -35,7 +35,13 @@ export type Filling = {
   readonly documents: number
 }
 
-/** A run of blocks as documents: complete or absent, whatever happens while it is written. */
+/** Documents of a run of blocks, and the partition they go to, with them. */
+export type History = Pick<Batch, 'blocks' | 'transactions' | 'records' | 'filling'>
+
+/**
+ * A run of blocks as documents: complete or absent, whatever happens while it is written. Its history is what was stored
+ * ahead (`Writer.stage`) and what is here.
+ */
 export type Batch = {
   readonly first: number
   /** Height, hash, time of the last block; the node's lib. */
@@ -258,6 +264,13 @@ export type Writer = {
    * before or as after it; all others are there.
    */
   members(range: StandingRange): Promise<readonly Change['doc'][]>
+  /**
+   * Stores history of the batch that comes next, block after block, so that nobody has to hold it: the batch then has
+   * the rest. Nobody sees it until that batch is committed. May go on while the batch before is being committed. After a
+   * failure, of this or of a batch, what was stored ahead counts for nothing: take the store over anew. Absent where a
+   * larger batch would be no cheaper.
+   */
+  readonly stage?: (history: History) => Promise<void>
   /**
    * Stores and publishes a batch that begins right after the checkpoint. Returns when it is committed and published;
    * throws 'conflict' when another writer took over. Killed at any moment, the store is as before or as after.

@@ -10,7 +10,7 @@ import { backOff } from './pace.ts'
  * dies, it is gone. So what is met is compared and then written once more over the very copy that was seen; an
  * acknowledged write is in every copy there is. Throws 'conflict' on a document with other content.
  */
-export const sendAcknowledged = async (bulk: Bulk, items: readonly BulkItem[]): Promise<void> => {
+export const sendAcknowledged = async (bulk: Bulk, items: Iterable<BulkItem>): Promise<void> => {
   let unclear = await sendBulk(bulk, items)
   let since = bulk.pace.now()
   for (let attempt = 0; unclear.length > 0; attempt++) {

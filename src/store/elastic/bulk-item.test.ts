@@ -75,7 +75,7 @@ test('cut: keeps order and every item, exceeds the limit only with a single item
   fc.assert(
     fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 30 }), (sizes, limit) => {
       const items = sizes.map((bytes, at) => ({ at, bytes }))
-      const runs = cut(items, limit)
+      const runs = [...cut(items, limit)]
       expect(runs.flat()).toEqual(items)
       const lengths = runs.map(run => run.reduce((sum, { bytes }) => sum + bytes, 0))
       for (const [at, run] of runs.entries()) {

@@ -88,22 +88,21 @@ export const fateOf = (
   return isPassing(status) ? 'again' : 'wrong'
 }
 
-/** Cuts items into runs of at most `maxBytes`; a larger item stands alone. */
-export const cut = <T extends { readonly bytes: number }>(
-  items: readonly T[],
+/** Cuts items into runs of at most `maxBytes`, one after the other as they are asked for; a larger item stands alone. */
+export const cut = function* <T extends { readonly bytes: number }>(
+  items: Iterable<T>,
   maxBytes: number,
-): readonly (readonly T[])[] => {
-  const runs: T[][] = []
-  let room = -1
+): Generator<readonly T[], void, void> {
+  let run: T[] = []
+  let room = maxBytes
   for (const each of items) {
-    const run = runs.at(-1)
-    if (run === undefined || each.bytes > room) {
-      runs.push([each])
-      room = maxBytes - each.bytes
-      continue
+    if (run.length > 0 && each.bytes > room) {
+      yield run
+      run = []
+      room = maxBytes
     }
     run.push(each)
     room -= each.bytes
   }
-  return runs
+  if (run.length > 0) yield run
 }

@@ -29,20 +29,20 @@ const BULK_BYTES = 4_000_000
 const IN_FLIGHT = 3
 
 /**
- * Carries out every item, whatever the order, and gives back those whose document exists already, or stands no more as
- * it was seen. Overload and cut connections are tried again item by item, a block is waited for; throws 'defect' when an item is refused,
+ * Carries out every item, whatever the order, taking them as they can be sent, and gives back those whose document
+ * exists already, or stands no more as it was seen. Overload and cut connections are tried again item by item, a block
+ * is waited for; throws 'defect' when an item is refused,
  * 'unavailable' when patience ends. Nothing is skipped.
  */
-export const sendBulk = async (bulk: Bulk, items: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+export const sendBulk = async (bulk: Bulk, items: Iterable<BulkItem>): Promise<readonly BulkItem[]> => {
   const runs = cut(items, BULK_BYTES)
   const existing: BulkItem[] = []
-  let next = 0
   const worker = async (): Promise<void> => {
-    for (let run = runs[next++]; run !== undefined; run = runs[next++])
-      existing.push(...(await sendRun(bulk, run)))
+    for (let next = runs.next(); !next.done; next = runs.next())
+      existing.push(...(await sendRun(bulk, next.value)))
   }
   // All workers end before a failure goes up: no write of this call happens after it.
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(IN_FLIGHT, runs.length) }, worker))
+  const ended = await Promise.allSettled(Array.from({ length: IN_FLIGHT }, worker))
   for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
   return existing
 }

@@ -27,7 +27,7 @@ test('journal: any split into parts reads back as the same entries, in order', (
   })
   fc.assert(
     fc.property(fc.array(entry), fc.integer({ min: 1, max: 500 }), (entries, maxBytes) => {
-      const parts = journalParts(entries, maxBytes)
+      const parts = [...journalParts(entries, maxBytes)]
       expect(parts.flatMap(readPart)).toEqual(entries)
       for (const part of parts)
         expect(part.split('\n').length === 2 || Buffer.byteLength(part) <= maxBytes).toBe(true)
@@ -36,7 +36,7 @@ test('journal: any split into parts reads back as the same entries, in order', (
 })
 
 test('journalParts: no change, no part', () => {
-  expect(journalParts([])).toEqual([])
+  expect([...journalParts([])]).toEqual([])
 })
 
 test('readPart: an index this version does not know is a defect', async () => {
@@ -47,9 +47,9 @@ test('readPart: an index this version does not know is a defect', async () => {
 test('partItems, applyItems: parts under the name of the batch, state with the version of its height', () => {
   const entries: readonly Entry[] = [{ index: wealth, id: 'a', source: '{"at":0}' }]
   expect(
-    partItems(names, 'b', journalParts(entries)).map(({ id, source }) => [id, JSON.parse(source ?? '')]),
+    [...partItems(names, 'b', journalParts(entries))].map(({ id, source }) => [id, JSON.parse(source ?? '')]),
   ).toEqual([['b-0', { batch: 'b', part: 0, body: 'wealth\t"a"\t{"at":0}\n' }]])
-  expect(applyItems(names, entries, 0).map(({ lines }) => JSON.parse(lines.split('\n')[0] ?? ''))).toEqual([
+  expect([...applyItems(names, entries, 0)].map(({ lines }) => JSON.parse(lines.split('\n')[0] ?? ''))).toEqual([
     {
       index: { _index: 'p-wealth', _id: 'a', version: 1, version_type: 'external_gte', require_alias: true },
     },

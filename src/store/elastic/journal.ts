@@ -21,12 +21,18 @@ export const entriesOf = (changes: readonly Change[], height: number): readonly 
   changes.map(({ index, doc }) => ({ index, id: doc.id, source: encode(index, doc, height) }))
 
 /** Bodies of the parts: one line for each entry, in order; index, id and text between tabs, which JSON escapes. */
-export const journalParts = (entries: readonly Entry[], maxBytes = PART_BYTES): readonly string[] => {
-  const lines = entries.map(({ index, id, source }) => {
+export const journalParts = function* (
+  entries: readonly Entry[],
+  maxBytes = PART_BYTES,
+): Generator<string, void, void> {
+  for (const run of cut(linesOf(entries), maxBytes)) yield run.map(({ line }) => line).join('')
+}
+
+const linesOf = function* (entries: readonly Entry[]) {
+  for (const { index, id, source } of entries) {
     const line = `${index.name}\t${JSON.stringify(id)}\t${source}\n`
-    return { line, bytes: Buffer.byteLength(line) }
-  })
-  return cut(lines, maxBytes).map(run => run.map(({ line }) => line).join(''))
+    yield { line, bytes: Buffer.byteLength(line) }
+  }
 }
 
 const byName = new Map<string, StateIndex>(stateIndices.map(index => [index.name, index]))
@@ -45,10 +51,17 @@ export const readPart = (body: string): readonly Entry[] =>
 export const partId = (batch: string, part: number): string => `${batch}-${part}`
 
 /** Writes of the parts of a batch. */
-export const partItems = (names: Names, batch: string, parts: readonly string[]): readonly BulkItem[] =>
-  parts.map((body, part) =>
-    createItem(names.journal, partId(batch, part), JSON.stringify({ batch, part, body })),
-  )
+export const partItems = function* (
+  names: Names,
+  batch: string,
+  parts: Iterable<string>,
+): Generator<BulkItem, void, void> {
+  let part = 0
+  for (const body of parts) {
+    yield createItem(names.journal, partId(batch, part), JSON.stringify({ batch, part, body }))
+    part++
+  }
+}
 
 /** All entries of a committed batch. */
 export const readJournal = async (
@@ -78,5 +91,11 @@ const bodyOf = ({ body }: { readonly body?: unknown }): string => {
 }
 
 /** Writes of the entries as of `height`; what is newer already stays. */
-export const applyItems = (names: Names, entries: readonly Entry[], height: number): readonly BulkItem[] =>
-  entries.map(({ index, id, source }) => versionedItem(names.into(index), id, versionAt(height), source))
+export const applyItems = function* (
+  names: Names,
+  entries: readonly Entry[],
+  height: number,
+): Generator<BulkItem, void, void> {
+  const version = versionAt(height)
+  for (const { index, id, source } of entries) yield versionedItem(names.into(index), id, version, source)
+}

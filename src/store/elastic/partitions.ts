@@ -11,7 +11,10 @@ export const FIRST_PARTITION: Partitions = [0]
 export const NOTHING_FILLED: Filling = { partition: 0, documents: 0 }
 
 /** The partitions once a batch is written; the very same list when it opens none. Throws 'defect' on any but the next. */
-export const partitionsWith = (partitions: Partitions, { first, filling }: Batch): Partitions => {
+export const partitionsWith = (
+  partitions: Partitions,
+  { first, filling }: Pick<Batch, 'first' | 'filling'>,
+): Partitions => {
   if (filling.partition === partitions.length - 1) return partitions
   if (filling.partition === partitions.length) return [...partitions, first]
   throw new Failure(

@@ -1,16 +1,16 @@
-import { blocks } from '#indices/block.ts'
-import { records } from '#indices/record.ts'
-import type { Change, HistoryIndex, Key } from '#indices/registry.ts'
-import { transactions } from '#indices/transaction.ts'
+import { Failure } from '#failure/failure.ts'
+import { type Change, historyIndices, type Key } from '#indices/registry.ts'
 import { checkBatch } from '#store/batch.ts'
 import type { Batch, Identity, Writer } from '#store/port.ts'
 import { sendAcknowledged } from './acknowledged.ts'
 import type { Bulk } from './bulk.ts'
-import { type BulkItem, createItem, deleteItem } from './bulk-item.ts'
+import { type BulkItem, deleteItem } from './bulk-item.ts'
 import type { CreateOptions } from './create.ts'
-import { decode, encode } from './documents.ts'
+import { decode } from './documents.ts'
 import { dueBalances } from './due.ts'
 import { getMany } from './get-many.ts'
+import { historyItems } from './history.ts'
+import { historyAhead, type Stored } from './history-ahead.ts'
 import { keepHold } from './hold.ts'
 import { type Entry, entriesOf, journalParts, partId, partItems } from './journal.ts'
 import { acquire } from './lease.ts'
@@ -18,7 +18,7 @@ import { membersOf } from './members.ts'
 import type { Checkpoint } from './meta.ts'
 import type { Names } from './names.ts'
 import { createPartition, showPartition } from './open-partition.ts'
-import { type Partitions, partitionAt, partitionsWith } from './partitions.ts'
+import { partitionsWith } from './partitions.ts'
 import { apply, recover } from './recover.ts'
 import { refresh } from './refresh.ts'
 import { rewriteDocuments } from './rewrite.ts'
@@ -37,8 +37,9 @@ export type WriterOptions = {
 
 /**
  * Takes the store over and brings it to its checkpoint. A batch goes in four steps: history and journal; the
- * checkpoint by compare-and-set (from here on it is committed); state; publication. One that opens a partition creates
- * its indices before the first step and shows them after it. Killed between any two, the next loader goes on from the
+ * checkpoint by compare-and-set (from here on it is committed); state; publication. Most of the history may have gone
+ * before, see `history-ahead.ts`. One that opens a partition creates its indices before the first step and shows them
+ * after it. Killed between any two, the next loader goes on from the
  * checkpoint.
  */
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
@@ -58,8 +59,13 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   }
   // Set while a batch is under way: a failure leaves the store to be recovered before the next one.
   let unclear = false
-  const commit = async (batch: Batch): Promise<void> => {
+  const ahead = historyAhead({ bulk, names, create: options.create, checkpoint: holder.checkpoint })
+  const commit = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
+    await stored?.written
     if (unclear) {
+      if (stored !== undefined)
+        throw new Failure('unavailable', `What was stored ahead of block ${batch.first} is to be cleared up.`)
+      await ahead.forget()
       await holder.renew()
       await recover(bulk, names, holder.checkpoint())
       unclear = false
@@ -67,19 +73,27 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     }
     holder.requireHold()
     const before = holder.checkpoint()
-    checkBatch(batch, before.end)
+    checkBatch(batch, before.end, stored?.last)
     const partitions = partitionsWith(before.partitions, batch)
     const { partition } = batch.filling
+    if (stored !== undefined && stored.partition !== partition)
+      throw new Failure('defect', `What was stored ahead of block ${batch.first} is in another partition.`)
     const opens = partitions !== before.partitions
-    const prepared = prepare(names, batch, { ...before, partitions })
+    const entries = entriesOf(batch.changes, batch.end.height)
     unclear = true
-    if (opens) await createPartition(bulk.connection, names, partition, options.create)
-    await writeHistory(bulk, prepared)
+    if (opens && stored === undefined)
+      await createPartition(bulk.connection, names, partition, options.create)
+    const name = crypto.randomUUID()
+    const parts = await writeAll(bulk, names, { name, batch, partition, entries, before })
+    await refresh(
+      bulk,
+      historyIndices.map(index => names.partition(index, partition)),
+    )
     if (opens) await showPartition(bulk.connection, names, partition)
     const { end, filling } = batch
-    await holder.set({ end, batch: prepared.name, parts: prepared.parts, partitions, filling })
-    const touched = new Set(prepared.entries.map(({ index }) => names.state(index)))
-    await apply(bulk, names, holder.checkpoint(), prepared.entries, [...touched])
+    await holder.set({ end, batch: name, parts, partitions, filling })
+    const touched = new Set(entries.map(({ index }) => names.state(index)))
+    await apply(bulk, names, holder.checkpoint(), entries, [...touched])
     unclear = false
   }
   let last: Promise<void> = Promise.resolve()
@@ -97,7 +111,8 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       return holder.checkpoint().filling
     },
     partitionDocuments: options.partitionDocuments,
-    commit: batch => inTurn(() => commit(batch)),
+    stage: ahead.store,
+    commit: batch => ahead.commit(batch, stored => inTurn(() => commit(batch, stored))),
     rewrite: rewrite =>
       inTurn(async () => {
         // Also makes sure that the store is still ours.
@@ -110,64 +125,40 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     members: range => membersOf(bulk.connection, names, range),
     release: async () => {
       await last
+      await ahead.forget()
       await holder.release()
       options.onRelease()
     },
   }
 }
 
-type Prepared = {
+type Whole = {
   readonly name: string
-  readonly parts: number
+  readonly batch: Batch
+  readonly partition: number
   readonly entries: readonly Entry[]
-  readonly history: readonly BulkItem[]
-  readonly journal: readonly BulkItem[]
-  /** Indices the history goes to. */
-  readonly indices: readonly string[]
+  readonly before: Pick<Checkpoint, 'batch' | 'parts'>
 }
 
-/** Everything the batch writes, as text; throws 'defect' on what could not be stored, before anything is written. */
-const prepare = (
+/** Writes what is left of a batch's history, its journal, and the end of the journal before; how many parts that has. */
+const writeAll = async (
+  bulk: Bulk,
   names: Names,
-  batch: Batch,
-  before: Pick<Checkpoint, 'batch' | 'parts' | 'partitions'>,
-): Prepared => {
-  const name = crypto.randomUUID()
-  const entries = entriesOf(batch.changes, batch.end.height)
-  const parts = journalParts(entries)
-  const history = [
-    ...historyItems(names, blocks, batch.blocks, before.partitions),
-    ...historyItems(names, transactions, batch.transactions, before.partitions),
-    ...historyItems(names, records, batch.records, before.partitions),
-  ]
-  // The journal before is applied and published; it goes along with this batch.
-  const old = Array.from({ length: before.parts }, (_, part) =>
-    deleteItem(names.journal, partId(before.batch, part)),
-  )
-  const indices = [...new Set(history.map(({ index }) => index))]
-  return {
-    name,
-    parts: parts.length,
-    entries,
-    history,
-    journal: [...partItems(names, name, parts), ...old],
-    indices,
+  { name, batch, partition, entries, before }: Whole,
+): Promise<number> => {
+  let parts = 0
+  const items = function* (): Generator<BulkItem, void, void> {
+    yield* historyItems(names, partition, batch)
+    for (const item of partItems(names, name, journalParts(entries))) {
+      parts++
+      yield item
+    }
+    // The journal before is applied and published; it goes along with this batch.
+    for (let part = 0; part < before.parts; part++)
+      yield deleteItem(names.journal, partId(before.batch, part))
   }
-}
-
-const historyItems = (
-  names: Names,
-  index: HistoryIndex,
-  docs: readonly { readonly id: string; readonly height: number }[],
-  partitions: Partitions,
-): readonly BulkItem[] =>
-  docs.map(doc =>
-    createItem(names.partition(index, partitionAt(partitions, doc.height)), doc.id, encode(index, doc)),
-  )
-
-const writeHistory = async (bulk: Bulk, prepared: Prepared): Promise<void> => {
-  await sendAcknowledged(bulk, [...prepared.history, ...prepared.journal])
-  await refresh(bulk, prepared.indices)
+  await sendAcknowledged(bulk, items())
+  return parts
 }
 
 /** State as of the last committed batch: it is applied and refreshed before the next one begins. */
