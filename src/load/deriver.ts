@@ -11,8 +11,8 @@ import { expiries } from './expiries.ts'
 import { rangeCache } from './range-cache.ts'
 import { stateCache, unknownKeys } from './state-cache.ts'
 
-/** State documents held between batches: some 100 MB at most. */
-const CACHED = 100_000
+/** State documents held between batches, twice as many at most: some 30 MB. */
+const CACHED = 30_000
 /** Keys asked for in one call. */
 const FETCHED_AT_ONCE = 5_000
 

@@ -2,6 +2,7 @@ import type { LoadedBlock } from '#chain/block.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
 import { type BatchBounds, type BatchBuilder, batchBuilder } from './batch-builder.ts'
+import { collector } from './collect.ts'
 import { deriver } from './deriver.ts'
 import type { LoadOptions } from './load.ts'
 import { partitioning } from './partitioning.ts'
@@ -44,6 +45,8 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   const derive = deriver(writer, partitions.next)
   const { stage } = writer
   const bounds = options.batch ?? (stage === undefined ? HELD : STAGED)
+
+  const collect = collector()
 
   let height = checkpoint?.height ?? -1
   let hash = checkpoint?.hash
@@ -90,6 +93,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     run: readonly LoadedBlock[],
     onProgress: (progress: Progress) => void,
   ): Promise<void> => {
+    collect()
     await derive.derive(run, async documents => {
       if (batch.empty) begun = performance.now()
       batch.add(documents)

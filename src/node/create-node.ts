@@ -25,8 +25,8 @@ export type NodeOptions = {
   readonly clock?: Clock
 }
 
-/** Size of bulk answers that is aimed at: large enough that the request's own cost is nothing. */
-const TARGET_BYTES = 4 * 1024 * 1024
+/** Size of bulk answers that is aimed at: large enough that the request's own cost is nothing, small enough to hold many decoded. */
+const TARGET_BYTES = 1024 * 1024
 
 /** Nodes over HTTP RPC as one (`port.ts`). Throws Failure 'usage' for URLs that are none. Asks nothing yet. */
 export const createNode = ({

@@ -22,7 +22,7 @@ export type Connection = {
 /** Pages of a reader's own cache, KiB: what lies beyond is in the system's cache anyway. */
 const READER_CACHE_KIB = 4_000
 /** A batch's pages should stay in memory until it commits. */
-const WRITER_CACHE_KIB = 64_000
+const WRITER_CACHE_KIB = 32_000
 /** What the log may keep on disk when it was folded into the file; a long batch may need more for a while. */
 const LOG_BYTES = 64 * 1024 * 1024
 
