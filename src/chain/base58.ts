@@ -2,37 +2,64 @@ import { Failure } from '#failure/failure.ts'
 
 /** Bitcoin's alphabet, as go-iost uses it. */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-const DIGITS: ReadonlyMap<string, number> = new Map([...ALPHABET].map((letter, digit) => [letter, digit]))
-/** Digits taken at once: 58^9 is the largest power of 58 under 2^53. */
-const CHUNK = 9
+const NO_DIGIT = 255
+const DIGITS = new Uint8Array(128).fill(NO_DIGIT)
+for (const [digit, letter] of [...ALPHABET].entries()) DIGITS[letter.charCodeAt(0)] = digit
+/** A number that is read is held in limbs of three bytes, so that a limb times four digits is exact in a double. */
+const LIMB_BYTES = 3
+const LIMB = 2 ** 24
+/** Digits taken at once. */
+const CHUNK = 4
 const POWERS = Array.from({ length: CHUNK + 1 }, (_, count) => 58 ** count)
-const CHUNK_POWER = 58n ** BigInt(CHUNK)
+/** Digits written at once: 58^9 is the largest power of 58 under 2^53. */
+const WRITTEN = 9
+const WRITTEN_POWER = 58n ** BigInt(WRITTEN)
 
-const decodeChunk = (text: string): number | undefined => {
-  let value = 0
-  for (const letter of text) {
-    const digit = DIGITS.get(letter)
-    if (digit === undefined) return undefined
-    value = value * 58 + digit
+/** Multiplies the lowest `used` limbs by `factor` and adds; how many are in use then. */
+const multiplyAdd = (limbs: number[], used: number, factor: number, summand: number): number => {
+  let carry = summand
+  for (let at = 0; at < used; at += 1) {
+    const product = (limbs[at] ?? 0) * factor + carry
+    carry = Math.floor(product / LIMB)
+    limbs[at] = product - carry * LIMB
   }
-  return value
+  if (carry === 0) return used
+  limbs[used] = carry
+  return used + 1
 }
 
 /** The bytes of a base58 text, each leading `1` one zero byte; undefined when a letter is not of the alphabet. */
 export const base58Bytes = (text: string): Uint8Array | undefined => {
-  let value = 0n
-  for (let at = 0; at < text.length; at += CHUNK) {
-    const part = text.slice(at, at + CHUNK)
-    const digits = decodeChunk(part)
-    if (digits === undefined) return undefined
-    value = value * (part.length === CHUNK ? CHUNK_POWER : BigInt(POWERS[part.length] ?? 1)) + BigInt(digits)
+  const { length } = text
+  const limbs: number[] = []
+  let used = 0
+  for (let at = 0; at < length; at += CHUNK) {
+    const end = Math.min(length, at + CHUNK)
+    let value = 0
+    for (let next = at; next < end; next += 1) {
+      const digit = DIGITS[text.charCodeAt(next)] ?? NO_DIGIT
+      if (digit === NO_DIGIT) return undefined
+      value = value * 58 + digit
+    }
+    used = multiplyAdd(limbs, used, POWERS[end - at] ?? 1, value)
   }
   let zeros = 0
   while (text[zeros] === '1') zeros += 1
-  const hex = value === 0n ? '' : value.toString(16)
-  const digits = hex.length % 2 === 0 ? hex : `0${hex}`
-  const bytes = new Uint8Array(zeros + digits.length / 2)
-  bytes.set(Buffer.from(digits, 'hex'), zeros)
+  let highest = limbs[used - 1] ?? 0
+  let digits = used * LIMB_BYTES
+  for (; digits > 0 && highest < 2 ** 16; highest *= 256) digits -= 1
+  return bytesOf(limbs, zeros, digits)
+}
+
+/** The lowest `count` bytes of a number, highest first, behind so many zero bytes. */
+const bytesOf = (limbs: readonly number[], zeros: number, count: number): Uint8Array => {
+  const bytes = new Uint8Array(zeros + count)
+  let place = zeros + count
+  for (const limb of limbs)
+    for (let shift = 0; shift < 24 && place > zeros; shift += 8) {
+      place -= 1
+      bytes[place] = limb >> shift
+    }
   return bytes
 }
 
@@ -50,10 +77,10 @@ export const encodeBase58 = (bytes: Uint8Array): string => {
   let value = zeros === bytes.length ? 0n : BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
   let text = ''
   while (value > 0n) {
-    let digits = Number(value % CHUNK_POWER)
-    value /= CHUNK_POWER
+    let digits = Number(value % WRITTEN_POWER)
+    value /= WRITTEN_POWER
     // A chunk is written whole, except the highest one: that one ends with its first digit.
-    for (let place = 0; place < CHUNK && (value > 0n || digits > 0); place += 1) {
+    for (let place = 0; place < WRITTEN && (value > 0n || digits > 0); place += 1) {
       text = `${ALPHABET[digits % 58]}${text}`
       digits = Math.floor(digits / 58)
     }
