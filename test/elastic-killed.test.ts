@@ -46,7 +46,11 @@ const underLoad = async (target: TestElastic, seed: number) => {
   const pauses: string[] = []
   const loading = loadFrom(node.url, target.reopen(), {
     onProgress,
-    batch: { documents: DOCUMENTS, bytes: Number.MAX_SAFE_INTEGER },
+    batch: {
+      documents: DOCUMENTS,
+      bytes: Number.MAX_SAFE_INTEGER,
+      piece: { documents: Math.ceil(DOCUMENTS / 4), bytes: Number.MAX_SAFE_INTEGER },
+    },
     log: (_level, _message, fields) => pauses.push(String(fields?.['reason'])),
   })
   // Told when it is waited for at the end.

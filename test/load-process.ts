@@ -20,7 +20,12 @@ const [to, documents] = rest.map(Number)
 await loadFrom(node, store, {
   ...(to === undefined ? {} : { to }),
   onProgress: ({ height }) => process.stdout.write(`${height}\n`),
-  batch: { documents: documents ?? 1_000, bytes: Number.MAX_SAFE_INTEGER },
+  batch: {
+    documents: documents ?? 1_000,
+    bytes: Number.MAX_SAFE_INTEGER,
+    // Several of a batch, each of some blocks.
+    piece: { documents: Math.ceil((documents ?? 1_000) / 4), bytes: Number.MAX_SAFE_INTEGER },
+  },
 })
 await store.close()
 process.exit(0)

@@ -94,8 +94,7 @@ export const batchBuilder = (bounds: BatchBounds): BatchBuilder => {
       return { blocks, transactions, records, filling }
     },
     build: (changes, filling, lib) => {
-      if (first === undefined || end === undefined)
-        throw new RangeError('A batch has at least one block.')
+      if (first === undefined || end === undefined) throw new RangeError('A batch has at least one block.')
       const { blocks, transactions, records } = held
       return { first, end: { ...end, lib }, blocks, transactions, records, filling, changes }
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { wealth } from '#indices/wealth.ts'
-import { checkBatch } from './batch.ts'
+import { type Ahead, checkBatch } from './batch.ts'
 import { checkIdentity } from './identity.ts'
 import type { Batch, Identity } from './port.ts'
 import {
@@ -74,6 +74,37 @@ describe('checkBatch', () => {
           ? undefined
           : (['defect', `Batch of blocks ${batch.first} to ${batch.end.height}: ${problem}.`] as const)
       expect(messageOf(() => checkBatch(batch, checkpoint))).toEqual(expected)
+    })
+})
+
+describe('checkBatch with history stored ahead', () => {
+  const { lib: _, ...ahead } = publishedAt(4)
+  const rest = { ...batchOf(3, 6), blocks: [blockDoc(5), blockDoc(6)] }
+  const cases: readonly (readonly [string, Batch, Ahead, string | undefined])[] = [
+    ['the rest', rest, ahead, undefined],
+    ['nothing is left', { ...batchOf(3, 4), blocks: [] }, ahead, undefined],
+    ['all again', batchOf(3, 6), ahead, 'has 4 blocks'],
+    ['a hole', { ...rest, blocks: [blockDoc(6)] }, ahead, 'has 1 blocks'],
+    [
+      'a row of a block stored ahead',
+      { ...rest, records: [recordDoc(4, 0)] },
+      ahead,
+      'document 000000000004-00001-00000 is of block 4',
+    ],
+    [
+      'another last block',
+      { ...batchOf(3, 4), blocks: [] },
+      { ...ahead, hash: 'x' },
+      'its end has hash hash-4, its last block x, and times must agree too',
+    ],
+  ]
+  for (const [name, batch, before, problem] of cases)
+    test(name, () => {
+      const expected =
+        problem === undefined
+          ? undefined
+          : (['defect', `Batch of blocks ${batch.first} to ${batch.end.height}: ${problem}.`] as const)
+      expect(messageOf(() => checkBatch(batch, publishedAt(2), before))).toEqual(expected)
     })
 })
 

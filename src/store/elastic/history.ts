@@ -1,5 +1,5 @@
 import type { DocOf } from '#indices/define.ts'
-import { historyIndices, type HistoryIndex } from '#indices/registry.ts'
+import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
 import type { History } from '#store/port.ts'
 import { type BulkItem, createItem } from './bulk-item.ts'
 import { encode } from './documents.ts'

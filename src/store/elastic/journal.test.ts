@@ -49,7 +49,9 @@ test('partItems, applyItems: parts under the name of the batch, state with the v
   expect(
     [...partItems(names, 'b', journalParts(entries))].map(({ id, source }) => [id, JSON.parse(source ?? '')]),
   ).toEqual([['b-0', { batch: 'b', part: 0, body: 'wealth\t"a"\t{"at":0}\n' }]])
-  expect([...applyItems(names, entries, 0)].map(({ lines }) => JSON.parse(lines.split('\n')[0] ?? ''))).toEqual([
+  expect(
+    [...applyItems(names, entries, 0)].map(({ lines }) => JSON.parse(lines.split('\n')[0] ?? '')),
+  ).toEqual([
     {
       index: { _index: 'p-wealth', _id: 'a', version: 1, version_type: 'external_gte', require_alias: true },
     },
