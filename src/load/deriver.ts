@@ -21,6 +21,11 @@ const FETCHED_AT_ONCE = 5_000
  * meanwhile deriving goes on over what that batch says.
  */
 export type Deriver = {
+  /**
+   * Begins to fetch what a run of blocks needs, while the run before it is derived: `derive` waits for it. At most one
+   * run ahead, so that nothing is forgotten and fetched anew while an older answer is on its way.
+   */
+  prefetch(run: readonly LoadedBlock[]): void
   /** Documents of a run of blocks, each derived over the state the block before it left. */
   derive(run: readonly LoadedBlock[], each: (documents: BlockDocuments) => Promise<void>): Promise<void>
   /** State documents put since the last `cut`. */
@@ -52,11 +57,13 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     for (let at = 0; at < unknown.length; at += FETCHED_AT_ONCE) {
       const asked = unknown.slice(at, at + FETCHED_AT_ONCE)
       const docs = await writer.getMany(asked)
-      asked.forEach(({ index, id }, i) => {
-        cache.set(index, id, docs[i])
+      asked.forEach((key, i) => {
+        // Derived blocks may have fetched and changed it meanwhile: what is known is newer.
+        if (lookup(key) === UNKNOWN) cache.set(key.index, key.id, docs[i])
       })
     }
   }
+  const fetching = new WeakMap<readonly LoadedBlock[], Promise<void>>()
   const dueBalance = (id: string, time: bigint): boolean => {
     const doc = state.get(balances, id)
     return doc?.next_due !== undefined && doc.next_due <= time
@@ -88,9 +95,16 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
   }
 
   return {
+    prefetch: run => {
+      const fetched = fetch(run.flatMap(loaded => needsOf(loaded)))
+      fetching.set(run, fetched)
+      // Told to whoever derives the run.
+      fetched.catch(() => undefined)
+    },
     derive: async (run, each) => {
       const last = run.at(-1)
       if (last === undefined) return
+      await fetching.get(run)
       cache.trim()
       await due.extend(last.block.time, unwritten())
       // Whichever block of the run they fall in.

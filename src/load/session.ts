@@ -112,6 +112,8 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     const blocks = node.blocks({ from: derived + 1, to, signal, ...parent })[Symbol.asyncIterator]()
     let failed: { readonly error: unknown } | undefined
     let run: LoadedBlock[] = []
+    /** The run before: it is derived while what this one needs is fetched. */
+    let ahead: readonly LoadedBlock[] = []
     let letters = 0
     try {
       while (failed === undefined) {
@@ -122,12 +124,15 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
         run.push(next.value)
         letters += next.value.block.transactions.reduce((sum, { body }) => sum + body.length, 0)
         if (run.length < RUN.blocks && letters < RUN.letters) continue
-        const full = run
+        derive.prefetch(run)
+        const full = ahead
+        ahead = run
         run = []
         letters = 0
         await take(full, onProgress)
       }
       if (signal.aborted) return
+      await take(ahead, onProgress)
       await take(run, onProgress)
       await commit(onProgress)
       await settle()

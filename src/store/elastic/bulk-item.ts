@@ -22,10 +22,12 @@ const item = (
   action: BulkItem['action'],
   index: string,
   id: string,
-  meta: Readonly<Record<string, unknown>>,
+  /** Further members of the action, each behind a comma. */
+  meta: string,
   source?: string,
 ): BulkItem => {
-  const head = JSON.stringify({ [action]: { _index: index, _id: id, ...meta } })
+  // Put together by hand: there is one for every document.
+  const head = `{"${action}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}${meta}}}`
   const lines = source === undefined ? `${head}\n` : `${head}\n${source}\n`
   const bytes = Buffer.byteLength(lines)
   return { action, index, id, lines, bytes, ...(source === undefined ? {} : { source }) }
@@ -33,15 +35,15 @@ const item = (
 
 /** Writes a document that must not exist yet. */
 export const createItem = (index: string, id: string, source: string): BulkItem =>
-  item('create', index, id, {}, source)
+  item('create', index, id, '', source)
 
 /** Writes a document unless one of a higher version is there; the same version is written again. */
 export const versionedItem = (alias: string, id: string, version: number, source: string): BulkItem =>
-  item('index', alias, id, { version, version_type: 'external_gte', require_alias: true }, source)
+  item('index', alias, id, `,"version":${version},"version_type":"external_gte","require_alias":true`, source)
 
 /** Writes a document whatever is there. */
 export const indexItem = (index: string, id: string, source: string): BulkItem =>
-  item('index', index, id, {}, source)
+  item('index', index, id, '', source)
 
 /** Writes a document over the one that was seen; refused when that one was written anew or is gone since then. */
 export const rewriteSeenItem = (
@@ -54,13 +56,13 @@ export const rewriteSeenItem = (
 
 /** Deletes a document unless one of a higher version is there. */
 export const versionedDeleteItem = (alias: string, id: string, version: number): BulkItem =>
-  item('delete', alias, id, { version, version_type: 'external_gte' })
+  item('delete', alias, id, `,"version":${version},"version_type":"external_gte"`)
 
 /** Deletes a document as it was seen: one written anew since then stays. */
 export const deleteSeenItem = (index: string, id: string, seqNo: number, primaryTerm: number): BulkItem =>
-  item('delete', index, id, { if_seq_no: seqNo, if_primary_term: primaryTerm })
+  item('delete', index, id, `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`)
 
-export const deleteItem = (index: string, id: string): BulkItem => item('delete', index, id, {})
+export const deleteItem = (index: string, id: string): BulkItem => item('delete', index, id, '')
 
 /** What becomes of an item after an answer. */
 export type ItemFate =

@@ -17,7 +17,7 @@ const MAX_TERM_BYTES = 32_766
  * committed nothing in it may be refused any more.
  */
 export const encode = (index: Index, doc: { readonly id: string }, at?: number): string => {
-  const idBytes = Buffer.byteLength(doc.id)
+  const idBytes = bytesUpTo(doc.id, MAX_ID_BYTES)
   if (idBytes === 0 || idBytes > MAX_ID_BYTES)
     throw new Failure(
       'defect',
@@ -25,7 +25,7 @@ export const encode = (index: Index, doc: { readonly id: string }, at?: number):
     )
   const values = doc as unknown as Source
   const written: string[] = []
-  for (const [name, field] of Object.entries(index.fields)) {
+  for (const [name, field] of entriesOf(index)) {
     const value = values[name]
     if (value === undefined && field.optional) continue
     const text = encodeValue(field, value)
@@ -40,13 +40,29 @@ export const encode = (index: Index, doc: { readonly id: string }, at?: number):
   return `{${written.join(',')}}`
 }
 
+type Entries = readonly (readonly [name: string, field: Field])[]
+
+/** Asked for with every document. */
+const entries = new WeakMap<Index, Entries>()
+const entriesOf = (index: Index): Entries => {
+  const known = entries.get(index)
+  if (known !== undefined) return known
+  const made = Object.entries(index.fields)
+  entries.set(index, made)
+  return made
+}
+
+/** Bytes of UTF-8; for a text so short that it can not have more than `limit`, its letters. */
+const bytesUpTo = (text: string, limit: number): number =>
+  text.length * 3 <= limit ? text.length : Buffer.byteLength(text)
+
 const shown = (value: unknown): string => String(value).slice(0, 80)
 
 /** undefined: the value is not of the field's kind. Lone surrogates, which no UTF-8 can carry, become U+FFFD. */
 const encodeValue = (field: Field, value: unknown): string | undefined => {
   switch (field.kind) {
     case 'keyword':
-      return typeof value === 'string' && Buffer.byteLength(value) <= MAX_TERM_BYTES
+      return typeof value === 'string' && bytesUpTo(value, MAX_TERM_BYTES) <= MAX_TERM_BYTES
         ? JSON.stringify(value.toWellFormed())
         : undefined
     case 'text':
@@ -69,22 +85,10 @@ const encodeValue = (field: Field, value: unknown): string | undefined => {
 const isInt64 = (value: unknown): value is bigint =>
   typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
 
-type Named = { readonly name: string; readonly field: Field }
-const fieldLists = new WeakMap<Index, readonly Named[]>()
-
-/** The fields of an index, listed once: a page decodes twenty documents. */
-const fieldsOf = (index: Index): readonly Named[] => {
-  const known = fieldLists.get(index)
-  if (known !== undefined) return known
-  const listed = Object.entries(index.fields).map(([name, field]) => ({ name, field }))
-  fieldLists.set(index, listed)
-  return listed
-}
-
 /** The document of an index behind a `_source`. */
 export const decode = <I extends Index>(index: I, id: string, source: Source): DocOf<I> => {
   const doc: Record<string, unknown> = { id }
-  for (const { name, field } of fieldsOf(index)) {
+  for (const [name, field] of entriesOf(index)) {
     const value = source[name]
     if (value === undefined && field.optional) continue
     doc[name] = decodeValue(field, value)
