@@ -1,7 +1,7 @@
 /** Resident memory, in bytes, from which on garbage is collected sooner than the engine would: it lets a heap double. */
-const FROM = 240_000_000
+const FROM = 200_000_000
 /** Growth since the last collection before the next one: each of them looks at all that is alive. */
-const GROWTH = 50_000_000
+const GROWTH = 40_000_000
 
 export type Memory = {
   readonly resident: () => number
@@ -13,10 +13,17 @@ const processMemory: Memory = {
   collect: () => Bun.gc(true),
 }
 
-/** To be called now and then: keeps the memory of a long load flat, whatever the engine thinks the machine has. */
-export const collector = ({ resident, collect }: Memory = processMemory): (() => void) => {
+/** Documents between two looks at the memory. */
+const EVERY = 1_000
+
+/** Keeps the memory of a long load flat, whatever the engine thinks the machine has; told of documents as they are made. */
+export const collector = ({ resident, collect }: Memory = processMemory): ((documents: number) => void) => {
   let next = FROM
-  return () => {
+  let made = 0
+  return documents => {
+    made += documents
+    if (made < EVERY) return
+    made = 0
     if (resident() < next) return
     collect()
     next = Math.max(FROM, resident() + GROWTH)

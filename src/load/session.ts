@@ -93,13 +93,13 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     run: readonly LoadedBlock[],
     onProgress: (progress: Progress) => void,
   ): Promise<void> => {
-    collect()
     await derive.derive(run, async documents => {
       if (batch.empty) begun = performance.now()
       batch.add(documents)
       partitions.add(documents)
       derived = documents.block.height
       hash = documents.block.hash
+      collect(1 + documents.transactions.length + documents.records.length)
       // A batch goes to one partition.
       if (batch.full(derive.changed()) || partitions.full() || performance.now() - begun > oldestMs())
         await commit(onProgress)
