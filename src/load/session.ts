@@ -131,12 +131,14 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
         letters = 0
         await take(full, onProgress)
       }
-      if (signal.aborted) return
-      await take(ahead, onProgress)
-      await take(run, onProgress)
+      if (!signal.aborted) {
+        await take(ahead, onProgress)
+        await take(run, onProgress)
+      }
+      // What is derived is kept, also by one that is told to stop: far from the head it is the work of seconds.
       await commit(onProgress)
       await settle()
-      if (failed !== undefined) throw failed.error
+      if (failed !== undefined && !signal.aborted) throw failed.error
     } finally {
       await blocks.return?.()
     }
