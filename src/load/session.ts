@@ -15,8 +15,8 @@ const HELD: BatchBounds = { documents: 20_000, bytes: 8_000_000 }
 const STAGED: BatchBounds = {
   documents: 200_000,
   bytes: Number.POSITIVE_INFINITY,
-  changes: 30_000,
-  piece: { documents: 10_000, bytes: 6_000_000 },
+  changes: 25_000,
+  piece: { documents: 8_000, bytes: 4_000_000 },
 }
 /** Blocks whose state is fetched with one question to the store, and the letters of their transactions at most. */
 const RUN = { blocks: 200, letters: 1_000_000 }

@@ -25,7 +25,7 @@ export type Bulk = {
 }
 
 /** Bodies of some MB are where bulk loading stops getting faster. */
-const BULK_BYTES = 4_000_000
+const BULK_BYTES = 2_000_000
 const IN_FLIGHT = 3
 
 /**

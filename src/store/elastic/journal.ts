@@ -15,7 +15,7 @@ export type Entry = {
 }
 
 /** Parts of the journal, in bytes of the entries' text; escaping in JSON adds about a fifth. */
-const PART_BYTES = 4_000_000
+const PART_BYTES = 2_000_000
 
 export const entriesOf = (changes: readonly Change[], height: number): readonly Entry[] =>
   changes.map(({ index, doc }) => ({ index, id: doc.id, source: encode(index, doc, height) }))
