@@ -50,7 +50,7 @@ export const rewriteSeenItem = (
   { index, id, source }: Pick<BulkItem, 'index' | 'id' | 'source'>,
   { seqNo, primaryTerm }: { readonly seqNo: number; readonly primaryTerm: number },
 ): BulkItem => ({
-  ...item('index', index, id, { if_seq_no: seqNo, if_primary_term: primaryTerm }, source),
+  ...item('index', index, id, `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`, source),
   seen: true,
 })
 
