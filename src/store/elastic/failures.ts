@@ -32,8 +32,6 @@ export const isMissingIndex = (failure: unknown): boolean => {
 }
 
 export const MISSING_INDEX = 'index_not_found_exception'
-/** Of a get: the index is there, no copy of the shard is. */
-export const NO_SHARD = 'no_shard_available_action_exception'
 /** Disk above the flood stage, or an index set read-only by hand. */
 export const BLOCKED = 'cluster_block_exception'
 

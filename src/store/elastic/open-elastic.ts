@@ -15,6 +15,7 @@ import type { Hints } from './rank-begin.ts'
 import { rememberState } from './remembered.ts'
 import { readableFrom, removedMeanwhile } from './served.ts'
 import { openSessions } from './session.ts'
+import { untilStarted } from './started.ts'
 import { tellingWriter } from './telling-writer.ts'
 import { openView } from './view.ts'
 import { openWriter } from './writer.ts'
@@ -103,11 +104,13 @@ export const openElastic = (options: ElasticOptions): Store => {
     try {
       const stored = await readCheckpoint(connection, names)
       requireAll(await checkIndices(connection, names))
+      const own = names.at(stored?.checkpoint.generations)
+      await untilStarted(connection, own, pace)
       const leaseMs = options.leaseMs ?? LEASE_MS
       const partitionDocuments = options.partitionDocuments ?? PARTITION_DOCUMENTS
       const opened = await openWriter({
         bulk,
-        names: names.at(stored?.checkpoint.generations),
+        names: own,
         identity,
         leaseMs,
         partitionDocuments,

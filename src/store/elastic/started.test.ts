@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { accounts } from '#indices/account.ts'
+import { identity } from '#store/suite/fixture.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/elasticsearch.ts'
+import { type IndexShape, metaShape, shapeOf } from './mappings.ts'
+
+const put = async (url: string, body: object): Promise<void> => {
+  const answer = await fetch(url, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(await answer.text())
+}
+
+/** An index as another process has just created it, whose shard does not start before it is told to. */
+const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape: IndexShape) => {
+  const alias = `${prefix}-${name}`
+  const index = `${url}/${alias}-0`
+  await put(`${index}?wait_for_active_shards=0`, {
+    settings: { index: { ...shape.settings.index, 'routing.allocation.enable': 'none' } },
+    mappings: shape.mappings,
+    aliases: { [alias]: {} },
+  })
+  return () => put(`${index}/_settings`, { 'index.routing.allocation.enable': null })
+}
+
+const isWaiting = async (work: Promise<unknown>): Promise<boolean> =>
+  (await Promise.race([work, Bun.sleep(1_000).then(() => 'waiting')])) === 'waiting'
+
+describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has not started', () => {
+  let target: TestElastic
+  beforeAll(() => {
+    target = openTestElastic()
+  })
+  afterAll(() => target.destroy())
+
+  test('create waits for the checkpoint, takeOver for all that a loader reads', async () => {
+    const startMeta = await createUnstarted(target, 'meta', metaShape)
+    const startAccounts = await createUnstarted(target, 'accounts', shapeOf(accounts))
+    const created = target.store.create()
+    expect(await isWaiting(created)).toBe(true)
+    await startMeta()
+    await created
+    expect(await target.store.check()).toEqual([])
+    const taken = target.store.takeOver(identity)
+    expect(await isWaiting(taken)).toBe(true)
+    await startAccounts()
+    const writer = await taken
+    expect(writer.checkpoint).toBeUndefined()
+    await writer.release()
+  })
+})
