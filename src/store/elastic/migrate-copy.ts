@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
-import type { CopyProgress } from '#store/port.ts'
+import type { CopyProgress } from '#store/migrating-port.ts'
 import { type Bulk, sendBulk } from './bulk.ts'
 import { indexItem } from './bulk-item.ts'
 import { type Copying, compareIndices, copyIndex } from './copy-index.ts'

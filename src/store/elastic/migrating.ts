@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
-import type { Migrating, Store } from '#store/port.ts'
+import type { Migrating } from '#store/migrating-port.ts'
+import type { Store } from '#store/port.ts'
 import { ask } from './ask.ts'
 import type { Bulk } from './bulk.ts'
 import { type CreateOptions, mappingDifference, wantedIndices } from './create.ts'

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
-import type { MigrationPlan } from '#store/port.ts'
+import type { MigrationPlan } from '#store/migrating-port.ts'
 import type { Connection } from './connection.ts'
 import { mappingDifference, wantedIndices } from './create.ts'
 import { type Existing, existingIndices } from './existing.ts'

@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import type { Identity, Migrating, Store, View, Writer } from '#store/port.ts'
+import type { Migrating } from '#store/migrating-port.ts'
+import type { Identity, Store, View, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import type { Bulk, WriteEvent } from './bulk.ts'
 import { type ConnectionOptions, connect } from './connection.ts'
