@@ -13,6 +13,7 @@ const SECTIONS = [
   'Transaction by hash, Elasticsearch',
   'Memory under load, Elasticsearch',
   'Against from and size',
+  'Merged, Elasticsearch',
   'Pages at any depth, SQLite',
   'Rankings, SQLite',
   'Transaction by hash, SQLite',

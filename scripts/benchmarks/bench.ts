@@ -46,7 +46,8 @@ export type StoreName = (typeof STORES)[number]
 
 /** A filled store behind the compiled file's service. */
 export type Served = {
-  readonly name: StoreName
+  /** Of the store, as tables say it. */
+  readonly name: string
   readonly service: Running
   /** Answer of an action as text; throws unless it is 200. `query` as it stands behind the key. */
   readonly ask: (query: string) => Promise<string>

@@ -9,6 +9,7 @@ import { loadingSection } from './loading.ts'
 import { loadLine, machine } from './machine.ts'
 import { type Ask, fixed, whole } from './measure.ts'
 import { memorySection } from './memory.ts'
+import { mergedSection } from './merged.ts'
 import { pagesSection } from './pages.ts'
 import { BINARY, endAll, readThrough } from './processes.ts'
 import { rankingsSection } from './rankings.ts'
@@ -30,7 +31,7 @@ const STORED = {
   transactions: { title: 'Transaction by hash', run: transactionsSection },
   memory: { title: 'Memory under load', run: memorySection },
 } as const
-const OTHERS = ['from-size', 'in-process', 'loading', 'sizes', 'tried'] as const
+const OTHERS = ['merged', 'from-size', 'in-process', 'loading', 'sizes', 'tried'] as const
 const NAMES = [...(Object.keys(STORED) as (keyof typeof STORED)[]), ...OTHERS]
 
 const ROWS = 10_000_000
@@ -78,7 +79,8 @@ const section = async (title: string, run: () => Promise<string>): Promise<void>
 }
 
 const stored = (Object.keys(STORED) as (keyof typeof STORED)[]).filter(wants)
-const ownSection = (name: StoreName) => (name === 'SQLite' ? 'in-process' : 'from-size')
+const ownSections = (name: StoreName) =>
+  name === 'SQLite' ? (['in-process'] as const) : (['merged', 'from-size'] as const)
 
 /** Sections on a filled store; an index is removed after them, a file with the folder of the run. */
 const onStore = async (name: StoreName, floor: readonly [Ask, Ask]): Promise<void> => {
@@ -93,6 +95,8 @@ const onStore = async (name: StoreName, floor: readonly [Ask, Ask]): Promise<voi
     }
     if (name === 'Elasticsearch' && wants('from-size'))
       await section('Against from and size', () => fromSizeSection(bench, served))
+    if (name === 'Elasticsearch' && wants('merged'))
+      await section('Merged, Elasticsearch', () => mergedSection(bench, served, floor))
     if (name === 'SQLite' && wants('in-process'))
       await section('Inside the process, SQLite', () => inProcessSection(bench))
     say(`The service on ${name} began to listen after ${whole(served.service.startedMs)} ms.`)
@@ -110,7 +114,7 @@ const run = async (): Promise<void> => {
       `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. Sides of a ratio take turns; each but first pages is asked once. Indices ${bench.prefix}-*.`,
   )
   const floor = await floors(bench)
-  const filled = STORES.filter(name => stored.length > 0 || wants(ownSection(name)))
+  const filled = STORES.filter(name => stored.length > 0 || ownSections(name).some(wants))
   // At once: one is bound by its only thread, the other one waits for Elasticsearch.
   const lines = await Promise.all(filled.map(name => fill(bench, name)))
   if (lines.length > 0) say(`${lines.join('\n')}\n${loadLine()}`)
