@@ -1,37 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import type { Transaction } from '#chain/block.ts'
 import { accounts } from '#indices/account.ts'
-import { balances } from '#indices/balance.ts'
-import { listOf, lists } from '#indices/list.ts'
-import type { RecordDoc } from '#indices/record.ts'
+import { listOf } from '#indices/list.ts'
 import { resources } from '#indices/resource.ts'
 import { tokens } from '#indices/token.ts'
-import { type DerivedChain, deriveChain } from '#test/derived-chain.ts'
-import {
-  action,
-  chainOf,
-  createToken,
-  genesis,
-  receipt,
-  SECOND,
-  START,
-  transaction,
-} from '#test/hand-made.ts'
-
-const derive = (...blocks: readonly (readonly Transaction[])[]) =>
-  deriveChain(chainOf([genesis()], ...blocks))
-const rowsOf = ({ documents }: DerivedChain, height: number): readonly RecordDoc[] =>
-  documents[height]?.records ?? []
-const count = ({ state }: DerivedChain, key: string): number | undefined => state.get(lists, key)?.count
-const balance = ({ state }: DerivedChain, id: string) => {
-  const { amount, frozen, frozen_list, next_due } = state.get(balances, id) ?? {}
-  return { amount, frozen, frozen_list, next_due }
-}
-const transfer = (...args: readonly unknown[]) => receipt('token.iost/transfer', args)
-const freeze = (from: string, to: string, amount: string, time: bigint) =>
-  receipt('token.iost/transferFreeze', ['iost', from, to, amount, time, ''])
-/** Block 1's time. */
-const FIRST = START + SECOND
+import { action, createToken, receipt, SECOND, transaction } from '#test/hand-made.ts'
+import { balance, count, derive, FIRST, freeze, rowsOf, transfer } from '#test/hand-made-derived.ts'
 
 describe('movements', () => {
   test('deriveBlock: names such as __proto__ are names', () => {

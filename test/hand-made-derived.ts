@@ -1,0 +1,26 @@
+import type { Transaction } from '#chain/block.ts'
+import { balances } from '#indices/balance.ts'
+import { lists } from '#indices/list.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import { type DerivedChain, deriveChain } from './derived-chain.ts'
+import { chainOf, genesis, receipt, SECOND, START } from './hand-made.ts'
+
+/** What blocks after a genesis lead to. */
+export const derive = (...blocks: readonly (readonly Transaction[])[]) =>
+  deriveChain(chainOf([genesis()], ...blocks))
+/** Records of a block. */
+export const rowsOf = ({ documents }: DerivedChain, height: number): readonly RecordDoc[] =>
+  documents[height]?.records ?? []
+/** Rows of a list at the end. */
+export const count = ({ state }: DerivedChain, key: string): number | undefined =>
+  state.get(lists, key)?.count
+/** What is stored of a balance, its name aside. */
+export const balance = ({ state }: DerivedChain, id: string) => {
+  const { amount, frozen, frozen_list, next_due } = state.get(balances, id) ?? {}
+  return { amount, frozen, frozen_list, next_due }
+}
+export const transfer = (...args: readonly unknown[]) => receipt('token.iost/transfer', args)
+export const freeze = (from: string, to: string, amount: string, time: bigint) =>
+  receipt('token.iost/transferFreeze', ['iost', from, to, amount, time, ''])
+/** Block 1's time. */
+export const FIRST = START + SECOND
