@@ -5,6 +5,7 @@ import type { Replay } from '#replay/serve.ts'
 import { cliFolder } from './cli-process.ts'
 import { type Dump, differences, dumpElastic } from './dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from './elasticsearch.ts'
+import { runKilled } from './killed-runs.ts'
 import { loadFrom, replayed } from './loading.ts'
 import { seeded, seedOf } from './seeded.ts'
 import { serviceOn } from './service.ts'
@@ -97,16 +98,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
         out: `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived anew, audited and replaced.\n`,
       })
       const stop = watchSwitch(serviceOn(target.reopen()), before, after)
-      let kills = 0
-      for (;;) {
-        const running = folder.start(migrate)
-        const timer = setTimeout(() => running.kill('SIGKILL'), 500 + random() * 1_500 * 2 ** kills)
-        const { code, err } = await running.ended
-        clearTimeout(timer)
-        if (code === 0) break
-        expect([seed, code, /iostlens: .*/.exec(err)?.[0]]).toEqual([seed, 137, undefined])
-        kills++
-      }
+      const kills = await runKilled(
+        seed,
+        async () => folder.start(migrate),
+        kills => 500 + random() * 1_500 * 2 ** kills,
+      )
       const { wrong, asked } = await stop()
       expect([seed, wrong]).toEqual([seed, []])
       expect(await allAt(serviceOn(target.reopen()))).toEqual([...after])

@@ -6,6 +6,7 @@ import type { Replay } from '#replay/serve.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { cliFolder } from './cli-process.ts'
 import { type Dump, differences, dumpSqlite } from './dump.ts'
+import { runKilled } from './killed-runs.ts'
 import { loadFrom, replayed, temporarySqlite } from './loading.ts'
 import { seeded, seedOf } from './seeded.ts'
 import { serviceOn } from './service.ts'
@@ -78,19 +79,16 @@ test('an embedded store: answers of one derivation or the other, however often i
     ])
     const stop = watchSwitch(service, before, after)
     const keys: string[] = []
-    let kills = 0
-    for (;;) {
-      const { stored } = createKey(`key ${kills}`, { perSecond: 1, perDay: 1 }, { now: 1 + kills })
-      await target.store.keys.add(stored)
-      keys.push(stored.id)
-      const running = folder.start(migrate)
-      const timer = setTimeout(() => running.kill('SIGKILL'), 150 + random() * 150 * 1.6 ** kills)
-      const { code, err } = await running.ended
-      clearTimeout(timer)
-      if (code === 0) break
-      expect([seed, code, /iostlens: .*/.exec(err)?.[0]]).toEqual([seed, 137, undefined])
-      kills++
-    }
+    const kills = await runKilled(
+      seed,
+      async kills => {
+        const { stored } = createKey(`key ${kills}`, { perSecond: 1, perDay: 1 }, { now: 1 + kills })
+        await target.store.keys.add(stored)
+        keys.push(stored.id)
+        return folder.start(migrate)
+      },
+      kills => 150 + random() * 150 * 1.6 ** kills,
+    )
     const { wrong, asked } = await stop()
     expect([seed, wrong]).toEqual([seed, []])
     expect(await allAt(service)).toEqual([...after])
