@@ -31,8 +31,8 @@ const [genesis] = blocks
 const empty = blocks.slice(1, firstBusy)
 // Near-empty blocks over and over: derivation does not ask whether heights follow, but positions must differ.
 const many = Array.from({ length: 20 }, (_, round) =>
-  empty.map(({ block, systemCode }, at) => ({
-    systemCode,
+  empty.map(({ block, ...loaded }, at) => ({
+    ...loaded,
     block: { ...block, height: 1 + round * empty.length + at },
   })),
 ).flat()

@@ -2,6 +2,7 @@ import { encodeBase58 } from '#chain/base58.ts'
 import type { Action, LoadedBlock, Receipt, Transaction, TxReceipt } from '#chain/block.ts'
 import { sha3 } from '#chain/hash.ts'
 import { writeJson } from '#chain/json.ts'
+import { LINKED } from '#chain/proof.ts'
 
 /** A hash that stands for a text. */
 export const hashOf = (text: string): string => encodeBase58(sha3(new TextEncoder().encode(text)))
@@ -80,6 +81,7 @@ export const chainOf = (...lists: readonly (readonly Transaction[])[]): readonly
     const all = height === 0 ? transactions : [baseTransaction(), ...transactions]
     return {
       systemCode: [],
+      proof: LINKED,
       block: {
         height,
         hash: hashOf(`block ${height}`),

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeBlock, decodeContract } from '#chain/decode.ts'
 import { elementSpans, memberSpans } from '#chain/json-text.ts'
+import { LINKED } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { openRecording, type RecordedCall, type Recording } from '#replay/recording.ts'
 
@@ -51,6 +52,7 @@ export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async 
     blocks.map(async block => ({
       block,
       systemCode: await Promise.all(systemContractsIn(block).map(codeOf)),
+      proof: LINKED,
     })),
   )
 })

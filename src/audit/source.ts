@@ -1,4 +1,5 @@
 import type { Block, ContractCode, LoadedBlock } from '#chain/block.ts'
+import { LINKED } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
@@ -105,7 +106,7 @@ const blockAt = async (
     return await nodeBlock(node, height, parent, source.signal)
   try {
     const block = rebuild(height, parent)
-    return { block, systemCode: await codeOf(source, block) }
+    return { block, systemCode: await codeOf(source, block), proof: LINKED }
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'bad_block' || node === undefined) throw error
     return await nodeBlock(node, height, parent, source.signal)

@@ -1,3 +1,5 @@
+import type { Proof } from './proof.ts'
+
 /**
  * A block of the chain with everything in it, decoded from the node's words without loss. Heights and counts are
  * numbers, everything that may exceed 2^53 is bigint or the node's own text. (`decode.ts` makes these.)
@@ -86,4 +88,6 @@ export type LoadedBlock = {
   readonly block: Block
   /** System contracts that are new or changed in this block (genesis `initSetCode`, `updateNativeCode`). */
   readonly systemCode: readonly ContractCode[]
+  /** How far the block itself was proved; `systemCode` never is. */
+  readonly proof: Proof
 }

@@ -96,4 +96,5 @@ export const connectNode = (values: Values): Node | undefined =>
         urls: values.node,
         timeoutMs: values['node-timeout'],
         inFlight: values['node-requests'],
+        prove: values.prove,
       })

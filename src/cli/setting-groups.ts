@@ -1,7 +1,7 @@
 import type { SettingName } from './settings.ts'
 
 /** Settings that commands share, by what they are for. */
-export const NODE: readonly SettingName[] = ['node', 'node-timeout', 'node-requests']
+export const NODE: readonly SettingName[] = ['node', 'node-timeout', 'node-requests', 'prove']
 export const STORE: readonly SettingName[] = [
   'data',
   'store',

@@ -1,3 +1,4 @@
+import { PROOF_LEVELS } from '#chain/proof.ts'
 import { DEFAULT_PLAN, TEST_PLAN } from '#keys/plan.ts'
 import { PARTITION_DOCUMENTS } from '#store/elastic/open-elastic.ts'
 import {
@@ -56,6 +57,13 @@ export const settings = {
     value: 'N',
     about: 'Ranges of blocks asked for at the same time.',
     fallback: '4',
+  }),
+  prove: given({
+    reader: choice(...PROOF_LEVELS),
+    value: 'LEVEL',
+    about:
+      "How far a node's blocks are proved before they are believed: linked (hashes alone), signed (by a witness's signature too) or whole (the text of every transaction too).",
+    fallback: 'signed',
   }),
   data: given({
     reader: path,

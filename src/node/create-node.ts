@@ -1,4 +1,5 @@
 import { decodeBlockAnswer, decodeChainInfo, decodeContract, decodeStorage } from '#chain/decode.ts'
+import { LINKED, type ProofLevel } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { blockStream } from './block-stream.ts'
@@ -20,6 +21,8 @@ export type NodeOptions = {
   readonly maxBytes?: number
   /** Ranges of blocks asked for at the same time; default 4. */
   readonly inFlight?: number
+  /** How far blocks are proved, at least; default `signed`. */
+  readonly prove?: ProofLevel
   /** How often a question is asked before it is given up; default 5, at least twice per node. */
   readonly tries?: number
   readonly clock?: Clock
@@ -81,7 +84,7 @@ export const createNode = ({
         for await (const block of blockStream(asking, size, { ...range, signal: ends.signal, inFlight })) {
           const systemCode = []
           for (const id of systemContractsIn(block)) systemCode.push(await contractCode(id, ends.signal))
-          yield { block, systemCode }
+          yield { block, systemCode, proof: LINKED }
         }
       } finally {
         ends.release()
