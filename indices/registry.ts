@@ -40,7 +40,12 @@ export type AnyIndex = HistoryIndex | StateIndex
 
 /** A state document together with its index: what one thing is after a batch. */
 export type Change = {
-  [I in StateIndex as I['name']]: { readonly index: I; readonly doc: DocOf<I> }
+  [I in StateIndex as I['name']]: {
+    readonly index: I
+    readonly doc: DocOf<I>
+    /** What it was as of the batch before; absent: there was none. */
+    readonly before?: DocOf<I>
+  }
 }[StateIndex['name']]
 /** Names one state document. */
 export type Key = { readonly index: StateIndex; readonly id: string }

@@ -190,6 +190,38 @@ describe('a node that is not to be trusted', () => {
     await destroy()
   })
 
+  test('a last irreversible block that is absurd, or goes back, is waited for and never kept', async () => {
+    const { store, path, destroy } = await temporarySqlite()
+    let looks = 0
+    await using node = await startFaultyNode(async ({ path: asked }, truth) => {
+      if (asked !== '/getChainInfo') return undefined
+      const said = [undefined, '1000000000000000', undefined, '1000000000000000', '20'][looks++]
+      return said === undefined
+        ? undefined
+        : new Response(
+            (await truth()).replace(/"(lib_block|head_block)":"\d+"/g, (_, name) => `"${name}":"${said}"`),
+          )
+    }, 300)
+    const controller = new AbortController()
+    const lines: string[] = []
+    const source = createNode({ urls: [node.url], clock: idleClock(), timeoutMs: 1_000 })
+    const told = loadTold(store, source, controller, lines)
+    await until(async () => looks > 8)
+    node.setHeight(HEIGHT)
+    await until(async () => (await store.published())?.height === HEIGHT)
+    controller.abort()
+    await told
+    source.close()
+    expect((await store.published())?.lib).toBe(HEIGHT)
+    expect(lines.filter(line => !line.includes('stands still'))).toEqual([
+      'The node does not have the last irreversible block it names; it is asked again.',
+      'The node does not have the last irreversible block it names; it is asked again.',
+      "The node's last irreversible block is below what is loaded; it is waited for.",
+    ])
+    expect(differences(dumpSqlite(path), clean)).toEqual([])
+    await destroy()
+  })
+
   test('another chain, and a node below the checkpoint, are refused and waited for', async () => {
     const { store, destroy } = await temporarySqlite()
     await using node = await startFaultyNode(undefined, 50)
@@ -213,6 +245,27 @@ describe('a node that is not to be trusted', () => {
     await destroy()
   })
 })
+
+/** Follows a node until aborted; what is logged. */
+const loadTold = async (
+  store: Parameters<typeof loadFrom>[1],
+  node: ReturnType<typeof createNode>,
+  { signal }: AbortController,
+  lines: string[],
+): Promise<void> => {
+  await store.create()
+  await load(
+    { node, store },
+    {
+      once: false,
+      pollMs: 0,
+      signal,
+      onProgress: () => undefined,
+      log: (_, message) => lines.push(message),
+      random: () => 0,
+    },
+  )
+}
 
 /** Resolves when the condition holds; looks again whenever other work had its turn. */
 const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {

@@ -26,10 +26,10 @@ describe('workingState', () => {
 
   test('workingState: what was put is seen at once; an id means one thing per index', () => {
     const state = begin()
-    state.put(votes, vote('dave000', 5n))
-    state.put(producerKeys, { id: 'bob0000/dave000', account: 'x' })
-    expect(state.get(votes, 'bob0000/dave000')).toEqual(vote('dave000', 5n))
-    expect(state.get(producerKeys, 'bob0000/dave000')).toEqual({ id: 'bob0000/dave000', account: 'x' })
+    state.put(votes, vote('carol00', 5n))
+    state.put(producerKeys, { id: 'bob0000/carol00', account: 'x' })
+    expect(state.get(votes, 'bob0000/carol00')).toEqual(vote('carol00', 5n))
+    expect(state.get(producerKeys, 'bob0000/carol00')).toEqual({ id: 'bob0000/carol00', account: 'x' })
   })
 
   test('workingState: changes are the last word, without documents that are as fetched', () => {
@@ -41,6 +41,20 @@ describe('workingState', () => {
     expect(state.changes()).toEqual([{ index: votes, doc: vote('carol00', 4n) }])
   })
 
+  test('workingState: a change says what was there before, also when that is forgotten meanwhile', () => {
+    const known = new Map(stored)
+    const state = workingState((_, id) => known.get(id) ?? (absent.has(id) ? undefined : UNKNOWN))
+    state.put(votes, vote('alice00', 2n))
+    state.put(votes, vote('carol00', 3n))
+    known.clear()
+    state.put(votes, vote('alice00', 3n))
+    expect(state.changes()).toEqual([
+      { index: votes, doc: vote('alice00', 3n), before: vote('alice00', 1n) },
+      { index: votes, doc: vote('carol00', 3n) },
+    ])
+    expect(() => state.put(votes, vote('dave000', 1n))).toThrow(Missing)
+  })
+
   test('workingState: rollback takes back to the mark and no further', () => {
     const state = begin()
     state.put(votes, vote('alice00', 2n))
@@ -50,7 +64,7 @@ describe('workingState', () => {
     state.put(votes, vote('carol00', 9n))
     expect(state.changedSinceMark(votes)).toEqual([vote('alice00', 4n), vote('carol00', 9n)])
     state.rollback()
-    expect(state.changes()).toEqual([{ index: votes, doc: vote('alice00', 2n) }])
+    expect(state.changes()).toEqual([{ index: votes, doc: vote('alice00', 2n), before: vote('alice00', 1n) }])
     expect(state.get(votes, 'bob0000/carol00')).toBeUndefined()
     expect(state.changedSinceMark(votes)).toEqual([])
   })

@@ -23,36 +23,50 @@ export type WorkingState = State & {
   changedSinceMark<I extends StateIndex>(index: I): readonly DocOf<I>[]
   /** Documents put. */
   readonly size: number
-  /** The last word on each thing that is not as it was looked up, one change per (index, id), in order of first change. */
+  /**
+   * The last word on each thing that is not as it was looked up, with what it was then; one change per (index, id), in
+   * order of first change.
+   */
   changes(): readonly Change[]
 }
 
 type Doc = Change['doc']
 type Undo = { readonly name: string; readonly id: string; readonly before: Doc | undefined }
+/** Documents put, and what was looked up when the first of each id was. */
+type Written = {
+  readonly index: StateIndex
+  readonly docs: Map<string, Doc>
+  readonly before: Map<string, Doc | undefined>
+}
 
 /** A `State` over fetched documents: what is put is seen at once, and taken back when a block has to begin anew. */
 export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
-  const written = new Map<string, { readonly index: StateIndex; readonly docs: Map<string, Doc> }>()
+  const written = new Map<string, Written>()
   let undo: Undo[] = []
 
   const found = (index: StateIndex, id: string): Doc | undefined => {
     const own = written.get(index.name)?.docs.get(id)
     if (own !== undefined) return own
-    const fetched = lookup(index, id)
-    if (fetched === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
-    return fetched
+    return fetched(index, id)
   }
-  const docsOf = (index: StateIndex): Map<string, Doc> => {
+  const fetched = (index: StateIndex, id: string): Doc | undefined => {
+    const doc = lookup(index, id)
+    if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
+    return doc
+  }
+  const writtenOf = (index: StateIndex): Written => {
     const kept = written.get(index.name)
-    if (kept !== undefined) return kept.docs
-    const docs = new Map<string, Doc>()
-    written.set(index.name, { index, docs })
-    return docs
+    if (kept !== undefined) return kept
+    const none: Written = { index, docs: new Map(), before: new Map() }
+    written.set(index.name, none)
+    return none
   }
   return {
     get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
     put: (index, doc) => {
-      const docs = docsOf(index)
+      const { docs, before } = writtenOf(index)
+      // Looked up now: it may be forgotten before the batch ends.
+      if (!before.has(doc.id)) before.set(doc.id, fetched(index, doc.id))
       undo.push({ name: index.name, id: doc.id, before: docs.get(doc.id) })
       docs.set(doc.id, doc as Doc)
     },
@@ -84,9 +98,12 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     },
     changes: () => {
       const changes: Change[] = []
-      for (const { index, docs } of written.values())
-        for (const doc of docs.values())
-          if (!sameDoc(lookup(index, doc.id), doc)) changes.push({ index, doc } as Change)
+      for (const { index, docs, before: befores } of written.values())
+        for (const doc of docs.values()) {
+          const before = befores.get(doc.id)
+          if (before === undefined) changes.push({ index, doc } as Change)
+          else if (!sameValue(before, doc)) changes.push({ index, doc, before } as Change)
+        }
       return changes
     },
   }
@@ -98,9 +115,6 @@ const standingIn = ({ index }: StandingRange, doc: Doc): Standing => {
     throw new TypeError(`${index.name} ${doc.id} was fetched, and is in no ranking.`)
   return standing
 }
-
-const sameDoc = (before: Doc | undefined | typeof UNKNOWN, after: Doc): boolean =>
-  typeof before === 'object' && sameValue(before, after)
 
 /** Equality of plain values: bigint, text, numbers, booleans, arrays and objects of them. */
 const sameValue = (a: unknown, b: unknown): boolean => {

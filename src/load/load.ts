@@ -117,10 +117,19 @@ const requireSameChain = async (
       `The node's last irreversible block ${info.libBlock} is below the loaded height ${checkpoint.height}.`,
     )
   const hash = await node.blockHash(checkpoint.height, signal)
+  if (hash === undefined)
+    // What it says of its last irreversible block is not so.
+    throw new Failure(
+      'unavailable',
+      `The node has no irreversible block ${checkpoint.height}, which is loaded.`,
+    )
   if (hash !== checkpoint.hash)
+    // The genesis block is the same, or the store could not have been taken over.
     throw new Failure(
       'conflict',
-      `Block ${checkpoint.height} is ${checkpoint.hash} in the store and ${hash ?? 'absent'} at the node.`,
-      { help: 'The store holds another chain; use another store or another node.' },
+      `Block ${checkpoint.height} is ${checkpoint.hash} in the store and ${hash} at the node.`,
+      {
+        help: `The store holds another end of this chain; when the node is to be believed, run: iostlens repair --node ${node.name}`,
+      },
     )
 }

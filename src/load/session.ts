@@ -4,6 +4,7 @@ import type { Identity, Published, Store } from '#store/port.ts'
 import { type BatchBounds, type BatchBuilder, batchBuilder } from './batch-builder.ts'
 import { collector } from './collect.ts'
 import { deriver } from './deriver.ts'
+import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load.ts'
 import { partitioning } from './partitioning.ts'
 import type { Progress } from './progress.ts'
@@ -51,7 +52,9 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   let height = checkpoint?.height ?? -1
   let hash = checkpoint?.hash
   let derived = height
-  let lib = checkpoint?.lib ?? -1
+  /** As the node last said it and has it: what was stored, or said earlier, may have been nonsense. */
+  let lib = -1
+  const final = irreversible(node, options.log)
   let batch: BatchBuilder = batchBuilder(bounds)
   let begun = 0
   let committing: Promise<void> | undefined
@@ -148,9 +151,11 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     checkpoint,
     run: async onProgress => {
       for (;;) {
-        lib = Math.max(lib, (await node.chainInfo(signal)).libBlock)
+        const now = await final.look(derived, signal)
+        lib = now ?? lib
         const target = targetOf(options, lib)
-        if (target > derived) await fetchTo(target, onProgress)
+        if (now === undefined) await wait(options.pollMs ?? POLL_MS, signal)
+        else if (target > derived) await fetchTo(target, onProgress)
         else if (options.once || derived >= (options.to ?? Number.POSITIVE_INFINITY)) return height
         else await wait(options.pollMs ?? POLL_MS, signal)
         if (signal.aborted) return height

@@ -142,7 +142,10 @@ export const listAt = (height: number): ListDoc => ({
  */
 export const tellingBatch = (first: number, last: number): Batch => {
   const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const changes: readonly Change[] = [...tellingState(last), { index: lists, doc: listAt(last) }]
+  const before = first === 0 ? [] : tellingState(first - 1)
+  const changes = tellingState(last).map((change, at) =>
+    before[at] === undefined ? change : ({ ...change, before: before[at].doc } as Change),
+  )
   return batchOf(first, last, {
     transactions: heights.map(height => transactionDoc(height, 1)),
     records: heights.map(height => recordDoc(height, 0, { places: [placeOf(1, height + 1)] })),
@@ -157,4 +160,5 @@ const tellingState = (height: number): readonly Change[] => [
   { index: statistics, doc: statisticsDoc({ transaction_count: height }) },
   { index: wealth, doc: wealthDoc('a', totalAt(height)) },
   { index: wealth, doc: wealthDoc('b', totalAt(height)) },
+  { index: lists, doc: listAt(height) },
 ]
