@@ -1,6 +1,6 @@
-import type { Clock } from '#node/clock.ts'
+import { type Clock, systemClock } from '#node/clock.ts'
 
-/** Time that passes only by sleeping, without waiting; remembers how long was slept. */
+/** Time that passes only by sleeping, without waiting; remembers how long was slept. Time-outs are the machine's. */
 export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
   let now = 0
   const slept: number[] = []
@@ -11,6 +11,7 @@ export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
       if (ms > 0) slept.push(ms)
       now += ms
     },
+    after: systemClock.after,
     random: () => 0.5,
   }
 }

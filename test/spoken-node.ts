@@ -17,20 +17,23 @@ export const spokenNode = (
   const never = () => {
     throw new Error('A test asked its node for what it does not say.')
   }
+  const heard: ChainInfo = {
+    chainId: 1020,
+    netName: 'debugnet',
+    headBlock: 4851,
+    headHash: '',
+    headTime: 0n,
+    libBlock: 4851,
+    libHash: '',
+    libTime: 0n,
+    ...info,
+  }
   return {
     name: 'spoken',
     asked,
-    chainInfo: async () => ({
-      chainId: 1020,
-      netName: 'debugnet',
-      headBlock: 4851,
-      headHash: '',
-      headTime: 0n,
-      libBlock: 4851,
-      libHash: '',
-      libTime: 0n,
-      ...info,
-    }),
+    chainInfo: async () => heard,
+    heard: () => heard,
+    watch: async () => undefined,
     get: async path => {
       const answers = said[path] ?? []
       const times = asked.filter(earlier => earlier === path).length
@@ -41,6 +44,7 @@ export const spokenNode = (
         status: answer.status,
         contentType: 'application/json',
         body: new TextEncoder().encode(answer.text),
+        upToDate: true,
       }
     },
     blocks: never,

@@ -5,7 +5,7 @@ import { blockId } from '#indices/position.ts'
 import type { Node } from '#node/port.ts'
 import { blockFromNode, type FoundBlock } from './block-answer.ts'
 import type { Context } from './define.ts'
-import { askNode, whenReachable } from './node-answer.ts'
+import { askNode } from './node-answer.ts'
 import { badRequest, shown } from './say.ts'
 import { unknown } from './unknown.ts'
 
@@ -14,7 +14,8 @@ export type BlockName = { readonly number?: bigint; readonly hash?: string }
 
 /**
  * The block a caller names: stored, or above the last published one from the followed node. Throws 'bad_request' when
- * number and hash are both missing or name different blocks, 'not_found' or 'loading' when there is none.
+ * number and hash are both missing or name different blocks, 'not_found' or 'loading' when there is none, 'unavailable'
+ * when it is not stored and no node can be asked.
  */
 export const findBlock = async (context: Context, { number, hash }: BlockName): Promise<FoundBlock> => {
   if (hash !== undefined) {
@@ -22,7 +23,7 @@ export const findBlock = async (context: Context, { number, hash }: BlockName): 
     const other = number === undefined ? undefined : await blockOfNumber(context, number)
     if (number !== undefined && (found ?? other) !== undefined && found?.doc.hash !== other?.doc.hash)
       throw differ(number, hash)
-    if (found === undefined) throw await unknown(context, 'block', hash)
+    if (found === undefined) throw unknown(context, 'block', hash)
     return found
   }
   if (number === undefined)
@@ -34,7 +35,7 @@ export const findBlock = async (context: Context, { number, hash }: BlockName): 
       { parameter: 'number' },
     )
   const found = await blockOfNumber(context, number)
-  if (found === undefined) throw await unknown(context, 'block', String(number))
+  if (found === undefined) throw unknown(context, 'block', String(number))
   return found
 }
 
@@ -56,7 +57,7 @@ const blockOfNode = async (
 ): Promise<FoundBlock | undefined> => {
   const path =
     'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
-  const text = await askNode(node, path, signal)
+  const text = await askNode(node, path, { at: view.at, signal })
   if (text === undefined) return undefined
   const { status, block } = decodeBlockAnswer(text)
   return { status, doc: await blockFromNode(view, block) }
@@ -67,7 +68,7 @@ const blockOfNumber = async (context: Context, number: bigint): Promise<FoundBlo
   const height = Number(number)
   const stored = await storedBlock(context, height)
   if (stored !== undefined || context.node === undefined || height <= context.view.at.height) return stored
-  return whenReachable(blockOfNode(context, context.node, { height }))
+  return blockOfNode(context, context.node, { height })
 }
 
 const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock | undefined> => {
@@ -76,10 +77,10 @@ const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock |
   const doc = docs.find(candidate => candidate.hash === hash)
   if (doc !== undefined) return { status: 'IRREVERSIBLE', doc }
   if (node === undefined) return undefined
-  const found = await whenReachable(blockOfNode(context, node, { hash }))
+  const found = await blockOfNode(context, node, { hash })
   if (found === undefined || found.doc.height <= view.at.height) return undefined
   // A node goes on answering for a block that lost its place on the chain: only the one at its height counts.
-  const onChain = await whenReachable(blockOfNode(context, node, { height: found.doc.height }))
+  const onChain = await blockOfNode(context, node, { height: found.doc.height })
   return onChain?.doc.hash === hash ? onChain : undefined
 }
 

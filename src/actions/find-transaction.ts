@@ -7,7 +7,7 @@ import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from './define.ts'
-import { askNode, whenReachable } from './node-answer.ts'
+import { askNode } from './node-answer.ts'
 import { unknown } from './unknown.ts'
 
 /** A transaction and how far it has come. */
@@ -25,14 +25,14 @@ const ASK_AGAIN_MS = 50
 
 /**
  * The transaction of a hash: stored, else above the last published block or in the pool by the followed node's word.
- * Throws 'not_found' or 'loading' when there is none.
+ * Throws 'not_found' or 'loading' when there is none; 'unavailable' when no node can be asked: what may be in the pool is
+ * not denied by who can not look.
  */
 export const findTransaction = async (context: Context, hash: string): Promise<FoundTransaction> => {
-  const { view, node, signal } = context
+  const { view, node } = context
   const found =
-    (await stored(view, hash)) ??
-    (node === undefined ? undefined : await whenReachable(ofNode(node, hash, signal)))
-  if (found === undefined) throw await unknown(context, 'transaction', hash)
+    (await stored(view, hash)) ?? (node === undefined ? undefined : await ofNode(context, node, hash))
+  if (found === undefined) throw unknown(context, 'transaction', hash)
   return found
 }
 
@@ -55,11 +55,11 @@ const irreversible = (height: number, body: string): FoundTransaction => ({
 })
 
 const ofNode = async (
+  { view, signal }: Pick<Context, 'view' | 'signal'>,
   node: Node,
   hash: string,
-  signal: AbortSignal,
 ): Promise<FoundTransaction | undefined> => {
-  const ask = () => askNode(node, `/getTxByHash/${hash}`, signal)
+  const ask = () => askNode(node, `/getTxByHash/${hash}`, { at: view.at, signal })
   let text = await ask()
   if (text === undefined) {
     await Bun.sleep(ASK_AGAIN_MS)

@@ -24,6 +24,7 @@ beforeAll(async () => {
   await fillFromRecording(store, { to: HEIGHT })
   replay = serveReplay({ recording: await recording() })
   node = createNode({ urls: [replay.url] })
+  await node.watch(() => store.identity())
 }, 60_000)
 
 afterAll(async () => {

@@ -75,7 +75,7 @@ export const getAccountDetail = defineAction({
   run: async (context, { account: name }) => {
     const { view } = context
     const found = await view.get(accounts, name)
-    if (found === undefined) throw await unknown(context, 'account', name)
+    if (found === undefined) throw unknown(context, 'account', name)
     const [resource = NOTHING, ram, pledged, { ballots }] = await Promise.all([
       view.get(resources, name),
       view.get(balances, balanceId('ram', name)),

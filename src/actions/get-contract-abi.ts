@@ -34,7 +34,7 @@ export const getContractAbi = defineAction({
   list: 'abis',
   run: async (context, { contract: id }) => {
     const found = await context.view.get(contracts, id)
-    if (found === undefined) throw await unknown(context, 'contract', id)
+    if (found === undefined) throw unknown(context, 'contract', id)
     return wholeOf(
       'abis',
       found.abis.map(({ name, args, amount_limit }) => ({ name, args, amount_limit })),

@@ -24,7 +24,7 @@ export const getContractDetail = defineAction({
   }),
   run: async (context, { contract: id }) => {
     const found = await context.view.get(contracts, id)
-    if (found === undefined) throw await unknown(context, 'contract', id)
+    if (found === undefined) throw unknown(context, 'contract', id)
     return {
       contract_id: found.contract,
       publisher: found.publisher,

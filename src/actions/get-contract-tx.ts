@@ -25,7 +25,7 @@ export const getContractTx = defineAction({
   list: 'transactions',
   run: async (context, { contract: id, action_name, ...asked }) => {
     const { view, compat } = context
-    if ((await view.get(contracts, id)) === undefined) throw await unknown(context, 'contract', id)
+    if ((await view.get(contracts, id)) === undefined) throw unknown(context, 'contract', id)
     const list = action_name === undefined ? listOf.contract(id) : listOf.action(id, action_name)
     const { total, docs } = await pageOfRecords(view, list, asked)
     const transactions = await rowsFrom(view, docs, { contract: 'always', compat })

@@ -4,7 +4,6 @@ import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './bloc
 import { type Context, defineAction } from './define.ts'
 import { storedBlock } from './find-block.ts'
 import { askedOnce } from './head.ts'
-import { askNode } from './node-answer.ts'
 import { unknown } from './unknown.ts'
 
 /** The newest block. */
@@ -13,14 +12,14 @@ export const getLatestBlock = defineAction({
   action: 'get-latest-block',
   title: { en: 'Latest block', zh: '最新区块' },
   summary: {
-    en: 'The head of the chain when the service follows a node (at most half a second old), else the last published block.',
-    zh: '跟随节点时为链头区块（最多滞后半秒），否则为最后发布的区块。',
+    en: 'The head of the chain when the service follows a node (at most two seconds old), else the last published block.',
+    zh: '跟随节点时为链头区块（最多滞后两秒），否则为最后发布的区块。',
   },
   params: Type.Object({}),
   result: blockResult,
   run: async context => {
     const found = (await newerBlock(context)) ?? (await storedBlock(context, context.view.at.height))
-    if (found === undefined) throw await unknown(context, 'block', String(context.view.at.height))
+    if (found === undefined) throw unknown(context, 'block', String(context.view.at.height))
     return blockAnswer(found)
   },
   example: {},
@@ -28,14 +27,17 @@ export const getLatestBlock = defineAction({
 
 /** The head block by the node's word; undefined when it lost its place between the two questions. */
 const headBlockOf = askedOnce(async node => {
-  const { headBlock } = await node.chainInfo()
-  const text = await askNode(node, `/getBlockByNumber/${headBlock}/true`)
-  return text === undefined ? undefined : decodeBlockAnswer(text)
+  const headBlock = node.heard()?.headBlock
+  if (headBlock === undefined) return undefined
+  const { status, body } = await node.get(`/getBlockByNumber/${headBlock}/true`)
+  return status === 200 ? decodeBlockAnswer(new TextDecoder().decode(body)) : undefined
 })
 
-/** The head where it is above what is stored. */
+/** The head where it is above what is stored; undefined also while no node says where it stands. */
 const newerBlock = async (context: Context): Promise<FoundBlock | undefined> => {
+  const { node, view } = context
+  if ((node?.heard()?.headBlock ?? -1) <= view.at.height) return undefined
   const head = await headBlockOf(context)
-  if (head === undefined || head.block.height <= context.view.at.height) return undefined
+  if (head === undefined || head.block.height <= view.at.height) return undefined
   return { status: head.status, doc: await blockFromNode(context.view, head.block) }
 }

@@ -6,7 +6,6 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { chainInfoOf } from './head.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './results.ts'
 import { doubleOf, iostOf } from './values.ts'
 import { wholeOrder } from './whole.ts'
@@ -67,12 +66,11 @@ export const getOverview = defineAction({
   result,
   run: async context => {
     const { view } = context
-    const [figures, iost, votes, outside, info] = await Promise.all([
+    const [figures, iost, votes, outside] = await Promise.all([
       view.get(statistics, STATISTICS),
       view.get(tokens, 'iost'),
       votesOf(view),
       notCirculating(view),
-      chainInfoOf(context),
     ])
     const price = context.prices.get()
     return {
@@ -85,7 +83,7 @@ export const getOverview = defineAction({
       price_time: price === undefined ? null : price.time,
       contract_count: figures?.contract_count ?? 0,
       token_count: figures?.token_count ?? 0,
-      head_block: String(Math.max(view.at.height, info?.headBlock ?? 0)),
+      head_block: String(Math.max(view.at.height, context.node?.heard()?.headBlock ?? 0)),
       lib_block: view.at.height,
       highest_tps: String(figures?.highest_tps ?? 0),
       ...marketOf(figures?.ram ?? { left: '0', used: '0', balance: '0' }),

@@ -65,7 +65,7 @@ export const getProducerDetail = defineAction({
     const { view, profiles } = context
     const table = (await wholeOrder(view, producers, 'all')).filter(({ registered }) => registered)
     const found = table.find(doc => doc.account === account)
-    if (found === undefined) throw await unknown(context, 'producer', account)
+    if (found === undefined) throw unknown(context, 'producer', account)
     const today = dayOf(view.at.time)
     const rateOf = (doc: ProducerDoc) => dividendRateOf(doc, today)
     const profile = profiles.get(account) ?? NO_PROFILE

@@ -29,7 +29,7 @@ export const getProducerVoter = defineAction({
   run: async (context, { producer: account, page, size }) => {
     const { view } = context
     const found = await view.get(producers, account)
-    if (found === undefined) throw await unknown(context, 'producer', account)
+    if (found === undefined) throw unknown(context, 'producer', account)
     if (page === undefined && size === undefined) {
       const docs = await wholeOrder(view, votes, 'voters', account)
       return wholeOf('voters', docs.map(rowOf))

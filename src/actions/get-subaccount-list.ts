@@ -32,7 +32,7 @@ export const getSubaccountList = defineAction({
   list: 'accounts',
   run: async (context, { account: name, ...asked }) => {
     const { view } = context
-    if ((await view.get(accounts, name)) === undefined) throw await unknown(context, 'account', name)
+    if ((await view.get(accounts, name)) === undefined) throw unknown(context, 'account', name)
     const { total, docs } = await pageOfRecords(view, listOf.created(name), asked)
     return {
       accounts: docs.map(doc => ({

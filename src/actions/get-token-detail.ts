@@ -32,7 +32,7 @@ export const getTokenDetail = defineAction({
   }),
   run: async (context, { token: symbol }) => {
     const found = await context.view.get(tokens, symbol)
-    if (found === undefined) throw await unknown(context, 'token', symbol)
+    if (found === undefined) throw unknown(context, 'token', symbol)
     return {
       symbol: found.symbol,
       full_name: found.full_name,

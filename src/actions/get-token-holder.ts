@@ -30,7 +30,7 @@ export const getTokenHolder = defineAction({
   run: async (context, { token: symbol, page, size }) => {
     const { view } = context
     const found = await view.get(tokens, symbol)
-    if (found === undefined) throw await unknown(context, 'token', symbol)
+    if (found === undefined) throw unknown(context, 'token', symbol)
     const total = found.holder_count
     const docs = await pageOfOrder(view, balances, 'holders', { group: symbol, page, size, total })
     return {

@@ -95,11 +95,11 @@ describe('get-transaction-detail, of what is not stored', () => {
       zh: `交易 '${HASH}' 暂未找到：已加载到区块 4851，共 9000。`,
     })
   })
-  test('get-transaction-detail: an answer of the node that makes no sense is as none', async () => {
+  test('get-transaction-detail: an answer of the node that makes no sense denies nothing', async () => {
     for (const text of ['{"status":"PENDING"', '[]', '{"status":1,"transaction":{}}', '{}']) {
       const node = spokenNode({ [path]: [found(text)] })
       expect((await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).kind).toBe(
-        'not_found',
+        'bad_block',
       )
     }
   })

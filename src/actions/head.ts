@@ -1,14 +1,13 @@
 import { Failure } from '#failure/failure.ts'
-import type { ChainInfo, Node } from '#node/port.ts'
+import type { Node } from '#node/port.ts'
 import type { Context } from './define.ts'
-import { whenReachable } from './node-answer.ts'
 
 /** An answer of the node serves all requests of this long, in milliseconds: the chain makes a block every 500. */
 const KEPT_MS = 500
 /** Silence of the node is kept longer, so that a node that is down does not slow every request. */
 const SILENCE_KEPT_MS = 5000
 /** No request waits longer for what it can do without. */
-const PATIENCE_MS = 1000
+const PATIENCE_MS = 300
 
 type Ask = Pick<Context, 'node' | 'signal'>
 type Kept<T> = { readonly answer: Promise<T>; until: number }
@@ -44,11 +43,6 @@ export const askedOnce = <T>(
     node === undefined ? undefined : whenReachable(soon(answerOf(node), signal, patienceMs))
 }
 
-/** The chain by the followed node's word. The question does not hang on the signal of the first who asks. */
-export const chainInfoOf: (context: Ask) => Promise<ChainInfo | undefined> = askedOnce(node =>
-  node.chainInfo(),
-)
-
 /** `work`, or 'unavailable' after `patienceMs`, or 'deadline' when the request's own time is over. */
 const soon = async <T>(work: Promise<T>, signal: AbortSignal, patienceMs: number): Promise<T> => {
   const late = Promise.withResolvers<never>()
@@ -66,5 +60,16 @@ const soon = async <T>(work: Promise<T>, signal: AbortSignal, patienceMs: number
     clearTimeout(timer)
     signal.removeEventListener('abort', stop)
     late.promise.catch(() => undefined)
+  }
+}
+
+/** `ask`, or undefined while no node answers: what is stored then stands alone. */
+const whenReachable = async <T>(ask: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await ask
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'bad_block'))
+      return undefined
+    throw error
   }
 }

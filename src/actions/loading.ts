@@ -1,6 +1,5 @@
 import { Failure } from '#failure/failure.ts'
 import type { Context, Text } from './define.ts'
-import { chainInfoOf } from './head.ts'
 
 /** Blocks a load may be behind before "not found" can no longer be said (decisions: 1,000). */
 export const BEHIND = 1000
@@ -10,13 +9,9 @@ export const BEHIND = 1000
  * last irreversible block that the thing may well exist.
  * @param what the thing with its name, as the beginning of a sentence: `Account 'alice00'`.
  */
-export const absent = async (
-  context: Pick<Context, 'view' | 'node' | 'signal'>,
-  what: Text,
-): Promise<Failure> => {
-  const { at } = context.view
-  const info = await chainInfoOf(context)
-  const last = Math.max(at.lib, info?.libBlock ?? 0)
+export const absent = ({ view, node }: Pick<Context, 'view' | 'node'>, what: Text): Failure => {
+  const { at } = view
+  const last = Math.max(at.lib, node?.heard()?.libBlock ?? 0)
   const details = { height: at.height, lib: last }
   if (last - at.height > BEHIND)
     return new Failure(

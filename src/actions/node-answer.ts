@@ -1,36 +1,38 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
+import type { Published } from '#store/port.ts'
 
 const OK = 200
 /** The node's words for what it does not know (chain/iost.md 2.1); it answers them with status 400. */
 const NOT_FOUND = /"message":\s*"(?:tx|block) not found"/
 
-/** Text of a node's answer; undefined when the node does not know the thing. Throws 'unavailable' for anything else. */
+/** No caller waits longer for a node that may know what is not stored. */
+const WITHIN_MS = 2_000
+
+/**
+ * Text of a node's answer; undefined when the node does not know the thing. Throws 'unavailable' for anything else, and
+ * when the node that says so has not come as far as this store or another node: what it does not know may well exist.
+ */
 export const askNode = async (
   node: Node,
   path: string,
-  signal?: AbortSignal,
+  { at, signal }: { readonly at: Published; readonly signal: AbortSignal },
 ): Promise<string | undefined> => {
-  const { status, body } = await node.get(path, signal)
+  const { status, body, upToDate } = await node.get(path, { signal, withinMs: WITHIN_MS })
   const text = new TextDecoder().decode(body)
   if (status === OK) return text
-  if (NOT_FOUND.test(text)) return undefined
-  throw new Failure(
-    'unavailable',
-    `The node answered ${status} where a block or transaction was asked for.`,
-    {
-      zh: `查询区块或交易时节点返回了 ${status}。`,
-    },
-  )
-}
-
-/** `ask`, or undefined while no node answers: what is stored then stands alone. */
-export const whenReachable = async <T>(ask: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await ask
-  } catch (error) {
-    if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'bad_block'))
-      return undefined
-    throw error
-  }
+  if (!NOT_FOUND.test(text))
+    throw new Failure(
+      'unavailable',
+      `The node answered ${status} where a block or transaction was asked for.`,
+      { zh: `查询区块或交易时节点返回了 ${status}。` },
+    )
+  const { headBlock = -1 } = node.heard() ?? {}
+  if (!upToDate || headBlock < at.height)
+    throw new Failure(
+      'unavailable',
+      `The node that does not know ${path} is at block ${headBlock}, behind the chain that is known here.`,
+      { zh: '节点落后，暂时无法确认该区块或交易是否存在。' },
+    )
+  return undefined
 }

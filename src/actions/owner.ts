@@ -16,7 +16,7 @@ export const ownerOf = async (context: Context, name: string): Promise<string> =
   if (await isKnown(context.view, name)) return name
   const contract = `Contract${name}`
   if (isHash(name) && (await isKnown(context.view, contract))) return contract
-  throw await unknown(context, 'owner', name)
+  throw unknown(context, 'owner', name)
 }
 
 /** Signed up, deployed, ever had a row of a balance, or is in somebody's transaction. */

@@ -15,10 +15,10 @@ const NOUNS = {
 
 /** The failure for a thing that is asked for by its name and is not there ('not_found', or 'loading'). */
 export const unknown = (
-  context: Pick<Context, 'view' | 'node' | 'signal'>,
+  context: Pick<Context, 'view' | 'node'>,
   kind: keyof typeof NOUNS,
   name: string,
-): Promise<Failure> => {
+): Failure => {
   const [en, zh] = NOUNS[kind]
   return absent(context, { en: `${en} ${shown(name)}`, zh: `${zh} ${shown(name)}` })
 }

@@ -20,7 +20,7 @@ export const auditStore = async (
   writer?: Writer,
 ): Promise<Outcome> => {
   const found = findings()
-  const node = connectNode(values)
+  const node = connectNode(values, log)
   // In the data folder: what is derived anew may be more than fits where temporary files are kept.
   const folder = openScratchFolder(values.data, 'audit-')
   const scratch = openSqlite({ path: join(folder.path, 'scratch.sqlite') })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#load/progress.ts'
 import { createNode } from '#node/create-node.ts'
-import type { Node } from '#node/port.ts'
+import type { Node, NodeEvent } from '#node/port.ts'
 import type { WriteEvent } from '#store/elastic/bulk.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Store } from '#store/port.ts'
@@ -89,12 +89,29 @@ export const requireUsable = async (store: Store): Promise<void> => {
 }
 
 /** Client of the nodes the settings name; undefined: none are named. */
-export const connectNode = (values: Values): Node | undefined =>
+export const connectNode = (values: Values, log: Log): Node | undefined =>
   values.node === undefined
     ? undefined
     : createNode({
         urls: values.node,
         timeoutMs: values['node-timeout'],
+        // A request that is passed on ends before its own time is over, so that it can say why.
+        requestMs: Math.min(values['node-timeout'], values.deadline / 2),
         inFlight: values['node-requests'],
         prove: values.prove,
+        onEvent: event => tellOfNode(log, event),
       })
+
+/** What is found out about a node that is watched. */
+const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
+  switch (type) {
+    case 'silent':
+      log('warn', 'A node does not answer; it is left aside until it does.', { node, reason: detail })
+      break
+    case 'foreign':
+      log('error', 'A node is of another chain than the store; it is not used.', { node, reason: detail })
+      break
+    case 'heard':
+      log('info', 'A node answers.', { node, at: detail })
+  }
+}

@@ -91,7 +91,7 @@ const copied = async ({ out, screen, log, signal }: Call, store: Store): Promise
 const derived = async (call: Call, store: Store): Promise<boolean> => {
   const { values, screen, log, out, signal } = call
   const now = () => performance.now()
-  const node = connectNode(values)
+  const node = connectNode(values, log)
   await mkdir(values.data, { recursive: true })
   const folder = await mkdtemp(join(values.data, 'audit-'))
   const scratch = openSqlite({ path: join(folder, 'scratch.sqlite') })

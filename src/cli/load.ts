@@ -18,11 +18,12 @@ export const load: Command = {
     'iostlens load --node http://127.0.0.1:30001 --store http://127.0.0.1:9200/iostlens',
   ],
   run: async ({ values, log, screen, out, signal }) => {
-    const node = connectNode(values)
+    const node = connectNode(values, log)
     if (node === undefined) throw noNode('load')
     const store = openStore(values, log)
     try {
       await store.create()
+      await node.watch(() => store.identity())
       const from = await loadedHeight(store)
       const view = progressView({ screen, log, now: () => performance.now(), from })
       const { height } = await loadChain(

@@ -14,9 +14,10 @@ export const serve: Command = {
   examples: ['iostlens serve', 'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens'],
   run: async ({ values, version, log, out, signal }) => {
     const store = openStore(values, log)
-    const node = connectNode(values)
+    const node = connectNode(values, log)
     try {
       await requireUsable(store)
+      await node?.watch(() => store.identity())
       const serving = await startServing({ values, version, store, node, log })
       out(serving.url)
       log('info', 'Serving.', { url: serving.url, store: store.name, node: node?.name ?? 'none' })

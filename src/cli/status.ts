@@ -18,7 +18,7 @@ export const status: Command = {
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
   run: async ({ values, log, out, screen, signal }) => {
     const store = openStore(values, log)
-    const node = connectNode(values)
+    const node = connectNode(values, log)
     try {
       await requireUsable(store)
       if ((await store.published()) === undefined) {

@@ -23,11 +23,12 @@ export const up: Command = {
     'iostlens up --node http://127.0.0.1:30001 --test-key try-it --listen 127.0.0.1:8080',
   ],
   run: async ({ values, version, log, screen, out, signal }) => {
-    const node = connectNode(values)
+    const node = connectNode(values, log)
     if (node === undefined) throw noNode('up')
     const store = openStore(values, log)
     try {
       await store.create()
+      await node.watch(() => store.identity())
       const from = await loadedHeight(store)
       const view = progressView({ screen, log, now: () => performance.now(), from })
       const serving = await startServing({ values, version, store, node, log })

@@ -8,7 +8,8 @@ const GZIP_LEVEL = 1
 /** An answer before it becomes a Response. */
 export type Reply = {
   readonly status: number
-  readonly type: string
+  /** undefined: a node's answer that names none. */
+  readonly type: string | undefined
   readonly body: Uint8Array<ArrayBuffer>
   readonly headers: Readonly<Record<string, string>>
   /** `tagged`: has an ETag, answers If-None-Match, may be packed. `raw`: as it stands. */
@@ -65,7 +66,7 @@ export const responseOf = (reply: Reply, request: Request, id: string): Response
 }
 
 const withBody = ({ status, type }: Reply, headers: Headers, body: Uint8Array<ArrayBuffer>): Response => {
-  headers.set('Content-Type', type)
+  if (type !== undefined) headers.set('Content-Type', type)
   headers.set('Content-Length', String(body.length))
   return new Response(body, { status, headers })
 }

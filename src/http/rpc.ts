@@ -21,12 +21,11 @@ export const rpcHandler =
         zh: '本服务未连接节点。',
         details: { retryAfter: NO_NODE_RETRY_SECONDS },
       })
-    const { status, contentType, body } = await node.get(path, signal)
-    // A copy: what the node's client gives may lie in a buffer that is shared.
+    const { status, contentType, body } = await node.get(path, { signal })
     return {
       status,
       type: contentType,
-      body: Uint8Array.from(body),
+      body,
       headers: { 'Cache-Control': 'no-store' },
       form: 'raw',
     }

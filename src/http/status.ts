@@ -1,4 +1,3 @@
-import { chainInfoOf } from '#actions/head.ts'
 import { BEHIND } from '#actions/loading.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
@@ -37,11 +36,11 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
       kept = { published: store.published(), until: now() + KEPT_MS }
     return kept.published
   }
-  return async (_exchange, signal) => {
+  return async () => {
     const at = await published().catch(storeFailure)
     if (at instanceof Failure) return notReady({ reason: 'The store can not be read.', version })
     if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
-    const info = await chainInfoOf({ node, signal })
+    const info = node?.heard()
     const lib = Math.max(at.lib, info?.libBlock ?? 0)
     const behind = Math.max(0, lib - at.height)
     const state = {

@@ -82,8 +82,18 @@ export const ask = async <T>(asking: Asking, question: Question<T>, signal?: Abo
     last = result.bad
     details.set(member.endpoint.name, result.detail)
   }
-  throw last ?? nobodyAnswers(pool, question.what, details)
+  throw last ?? otherChains(pool) ?? nobodyAnswers(pool, question.what, details)
 }
+
+/** The Failure when every node is of another chain than what is stored: no rest mends that. */
+const otherChains = ({ members }: Pool): Failure | undefined =>
+  members.every(({ foreign }) => foreign !== undefined)
+    ? new Failure(
+        'conflict',
+        `The node is of another chain than the store: ${members.map(({ endpoint, foreign }) => `${endpoint.name} has ${foreign}`).join('; ')}.`,
+        { help: 'Load this chain into another store, or point --node at the chain that is stored.' },
+      )
+    : undefined
 
 /** The Failure for a question that no node answered, with what each of them did (by name). */
 export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<string, string>): Failure => {
@@ -98,13 +108,13 @@ export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<str
 
 /** One try at one node, judged. */
 export const tryOnce = async <T>(
-  { pool, limits }: Asking,
+  { pool, limits, clock }: Asking,
   member: Member,
   question: Question<T>,
   signal?: AbortSignal,
 ): Promise<Try<T>> => {
   const { name } = member.endpoint
-  const outcome = await askOnce(member.endpoint, question, limits, signal)
+  const outcome = await askOnce(member.endpoint, question, { limits, clock }, signal)
   if (outcome.tag === 'too_large')
     return { tag: 'elsewhere', failure: new TooLarge(question.what, name, limits.maxBytes) }
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }

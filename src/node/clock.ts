@@ -4,6 +4,8 @@ export type Clock = {
   now(): number
   /** Resolves after `ms`, or at once when `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Runs `work` after `ms` unless the function it gives is called before. */
+  after(ms: number, work: () => void): () => void
   /** 0 ≤ x < 1. */
   random(): number
 }
@@ -21,6 +23,10 @@ export const systemClock: Clock = {
       if (signal?.aborted === true) done()
       else signal?.addEventListener('abort', done)
     }),
+  after: (ms, work) => {
+    const timer = setTimeout(work, ms)
+    return () => clearTimeout(timer)
+  },
   random: Math.random,
 }
 

@@ -6,9 +6,11 @@ import { blockStream } from './block-stream.ts'
 import { type Asking, ask, nobodyAnswers, Refused, tryOnce } from './call.ts'
 import { backoffMs, type Clock, systemClock } from './clock.ts'
 import { endpointOf } from './endpoint.ts'
-import { askOnce, endedByCaller } from './http.ts'
-import { createPool, type Member } from './pool.ts'
-import { type ChainInfo, type Node, type NodeAnswer, STORAGE_PAGE } from './port.ts'
+import { endedByCaller } from './http.ts'
+import { passOn } from './pass-on.ts'
+import { createPool, type Member, type Pool } from './pool.ts'
+import { type ChainInfo, type Node, type NodeEvent, STORAGE_PAGE } from './port.ts'
+import { watchNodes } from './probe.ts'
 import { createRangeSize } from './range-size.ts'
 import { joinSignals } from './signals.ts'
 
@@ -19,6 +21,12 @@ export type NodeOptions = {
   readonly timeoutMs?: number
   /** Of one answer; default 32 MiB: a block's 8 million gas fill a few MiB of JSON at most. */
   readonly maxBytes?: number
+  /** For one request that is passed on (`get`), over all nodes; default 4 s. */
+  readonly requestMs?: number
+  /** Of one answer that is passed on; default 8 MiB. */
+  readonly maxRequestBytes?: number
+  /** Told what changes about the nodes that are watched. */
+  readonly onEvent?: (event: NodeEvent) => void
   /** Ranges of blocks asked for at the same time; default 4. */
   readonly inFlight?: number
   /** How far blocks are proved, at least; default `signed`. */
@@ -36,6 +44,9 @@ export const createNode = ({
   urls,
   timeoutMs = 10_000,
   maxBytes = 32 * 1024 * 1024,
+  requestMs = 4_000,
+  maxRequestBytes = 8 * 1024 * 1024,
+  onEvent = () => undefined,
   inFlight = 4,
   tries = 5,
   clock = systemClock,
@@ -105,10 +116,27 @@ export const createNode = ({
           ends,
         ),
       ),
-    get: (path, signal) => until(signal, ends => passOn(asking, path, ends)),
+    get: (path, { signal, withinMs = requestMs } = {}) =>
+      until(signal, async ends => {
+        const passing = { path, limits: { timeoutMs: withinMs, maxBytes: maxRequestBytes }, signal: ends }
+        const { answer, member } = await passOn(asking, passing)
+        return { ...answer, upToDate: isUpToDate(pool, member) }
+      }),
+    watch: expected => watchNodes(asking, { expected, onEvent, signal: closed.signal }),
+    heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.now()))?.heard?.info,
     close: () => closed.abort('closed'),
   }
 }
+
+/** What was heard so long ago counts for nothing: several looks have failed to come to an end since. */
+const FRESH_MS = 10_000
+
+const isFresh = (heard: Member['heard'], now: number): boolean =>
+  heard !== undefined && now - heard.at <= FRESH_MS
+
+/** Whether no other node is known to have seen more of the chain than this one. */
+const isUpToDate = (pool: Pool, { heard }: Member): boolean =>
+  heard !== undefined && heard.info.headBlock >= pool.highestHead()
 
 const storageQuestion = (id: string, storageType: string, prefix: string, from: string | undefined): string =>
   JSON.stringify({ id, storageType, prefix, limit: String(STORAGE_PAGE), by_longest_chain: false, from })
@@ -121,6 +149,8 @@ const highest = async (asking: Asking, signal: AbortSignal): Promise<ChainInfo> 
   const { pool, clock } = asking
   const what = 'getChainInfo'
   const question = { what, path: '/getChainInfo', decode: decodeChainInfo }
+  // The looks have told who is the highest: that one alone is asked, and nobody waits for one that hangs.
+  if (pool.watched) return ask(asking, question, signal)
   const details = new Map<string, string>()
   for (let round = 1; ; round += 1) {
     const now = clock.now()
@@ -136,7 +166,7 @@ const highest = async (asking: Asking, signal: AbortSignal): Promise<ChainInfo> 
         details.set(member.endpoint.name, result.tag === 'again' ? result.detail : result.failure.message)
         pool.failed(member, result.tag === 'again' ? result.restMs : undefined)
       } else if (!pool.stands(member, result.value))
-        details.set(member.endpoint.name, `chain ${result.value.chainId} is another one`)
+        details.set(member.endpoint.name, `${member.foreign} is another one`)
       else best = higher(best, result.value)
     }
     if (best !== undefined) return best
@@ -176,24 +206,4 @@ const irreversibleHash = async (
     if (error instanceof Refused && error.reason === 'block not found') return undefined
     throw error
   }
-}
-
-/** The first node that answers at all, whatever it says. */
-const passOn = async (asking: Asking, path: string, signal: AbortSignal): Promise<NodeAnswer> => {
-  const { pool, limits } = asking
-  if (!path.startsWith('/'))
-    throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
-  const without = new Set<Member>()
-  const details = new Map<string, string>()
-  for (let member = pool.pick(without); member !== undefined; member = pool.pick(without)) {
-    const outcome = await askOnce(member.endpoint, { path }, limits, signal)
-    if (outcome.tag === 'answer') {
-      pool.succeeded(member)
-      return outcome.answer
-    }
-    if (outcome.tag !== 'too_large') pool.failed(member)
-    details.set(member.endpoint.name, outcome.detail)
-    without.add(member)
-  }
-  throw nobodyAnswers(pool, path.replace(/\?.*$/s, ''), details)
 }

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import type { Clock } from './clock.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { NodeAnswer } from './port.ts'
 import { joinSignals } from './signals.ts'
@@ -31,12 +32,12 @@ const LATE = 'late'
 export const askOnce = async (
   endpoint: Endpoint,
   request: HttpRequest,
-  limits: HttpLimits,
+  { limits, clock }: { readonly limits: HttpLimits; readonly clock: Clock },
   signal?: AbortSignal,
 ): Promise<Outcome> => {
   if (signal?.aborted === true) throw endedByCaller(signal)
   const ends = joinSignals(signal)
-  const timer = setTimeout(() => ends.abort(LATE), limits.timeoutMs)
+  const cancel = clock.after(limits.timeoutMs, () => ends.abort(LATE))
   try {
     const response = await fetch(`${endpoint.base}${request.path}`, {
       method: request.body === undefined ? 'GET' : 'POST',
@@ -50,12 +51,15 @@ export const askOnce = async (
       keepalive: true,
       signal: ends.signal,
     })
+    const { status } = response
+    if (status < 200 || status > 599)
+      return { tag: 'connection', detail: `status ${status}, which HTTP does not have` }
     const body = await readBody(response, limits.maxBytes)
     if (body === undefined) return { tag: 'too_large', detail: `the answer is over ${limits.maxBytes} bytes` }
-    const contentType = response.headers.get('content-type') ?? ''
+    const contentType = response.headers.get('content-type') ?? undefined
     return {
       tag: 'answer',
-      answer: { status: response.status, contentType, body },
+      answer: { status, contentType, body },
       retryAfterMs: retryAfter(response),
     }
   } catch (error) {
@@ -63,7 +67,7 @@ export const askOnce = async (
     if (ends.signal.aborted) return { tag: 'timeout', detail: `no answer within ${limits.timeoutMs} ms` }
     return { tag: 'connection', detail: `no connection (${codeOf(error)})` }
   } finally {
-    clearTimeout(timer)
+    cancel()
     ends.release()
   }
 }
@@ -73,7 +77,10 @@ export const endedByCaller = (signal: AbortSignal): Failure =>
   new Failure('deadline', 'The question to the node was ended before its answer.', { cause: signal.reason })
 
 /** undefined: more than `maxBytes`. */
-const readBody = async (response: Response, maxBytes: number): Promise<Uint8Array | undefined> => {
+const readBody = async (
+  response: Response,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> => {
   if (response.body === null) return new Uint8Array()
   const parts: Uint8Array[] = []
   let bytes = 0
@@ -82,7 +89,13 @@ const readBody = async (response: Response, maxBytes: number): Promise<Uint8Arra
     if (bytes > maxBytes) return undefined
     parts.push(part)
   }
-  return Buffer.concat(parts)
+  const body = new Uint8Array(bytes)
+  let at = 0
+  for (const part of parts) {
+    body.set(part, at)
+    at += part.byteLength
+  }
+  return body
 }
 
 /** A node's word on when to come again is believed up to a minute. */

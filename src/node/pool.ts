@@ -1,18 +1,30 @@
 import { backoffMs, type Clock } from './clock.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { ChainInfo } from './port.ts'
+import type { ChainIdentity, ChainInfo } from './port.ts'
 
 /** A node and what is known of its health. */
 export type Member = {
   readonly endpoint: Endpoint
-  /** Its last irreversible block when last asked; −1: never. */
+  /** Where it stands by its last believed word, and when that came; undefined: never heard, or not since it fell silent. */
+  heard: { readonly info: ChainInfo; readonly at: number } | undefined
+  /** A claim that is too far from what it said before to be taken at its first word. */
+  claim: ChainInfo | undefined
+  /** Its last irreversible block when last believed; −1: never. */
   lib: number
+  /** How long its last answer to a probe took. */
+  probeMs: number
+  /** Hash of its first block; undefined: not asked yet, or not since it fell silent. */
+  genesis: string | undefined
   /** Failures in a row. */
   failures: number
-  /** Not asked before this moment while another one can be. */
+  /** The loader does not ask it before this moment while another one can be asked. */
   restUntil: number
-  /** Follows another chain than the first node that answered: never asked again. */
-  foreign: boolean
+  /** Requests go to another node before this moment if there is one. */
+  shunnedUntil: number
+  /** Why the last probe had no answer that can be used; undefined: it had one, or there was none yet. */
+  silent: string | undefined
+  /** Why it is of another chain, and never asked: `chain 1024, not 1020`. */
+  foreign: string | undefined
 }
 
 /** The nodes of one chain: who is asked next. */
@@ -20,30 +32,62 @@ export type Pool = {
   readonly members: readonly Member[]
   /** Best node that is not in `without`: one that does not rest, then the highest irreversible block, then order given. */
   pick(without: ReadonlySet<Member>): Member | undefined
+  /** Nodes a request may be passed on to, best first: none that is known to be silent, unproven or of another chain. */
+  ready(): readonly Member[]
   succeeded(member: Member): void
   /** Lets a node rest: after each failure in a row longer, at least `atLeastMs`. */
   failed(member: Member, atLeastMs?: number): void
-  /** Notes where a node stands; false: it is of another chain than the first one that answered. */
+  /** A request met a failure: for a moment the others come first. */
+  shun(member: Member): void
+  /** Notes where a node stands; false: it is of another chain than ours. */
   stands(member: Member, info: ChainInfo): boolean
+  /** The chain that is ours from now on, by what is stored; nodes of others are refused. */
+  expect(chain: ChainIdentity): void
+  /** From now on only nodes that a probe has heard are `ready`. */
+  watched: boolean
+  /** Highest head that any node of ours told in the last minute, −1: none. */
+  highestHead(): number
 }
 
+/**
+ * Blocks a node may be behind the best one before requests go to any other first: two and a half minutes of the chain.
+ */
+const LAG = 300
+/** Blocks a node's word may jump between two probes; more is believed when it is said twice. */
+const JUMP = 5_000
+/** A node that failed a request is left aside for as long as the probe takes to find out what it has. */
+const SHUN_MS = 3_000
+/** A head nobody repeats is forgotten: a node that once told an absurd one is not held against the others for ever. */
+const HEAD_KEPT_MS = 60_000
+/** Nodes that answer within the same step of time are equally fast. */
+const SPEED_STEP_MS = 250
+
 export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool => {
-  const members: readonly Member[] = endpoints.map(endpoint => ({
-    endpoint,
-    lib: -1,
-    failures: 0,
-    restUntil: 0,
-    foreign: false,
-  }))
-  let chainId: number | undefined
-  const better = (now: number) => (a: Member, b: Member) => {
-    const rest = Math.max(0, a.restUntil - now) - Math.max(0, b.restUntil - now)
-    return rest !== 0 ? rest : b.lib - a.lib
+  const members = endpoints.map(newMember)
+  let ours: Partial<ChainIdentity> = {}
+  let head = { height: -1, at: 0 }
+  const judge = (member: Member, chainId: number): boolean => {
+    member.foreign = whyForeign(ours, { chainId, genesis: member.genesis })
+    return member.foreign === undefined
   }
-  return {
+  const pool: Pool = {
     members,
+    watched: false,
     pick: without =>
-      members.filter(member => !without.has(member) && !member.foreign).toSorted(better(clock.now()))[0],
+      members
+        .filter(member => !without.has(member) && member.foreign === undefined)
+        .toSorted(byRest(clock.now()))[0],
+    ready: () => {
+      const now = clock.now()
+      const usable = members.filter(
+        ({ foreign, silent, heard, genesis }) =>
+          foreign === undefined &&
+          silent === undefined &&
+          (!pool.watched || (heard !== undefined && genesis !== undefined)),
+      )
+      const best = Math.max(...usable.map(({ lib }) => lib))
+      return usable.toSorted(byUse(now, best))
+    },
     succeeded: member => {
       member.failures = 0
       member.restUntil = 0
@@ -55,11 +99,75 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       member.failures += 1
       member.restUntil = now + Math.max(atLeastMs, backoffMs(member.failures, clock.random()))
     },
-    stands: (member, info) => {
-      chainId ??= info.chainId
-      member.foreign = info.chainId !== chainId
-      member.lib = info.libBlock
-      return !member.foreign
+    shun: member => {
+      member.shunnedUntil = clock.now() + SHUN_MS
     },
+    stands: (member, info) => {
+      ours = { chainId: info.chainId, ...ours }
+      if (!judge(member, info.chainId)) return false
+      if (!believed(member, info)) {
+        member.claim = info
+        return true
+      }
+      const at = clock.now()
+      member.claim = undefined
+      member.heard = { info, at }
+      member.lib = info.libBlock
+      if (info.headBlock >= head.height || at - head.at > HEAD_KEPT_MS) head = { height: info.headBlock, at }
+      return true
+    },
+    expect: chain => {
+      ours = chain
+      for (const member of members) if (member.heard !== undefined) judge(member, member.heard.info.chainId)
+    },
+    highestHead: () => (clock.now() - head.at > HEAD_KEPT_MS ? -1 : head.height),
   }
+  return pool
 }
+
+const newMember = (endpoint: Endpoint): Member => ({
+  endpoint,
+  heard: undefined,
+  claim: undefined,
+  lib: -1,
+  probeMs: 0,
+  genesis: undefined,
+  failures: 0,
+  restUntil: 0,
+  shunnedUntil: 0,
+  silent: undefined,
+  foreign: undefined,
+})
+
+/** What a node says at first, what is near to what it said before, and what it says twice. */
+const believed = ({ heard, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean => {
+  const near = (before: ChainInfo): boolean =>
+    Math.abs(libBlock - before.libBlock) <= JUMP && Math.abs(headBlock - before.headBlock) <= JUMP
+  return heard === undefined || near(heard.info) || (claim !== undefined && near(claim))
+}
+
+const whyForeign = (
+  ours: Partial<ChainIdentity>,
+  its: { readonly chainId: number; readonly genesis: string | undefined },
+): string | undefined => {
+  if (ours.chainId !== undefined && its.chainId !== ours.chainId)
+    return `chain ${its.chainId}, not ${ours.chainId}`
+  if (ours.genesis !== undefined && its.genesis !== undefined && its.genesis !== ours.genesis)
+    return `genesis block ${its.genesis}, not ${ours.genesis}`
+  return undefined
+}
+
+const byRest =
+  (now: number) =>
+  (a: Member, b: Member): number =>
+    Number(a.silent !== undefined) - Number(b.silent !== undefined) ||
+    Math.max(0, a.restUntil - now) - Math.max(0, b.restUntil - now) ||
+    b.lib - a.lib
+
+const byUse =
+  (now: number, best: number) =>
+  (a: Member, b: Member): number =>
+    Number(a.lib < best - LAG) - Number(b.lib < best - LAG) ||
+    Number(a.shunnedUntil > now) - Number(b.shunnedUntil > now) ||
+    b.lib - a.lib ||
+    Math.floor(a.probeMs / SPEED_STEP_MS) - Math.floor(b.probeMs / SPEED_STEP_MS)

@@ -12,6 +12,9 @@ export type ChainInfo = {
   readonly libTime: bigint
 }
 
+/** Which chain a node has. */
+export type ChainIdentity = { readonly chainId: number; readonly genesis: string }
+
 /** Rows of a page of storage: more are not given (go-iost rpc, ListContractStorage). */
 export const STORAGE_PAGE = 100
 
@@ -23,7 +26,21 @@ export type StoragePage = {
 }
 
 /** A block or transaction above the last irreversible one, in the node's own JSON text. */
-export type NodeAnswer = { readonly status: number; readonly contentType: string; readonly body: Uint8Array }
+export type NodeAnswer = {
+  readonly status: number
+  /** undefined: the node names none. */
+  readonly contentType: string | undefined
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+/** What changes about a node that is looked after. */
+export type NodeEvent = {
+  readonly type: 'silent' | 'heard' | 'foreign'
+  /** URL without credentials. */
+  readonly node: string
+  /** What it did, what it is, or where it stands. */
+  readonly detail: string
+}
 
 /**
  * Nodes of one chain over HTTP RPC. Every call has a time-out and a size limit, is retried with back-off where trying
@@ -62,8 +79,22 @@ export type Node = {
     },
     signal?: AbortSignal,
   ): Promise<StoragePage>
-  /** GET of an allowed path, the node's own bytes. Not retried on an answer, whatever its status. */
-  get(path: string, signal?: AbortSignal): Promise<NodeAnswer>
+  /**
+   * GET of an allowed path, the bytes of the best node that gives an answer, whatever it says; the next one is asked
+   * where one hangs or has trouble of its own (5xx). Within `withinMs`, by default the time-out of requests.
+   */
+  get(
+    path: string,
+    options?: { readonly signal?: AbortSignal; readonly withinMs?: number },
+  ): Promise<NodeAnswer & { readonly upToDate: boolean }>
+  /**
+   * Keeps looking how the nodes do, until `close`; requests go by what was found, and wait for no look. Nodes of another
+   * chain than `expected` are never asked; undefined: nothing is stored yet, and the first node that answers says which
+   * chain it is. Resolves after the first look, which takes no longer than its time-out.
+   */
+  watch(expected: () => Promise<ChainIdentity | undefined>): Promise<void>
+  /** Where the best node stood at the last look; undefined: nobody looks, or no node of the chain has answered lately. */
+  heard(): ChainInfo | undefined
   close(): void
 }
 

@@ -1,0 +1,88 @@
+import { Failure } from '#failure/failure.ts'
+import { type Asking, nobodyAnswers } from './call.ts'
+import { askOnce, endedByCaller, type HttpLimits, type Outcome } from './http.ts'
+import type { Member } from './pool.ts'
+import type { NodeAnswer } from './port.ts'
+import { joinSignals } from './signals.ts'
+
+/** A node that has said nothing for so long is not left yet, but the next one is asked beside it. */
+const HEDGE_MS = 700
+
+export type Passing = {
+  /** Begins with a slash. */
+  readonly path: string
+  /** For the whole of it, over all nodes. */
+  readonly limits: HttpLimits
+  readonly signal: AbortSignal
+}
+
+/**
+ * The answer of the best node that gives one, whatever it says; an error of the node's own (5xx, 429) only when every
+ * node has one. Nodes are asked one after the other, at once where one fails, beside it where one is slow: never longer
+ * than the limit. Throws 'unavailable' when no node answers, at once when none is fit to be asked; 'deadline' when
+ * `signal` aborts.
+ */
+export const passOn = async (
+  asking: Asking,
+  { path, limits, signal }: Passing,
+): Promise<{ readonly answer: NodeAnswer; readonly member: Member }> => {
+  const { pool, clock } = asking
+  if (!path.startsWith('/'))
+    throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
+  if (signal.aborted) throw endedByCaller(signal)
+  const what = path.replace(/\?.*$/s, '')
+  const waiting = [...pool.ready()]
+  if (waiting.length === 0) throw noneFit(asking, what)
+  const ends = joinSignals(signal)
+  const details = new Map<string, string>()
+  const running = new Map<Member, Promise<Turn>>()
+  let excuse: { readonly answer: NodeAnswer; readonly member: Member } | undefined
+  try {
+    for (;;) {
+      const next = waiting.shift()
+      if (next !== undefined)
+        running.set(
+          next,
+          askOnce(next.endpoint, { path }, { limits, clock }, ends.signal).then(outcome => ({
+            member: next,
+            outcome,
+          })),
+        )
+      if (running.size === 0) break
+      const turn = await Promise.race([
+        ...running.values(),
+        ...(waiting.length === 0 ? [] : [clock.sleep(HEDGE_MS, ends.signal).then(() => undefined)]),
+      ])
+      if (turn === undefined) continue
+      running.delete(turn.member)
+      const { member, outcome } = turn
+      if (outcome.tag === 'answer' && !isTrouble(outcome.answer)) return { answer: outcome.answer, member }
+      if (outcome.tag === 'answer') excuse ??= { answer: outcome.answer, member }
+      else details.set(member.endpoint.name, outcome.detail)
+      if (outcome.tag !== 'too_large') pool.shun(member)
+    }
+  } finally {
+    ends.abort('answered')
+    ends.release()
+    for (const turn of running.values()) turn.catch(() => undefined)
+  }
+  if (excuse !== undefined) return excuse
+  throw nobodyAnswers(pool, what, details)
+}
+
+type Turn = { readonly member: Member; readonly outcome: Outcome }
+
+/** A node's own trouble: another one may know better. */
+const isTrouble = ({ status }: NodeAnswer): boolean => status >= 500 || status === 429
+
+const noneFit = ({ pool }: Asking, what: string): Failure =>
+  nobodyAnswers(
+    pool,
+    what,
+    new Map(
+      pool.members.map(({ endpoint, foreign, silent }) => [
+        endpoint.name,
+        foreign ?? silent ?? 'not heard yet',
+      ]),
+    ),
+  )
