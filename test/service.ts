@@ -1,5 +1,6 @@
 import { type AppOptions, createApp } from '#http/app.ts'
 import type { Log } from '#http/log.ts'
+import { systemClock } from '#keys/clock.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
@@ -44,7 +45,7 @@ export const serviceOn = (
   const app = createApp({
     store,
     node: undefined,
-    keyring: keyring({ store: keyStoreWith(made.stored, ...keys), now }),
+    keyring: keyring({ store: keyStoreWith(made.stored, ...keys), clock: { ...systemClock, now } }),
     prices: { get: () => undefined },
     profiles: { get: () => undefined },
     defaults: { format: 'envelope', compat: 'none' },

@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { createApp } from '#http/app.ts'
+import { systemClock } from '#keys/clock.ts'
 import { keyring } from '#keys/keyring.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
 import type { Log } from '#load/progress.ts'
@@ -44,7 +45,7 @@ export const startServing = async (parts: {
     node,
     keyring: keyring({
       store: store.keys,
-      now: Date.now,
+      clock: systemClock,
       ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
     }),
     prices: { get: () => prices?.get() },

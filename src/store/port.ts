@@ -253,7 +253,7 @@ export type KeyStore = {
   /** Throws 'conflict' when the id exists. */
   add(key: StoredKey): Promise<void>
   /** All keys, by time of creation, then id. */
-  list(): Promise<readonly StoredKey[]>
+  list(signal?: AbortSignal): Promise<readonly StoredKey[]>
   /** Marks as revoked now; false: no such id. Revoking twice keeps the first time. */
   revoke(id: string, now: number): Promise<boolean>
 }

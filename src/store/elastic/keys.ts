@@ -31,12 +31,17 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
     })
   }
 
-  const page = async (from: number, created: number | undefined): Promise<readonly Hit[]> => {
+  const page = async (
+    from: number,
+    created: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Hit[]> => {
     const { hits } = await ask<{ hits: { hits: readonly Hit[] } }>(connection, {
       what: `search ${names.keys}`,
       method: 'POST',
       path: `/${names.keys}/_search`,
       query: { allow_partial_search_results: 'false' },
+      signal,
       body: JSON.stringify({
         from,
         size: AT_ONCE,
@@ -48,12 +53,12 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
     return hits.hits
   }
 
-  const list = async (): Promise<readonly StoredKey[]> => {
+  const list = async (signal: AbortSignal | undefined): Promise<readonly StoredKey[]> => {
     const found = new Map<string, StoredKey>()
     let from = 0
     let created: number | undefined
     for (;;) {
-      const part = await page(from, created)
+      const part = await page(from, created, signal)
       for (const { _id, _source } of part) found.set(_id, { id: _id, ..._source })
       if (part.length < AT_ONCE) break
       // The next page begins at the last time seen; only keys of that very moment are met twice.
@@ -100,7 +105,7 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
 
   return {
     add,
-    list: () => orIfNothing(list(), []),
+    list: signal => orIfNothing(list(signal), []),
     revoke: (id, now) => orIfNothing(revoke(id, now), false),
   }
 }

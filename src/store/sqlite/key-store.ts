@@ -37,9 +37,10 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
         })
       if (added === 0) throw new Failure('conflict', `There is a key with id '${key.id}' already.`)
     },
-    list: async () => {
-      const rows = await readers.once(connection =>
-        connection.rows(`SELECT ${COLUMNS} FROM "keys" ORDER BY "created", "id"`),
+    list: async signal => {
+      const rows = await readers.once(
+        connection => connection.rows(`SELECT ${COLUMNS} FROM "keys" ORDER BY "created", "id"`),
+        signal,
       )
       return (rows ?? []).map(fromCells)
     },

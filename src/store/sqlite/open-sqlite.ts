@@ -62,7 +62,7 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
         mayWrite()
         await keys.add(key)
       },
-      list: () => keys.list(),
+      list: signal => keys.list(signal),
       revoke: async (id, now) => {
         mayWrite()
         return await keys.revoke(id, now)

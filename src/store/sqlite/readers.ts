@@ -12,7 +12,7 @@ const READERS = 32
 
 export type Readers = {
   /** Runs `work` in one read transaction; undefined: no store there yet. */
-  readonly once: <T>(work: (connection: Connection) => T) => Promise<T | undefined>
+  readonly once: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
   /** `Store.read`. */
   readonly read: <T>(work: (view: View) => Promise<T>, signal?: AbortSignal) => Promise<T>
   readonly close: () => void
@@ -45,8 +45,8 @@ export const readersOf = (path: string, name: string, check = checkFingerprint):
   }
 
   return {
-    once: work =>
-      borrowed(undefined, async connection =>
+    once: (work, signal) =>
+      borrowed(signal, async connection =>
         connection === undefined ? undefined : guarded(name, () => work(connection)),
       ),
     read: (work, signal) =>

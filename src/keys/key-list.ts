@@ -1,0 +1,103 @@
+import { Failure } from '#failure/failure.ts'
+import type { KeyStore, StoredKey } from '#store/port.ts'
+import type { Clock } from './clock.ts'
+
+/** A list older than this is read again; what is asked meanwhile is answered by it. */
+const REFRESH_MS = 1_000
+/** A list is believed no longer than this after its reading began: what is revoked is refused from then on. */
+const BELIEVED_MS = 1_800
+/** The next read begins this long after the last one did, whatever became of that. */
+const NEXT_MS = 250
+/** One read may take this long: a longer one would give a list that is no longer believed. */
+const READ_MS = 1_500
+/** A request waits this long for a newer list while the one at hand is believed, and while it is not. */
+const PATIENCE_MS = { believed: 100, needed: 1_000 } as const
+
+/** Keys by the hash of their text, as stored when the reading began. */
+export type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly at: number }
+
+export type KeyLists = {
+  /**
+   * A list read at most `maxAgeMs` ago where that can be had soon, else an older one that is still believed. Throws
+   * 'unavailable' when there is none.
+   */
+  get(maxAgeMs?: number): Promise<KeyList>
+}
+
+/**
+ * Reads the list of keys, at most some times a second however many ask. Reads go side by side: one that hangs delays
+ * nobody, and the newest that succeeds counts.
+ */
+export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists => {
+  let known: KeyList | undefined
+  let began = Number.NEGATIVE_INFINITY
+  let failed: { readonly at: number; readonly cause: unknown } | undefined
+  const reads = new Set<Promise<void>>()
+
+  const read = async (at: number): Promise<void> => {
+    const controller = new AbortController()
+    try {
+      const list = await soonerThan(READ_MS, clock, store.list(controller.signal))
+      if (list === undefined) throw new Error(`The list of keys did not come in ${READ_MS} ms.`)
+      if (known === undefined || at >= known.at)
+        known = { keys: new Map(list.map(key => [key.hash, key] as const)), at }
+      failed = undefined
+    } catch (cause) {
+      // An older list may have come while this read was under way: then the store is not out of reach.
+      if (known === undefined || known.at <= at) failed = { at: clock.now(), cause }
+    } finally {
+      controller.abort()
+    }
+  }
+  /** Begins a read where one is due and no list is younger. A clock that was set back is no reason to wait. */
+  const keepReading = (maxAgeMs: number): void => {
+    if (younger(maxAgeMs) !== undefined) return
+    const time = clock.now()
+    const idle = reads.size === 0 && !isFailing() && maxAgeMs < NEXT_MS
+    if (Math.abs(time - began) < (idle ? maxAgeMs : NEXT_MS)) return
+    began = time
+    const reading = read(time).finally(() => reads.delete(reading))
+    reads.add(reading)
+  }
+  const younger = (ms: number): KeyList | undefined =>
+    known !== undefined && Math.abs(clock.now() - known.at) < ms ? known : undefined
+  /** While reads fail nobody waits for the next one. */
+  const isFailing = (): boolean => failed !== undefined && Math.abs(clock.now() - failed.at) < REFRESH_MS
+
+  return {
+    get: async (maxAgeMs = REFRESH_MS) => {
+      const fresh = younger(maxAgeMs)
+      if (fresh !== undefined) return fresh
+      keepReading(maxAgeMs)
+      const since = clock.now()
+      while (younger(maxAgeMs) === undefined && !isFailing() && reads.size > 0) {
+        const patience = younger(BELIEVED_MS) === undefined ? PATIENCE_MS.needed : PATIENCE_MS.believed
+        const left = since + patience - clock.now()
+        if (left <= 0) break
+        await soonerThan(Math.min(left, NEXT_MS), clock, Promise.race(reads))
+        keepReading(maxAgeMs)
+      }
+      const believed = younger(maxAgeMs) ?? younger(BELIEVED_MS)
+      if (believed === undefined) throw unreadable(failed?.cause)
+      return believed
+    },
+  }
+}
+
+const unreadable = (cause: unknown): Failure =>
+  new Failure('unavailable', 'API keys can not be checked at the moment.', {
+    zh: '暂时无法校验 API key。',
+    details: { retryAfter: 1 },
+    cause,
+  })
+
+/** The value, or undefined when it takes longer. */
+const soonerThan = async <T>(ms: number, clock: Clock, value: Promise<T>): Promise<T | undefined> => {
+  const late = Promise.withResolvers<undefined>()
+  const forget = clock.after(ms, () => late.resolve(undefined))
+  try {
+    return await Promise.race([value, late.promise])
+  } finally {
+    forget()
+  }
+}
