@@ -24,8 +24,8 @@ export type Fate =
   | { readonly type: 'change'; readonly to: (answer: Answered) => Answered }
   /** Goes on when the promise is kept. */
   | { readonly type: 'hold'; readonly until: Promise<unknown> }
-  /** The server carries it out, then `then` runs; the client gets no answer. */
-  | { readonly type: 'end'; readonly then: () => void }
+  /** The server carries it out, then `run` runs; the client gets no answer. */
+  | { readonly type: 'end'; readonly run: () => void }
 
 export type Proxy = { readonly url: string; readonly asked: readonly Asked[]; close(): Promise<void> }
 
@@ -44,7 +44,7 @@ export const openProxy = async (target: string, fateOf: (asked: Asked) => Fate):
     if (fate.type === 'cut-before') return void request.socket.destroy()
     if (fate.type === 'hold') await fate.until
     const answer = fate.type === 'answer' ? fate.with : await forward(target, one, request.headers)
-    if (fate.type === 'end') return fate.then()
+    if (fate.type === 'end') return fate.run()
     if (fate.type === 'cut-after') return void request.socket.destroy()
     const { status, body: text } = fate.type === 'change' ? fate.to(answer) : answer
     response.writeHead(status, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })

@@ -1,33 +1,21 @@
-import { join } from 'node:path'
+import { diesAt } from './doomed.ts'
 import type { Place } from './place.ts'
 
 /** What the loaders load: a node's chain up to a height, in batches of at most so many documents. */
 type Aim = { readonly url: string; readonly to: number; readonly documents: number }
 
-/**
- * Kills loaders until one comes to its end; how many were killed. Each is killed a random moment after it has begun, or
- * after a few batches, so that every step of a commit is met sooner or later.
- */
+/** Of all writes of a load (see `doomed.ts`), among how many the first kill comes; what a loader may write then grows. */
+const FIRST = { sqlite: 1_200, elastic: 24 } as const
+const GROWTH = 1.3
+
+/** Kills loaders at counted writes until one comes to its end; how many were killed. */
 export const killUntilLoaded = async (
-  place: Place,
+  { args }: Place,
   { url, to, documents }: Aim,
   random: () => number,
 ): Promise<number> => {
-  const program = join(import.meta.dir, 'load-process.ts')
-  const args = [url, ...place.args, String(to), String(documents)]
-  for (let kills = 0; ; kills++) {
-    const loader = Bun.spawn([process.execPath, program, ...args], { stdout: 'pipe', stderr: 'pipe' })
-    const lines = Math.floor(random() * 5)
-    const killSoon = () => setTimeout(() => loader.kill('SIGKILL'), random() * (lines === 0 ? 500 : 60))
-    let timer = lines === 0 ? killSoon() : undefined
-    let seen = 0
-    for await (const chunk of loader.stdout) {
-      seen += chunk.filter(byte => byte === 10).length
-      if (seen >= lines && timer === undefined) timer = killSoon()
-    }
-    const code = await loader.exited
-    clearTimeout(timer)
-    if (code === 0) return kills
-    if (loader.signalCode !== 'SIGKILL') throw new Error(await new Response(loader.stderr).text())
-  }
+  const first = args[0] === 'sqlite' ? FIRST.sqlite : FIRST.elastic
+  const task = { program: 'load-process.ts', before: [url], place: args, after: [to, documents].map(String) }
+  for (let kills = 0; ; kills++)
+    if (!(await diesAt(1 + Math.floor(random() * first * GROWTH ** kills), task))) return kills
 }

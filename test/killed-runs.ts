@@ -1,20 +1,24 @@
 import { expect } from 'bun:test'
 import type { Running } from './cli-process.ts'
+import { type Doomed, doomed } from './doomed.ts'
 
 /**
- * Starts a command again and again, each time killing it (SIGKILL) after a while, until one comes to its end; how often
- * it was killed. Both callbacks are told how often so far; `seed` is shown when a run fails by itself.
+ * Starts a command again and again, each time killing it (SIGKILL) at a write into the store at `place`, until one comes
+ * to its end; how often it was killed. Both callbacks are told how often so far; `seed` is shown when a run fails by
+ * itself. `writeAt` must grow, so that one lives to the end.
  */
 export const runKilled = async (
   seed: number,
-  start: (kills: number) => Promise<Running>,
-  waitMs: (kills: number) => number,
+  place: readonly string[],
+  writeAt: (kills: number) => number,
+  start: (doom: Doomed, kills: number) => Promise<Running>,
 ): Promise<number> => {
   for (let kills = 0; ; kills++) {
-    const running = await start(kills)
-    const timer = setTimeout(() => running.kill('SIGKILL'), waitMs(kills))
+    const doom = await doomed(place, writeAt(kills))
+    const running = await start(doom, kills)
+    doom.killWith(() => running.kill('SIGKILL'))
     const { code, err } = await running.ended
-    clearTimeout(timer)
+    await doom.close()
     if (code === 0) return kills
     expect([seed, code, /iostlens: .*/.exec(err)?.[0]]).toEqual([seed, 137, undefined])
   }

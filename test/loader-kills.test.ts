@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { diesAt } from './doomed.ts'
 import { differences, dumpElastic } from './dump.ts'
 import { elasticsearchUrl, openTestElastic } from './elasticsearch.ts'
 import { loadFrom, replayed } from './loading.ts'
@@ -8,6 +8,8 @@ import { seeded, seedOf } from './seeded.ts'
 import { serviceOn } from './service.ts'
 import { SOAK } from './soak.ts'
 import { witness } from './witness.ts'
+
+setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 const LOADERS = SOAK ? 300 : 16
 /** Blocks that each of them may load: more than most live to load. */
@@ -22,28 +24,8 @@ const DOCUMENTS = 10
 /** Documents of a partition: some are opened on the way. */
 const PARTITION = 2_000
 
-const PROGRAM = join(import.meta.dir, 'load-process.ts')
-
-type Task = { readonly node: string; readonly url: string; readonly prefix: string; readonly to: number }
-
-/** A loader process, killed a random moment after it has committed so many batches; whether that came before its end. */
-const loadAWhile = async ({ node, url, prefix, to }: Task, random: () => number): Promise<boolean> => {
-  const args = [node, 'elastic', url, prefix, ...[PARTITION, to, DOCUMENTS].map(String)]
-  const loader = Bun.spawn([process.execPath, PROGRAM, ...args], { stdout: 'pipe', stderr: 'pipe' })
-  // None: while it starts, takes over or clears up after the one before.
-  const batches = Math.floor(random() * 4)
-  const kill = () => setTimeout(() => loader.kill('SIGKILL'), random() * (batches === 0 ? 600 : 80))
-  let timer = batches === 0 ? kill() : undefined
-  let seen = 0
-  for await (const chunk of loader.stdout) {
-    seen += chunk.filter(byte => byte === 10).length
-    if (seen >= batches) timer ??= kill()
-  }
-  const code = await loader.exited
-  clearTimeout(timer)
-  if (code !== 0 && loader.signalCode !== 'SIGKILL') throw new Error(await new Response(loader.stderr).text())
-  return code !== 0
-}
+/** Requests of a loader among which it is killed: from while it clears up after the one before to its last batches. */
+const REQUESTS = 40
 
 describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () => {
   test('readers see nothing but whole heights, ever higher, while loaders are killed again and again', async () => {
@@ -61,7 +43,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', 
       let kills = 0
       for (let loader = 1; loader <= LOADERS; loader++) {
         const to = START + loader * STEP
-        if (await loadAWhile({ node: node.url, ...target, to }, random)) kills++
+        const place = ['elastic', target.url, target.prefix, String(PARTITION)]
+        const after = [to, DOCUMENTS].map(String)
+        const task = { program: 'load-process.ts', before: [node.url], place, after }
+        if (await diesAt(1 + Math.floor(random() * REQUESTS), task)) kills++
         if (loader % WHOLE_EVERY !== 0) continue
         await loadFrom(node.url, target.store, { to })
         await watching.sees(200)

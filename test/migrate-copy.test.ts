@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createKey } from '#keys/key.ts'
 import type { Replay } from '#replay/serve.ts'
 import { type Ageing, ageIndex } from './aged.ts'
-import { cliFolder } from './cli-process.ts'
+import { cliFolder, type Running } from './cli-process.ts'
+import type { Doomed } from './doomed.ts'
 import { differences, dumpElastic } from './dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from './elasticsearch.ts'
+import { runKilled } from './killed-runs.ts'
 import { loadFrom, replayed } from './loading.ts'
 import { secondOpinion } from './second-opinion.ts'
 import { seeded, seedOf } from './seeded.ts'
@@ -16,6 +18,8 @@ setDefaultTimeout(600_000)
 const HEIGHT = 900
 const FURTHER = 60
 const PARTITION = 3_000
+/** Requests of a migration among which the first one is killed, two thirds of those of the second: far fewer than it has. */
+const FIRST_KILLS = 60
 
 const AGED: Readonly<Record<string, Ageing>> = {
   // Places could be sorted by, and rows named their block's witness.
@@ -71,8 +75,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: other mappin
     const random = seeded(seed)
     const target = await agedStore()
     await using folder = await cliFolder()
-    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '1s']
-    const migrate = ['indices', 'migrate', ...store]
+    const migrateAt = (at: string) => ['indices', 'migrate', '--store', at, '--lease', '1s']
+    const migrate = migrateAt(`${target.url}/${target.prefix}`)
     try {
       const before = (await target.store.check()).map(({ name }) => name)
       const after = await namesAt(target)
@@ -87,8 +91,13 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: other mappin
 
       const watching = await witness(serviceOn(target.reopen()), { seed })
       const keys: string[] = []
-      let kills = 0
-      for (;;) {
+      let running: Running | undefined
+      const start = async ({ store: at }: Doomed, kills: number) => {
+        if (running !== undefined) {
+          expect([seed, kills, (await running.ended).err]).toEqual([seed, kills, ''])
+          expect([seed, await target.store.published()]).toMatchObject([seed, { height: HEIGHT }])
+          await watching.sees(200)
+        }
         const { stored } = createKey(
           `key ${keys.length}`,
           { perSecond: 1, perDay: 1 },
@@ -101,16 +110,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: other mappin
         )
         if (added === 'added') keys.push(stored.id)
         else expect([seed, added]).toEqual([seed, expect.stringContaining('blocks write')])
-        const running = folder.start(migrate)
-        const timer = setTimeout(() => running.kill('SIGKILL'), 300 + random() * 1_500 * (1 + kills))
-        const { code, out, err } = await running.ended
-        clearTimeout(timer)
-        if (code === 0) break
-        expect([seed, code, out, err]).toEqual([seed, 137, out, ''])
-        kills++
-        expect([seed, await target.store.published()]).toMatchObject([seed, { height: HEIGHT }])
-        await watching.sees(200)
+        running = folder.start(migrateAt(at))
+        return running
       }
+      const place = ['elastic', target.url, target.prefix]
+      const writeAt = (kills: number) => 1 + Math.floor(random() * FIRST_KILLS * 1.5 ** kills)
+      const kills = await runKilled(seed, place, writeAt, start)
       await watching.sees(200)
       expect([seed, await target.store.check()]).toEqual([seed, []])
       expect((await target.store.keys.list()).map(({ id }) => id)).toEqual(keys)

@@ -15,6 +15,8 @@ setDefaultTimeout(600_000)
 
 const HEIGHT = 820
 const PARTITION = 3_000
+/** Requests of a migration among which the first one is killed, half of those of the second: far fewer than it has. */
+const FIRST_KILLS = 60
 
 let node: Replay
 let clean: TestElastic
@@ -79,7 +81,17 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
     const target = await olderStore()
     await using folder = await cliFolder()
     const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '1s']
-    const migrate = ['indices', 'migrate', ...store, '--partition-documents', String(PARTITION)]
+    const migrateAt = (at: string) => [
+      'indices',
+      'migrate',
+      '--store',
+      at,
+      '--lease',
+      '1s',
+      '--partition-documents',
+      String(PARTITION),
+    ]
+    const migrate = migrateAt(`${target.url}/${target.prefix}`)
     try {
       const [before, after] = await Promise.all([
         allAt(serviceOn(target.reopen())),
@@ -100,8 +112,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
       const stop = watchSwitch(serviceOn(target.reopen()), before, after)
       const kills = await runKilled(
         seed,
-        async () => folder.start(migrate),
-        kills => 500 + random() * 1_500 * 2 ** kills,
+        ['elastic', target.url, target.prefix],
+        kills => 1 + Math.floor(random() * FIRST_KILLS * 2 ** kills),
+        async doom => folder.start(migrateAt(doom.store)),
       )
       const { wrong, asked } = await stop()
       expect([seed, wrong]).toEqual([seed, []])
@@ -119,7 +132,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
   test('from a node where blocks are lost; a loader goes on until the end, then it must stop', async () => {
     const target = await olderStore()
     await using folder = await cliFolder()
-    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '3s']
+    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '10s']
     const migrate = ['indices', 'migrate', ...store, '--partition-documents', String(PARTITION)]
     try {
       const ask = asking(target)
@@ -131,7 +144,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
       ])
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
-      const loader = await target.reopen({ leaseMs: 3_000 }).takeOver(identity)
+      const loader = await target.reopen({ leaseMs: 10_000 }).takeOver(identity)
       const late = await folder.run([...migrate, '--node', node.url])
       expect([late.code, late.err]).toEqual([3, expect.stringContaining('Another loader is writing')])
       expect(late.out).toContain(`What was derived is whole at block ${HEIGHT}.\n`)

@@ -10,6 +10,7 @@ import { segments } from '#indices/segment.ts'
 import { wealth } from '#indices/wealth.ts'
 import { audited, repaired } from './audited.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from './damage.ts'
+import { diesAt } from './doomed.ts'
 import { type Dump, differences } from './dump.ts'
 import { elasticsearchUrl } from './elasticsearch.ts'
 import { serveGenerated } from './generator/serve.ts'
@@ -22,33 +23,14 @@ setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 const KILLS = SOAK ? 60 : 3
 const SETTINGS = { ...small('mixed'), holders: 1_200, voters: 600, blocks: 80 }
-const PROGRAM = join(import.meta.dir, 'repair-process.ts')
 
 /** Of those that are killed, which leave theirs behind. */
 const scratch = mkdtempSync(join(tmpdir(), 'iostlens-repairs-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+const environment = { TMPDIR: scratch }
 
-/** A repair, killed a random moment after it has begun so many writes; whether that came before its end. */
-const repairAWhile = async ({ args }: Damageable, random: () => number): Promise<boolean> => {
-  const repair = Bun.spawn([process.execPath, PROGRAM, ...args], {
-    env: { ...process.env, TMPDIR: scratch },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  // Of some twenty: each repair begins with what the one before left.
-  const lines = 1 + Math.floor(random() * 6)
-  const wait = random() ** 2 * 40
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let seen = 0
-  for await (const chunk of repair.stdout) {
-    seen += chunk.filter(byte => byte === 10).length
-    if (seen >= lines) timer ??= setTimeout(() => repair.kill('SIGKILL'), wait)
-  }
-  const code = await repair.exited
-  clearTimeout(timer)
-  if (code !== 0 && repair.signalCode !== 'SIGKILL') throw new Error(await new Response(repair.stderr).text())
-  return code !== 0
-}
+/** Writes of a repair among which it is killed: each repair begins with what the one before left. */
+const WRITES = { sqlite: 30, elastic: 60 } as const
 
 const someOf = async ({ store }: Damageable, index: AnyIndex) => {
   const audit = await store.audit()
@@ -104,7 +86,8 @@ const suite = (open: () => Promise<Damageable>): void => {
         left = documents((await audited(place.store)).found)
         expect(left.size).toBeGreaterThan(15)
       }
-      if (await repairAWhile(place, random)) kills++
+      const write = 1 + Math.floor(random() * WRITES[place.kind])
+      if (await diesAt(write, { program: 'repair-process.ts', place: place.args, environment })) kills++
       const still = documents((await audited(place.store)).found)
       expect([seed, run, [...still].filter(each => !left.has(each))]).toEqual([seed, run, []])
       left = still

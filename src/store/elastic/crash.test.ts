@@ -23,11 +23,11 @@ const loadUntil = async (target: TestElastic, step: number): Promise<boolean> =>
     // What is sent beside it never arrives; nor does it fail before the loader is killed.
     if (number !== step)
       return number < step ? pass : { type: 'hold', until: Promise.withResolvers().promise }
-    const then = () => {
+    const run = () => {
       killed = true
       loader?.kill('SIGKILL')
     }
-    return { type: 'end', then }
+    return { type: 'end', run }
   })
   loader = Bun.spawn([process.execPath, LOADER, proxy.url, target.prefix], { stderr: 'inherit' })
   const code = await loader.exited

@@ -2,9 +2,12 @@ import { describe } from 'bun:test'
 import { storeSuite } from '#store/store.suite.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/elasticsearch.ts'
 
+/** So long that no loader that lives is taken for dead, however busy the machine. */
+const LEASE_MS = 5_000
+
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   storeSuite('elasticsearch', async () => {
-    const { store, reopen, spoil, destroy } = openTestElastic()
+    const { store, reopen, spoil, destroy } = openTestElastic({ leaseMs: LEASE_MS })
     return { store, reopen: async () => reopen(), spoil, destroy }
   })
 })
