@@ -1,7 +1,9 @@
 import { toBaseTransaction } from '#chain/base-transaction.ts'
+import { IN_TRANSACTION, WORD } from '#chain/bounds.ts'
+import { transactionAt } from '#chain/decode-transaction.ts'
 import { hash8 } from '#chain/hash.ts'
-import { compactJson, memberSpans } from '#chain/json-text.ts'
-import { Failure } from '#failure/failure.ts'
+import { asObject, int64Of, objectOf, type Path, parseAnswer, textOf } from '#chain/json-fields.ts'
+import { memberSpans } from '#chain/json-text.ts'
 import { blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
@@ -68,26 +70,21 @@ const ofNode = async (
   return text === undefined ? undefined : fromNode(text)
 }
 
-const fromNode = (text: string): FoundTransaction => {
-  const answer = parsed(text) as { readonly status?: unknown; readonly block_number?: unknown }
-  const span = memberSpans(text).get('transaction')
-  const { status, block_number } = answer
-  if (
-    typeof status !== 'string' ||
-    typeof block_number !== 'string' ||
-    span === undefined ||
-    text[span[0]] !== '{'
-  )
-    throw new Failure('bad_block', 'The answer of getTxByHash has no status, block_number or transaction.')
-  return { status, blockNumber: block_number, body: compactJson(text, span) }
-}
+/** What a transaction in the pool is checked with: it has no receipt yet. */
+const NO_RECEIPT = { gas_usage: 0, ram_usage: {}, status_code: '', message: '', returns: [], receipts: [] }
 
-const parsed = (text: string): object => {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value
-  } catch (cause) {
-    throw new Failure('bad_block', 'The answer of getTxByHash is not JSON.', { cause })
+/** Reads an answer of getTxByHash, every value within its bounds. Throws Failure 'bad_block'. */
+const fromNode = (text: string): FoundTransaction => {
+  const path: Path = { key: 'answer' }
+  const answer = asObject(parseAnswer(text, 'getTxByHash'), path)
+  const own: Path = { above: path, key: 'transaction' }
+  const fields = objectOf(answer, 'transaction', path)
+  const span = memberSpans(text).get('transaction') ?? [0, 0]
+  const checked = fields['tx_receipt'] === null ? { ...fields, tx_receipt: NO_RECEIPT } : fields
+  const { body } = transactionAt(text, span, checked, own, IN_TRANSACTION)
+  return {
+    status: textOf(answer, 'status', path, WORD),
+    blockNumber: String(int64Of(answer, 'block_number', path)),
+    body,
   }
-  throw new Failure('bad_block', 'The answer of getTxByHash is not an object.')
 }

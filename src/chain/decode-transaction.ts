@@ -1,8 +1,10 @@
 import { unitsOf } from './amount.ts'
 import type { Action, Receipt, Transaction, TxReceipt } from './block.ts'
+import { type Bound, HASH, IN_GENESIS, IN_TRANSACTION, OF_EXECUTION, WORD } from './bounds.ts'
 import {
   asInt64,
   asObject,
+  bounded,
   decimalOf,
   type Fields,
   int64Of,
@@ -15,6 +17,7 @@ import {
   parseAnswer,
   textOf,
   textsOf,
+  tooLong,
   wrong,
 } from './json-fields.ts'
 import { compactJson, memberSpans, type Span } from './json-text.ts'
@@ -23,14 +26,20 @@ import { compactJson, memberSpans, type Span } from './json-text.ts'
 const GAS_DECIMALS = 2
 
 /**
- * Decodes a transaction object as it stands in `text` at `span`; `value` is the same, parsed. Throws Failure
- * 'bad_block' with the path of what is wrong.
+ * Decodes a transaction object as it stands in `text` at `span`; `value` is the same, parsed. `data`: how long the data
+ * of an action may be. Throws Failure 'bad_block' with the path of what is wrong.
  */
-export const transactionAt = (text: string, span: Span, value: unknown, path: Path): Transaction => {
+export const transactionAt = (
+  text: string,
+  span: Span,
+  value: unknown,
+  path: Path,
+  data: Bound = IN_GENESIS,
+): Transaction => {
   const fields = asObject(value, path)
   const body = compactJson(text, span)
   return {
-    hash: textOf(fields, 'hash', path),
+    hash: textOf(fields, 'hash', path, HASH),
     time: int64Of(fields, 'time', path),
     expiration: int64Of(fields, 'expiration', path),
     gasRatio: decimalOf(fields, 'gas_ratio', path),
@@ -38,11 +47,11 @@ export const transactionAt = (text: string, span: Span, value: unknown, path: Pa
     delay: int64Of(fields, 'delay', path),
     chainId: integerOf(fields, 'chain_id', path),
     actions: listOf(fields, 'actions', path).map((action, index) =>
-      actionFrom(action, { above: { above: path, key: 'actions' }, key: index }),
+      actionFrom(action, { above: { above: path, key: 'actions' }, key: index }, data),
     ),
     signers: textsOf(fields, 'signers', path),
     publisher: textOf(fields, 'publisher', path),
-    referredTx: optionalTextOf(fields, 'referred_tx', path),
+    referredTx: optionalTextOf(fields, 'referred_tx', path, HASH),
     amountLimit: amountLimitsOf(fields, path),
     receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), body, { above: path, key: 'tx_receipt' }),
     body,
@@ -53,12 +62,12 @@ export const transactionAt = (text: string, span: Span, value: unknown, path: Pa
 export const decodeTransaction = (text: string): Transaction =>
   transactionAt(text, [0, text.length], parseAnswer(text, 'transaction'), { key: 'transaction' })
 
-const actionFrom = (value: unknown, path: Path): Action => {
+const actionFrom = (value: unknown, path: Path, data: Bound): Action => {
   const fields = asObject(value, path)
   return {
     contract: textOf(fields, 'contract', path),
     actionName: textOf(fields, 'action_name', path),
-    data: textOf(fields, 'data', path),
+    data: textOf(fields, 'data', path, data),
   }
 }
 
@@ -73,9 +82,9 @@ export const amountLimitsOf = (fields: Fields, above: Path): Transaction['amount
 const txReceiptFrom = (fields: Fields, body: string, path: Path): TxReceipt => ({
   gasUsage: gasOf(fields, path),
   ramUsage: ramUsageOf(fields, body, path),
-  statusCode: textOf(fields, 'status_code', path),
-  message: textOf(fields, 'message', path),
-  returns: textsOf(fields, 'returns', path),
+  statusCode: textOf(fields, 'status_code', path, WORD),
+  message: textOf(fields, 'message', path, OF_EXECUTION),
+  returns: textsOf(fields, 'returns', path, OF_EXECUTION),
   receipts: listOf(fields, 'receipts', path).map((value, index) =>
     receiptFrom(value, { above: { above: path, key: 'receipts' }, key: index }),
   ),
@@ -99,6 +108,8 @@ const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUs
   const path = { above, key: 'ram_usage' }
   const usage = asObject(memberOf(fields, 'ram_usage'), path)
   const payers = Object.keys(usage)
+  if (payers.length > IN_TRANSACTION.most) throw tooLong(path, payers.length, 'payers', IN_TRANSACTION)
+  for (const payer of payers) bounded(payer, path, IN_TRANSACTION)
   const ordered = payers.some(payer => /^[0-9]+$/.test(payer)) ? payersAsWritten(body) : payers
   return ordered.map(payer => [payer, asInt64(usage[payer], { above: path, key: payer })] as const)
 }
@@ -111,5 +122,8 @@ const payersAsWritten = (body: string): readonly string[] => {
 
 const receiptFrom = (value: unknown, path: Path): Receipt => {
   const fields = asObject(value, path)
-  return { funcName: textOf(fields, 'func_name', path), content: textOf(fields, 'content', path) }
+  return {
+    funcName: textOf(fields, 'func_name', path),
+    content: textOf(fields, 'content', path, OF_EXECUTION),
+  }
 }

@@ -1,7 +1,9 @@
 import type { Block, ContractCode, Transaction } from './block.ts'
+import { HASH, IN_GENESIS, IN_TRANSACTION, INFO, PUBLIC_KEY, STORED, WORD } from './bounds.ts'
 import { amountLimitsOf, transactionAt } from './decode-transaction.ts'
 import {
   asObject,
+  bounded,
   countOf,
   type Fields,
   int64Of,
@@ -21,7 +23,7 @@ import { compactJson, elementSpans, memberSpans, type Span } from './json-text.t
 export type BlockStatus = 'PENDING' | 'IRREVERSIBLE'
 
 const statusOf = (fields: Fields, above: Path): BlockStatus => {
-  const status = textOf(fields, 'status', above)
+  const status = textOf(fields, 'status', above, WORD)
   if (status !== 'PENDING' && status !== 'IRREVERSIBLE')
     throw wrong({ above, key: 'status' }, status, 'PENDING or IRREVERSIBLE')
   return status
@@ -32,10 +34,12 @@ const transactionsAt = (
   span: Span | undefined,
   values: readonly unknown[],
   path: Path,
+  height: number,
 ): readonly Transaction[] => {
   const spans = span === undefined ? [] : elementSpans(text, span[0])
+  const data = height === 0 ? IN_GENESIS : IN_TRANSACTION
   return values.map((value, index) =>
-    transactionAt(text, spans[index] ?? [0, 0], value, { above: path, key: index }),
+    transactionAt(text, spans[index] ?? [0, 0], value, { above: path, key: index }, data),
   )
 }
 
@@ -50,25 +54,32 @@ export const decodeBlockAnswer = (text: string): { readonly status: BlockStatus;
   const fields = asObject(memberOf(answer, 'block'), path)
   const spans = memberSpans(text, memberSpans(text).get('block')?.[0])
   const info = spans.get('info')
+  const height = countOf(fields, 'number', path)
   const block: Block = {
-    height: countOf(fields, 'number', path),
-    hash: textOf(fields, 'hash', path),
-    parentHash: textOf(fields, 'parent_hash', path),
-    version: textOf(fields, 'version', path),
-    txMerkleHash: textOf(fields, 'tx_merkle_hash', path),
-    txReceiptMerkleHash: textOf(fields, 'tx_receipt_merkle_hash', path),
-    witness: textOf(fields, 'witness', path),
+    height,
+    hash: textOf(fields, 'hash', path, HASH),
+    parentHash: textOf(fields, 'parent_hash', path, HASH),
+    version: String(int64Of(fields, 'version', path)),
+    txMerkleHash: textOf(fields, 'tx_merkle_hash', path, HASH),
+    txReceiptMerkleHash: textOf(fields, 'tx_receipt_merkle_hash', path, HASH),
+    witness: textOf(fields, 'witness', path, PUBLIC_KEY),
     time: int64Of(fields, 'time', path),
     txCount: countOf(fields, 'tx_count', path),
-    info: info === undefined || memberOf(fields, 'info') === null ? '{}' : compactJson(text, info),
-    origInfo: optionalTextOf(fields, 'orig_info', path),
-    transactions: transactionsAt(text, spans.get('transactions'), listOf(fields, 'transactions', path), {
-      above: path,
-      key: 'transactions',
-    }),
+    info: info === undefined || memberOf(fields, 'info') === null ? '{}' : infoAt(text, info, path),
+    origInfo: optionalTextOf(fields, 'orig_info', path, INFO),
+    transactions: transactionsAt(
+      text,
+      spans.get('transactions'),
+      listOf(fields, 'transactions', path),
+      { above: path, key: 'transactions' },
+      height,
+    ),
   }
   return { status: statusOf(answer, { key: 'answer' }), block }
 }
+
+const infoAt = (text: string, span: Span, path: Path): string =>
+  bounded(compactJson(text, span), { above: path, key: 'info' }, INFO)
 
 /** The block of `decodeBlockAnswer`, whatever its status. */
 export const decodeBlock = (text: string): Block => decodeBlockAnswer(text).block
@@ -89,14 +100,16 @@ export const decodeBlockTransactions = (text: string): readonly BlockTransaction
   return list.map((value, index) => {
     const path: Path = { above, key: index }
     const fields = asObject(value, path)
+    const height = countOf(fields, 'block_number', path)
     return {
       status: statusOf(fields, path),
-      height: countOf(fields, 'block_number', path),
+      height,
       transactions: transactionsAt(
         text,
         memberSpans(text, spans[index]?.[0]).get('tx_list'),
         listOf(fields, 'tx_list', path),
         { above: path, key: 'tx_list' },
+        height,
       ),
     }
   })
@@ -108,12 +121,12 @@ export const decodeChainInfo = (text: string) => {
   const fields = asObject(parseAnswer(text, 'getChainInfo'), path)
   return {
     chainId: integerOf(fields, 'chain_id', path),
-    netName: textOf(fields, 'net_name', path),
+    netName: textOf(fields, 'net_name', path, WORD),
     headBlock: countOf(fields, 'head_block', path),
-    headHash: textOf(fields, 'head_block_hash', path),
+    headHash: textOf(fields, 'head_block_hash', path, HASH),
     headTime: int64Of(fields, 'head_block_time', path),
     libBlock: countOf(fields, 'lib_block', path),
-    libHash: textOf(fields, 'lib_block_hash', path),
+    libHash: textOf(fields, 'lib_block_hash', path, HASH),
     libTime: int64Of(fields, 'lib_block_time', path),
   } as const
 }
@@ -145,11 +158,11 @@ export const decodeStorage = (text: string) => {
   const above: Path = { above: path, key: 'datas' }
   return {
     height: Number(int64Of(fields, 'block_number', path)),
-    hash: textOf(fields, 'block_hash', path),
+    hash: textOf(fields, 'block_hash', path, HASH),
     rows: listOf(fields, 'datas', path).map((value, index) => {
       const at: Path = { above, key: index }
       const row = asObject(value, at)
-      return [textOf(row, 'key', at), textOf(row, 'value', at)] as const
+      return [textOf(row, 'key', at), textOf(row, 'value', at, STORED)] as const
     }),
   } as const
 }

@@ -1,8 +1,11 @@
 import { Failure } from '#failure/failure.ts'
+import { type Bound, DEPTH, IN_TRANSACTION, INT64, MOST_GAS } from './bounds.ts'
+import { depthOf } from './json-text.ts'
 
 /**
  * Reading of a node's JSON, strictly: every value is what the node promises or Failure 'bad_block' names its path, the
- * value and the rule. Nothing is coerced.
+ * value and the rule. Nothing is coerced, and nothing is longer or deeper than `bounds.ts` allows: a text or a list
+ * without a bound of its own has that of a transaction.
  */
 
 /** Where a value stands, from the outermost name inwards; put together only when something is wrong. */
@@ -23,7 +26,7 @@ const pathText = (path: Path): string => {
 
 const shown = (value: unknown): string => {
   if (value === undefined) return 'nothing'
-  const text = JSON.stringify(value)
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, SHOWN) : value)
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }
 
@@ -31,8 +34,23 @@ const shown = (value: unknown): string => {
 export const wrong = (path: Path, value: unknown, rule: string): Failure =>
   new Failure('bad_block', `${pathText(path)}: ${shown(value)} is not ${rule}.`)
 
-/** Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers). */
+/** The Failure for more than a bound allows: `block.version: 10000000 letters are more than 20: …`. */
+export const tooLong = (path: Path, length: number, of: string, { most, rule }: Bound): Failure =>
+  new Failure('bad_block', `${pathText(path)}: ${length} ${of} are more than ${most}: ${rule}.`)
+
+/** The text itself. Throws Failure 'bad_block' when it is longer than the bound. */
+export const bounded = (text: string, path: Path, bound: Bound): string => {
+  if (text.length > bound.most) throw tooLong(path, text.length, 'letters', bound)
+  return text
+}
+
+/**
+ * Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers) and for text that is nested so deep
+ * that what walks over it could overflow.
+ */
 export const parseAnswer = (text: string, name: string): unknown => {
+  const depth = depthOf(text)
+  if (depth > DEPTH.most) throw tooLong({ key: name }, depth, 'brackets inside each other', DEPTH)
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -52,32 +70,46 @@ export const memberOf = (fields: Fields, key: string): unknown => fields[key]
 export const objectOf = (fields: Fields, key: string, above: Path): Fields =>
   asObject(fields[key], { above, key })
 
-export const listOf = (fields: Fields, key: string, above: Path): readonly unknown[] => {
+export const listOf = (
+  fields: Fields,
+  key: string,
+  above: Path,
+  bound: Bound = IN_TRANSACTION,
+): readonly unknown[] => {
   const value = fields[key]
   if (!Array.isArray(value)) throw wrong({ above, key }, value, 'a list')
+  if (value.length > bound.most) throw tooLong({ above, key }, value.length, 'entries', bound)
   return value
 }
 
-export const textOf = (fields: Fields, key: string, above: Path): string => {
+export const textOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): string => {
   const value = fields[key]
   if (typeof value !== 'string') throw wrong({ above, key }, value, 'a text')
-  return value
+  return value.length > bound.most ? bounded(value, { above, key }, bound) : value
 }
 
 /** A text that nodes of some versions leave out. */
-export const optionalTextOf = (fields: Fields, key: string, above: Path): string =>
-  fields[key] === undefined || fields[key] === null ? '' : textOf(fields, key, above)
+export const optionalTextOf = (fields: Fields, key: string, above: Path, bound?: Bound): string =>
+  fields[key] === undefined || fields[key] === null ? '' : textOf(fields, key, above, bound)
 
-export const textsOf = (fields: Fields, key: string, above: Path): readonly string[] => {
+export const textsOf = (
+  fields: Fields,
+  key: string,
+  above: Path,
+  bound: Bound = IN_TRANSACTION,
+): readonly string[] => {
   const list = listOf(fields, key, above)
   list.forEach((value, index) => {
-    if (typeof value !== 'string') throw wrong({ above: { above, key }, key: index }, value, 'a text')
+    const path = { above: { above, key }, key: index }
+    if (typeof value !== 'string') throw wrong(path, value, 'a text')
+    bounded(value, path, bound)
   })
   return list as readonly string[]
 }
 
 /** An int64: the node writes it as a string of digits, never as a number. */
 export const asInt64 = (value: unknown, path: Path): bigint => {
+  if (typeof value === 'string') bounded(value, path, INT64)
   if (typeof value !== 'string' || !INTEGER.test(value)) throw wrong(path, value, 'an integer in a string')
   const integer = BigInt(value)
   if (integer > MAX_INT64 || integer < MIN_INT64) throw wrong(path, value, 'within 64 bits')
@@ -97,11 +129,15 @@ export const countOf = (fields: Fields, key: string, above: Path): number => {
   return Number(integer)
 }
 
+const MIN_INT32 = -(2 ** 31)
+const MAX_UINT32 = 2 ** 32 - 1
+
 /** An int32 or uint32: a JSON number. */
 export const integerOf = (fields: Fields, key: string, above: Path): number => {
   const value = fields[key]
   if (typeof value !== 'number' || !Number.isSafeInteger(value))
     throw wrong({ above, key }, value, 'an integer')
+  if (value < MIN_INT32 || value > MAX_UINT32) throw wrong({ above, key }, value, 'within 32 bits')
   return value
 }
 
@@ -115,5 +151,7 @@ export const decimalOf = (fields: Fields, key: string, above: Path): string => {
   const text = String(value)
   if (!/^[0-9]+(?:\.[0-9]+)?$/.test(text))
     throw wrong({ above, key }, value, 'a decimal number without exponent')
+  if (value > MOST_GAS)
+    throw wrong({ above, key }, value, `at most ${MOST_GAS}, far above the gas of a block`)
   return text
 }

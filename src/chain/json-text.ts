@@ -22,7 +22,7 @@ const afterSpace = (text: string, at: number): number => {
 }
 
 /** `at` is the opening quote; answers the place behind the closing one. */
-const afterString = (text: string, at: number): number => {
+export const afterString = (text: string, at: number): number => {
   let end = text.indexOf('"', at + 1)
   for (;;) {
     let slashes = 0
@@ -30,6 +30,24 @@ const afterString = (text: string, at: number): number => {
     if (slashes % 2 === 0) return end + 1
     end = text.indexOf('"', end + 1)
   }
+}
+
+/** How many brackets are open at a time in a text, JSON or not: whatever is recursive asks before it begins. */
+export const depthOf = (text: string): number => {
+  let depth = 0
+  let deepest = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text.charCodeAt(at)
+    if (letter === QUOTE) {
+      const end = afterString(text, at)
+      if (end <= at) return deepest
+      at = end - 1
+    } else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
+      depth += 1
+      if (depth > deepest) deepest = depth
+    } else if (letter === CLOSE_OBJECT || letter === CLOSE_LIST) depth -= 1
+  }
+  return deepest
 }
 
 const afterValue = (text: string, from: number): number => {

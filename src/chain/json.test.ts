@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Exact, parseExact, RawJson, writeJson } from './json.ts'
+import { parseDeep } from './json-deep.ts'
 
 const NUMBERS = [
   '0',
@@ -73,4 +74,25 @@ test('parseExact, writeJson: identity for every number literal', () => {
 test('parseExact, writeJson: identity for compact JSON', () => {
   const text = fc.json().map(json => JSON.stringify(JSON.parse(json)))
   fc.assert(fc.property(text, json => writeJson(parseExact(json)) === json))
+})
+
+const LEVELS = [199, 200, 201, 5_000, 50_000]
+test.each(LEVELS)('parseExact, writeJson: %d levels, with and without numbers to keep', levels => {
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"__proto__":', '}'],
+    ['[1,{"a":[],"b":"]}\\\\\\"","c":', ',null]'],
+  ] as const)
+    for (const inmost of ['true', '"x"', '9007199254740993', '-0', '[]', '{}']) {
+      const text = `${open.repeat(levels)}${inmost}${close.startsWith(',') ? `}${close}`.repeat(levels) : close.repeat(levels)}`
+      expect(writeJson(parseExact(text)) === text).toBe(true)
+    }
+})
+
+test('parseDeep: equals the engine for any JSON', () => {
+  fc.assert(
+    fc.property(fc.json(), text => {
+      expect(parseDeep(text, JSON.parse)).toEqual(JSON.parse(text))
+    }),
+  )
 })

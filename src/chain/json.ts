@@ -1,3 +1,6 @@
+import { parseDeep } from './json-deep.ts'
+import { depthOf } from './json-text.ts'
+
 /**
  * JSON without loss of digits. `JSON.parse` turns 9007199254740993 into …992; amounts, supplies and nanosecond times of
  * the chain do not fit a double. Reading keeps the text of every number a double would change; writing writes it back.
@@ -29,17 +32,29 @@ export type ExactJson =
   | readonly ExactJson[]
   | { readonly [key: string]: ExactJson }
 
+/** Deeper texts are parsed without recursion: the engine's reviver overflows at some thousand levels. */
+const RECURSIVE_DEPTH = 200
+
 /**
- * Parses JSON; a number whose shortest double does not print as it was written becomes `Exact` (with its text as
- * written, so possibly with an exponent). Throws SyntaxError.
+ * Parses JSON of any depth; a number whose shortest double does not print as it was written becomes `Exact` (with its
+ * text as written, so possibly with an exponent). Throws SyntaxError.
  */
 export const parseExact = (text: string): ExactJson => {
   // Only a long run of digits, an exponent or a fraction can lose anything: most texts have none.
   if (!/\d{16}|[\d.][eE]|\.\d|-0/.test(text)) return JSON.parse(text) as ExactJson
+  if (text.length > RECURSIVE_DEPTH && depthOf(text) > RECURSIVE_DEPTH) {
+    JSON.parse(text)
+    return parseDeep(text, exactLiteral) as ExactJson
+  }
   return JSON.parse(text, (_key, value, context?: { source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined) return value
     return String(value) === context.source ? value : new Exact(context.source)
   }) as ExactJson
+}
+
+const exactLiteral = (written: string): unknown => {
+  const value: unknown = JSON.parse(written)
+  return typeof value !== 'number' || String(value) === written ? value : new Exact(written)
 }
 
 export type WriteOptions = {
@@ -61,37 +76,74 @@ const quotedKey = (key: string): string => {
   return quoted
 }
 
-/** Writes a value as compact JSON. `undefined` properties are left out; bigint is written as its digits. */
+/** A list or an object that is being written: its values, and their keys in quotes when it is an object. */
+type Frame = { readonly keys: readonly string[] | undefined; readonly values: readonly unknown[]; at: number }
+
+const frameOf = (item: object): Frame => {
+  if (Array.isArray(item)) return { keys: undefined, values: item, at: 0 }
+  const keys: string[] = []
+  const values: unknown[] = []
+  const add = (key: string, entry: unknown): void => {
+    if (entry === undefined) return
+    keys.push(key)
+    values.push(entry)
+  }
+  if (item instanceof Map) for (const [key, entry] of item) add(JSON.stringify(String(key)), entry)
+  else for (const key of Object.keys(item)) add(quotedKey(key), (item as Record<string, unknown>)[key])
+  return { keys, values, at: 0 }
+}
+
+/** What is written in one piece; undefined: a list or an object. */
+const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
+  switch (typeof item) {
+    case 'string':
+      return JSON.stringify(item)
+    case 'number':
+      if (!Number.isFinite(item)) throw new RangeError(`${item} can not be written as JSON.`)
+      return String(item)
+    case 'boolean':
+      return item ? 'true' : 'false'
+    case 'bigint':
+      return quoted ? `"${item}"` : String(item)
+    case 'object':
+      if (item === null) return 'null'
+      if (item instanceof Exact) return quoted ? `"${item.text}"` : item.text
+      return item instanceof RawJson ? item.text : undefined
+    default:
+      throw new TypeError(`A ${typeof item} can not be written as JSON.`)
+  }
+}
+
+/**
+ * Writes a value of any depth as compact JSON. `undefined` properties are left out; bigint is written as its digits.
+ * Without recursion: what a signer nested may come along.
+ */
 export const writeJson = (value: unknown, options: WriteOptions = {}): string => {
   const quoted = options.numbers === 'string'
-  const write = (item: unknown): string => {
-    switch (typeof item) {
-      case 'string':
-        return JSON.stringify(item)
-      case 'number':
-        if (!Number.isFinite(item)) throw new RangeError(`${item} can not be written as JSON.`)
-        return String(item)
-      case 'boolean':
-        return item ? 'true' : 'false'
-      case 'bigint':
-        return quoted ? `"${item}"` : String(item)
-      case 'object':
-        return item === null ? 'null' : writeObject(item)
-      default:
-        throw new TypeError(`A ${typeof item} can not be written as JSON.`)
+  const open: Frame[] = []
+  let written = ''
+  const put = (item: unknown): void => {
+    const piece = pieceOf(item, quoted)
+    if (piece !== undefined) {
+      written += piece
+      return
     }
+    const frame = frameOf(item as object)
+    written += frame.keys === undefined ? '[' : '{'
+    open.push(frame)
   }
-  const writeObject = (item: object): string => {
-    if (item instanceof Exact) return quoted ? `"${item.text}"` : item.text
-    if (item instanceof RawJson) return item.text
-    if (Array.isArray(item)) return `[${item.map(write).join(',')}]`
-    let written = ''
-    const add = (key: string, entry: unknown): void => {
-      if (entry !== undefined) written += `${written === '' ? '' : ','}${key}:${write(entry)}`
+  put(value)
+  for (let frame = open.at(-1); frame !== undefined; frame = open.at(-1)) {
+    const { keys, values, at } = frame
+    if (at === values.length) {
+      written += keys === undefined ? ']' : '}'
+      open.pop()
+      continue
     }
-    if (item instanceof Map) for (const [key, entry] of item) add(JSON.stringify(String(key)), entry)
-    else for (const key of Object.keys(item)) add(quotedKey(key), (item as Record<string, unknown>)[key])
-    return `{${written}}`
+    frame.at += 1
+    if (at > 0) written += ','
+    if (keys !== undefined) written += `${keys[at]}:`
+    put(values[at])
   }
-  return write(value)
+  return written
 }

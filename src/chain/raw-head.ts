@@ -1,4 +1,5 @@
 import { encodeBase58 } from './base58.ts'
+import { type Bound, HASH, INFO, PUBLIC_KEY } from './bounds.ts'
 import { sha3 } from './hash.ts'
 import {
   asObject,
@@ -27,8 +28,8 @@ export type RawHead = {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-const bytesOf = (fields: Fields, key: string, above: Path): Uint8Array => {
-  const text = textOf(fields, key, above)
+const bytesOf = (fields: Fields, key: string, above: Path, bound: Bound): Uint8Array => {
+  const text = textOf(fields, key, above, bound)
   if (!BASE64.test(text)) throw wrong({ above, key }, text, 'base64')
   return new Uint8Array(Buffer.from(text, 'base64'))
 }
@@ -42,12 +43,12 @@ export const decodeRawHeads = (text: string): readonly RawHead[] => {
     const fields = objectOf(asObject(value, above), 'head', above)
     return {
       version: int64Of(fields, 'version', path),
-      parentHash: bytesOf(fields, 'parentHash', path),
-      txMerkleHash: bytesOf(fields, 'txMerkleHash', path),
-      txReceiptMerkleHash: bytesOf(fields, 'txReceiptMerkleHash', path),
-      info: bytesOf(fields, 'info', path),
+      parentHash: bytesOf(fields, 'parentHash', path, HASH),
+      txMerkleHash: bytesOf(fields, 'txMerkleHash', path, HASH),
+      txReceiptMerkleHash: bytesOf(fields, 'txReceiptMerkleHash', path, HASH),
+      info: bytesOf(fields, 'info', path, INFO),
       height: countOf(fields, 'number', path),
-      witness: textOf(fields, 'witness', path),
+      witness: textOf(fields, 'witness', path, PUBLIC_KEY),
       time: int64Of(fields, 'time', path),
     }
   })

@@ -1,4 +1,4 @@
-import type { ExactJson } from '#chain/json.ts'
+import { type ExactJson, writeJson } from '#chain/json.ts'
 import { applyAccount } from './account.ts'
 import { applyAward, awardByBonus, awardByTransfers } from './award.ts'
 import { applyCode } from './contract.ts'
@@ -100,7 +100,7 @@ const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement
 
 const partiesKey = (name: string, args: Said['args']): string | undefined => {
   const parties = SILENT_ACTIONS.get(name)
-  return parties === undefined ? undefined : JSON.stringify([name, ...args.slice(0, parties)])
+  return parties === undefined ? undefined : writeJson([name, ...args.slice(0, parties)])
 }
 
 const applySilent = (

@@ -1,0 +1,52 @@
+/**
+ * What a node may say at most. A chain's own rule bounds what a transaction brings along; for the rest the bound is far
+ * above anything that was seen, so that a node that lies can fill neither memory nor store.
+ */
+
+/** Most letters of a text, or most entries of a list, and why that many. */
+export type Bound = { readonly most: number; readonly rule: string }
+
+/** A transaction of more bytes enters no block (go-iost core/tx), so no text and no list in it is longer. */
+export const IN_TRANSACTION: Bound = { most: 65_536, rule: 'a transaction has at most 65,536 bytes' }
+
+/** Genesis is made from files, not sent: its actions bring the code of the chain's own contracts. */
+export const IN_GENESIS: Bound = { most: 16_777_216, rule: 'nothing in genesis is longer' }
+
+/**
+ * An action returns at most 65,536 bytes; as JSON inside a text each may take six letters (`\u001f`).
+ * Receipts are paid by their length: the gas of a whole block buys no longer ones.
+ */
+export const OF_EXECUTION: Bound = {
+  most: 524_288,
+  rule: 'an action returns at most 65,536 bytes, six letters each as JSON',
+}
+
+/** 32 bytes as base58 have at most 44 letters. */
+export const HASH: Bound = { most: 44, rule: '32 bytes in base58 have at most 44 letters' }
+
+/** ed25519 keys have 32 bytes, secp256k1 keys 33; genesis has `0`. */
+export const PUBLIC_KEY: Bound = {
+  most: 46,
+  rule: 'a public key of 33 bytes has at most 46 letters in base58',
+}
+
+/** `-9223372036854775808` */
+export const INT64: Bound = { most: 20, rule: '64 bits have at most 20 letters' }
+
+/** Names of a status: the longest of the chain has 18 letters. */
+export const WORD: Bound = { most: 64, rule: 'no status has a longer name' }
+
+/** `info` lists each transaction of a block at most once (go-iost before 2020), some six letters each. */
+export const INFO: Bound = { most: 262_144, rule: 'no list of the transactions of a block is longer' }
+
+/** Rows and values of a contract's storage; a value is one JSON text of a contract. */
+export const STORED: Bound = { most: 4_194_304, rule: 'no value of a contract is longer' }
+
+/** Cost of a transaction or a block as a number: the gas of a block is 8,000,000. */
+export const MOST_GAS = 1e12
+
+/**
+ * Brackets open at a time in an answer. Nodes nest theirs ten deep at most; texts of users stand in strings, where any
+ * depth is legal.
+ */
+export const DEPTH: Bound = { most: 32, rule: 'no answer of a node is nested deeper' }
