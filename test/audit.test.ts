@@ -193,6 +193,29 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), clean)).toEqual([])
   }, 600_000)
 
+  test('audit: state that another program changed in place is named and put right, whatever version it has', async () => {
+    const [first, second] = (await all(place, balances)).map(({ id }) => id)
+    await place.edit(balances, first ?? '', 'amount', 7n)
+    await place.edit(balances, second ?? '', 'amount', 8n, 2 ** 40)
+    const at = await place.store.published()
+    // A node at the same height, whose storage is of another one: all of it is compared.
+    const same: Node = {
+      ...node,
+      storage: async asked => ({ ...(await node.storage(asked)), height: HEIGHT, hash: at?.hash ?? '' }),
+    }
+    const edited = [first, second].map(id =>
+      place.kind === 'sqlite' ? `balances ${id} amount` : `balances ${id} document`,
+    )
+    const { findings } = await audited(place.store, { node: same })
+    const named = findings
+      .filter(({ by }) => by === 'replay')
+      .map(({ index, id, field }) => `${index} ${id} ${field}`)
+    expect(named.sort()).toEqual(edited.sort())
+    expect((await repaired(place.store)).found).toEqual(edited)
+    expect(differences(await place.dump(), clean)).toEqual([])
+    expect(await audited(place.store)).toEqual(WHOLE)
+  }, 600_000)
+
   test('rewrite: killed and repeated, or of nothing, changes nothing that is right', async () => {
     const identity = await place.store.identity()
     if (identity === undefined) throw new Error('Nothing is loaded.')

@@ -72,6 +72,58 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
   expect((await folder.run(['verify', '--node', node.url, '--node-timeout', '200ms'])).code).toBe(75)
 }, 600_000)
 
+test('verify: leaves the folder alone in which a migration is at work', async () => {
+  const node = await replayed(20)
+  // Answers nothing: the migration waits for it with its folder open.
+  using hung = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch: () => new Promise(() => {}),
+  })
+  await using folder = await cliFolder()
+  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  await node.stop()
+  damage(folder, `UPDATE meta SET value = json_set(value, '$.derivation', 1) WHERE key = 'identity'`)
+  const folders = async () =>
+    (await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))
+  const migration = await folder.start(['indices', 'migrate', '--node', String(hung.url)])
+  while ((await folders()).length === 0) await Bun.sleep(5)
+  const [theirs] = await folders()
+  expect((await folder.run(['verify'])).code).toBe(3)
+  expect(await folders()).toEqual([theirs ?? ''])
+  migration.kill('SIGKILL')
+  await migration.ended
+}, 60_000)
+
+test('verify: names what the store says of itself and is not so', async () => {
+  const node = await replayed(HEIGHT)
+  await using folder = await cliFolder()
+  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  await node.stop()
+  const set = (key: string, field: string, value: number): void =>
+    damage(folder, `UPDATE meta SET value = json_set(value, '$.${field}', ${value}) WHERE key = '${key}'`)
+  for (const [lib, named] of [
+    [HEIGHT - 1, 1],
+    [1e15, 1],
+    [HEIGHT + 100, 0],
+  ] as const) {
+    set('published', 'lib', lib)
+    const { code, out } = await folder.run(['verify'])
+    expect([lib, code, out.match(/^published 150 lib: stored/gm)?.length ?? 0]).toEqual([
+      lib,
+      named === 0 ? 0 : 3,
+      named,
+    ])
+  }
+  set('identity', 'chainId', 7)
+  const { code, out } = await folder.run(['verify'])
+  expect([code, out]).toEqual([
+    3,
+    expect.stringContaining('identity genesis chain_id: stored 7 expected 1020'),
+  ])
+}, 120_000)
+
 test('verify: nothing loaded is to be tried again', async () => {
   await using folder = await cliFolder()
   const nothing = await folder.run(['verify'])

@@ -14,6 +14,11 @@ export type Damageable = {
   /** Arguments that lead a process of its own to the same data, as those of `Place`. */
   readonly args: readonly string[]
   change(index: AnyIndex, id: string, field: string, value: Value): Promise<void>
+  /**
+   * As `change`, by a program that knows nothing of versions, or that gives the document one of its own; the place where
+   * the document says when it was written is changed along with that.
+   */
+  edit(index: AnyIndex, id: string, field: string, value: Value, version?: number): Promise<void>
   remove(index: AnyIndex, id: string): Promise<void>
   copy(index: AnyIndex, id: string, as: string): Promise<void>
   /** The row is no longer found at the place. */
@@ -33,12 +38,14 @@ export const damageableSqlite = async (): Promise<Damageable> => {
       database.close()
     }
   }
+  const change: Damageable['change'] = ({ name }, id, field, value) =>
+    write(`UPDATE "${name}" SET "${field}" = ? WHERE id = ?`, value, id)
   return {
     kind: 'sqlite',
     store,
     args: ['sqlite', path],
-    change: ({ name }, id, field, value) =>
-      write(`UPDATE "${name}" SET "${field}" = ? WHERE id = ?`, value, id),
+    change,
+    edit: change,
     remove: ({ name }, id) => write(`DELETE FROM "${name}" WHERE id = ?`, id),
     copy: ({ name, fields }, id, as) => {
       const columns = Object.keys(fields)
@@ -88,6 +95,12 @@ export const damageableElastic = async (): Promise<Damageable> => {
     store,
     args: ['elastic', url, prefix],
     change,
+    edit: async (index, id, field, value, version) => {
+      const { _source } = await get(index, id)
+      const edited = { ..._source, [field]: typeof value === 'bigint' ? String(value) : value }
+      if (version === undefined) await ask('PUT', `${pathOf(index, id)}?refresh=true`, edited)
+      else await put(index, id, { ...edited, at: version - 1 }, version)
+    },
     remove: async (index, id) => {
       await ask('DELETE', `${pathOf(index, id)}?refresh=true`)
     },

@@ -4,7 +4,7 @@ import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
-import type { Audit, Published, Store, Writer } from '#store/port.ts'
+import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import { compareIndex, type Sides } from './compare.ts'
 import type { Finding } from './finding.ts'
 import { mending } from './mend.ts'
@@ -12,6 +12,7 @@ import { compareAccounts } from './node-accounts.ts'
 import { compareBalances } from './node-balances.ts'
 import { requireSameChain } from './node-chain.ts'
 import { compareVotes } from './node-votes.ts'
+import { compareRecord } from './record.ts'
 import { compareRows } from './rows.ts'
 import { spread } from './sample.ts'
 import { openScratch, type Scratch } from './scratch.ts'
@@ -72,18 +73,23 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
   const source: Source = { store, node, sampled, signal: options.signal }
   const scratch = await openScratch(parts.scratch, store, source, identity)
   try {
-    return await auditOver(parts, options, scratch, source, published)
+    return await auditOver(parts, options, { scratch, source, published, identity })
   } finally {
     await scratch.close()
   }
 }
 
+type Begun = {
+  readonly scratch: Scratch
+  readonly source: Source
+  readonly published: Published
+  readonly identity: Identity
+}
+
 const auditOver = async (
   parts: AuditParts,
   options: AuditOptions,
-  scratch: Scratch,
-  source: Source,
-  published: Published,
+  { scratch, source, published, identity }: Begun,
 ): Promise<Audited> => {
   const { store, node } = parts
   const fill = (at: Published) =>
@@ -97,8 +103,8 @@ const auditOver = async (
   try {
     const failed = await fill(stored.at)
     if (failed !== undefined) return await damaged(source, options, stored.at, failed)
-    await compareAll(parts, options, stored)
-    const notes = node === undefined ? [] : await compareStorage(node, store, stored, options)
+    await compareAll(parts, options, stored, identity)
+    const notes = node === undefined ? [] : await compareMended(parts, node, stored, options)
     return { at: stored.at, notes, complete: true }
   } finally {
     await stored.close()
@@ -153,7 +159,12 @@ const damaged = async (
   }
 }
 
-const compareAll = async (parts: AuditParts, options: AuditOptions, stored: Audit): Promise<void> => {
+const compareAll = async (
+  parts: AuditParts,
+  options: AuditOptions,
+  stored: Audit,
+  identity: Identity,
+): Promise<void> => {
   const { scratch, writer } = parts
   const { onFinding, onLooked, signal } = options
   const expected = await scratch.audit()
@@ -169,7 +180,7 @@ const compareAll = async (parts: AuditParts, options: AuditOptions, stored: Audi
       }
     }
     await mend.end()
-    comparePublished(stored.at, expected.at, onFinding)
+    await compareRecord(stored, expected, identity, { found: onFinding, nowMs: Date.now() })
   } finally {
     await expected.close()
   }
@@ -189,33 +200,30 @@ const lookedAt = (
   }
 }
 
-const comparePublished = (
-  stored: Published,
-  expected: Published,
-  onFinding: AuditOptions['onFinding'],
-): void => {
-  for (const field of ['hash', 'time'] as const)
-    if (stored[field] !== expected[field])
-      onFinding({
-        index: 'published',
-        id: String(stored.height),
-        field,
-        stored: String(stored[field]),
-        expected: String(expected[field]),
-        by: 'replay',
-      })
+/** What was put right meanwhile is looked at as it is now. */
+const compareMended = async (
+  { store, writer }: AuditParts,
+  node: Node,
+  stored: Audit,
+  options: AuditOptions,
+): Promise<readonly string[]> => {
+  if (writer === undefined) return await compareStorage(node, stored, options)
+  const now = await store.audit()
+  try {
+    return await compareStorage(node, now, options)
+  } finally {
+    await now.close()
+  }
 }
 
 const compareStorage = async (
   node: Node,
-  store: Store,
   stored: Audit,
   { onFinding, onLooked, signal }: AuditOptions,
 ): Promise<readonly string[]> => {
   const sides = (stage: string): NodeSides => ({
     node,
     stored,
-    read: work => store.read(work, { signal }),
     found: onFinding,
     onLooked: lookedAt(stage, onLooked, signal),
     signal,

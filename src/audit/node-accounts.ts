@@ -26,11 +26,9 @@ type Account = {
 export const compareAccounts = async (sides: NodeSides): Promise<void> => {
   let there = 0
   for await (const page of storageRows(sides, AUTH, 'auth-')) {
-    const docs = await sides.read(view =>
-      view.getMany(
-        accounts,
-        page.map(([name]) => name),
-      ),
+    const docs = await sides.stored.getMany(
+      accounts,
+      page.map(([name]) => name),
     )
     for (const [at, [name, value]] of page.entries()) {
       there += 1

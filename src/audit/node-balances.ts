@@ -15,11 +15,9 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
   for await (const page of storageRows(sides, TOKEN, 'TF')) await compareFrozen(sides, page, due)
   let positive = 0
   const compare = async (amounts: readonly (readonly [id: string, amount: bigint])[]): Promise<void> => {
-    const docs = await sides.read(view =>
-      view.getMany(
-        balances,
-        amounts.map(([id]) => id),
-      ),
+    const docs = await sides.stored.getMany(
+      balances,
+      amounts.map(([id]) => id),
     )
     for (const [at, [id, amount]] of amounts.entries()) {
       if (amount > 0n) positive += 1
@@ -54,11 +52,9 @@ const compareFrozen = async (
   due: Map<string, bigint>,
 ): Promise<void> => {
   const rows = balanceRows(page)
-  const docs = await sides.read(view =>
-    view.getMany(
-      balances,
-      rows.map(([id]) => id),
-    ),
+  const docs = await sides.stored.getMany(
+    balances,
+    rows.map(([id]) => id),
   )
   for (const [at, [id, value]] of rows.entries()) {
     const entries = frozenIn(value)

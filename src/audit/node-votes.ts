@@ -17,11 +17,9 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
     const rows = page.flatMap(([voter, value]) =>
       votesIn(value).map(([producer, units]) => [voteId(producer, voter), units] as const),
     )
-    const docs = await sides.read(view =>
-      view.getMany(
-        votes,
-        rows.map(([id]) => id),
-      ),
+    const docs = await sides.stored.getMany(
+      votes,
+      rows.map(([id]) => id),
     )
     for (const [at, [id, units]] of rows.entries()) {
       if (units > 0n) positive += 1

@@ -16,7 +16,8 @@ const RUN = 100
 const TRANSACTIONS = 500
 
 export type Source = {
-  readonly store: Pick<Store, 'read'>
+  /** `audit` absent: a store of another version, read as far as that goes. */
+  readonly store: Pick<Store, 'read'> & Partial<Pick<Store, 'audit'>>
   /** Takes the place of what is stored where that can not be right, and where `sampled` says so. */
   readonly node: Node | undefined
   readonly sampled: (height: number) => boolean
@@ -125,19 +126,32 @@ const nodeBlock = async (
 }
 
 /** What system contracts offer is not in the chain: the node says it, else what is stored is taken for right. */
-const codeOf = async ({ store, node, signal }: Source, block: Block): Promise<readonly ContractCode[]> => {
+const codeOf = async (source: Source, block: Block): Promise<readonly ContractCode[]> => {
+  const { node, signal } = source
   const code: ContractCode[] = []
   for (const id of systemContractsIn(block)) {
     if (node !== undefined) {
       code.push(await node.contractCode(id, signal))
       continue
     }
-    const doc = await store.read(view => view.get(contracts, id), { signal }).catch(unreadable)
+    const doc = await storedContract(source, id)
     if (doc === undefined)
       throw new Failure('bad_block', `Block ${block.height}: what its contract ${id} offers is not stored.`)
     code.push({ id, language: doc.language, version: doc.version, abis: doc.abis })
   }
   return code
+}
+
+/** As it stands: whoever reads as a service does would wait for what another program wrote. */
+const storedContract = async ({ store, signal }: Source, id: string) => {
+  if (store.audit === undefined)
+    return await store.read(view => view.get(contracts, id), { signal }).catch(unreadable)
+  const stored = await store.audit()
+  try {
+    return (await stored.getMany(contracts, [id]))[0]
+  } finally {
+    await stored.close()
+  }
 }
 
 /** Broken JSON is as good as nothing. */

@@ -1,13 +1,12 @@
 import { type Node, STORAGE_PAGE } from '#node/port.ts'
-import type { Audit, Published, View } from '#store/port.ts'
+import type { Audit, Published } from '#store/port.ts'
+import { distinct } from './distinct.ts'
 import type { Finding } from './finding.ts'
 
 /** The node's storage against what is stored, at one height. */
 export type NodeSides = {
   readonly node: Node
   readonly stored: Audit
-  /** Reads what is stored of that height. */
-  readonly read: <T>(work: (view: View) => Promise<T>) => Promise<T>
   readonly found: (finding: Finding) => void
   readonly onLooked: (rows: number) => void
   readonly signal: AbortSignal
@@ -24,22 +23,27 @@ export class OtherHeight extends Error {
 
 export type Row = readonly [key: string, value: string]
 
-/** All rows of a contract's maps that begin with `prefix`, without it, page by page; throws `OtherHeight`. */
+/**
+ * All rows of a contract's maps that begin with `prefix`, without it, page by page; throws `OtherHeight`. A node may give
+ * a key again, in the same page or in a later one, beside the first one of each page, which is the last of the page
+ * before: each counts once.
+ */
 export const storageRows = async function* (
   { node, stored, signal }: Pick<NodeSides, 'node' | 'stored' | 'signal'>,
   contract: string,
   prefix: string,
 ): AsyncGenerator<readonly Row[]> {
+  const met = distinct()
   for (let from: string | undefined; ; ) {
     const asked = { contract, type: 'MAP' as const, prefix, ...(from === undefined ? {} : { from }) }
     const page = await node.storage(asked, signal)
     requireHeight(page, stored.at)
-    // The first row of a page is the last one of the page before.
-    const rows = page.rows.filter(([key]) => key !== from)
-    if (rows.length === 0) return
-    from = rows.at(-1)?.[0]
-    yield rows.map(([key, value]) => [key.slice(prefix.length), value] as const)
-    if (page.rows.length < STORAGE_PAGE) return
+    const rows = page.rows.filter(([key]) => met.add(key))
+    if (rows.length > 0) yield rows.map(([key, value]) => [key.slice(prefix.length), value] as const)
+    const furthest = [...page.rows.map(([key]) => key), from ?? ''].sort().at(-1)
+    // A page that leads no further would be given for ever.
+    if (page.rows.length < STORAGE_PAGE || furthest === from) return
+    from = furthest
   }
 }
 

@@ -1,4 +1,3 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findings, findingText } from '#audit/finding.ts'
 import { Failure } from '#failure/failure.ts'
@@ -6,6 +5,7 @@ import { migrateByDeriving } from '#migrate/derive.ts'
 import type { CopyProgress } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
 import { auditProgress } from './audit-progress.ts'
 import type { Call, Command } from './command.ts'
 import { connectNode, openStore } from './compose.ts'
@@ -92,9 +92,8 @@ const derived = async (call: Call, store: Store): Promise<boolean> => {
   const { values, screen, log, out, signal } = call
   const now = () => performance.now()
   const node = connectNode(values, log)
-  await mkdir(values.data, { recursive: true })
-  const folder = await mkdtemp(join(values.data, 'audit-'))
-  const scratch = openSqlite({ path: join(folder, 'scratch.sqlite') })
+  const folder = openScratchFolder(values.data, 'audit-')
+  const scratch = openSqlite({ path: join(folder.path, 'scratch.sqlite') })
   const found = findings()
   const view = progressView({ screen, log, now, from: -1 })
   try {
@@ -124,7 +123,7 @@ const derived = async (call: Call, store: Store): Promise<boolean> => {
   } finally {
     node?.close()
     await scratch.close()
-    await rm(folder, { recursive: true, force: true })
+    folder.close()
   }
 }
 

@@ -168,6 +168,8 @@ export type Audit = {
   readonly at: Published
   /** Every document of an index once, page by page, in an order of the store's own; history up to `at` only. */
   scan<I extends AnyIndex>(index: I): AsyncIterable<readonly Found<I>[]>
+  /** Documents by their ids, in that order; undefined also for what is stored and can not be read. */
+  getMany<I extends AnyIndex>(index: I, ids: readonly string[]): Promise<readonly (DocOf<I> | undefined)[]>
   /** Which of the ids are stored. */
   existing(index: AnyIndex, ids: readonly string[]): Promise<ReadonlySet<string>>
   /**

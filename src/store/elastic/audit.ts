@@ -6,7 +6,7 @@ import type { Audit, Found, Placed } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { decode, type Source } from './documents.ts'
 import { AT, HEIGHT } from './mappings.ts'
-import { type PublishedMeta, readPublished, versionAt } from './meta.ts'
+import { type PublishedMeta, readCheckpoint, readPublished, versionAt } from './meta.ts'
 import type { Names } from './names.ts'
 import { partitionAt } from './partitions.ts'
 import { openPit, type Pit } from './pit.ts'
@@ -50,7 +50,8 @@ export const openAudit = async (
         pits.set(index.name, await openPit(connection, [aliasOf(here, index)]))
       const after = await readPublished(connection, names)
       const reading = { names: here, pits, at }
-      if (after?.batch === at.batch && !(await isNewer(reading))) return auditOf(reading, close)
+      if (after?.batch === at.batch && (!(await isNewer(reading)) || (await isQuiet(connection, reading))))
+        return auditOf(reading, close)
       await close()
     } catch (error) {
       await close().catch(() => {})
@@ -86,21 +87,45 @@ const isNewer = async (reading: Reading): Promise<boolean> => {
   return false
 }
 
+/**
+ * No batch is committed beyond the published one, so no loader wrote what is newer: a state document is written after
+ * its batch is committed.
+ */
+const isQuiet = async (connection: Connection, { names, at }: Reading): Promise<boolean> =>
+  (await readCheckpoint(connection, names))?.checkpoint.batch === at.batch
+
 const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
   at: reading.at.end,
   scan: index => scan(reading, index),
-  existing: async (index, ids) => {
-    const found = await pitOf(reading, index).search<Hits>({
-      size: Math.min(WINDOW, ids.length * 2),
-      _source: false,
-      track_total_hits: false,
-      query: { ids: { values: ids } },
-    })
-    return new Set(found.hits.hits.filter(hit => strayOf(reading, index, hit) === undefined).map(h => h._id))
+  getMany: async (index, ids) => {
+    const docs = new Map<string, Found<typeof index>['doc']>()
+    for (let from = 0; from < ids.length; from += PAGE) {
+      const hits = await hitsOf(reading, index, ids.slice(from, from + PAGE), { version: true })
+      for (const hit of hits) docs.set(hit._id, foundOf(reading, index, hit).doc)
+    }
+    return ids.map(id => docs.get(id))
   },
+  existing: async (index, ids) =>
+    new Set((await hitsOf(reading, index, ids, { _source: false })).map(({ _id }) => _id)),
   placed: range => placed(reading, range),
   close,
 })
+
+/** Documents where a reader looks for them. */
+const hitsOf = async (
+  reading: Reading,
+  index: AnyIndex,
+  ids: readonly string[],
+  what: object,
+): Promise<readonly Hit[]> => {
+  const { hits } = await pitOf(reading, index).search<Hits>({
+    size: Math.min(WINDOW, ids.length * 2),
+    track_total_hits: false,
+    query: { ids: { values: ids } },
+    ...what,
+  })
+  return hits.hits.filter(hit => strayOf(reading, index, hit) === undefined)
+}
 
 const scan = async function* <I extends AnyIndex>(
   reading: Reading,

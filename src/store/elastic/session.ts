@@ -113,7 +113,7 @@ export const openSessions = (sessions: Sessions) => {
           'unavailable',
           `What follows height ${at.end.height} is stored but not published.`,
           {
-            help: 'The loader died while it published; start it again.',
+            help: 'The loader died while it published: start it again. Should one be running, a document was changed by another program: run iostlens verify.',
           },
         )
       await sessions.sleep(waitMs(attempt))

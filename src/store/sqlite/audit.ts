@@ -6,6 +6,7 @@ import type { Audit, Found, Placed } from '#store/port.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import { checkFingerprint, getPublished } from './meta.ts'
+import { getById } from './read.ts'
 import { type Cell, columnList, perTable, toDoc } from './rows.ts'
 import { inspect } from './schema.ts'
 import { quoted, ROW, tableOf } from './tables.ts'
@@ -25,6 +26,8 @@ export const openAudit = (path: string, name: string): Audit => {
     return {
       at,
       scan: index => scan(connection, name, index),
+      getMany: async (index, ids) =>
+        guarded(name, () => ids.map(id => readable(() => getById(connection, index, id)))) as never,
       existing: async (index, ids) => guarded(name, () => existing(connection, index, ids)),
       placed: async range => guarded(name, () => placed(connection, range)),
       close: async () => connection.close(),
@@ -58,7 +61,7 @@ const scan = async function* <I extends AnyIndex>(
 }
 
 /** undefined: JSON or places that are none. */
-const readable = (read: () => object): object | undefined => {
+const readable = (read: () => object | undefined): object | undefined => {
   try {
     return read()
   } catch {
