@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import type { AnyIndex } from '#indices/registry.ts'
 import type { Store } from '#store/port.ts'
+import { ask as askElastic } from './ask-elastic.ts'
 import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
 import { openTestElastic } from './elasticsearch.ts'
 import { temporarySqlite } from './loading.ts'
@@ -67,16 +68,8 @@ type Stored = { readonly _source: Record<string, unknown>; readonly _version: nu
 
 export const damageableElastic = async (): Promise<Damageable> => {
   const { store, url, prefix, destroy } = openTestElastic()
-  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const answer = await fetch(`${url}/${prefix}-${path}`, {
-      method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as T
-  }
+  const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
+    askElastic(method, `${url}/${prefix}-${path}`, body)
   // History is written to a partition, state behind an alias.
   const pathOf = ({ name, kind }: AnyIndex, id: string): string =>
     `${name}${kind === 'history' ? '-000000' : ''}/_doc/${encodeURIComponent(id)}`

@@ -1,5 +1,6 @@
 import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
 import type { Store } from '#store/port.ts'
+import { ask } from './ask-elastic.ts'
 
 /**
  * The Elasticsearch tests run on: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it. undefined: there is
@@ -46,8 +47,10 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
     prefix,
     store: reopen(),
     reopen,
-    spoil: () =>
-      request(url, 'PUT', `/${prefix}-wealth-0/_mapping`, { _meta: { schema: 1, fingerprint: 'other' } }),
+    spoil: async () => {
+      const other = { _meta: { schema: 1, fingerprint: 'other' } }
+      await ask('PUT', `${url}/${prefix}-wealth-0/_mapping`, other)
+    },
     destroy: async () => {
       for (const store of opened) await store.close()
       // Any host of a cluster will do.
@@ -58,18 +61,8 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
 
 /** Removes every index of a prefix. */
 const removeIndices = async (url: string, prefix: string): Promise<void> => {
-  const names = Object.keys((await (await fetch(`${url}/${prefix}-*`)).json()) as object)
+  const names = Object.keys(await ask<object>('GET', `${url}/${prefix}-*?expand_wildcards=all`))
   // A request's first line holds 4 KiB.
   for (let from = 0; from < names.length; from += 50)
-    await request(url, 'DELETE', `/${names.slice(from, from + 50).join(',')}`)
-}
-
-const request = async (url: string, method: string, path: string, body?: object): Promise<void> => {
-  const answer = await fetch(url + path, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  })
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    await ask('DELETE', `${url}/${names.slice(from, from + 50).join(',')}`)
 }

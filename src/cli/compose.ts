@@ -24,6 +24,7 @@ export const openStore = (values: Values, log: Log): Store => {
     url: address.url,
     prefix: address.prefix,
     requestTimeoutMs: values['store-timeout'],
+    writeTimeoutMs: values['store-timeout'],
     replicas: values.replicas,
     partitionDocuments: values['partition-documents'],
     leaseMs: values.lease,

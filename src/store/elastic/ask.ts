@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Answer, Connection, Request } from './connection.ts'
 import { errorOf, toFailure } from './failures.ts'
+import { expected, parseAnswer } from './parse-answer.ts'
 
 /** Waits before reads are sent again: a kept connection that the server just closed, a queue that was full. */
 const AGAIN_AFTER_MS = [30, 200]
@@ -13,8 +14,32 @@ export type Question = Request & {
 }
 
 /** Sends something that is safe to repeat and gives the parsed answer; anything but success is a Failure. */
-export const ask = async <T>(connection: Connection, question: Question): Promise<T> =>
-  JSON.parse((await askText(connection, question)).text) as T
+export const ask = <T>(connection: Connection, question: Question): Promise<T> =>
+  trying(async () => {
+    const { text } = await askOnce(connection, question)
+    return expected(connection, question.what, parseAnswer<T>(connection, text, question.what), isObject)
+  })
+
+const isObject = (value: unknown): boolean => typeof value === 'object'
+
+/** Hits of a search; each has an id at least. */
+export const askHits = <H extends { readonly _id: string }>(
+  connection: Connection,
+  question: Question,
+): Promise<readonly H[]> =>
+  trying(async () => {
+    const { text } = await askOnce(connection, question)
+    const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(
+      connection,
+      text,
+      question.what,
+    )
+    return expected(connection, question.what, answer?.hits?.hits, areHits)
+  })
+
+/** Whether it is a list of hits. */
+const areHits = (hits: readonly { readonly _id?: unknown }[]): boolean =>
+  Array.isArray(hits) && hits.every(hit => typeof hit?._id === 'string')
 
 /** As `ask`, unparsed. */
 export const askText = (connection: Connection, question: Question): Promise<Answer> =>

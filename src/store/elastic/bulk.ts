@@ -3,6 +3,7 @@ import { type BulkItem, cut, fateOf, type ItemAnswer } from './bulk-item.ts'
 import type { Answer, Connection } from './connection.ts'
 import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
 import { backOff, type Pace } from './pace.ts'
+import { expected, parseAnswer } from './parse-answer.ts'
 
 /** What a writer tells whoever watches it. */
 export type WriteEvent =
@@ -81,6 +82,7 @@ const sendRun = async (bulk: Bulk, run: readonly BulkItem[]): Promise<readonly B
 
 const tryRun = async (bulk: Bulk, pending: readonly BulkItem[]): Promise<Tried> => {
   let answer: Answer
+  let items: Answers
   try {
     answer = await bulk.connection.send({
       method: 'POST',
@@ -91,15 +93,30 @@ const tryRun = async (bulk: Bulk, pending: readonly BulkItem[]): Promise<Tried> 
       lines: pending.map(({ lines }) => lines).join(''),
       timeoutMs: bulk.timeoutMs,
     })
+    if (answer.status >= 300) return wholeRefused(bulk, pending, answer)
+    items = answersOf(bulk, pending, answer)
   } catch (error) {
     if (!(error instanceof Failure) || !error.retryable) throw error
     return { again: pending, existing: [], blocked: false, reason: error.message }
   }
-  if (answer.status >= 300) return wholeRefused(bulk, pending, answer)
-  const { items } = JSON.parse(answer.text) as { items: readonly Readonly<Record<string, ItemAnswer>>[] }
-  if (items.length !== pending.length)
-    throw new Failure('defect', `A bulk of ${pending.length} items was answered with ${items.length}.`)
   return sortAnswers(bulk, pending, items)
+}
+
+type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
+
+/** Unclear ones are as good as none: what was carried out is met at the next try. */
+const answersOf = ({ connection }: Bulk, pending: readonly BulkItem[], { text }: Answer): Answers => {
+  const what = `write ${pending[0]?.index} in bulk`
+  const { items } = parseAnswer<{ readonly items?: Answers }>(connection, text, what) ?? {}
+  return expected(
+    connection,
+    what,
+    items,
+    all =>
+      Array.isArray(all) &&
+      all.length === pending.length &&
+      all.every((each, at) => Number.isInteger(each?.[pending[at]?.action ?? '']?.status)),
+  )
 }
 
 const wholeRefused = (bulk: Bulk, pending: readonly BulkItem[], answer: Answer): Tried => {
@@ -120,11 +137,16 @@ const sortAnswers = (
   let blocked = false
   let reason = ''
   for (const [at, item] of pending.entries()) {
-    const answer = answers[at]?.[item.action]
-    if (answer === undefined) throw new Failure('defect', `A bulk's answer lacks ${item.index} '${item.id}'.`)
+    const answer = answers[at]?.[item.action] as ItemAnswer
     const fate = fateOf(item, answer)
     if (fate === 'wrong')
-      throw toFailure(bulk.connection, answer.status, answer.error ?? {}, `write ${item.index} '${item.id}'`)
+      throw toFailure(
+        bulk.connection,
+        answer.status,
+        answer.error ?? {},
+        `write ${item.index} '${item.id}'`,
+        'defect',
+      )
     if (fate === 'exists') existing.push(item)
     if (fate !== 'again' && fate !== 'blocked') continue
     again.push(item)

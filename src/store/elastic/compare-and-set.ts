@@ -26,11 +26,10 @@ export const compareAndSet = async (
   for (let attempt = 0; ; attempt++) {
     const answer = await sendOnce(bulk, request)
     if (typeof answer !== 'string') {
-      if (answer.status < 300) {
-        const { _seq_no, _primary_term } = JSON.parse(answer.text)
-        return { checkpoint, seqNo: _seq_no, primaryTerm: _primary_term }
-      }
-      if (answer.status === 409) {
+      const stood = answer.status < 300 ? standOf(answer) : undefined
+      if (stood !== undefined) return { checkpoint, ...stood }
+      // An answer without its numbers: what stands there tells whether it is this write.
+      if (answer.status === 409 || answer.status < 300) {
         const now = await readCheckpoint(bulk.connection, names)
         // A try whose answer was lost. One copy has it; only the answer to a write says that all have.
         if (now?.checkpoint.write === checkpoint.write) return compareAndSet(bulk, names, next, now)
@@ -40,7 +39,12 @@ export const compareAndSet = async (
       const error = errorOf(answer)
       // A migration has put another generation there.
       if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return undefined
-      if (answer.status !== 409 && !isPassing(answer.status) && error.type !== BLOCKED)
+      if (
+        answer.status !== 409 &&
+        answer.status >= 300 &&
+        !isPassing(answer.status) &&
+        error.type !== BLOCKED
+      )
         throw toFailure(bulk.connection, answer.status, error, `write ${names.meta}`)
     }
     const reason = typeof answer === 'string' ? answer : reasonOf(errorOf(answer))
@@ -53,6 +57,17 @@ export const compareAndSet = async (
 
 const isWhere = (now: Stand | undefined, stand: Stand | undefined): boolean =>
   now?.seqNo === stand?.seqNo && now?.primaryTerm === stand?.primaryTerm
+
+/** undefined: the answer to a write says nothing that can be understood. */
+const standOf = ({ text }: Answer): Stand | undefined => {
+  try {
+    const { _seq_no, _primary_term } = JSON.parse(text)
+    const known = Number.isInteger(_seq_no) && Number.isInteger(_primary_term)
+    return known ? { seqNo: _seq_no, primaryTerm: _primary_term } : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** The answer, or why there was none. */
 const sendOnce = async (

@@ -87,8 +87,10 @@ const failures: readonly (readonly [string, Failure['kind'], retryable: boolean,
   ['/429/es_rejected_execution_exception', 'unavailable', true, /now \(429\)/],
   ['/503/busy', 'unavailable', true, /now \(503\)/],
   ['/500/null_pointer_exception', 'unavailable', true, /now \(500\)/],
-  ['/400/parsing_exception', 'defect', false, /refused to read balances \(400\)/],
-  ['/other', 'unavailable', false, /is not Elasticsearch/],
+  ['/400/parsing_exception', 'unavailable', false, /refused to read balances \(400\)/, /indices check/],
+  ['/400/index_closed_exception', 'unavailable', true, /is closed \(read balances\)/, /_open/],
+  ['/404/other', 'unavailable', false, /refused to read balances \(404\)/, /indices check/],
+  ['/other', 'usage', false, /is not Elasticsearch/, /--store/],
   ['/hang', 'unavailable', true, /did not answer GET \/hang within 100 ms/],
   ['/half', 'unavailable', true, /did not answer GET \/half within 100 ms/],
 ]
@@ -99,6 +101,14 @@ for (const [path, kind, retryable, message, help] of failures)
     expect(failure.message).toMatch(message)
     if (help !== undefined) expect(failure.help).toMatch(help)
   })
+
+test('ask: a server that was Elasticsearch and is not one now is waited for', async () => {
+  const connection = connect({ url })
+  await connection.send({ method: 'GET', path: '/200' })
+  const failure = await failureOf(connection.send({ method: 'GET', path: '/other' }))
+  expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
+  await connection.close()
+})
 
 test('ask: tries passing errors again, others not', async () => {
   const counts: number[] = []

@@ -94,7 +94,12 @@ const readCa = (file: string): string => {
   }
 }
 
-type Host = { readonly url: string; readonly client: Client }
+type Host = {
+  readonly url: string
+  readonly client: Client
+  /** It has answered as Elasticsearch does. */
+  known: boolean
+}
 
 /** An answer that comes later than this makes its host rest when the caller gives up on it. */
 const SLOW_MS = 1_000
@@ -104,6 +109,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   const hosts = hostUrls(options.url).map(url => ({
     url: url.href.replace(/\/+$/, ''),
     client: new Client(clientOptions(url, options)),
+    known: false,
   }))
   const turns = hostTurns<Host>(hosts)
   const url = options.url.replace(/\/+$/, '')
@@ -116,6 +122,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     const since = performance.now()
     try {
       const answer = await sendTo(host, request, request.timeoutMs ?? defaultTimeout)
+      host.known ||= answer.status < 300
       // A node that starts, or has lost its cluster; 429 would be no better elsewhere.
       if (answer.status >= 502 && answer.status <= 504) turns.failed(host)
       return answer
@@ -137,17 +144,20 @@ export const connect = (options: ConnectionOptions): Connection => {
   }
 }
 
-const sendTo = async ({ url, client }: Host, request: Request, timeoutMs: number): Promise<Answer> => {
+const sendTo = async (host: Host, request: Request, timeoutMs: number): Promise<Answer> => {
   const deadline = new AbortController()
   // The client's own timeout ends with the headers; a body that never ends needs this one.
   const timer = setTimeout(() => deadline.abort(), timeoutMs)
   const abort = () => deadline.abort()
   request.signal?.addEventListener('abort', abort, { once: true })
   try {
-    return await Promise.race([perform(client, request, timeoutMs, deadline.signal), ended(deadline.signal)])
+    return await Promise.race([
+      perform(host.client, request, timeoutMs, deadline.signal),
+      ended(deadline.signal),
+    ])
   } catch (error) {
     if (request.signal?.aborted) throw passed(request)
-    throw toFailure(error, url, request, timeoutMs)
+    throw toFailure(error, host, request, timeoutMs)
   } finally {
     clearTimeout(timer)
     request.signal?.removeEventListener('abort', abort)
@@ -191,7 +201,7 @@ const ended = (signal: AbortSignal): Promise<never> =>
 const passed = (request: Request): Failure =>
   new Failure('deadline', `The deadline passed before Elasticsearch answered ${request.path}.`)
 
-const toFailure = (error: unknown, url: string, request: Request, timeoutMs: number): Failure => {
+const toFailure = (error: unknown, { url, known }: Host, request: Request, timeoutMs: number): Failure => {
   if (error instanceof Failure) return error
   const what = `${request.method} ${request.path}`
   if (error instanceof errors.TimeoutError || error instanceof errors.RequestAbortedError)
@@ -199,8 +209,11 @@ const toFailure = (error: unknown, url: string, request: Request, timeoutMs: num
       'unavailable',
       `Elasticsearch at ${url} did not answer ${what} within ${timeoutMs} ms.`,
     )
+  // Once it was Elasticsearch, it is a proxy before it that answers now.
   if (error instanceof errors.ProductNotSupportedError)
-    return new Failure('unavailable', `What answers at ${url} is not Elasticsearch.`, { retryable: false })
+    return new Failure(known ? 'unavailable' : 'usage', `What answers at ${url} is not Elasticsearch.`, {
+      help: 'Give the URL of an Elasticsearch of version 8.19 or 9 with --store.',
+    })
   // No cause: the client's errors carry the request with its headers.
   return new Failure('unavailable', `Elasticsearch at ${url} can not be reached: ${messageOf(error)}.`)
 }

@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Difference } from '#store/port.ts'
 import { ask, askText } from './ask.ts'
+import { requireNothing } from './begin-anew.ts'
 import type { Connection } from './connection.ts'
 import { errorOf, toFailure } from './failures.ts'
 import { type IndexShape, journalShape, keysShape, type Mapping, metaShape, shapeOf } from './mappings.ts'
@@ -125,6 +126,7 @@ export const createIndices = async (
   const differences = await checkIndices(connection, names)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
+  if (missing.size > 0 && begun === undefined) await requireNothing(connection, names)
   await refuseLost(connection, names, missing)
   // All at once: Elasticsearch makes one change of the cluster's state of them.
   await Promise.all(

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
+import { lacking } from '#store/lacking.ts'
 import { AT } from './mappings.ts'
 
 /** `_source` of a document as JSON.parse gives it; exact because every 64-bit number in it is text. */
@@ -91,10 +92,19 @@ export const decode = <I extends Index>(index: I, id: string, source: Source): D
   for (const [name, field] of entriesOf(index)) {
     const value = source[name]
     if (value === undefined && field.optional) continue
-    doc[name] = decodeValue(field, value)
+    doc[name] = readValue(index, id, name, field, value)
   }
   // The mapping is strict and made from the same fields.
   return doc as DocOf<I>
+}
+
+const readValue = (index: Index, id: string, name: string, field: Field, value: unknown): unknown => {
+  try {
+    if (value !== undefined && value !== null) return decodeValue(field, value)
+  } catch {
+    // Said below: neither its text nor its kind is what this program writes.
+  }
+  throw lacking(`Field '${name}' of ${index.name} '${id}' can not be read.`)
 }
 
 const decodeValue = (field: Field, value: unknown): unknown => {

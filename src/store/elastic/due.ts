@@ -1,5 +1,5 @@
 import { type BalanceDoc, balances } from '#indices/balance.ts'
-import { ask } from './ask.ts'
+import { askHits } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { decode, type Source } from './documents.ts'
 import type { Names } from './names.ts'
@@ -52,7 +52,7 @@ const search = async (
   size: number,
   after: BalanceDoc | undefined,
 ): Promise<readonly BalanceDoc[]> => {
-  const { hits } = await ask<{ hits: { hits: readonly Hit[] } }>(connection, {
+  const hits = await askHits<Hit>(connection, {
     what: `search ${names.state(balances)}`,
     method: 'POST',
     path: `/${names.state(balances)}/_search`,
@@ -65,7 +65,7 @@ const search = async (
       ...(after === undefined ? {} : { search_after: [String(after.next_due), after.token, after.owner] }),
     }),
   })
-  return hits.hits.map(({ _id, _source }) => decode(balances, _id, _source))
+  return hits.map(({ _id, _source }) => decode(balances, _id, _source))
 }
 
 const byDue = (a: BalanceDoc, b: BalanceDoc): number => {

@@ -1,4 +1,4 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { Answer, Connection } from './connection.ts'
 
 /** What Elasticsearch says about an error, of a request or of one item of a bulk. */
@@ -32,6 +32,7 @@ export const isMissingIndex = (failure: unknown): boolean => {
 }
 
 export const MISSING_INDEX = 'index_not_found_exception'
+export const CLOSED_INDEX = 'index_closed_exception'
 /** Disk above the flood stage, or an index set read-only by hand. */
 export const BLOCKED = 'cluster_block_exception'
 
@@ -46,12 +47,16 @@ export const reasonOf = (error: ElasticError): string => {
   return parts.join(': ').replace(/\s+/g, ' ')
 }
 
-/** What an answer that is not the hoped-for one means to the caller. `what` says what was asked for. */
+/**
+ * What an answer that is not the hoped-for one means to the caller. `what` says what was asked for; `otherwise` is what
+ * it means when nothing is known of it.
+ */
 export const toFailure = (
   connection: Pick<Connection, 'url' | 'user'>,
   status: number,
   error: ElasticError,
   what: string,
+  otherwise: FailureKind = 'unavailable',
 ): Failure => {
   const reason = reasonOf(error)
   const details = { status, ...(error.type === undefined ? {} : { type: error.type }) }
@@ -70,6 +75,11 @@ export const toFailure = (
         help: 'The next start finds what is served now.',
       },
     )
+  if (error.type === CLOSED_INDEX)
+    return new Failure('unavailable', `An index at ${connection.url} is closed (${what}): ${reason}.`, {
+      details,
+      help: `Open it: POST /${error.index ?? 'INDEX'}/_open. What waits for it goes on by itself.`,
+    })
   if (error.type === MISSING_INDEX)
     return new Failure('unavailable', `${reason} (${what}).`, {
       retryable: false,
@@ -92,5 +102,10 @@ export const toFailure = (
     return new Failure('unavailable', `Elasticsearch can not ${what} now (${status}): ${reason}.`, {
       details,
     })
-  return new Failure('defect', `Elasticsearch refused to ${what} (${status}): ${reason}.`, { details })
+  // Reads are right for the indices this program makes, so those that refuse them are others, or ill.
+  return new Failure(
+    otherwise,
+    `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`,
+    { retryable: false, details, help: 'Run: iostlens indices check.' },
+  )
 }

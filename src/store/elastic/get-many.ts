@@ -2,6 +2,7 @@ import { askOnce, trying } from './ask.ts'
 import type { Connection } from './connection.ts'
 import type { Source } from './documents.ts'
 import { type ElasticError, MISSING_INDEX, toFailure } from './failures.ts'
+import { expected, parseAnswer } from './parse-answer.ts'
 
 export type Ref = { readonly index: string; readonly id: string }
 export type Got = {
@@ -47,16 +48,23 @@ const getPart = async (
   refs: readonly Ref[],
   { realtime, signal }: How,
 ): Promise<readonly (Got | undefined)[]> => {
+  const what = `read ${refs[0]?.index}`
   const answer = await askOnce(connection, {
-    what: `read ${refs[0]?.index}`,
+    what,
     method: 'POST',
     path: '/_mget',
     query: { realtime: String(realtime) },
     body: JSON.stringify({ docs: refs.map(({ index, id }) => ({ _index: index, _id: id })) }),
     signal,
   })
-  const { docs } = JSON.parse(answer.text) as { readonly docs: readonly Doc[] }
-  return docs.map(doc => gotOf(connection, doc))
+  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(connection, answer.text, what) ?? {}
+  return expected(connection, what, docs, all => Array.isArray(all) && all.length === refs.length).map(
+    (doc, at) =>
+      gotOf(
+        connection,
+        expected(connection, what, doc, ({ _id }) => _id === refs[at]?.id),
+      ),
+  )
 }
 
 const gotOf = (connection: Connection, doc: Doc): Got | undefined => {

@@ -1,9 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
-import { ask, askText } from './ask.ts'
+import { askHits, askText } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { errorOf, isMissingIndex, MISSING_INDEX, toFailure } from './failures.ts'
 import type { Names } from './names.ts'
+import { parseAnswer } from './parse-answer.ts'
 
 type Hit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id'> }
 type Stored = Hit & { readonly _seq_no: number; readonly _primary_term: number }
@@ -31,12 +32,12 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
     })
   }
 
-  const page = async (
+  const page = (
     from: number,
     created: number | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<readonly Hit[]> => {
-    const { hits } = await ask<{ hits: { hits: readonly Hit[] } }>(connection, {
+  ): Promise<readonly Hit[]> =>
+    askHits<Hit>(connection, {
       what: `search ${names.keys}`,
       method: 'POST',
       path: `/${names.keys}/_search`,
@@ -50,8 +51,6 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
         query: { bool: { filter: [{ range: { created: { gte: created ?? 0 } } }] } },
       }),
     })
-    return hits.hits
-  }
 
   const list = async (signal: AbortSignal | undefined): Promise<readonly StoredKey[]> => {
     const found = new Map<string, StoredKey>()
@@ -78,13 +77,18 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
         if (error.type === undefined) return false
         throw toFailure(connection, 404, error, what)
       }
-      const { _source, _seq_no, _primary_term } = JSON.parse(answer.text) as Stored
+      const { _source, _seq_no, _primary_term } = parseAnswer<Stored>(connection, answer.text, what)
       if (_source.revoked !== undefined) return true
       const written = await askText(connection, {
         what,
         method: 'PUT',
         path: path(id),
-        query: { if_seq_no: String(_seq_no), if_primary_term: String(_primary_term), refresh: 'true' },
+        query: {
+          if_seq_no: String(_seq_no),
+          if_primary_term: String(_primary_term),
+          refresh: 'true',
+          require_alias: 'true',
+        },
         body: JSON.stringify({ ..._source, revoked: now }),
         also: [409],
       })

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { checkIdentity } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
+import { requireNothing } from './begin-anew.ts'
 import type { Bulk } from './bulk.ts'
 import { compareAndSet, type Held } from './compare-and-set.ts'
 import { SCHEMA } from './mappings.ts'
@@ -36,6 +37,7 @@ export const acquire = async (
   const seen = await freeCheckpoint(bulk, names, leaseMs, stored => {
     require(stored, names, bulk.connection.url, identity)
   })
+  if (seen === undefined) await requireNothing(bulk.connection, names)
   const owner = crypto.randomUUID()
   const next = { ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)), owner, renewed: bulk.pace.now() }
   const held = await compareAndSet(bulk, names, next, seen)

@@ -1,5 +1,5 @@
 import { historyIndices } from '#indices/registry.ts'
-import { ask } from './ask.ts'
+import { askHits } from './ask.ts'
 import { type Bulk, sendBulk } from './bulk.ts'
 import { deleteSeenItem } from './bulk-item.ts'
 import { HEIGHT } from './mappings.ts'
@@ -45,7 +45,7 @@ export const removeJournalsBut = (bulk: Bulk, names: Names, batch: string): Prom
 const remove = async (bulk: Bulk, indices: readonly string[], query: object): Promise<void> => {
   for (;;) {
     await refresh(bulk, indices, MAY_BE_MISSING)
-    const { hits } = await ask<{ hits: { hits: readonly Hit[] } }>(bulk.connection, {
+    const hits = await askHits<Hit>(bulk.connection, {
       what: `search ${indices.join(',')}`,
       method: 'POST',
       path: `/${indices.join(',')}/_search`,
@@ -60,8 +60,8 @@ const remove = async (bulk: Bulk, indices: readonly string[], query: object): Pr
       }),
       timeoutMs: bulk.timeoutMs,
     })
-    if (hits.hits.length === 0) return
-    const items = hits.hits.map(hit => deleteSeenItem(hit._index, hit._id, hit._seq_no, hit._primary_term))
+    if (hits.length === 0) return
+    const items = hits.map(hit => deleteSeenItem(hit._index, hit._id, hit._seq_no, hit._primary_term))
     await sendBulk(bulk, items)
   }
 }

@@ -3,7 +3,7 @@ import type { Order } from '#indices/define.ts'
 import type { Change, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 import { walkRange } from '#store/walk.ts'
-import { ask } from './ask.ts'
+import { askHits } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { decode, type Source } from './documents.ts'
 import type { Names } from './names.ts'
@@ -23,14 +23,14 @@ export const membersOf = (
   if (order === undefined) throw new Failure('defect', `${index.name} has no order '${range.order}'.`)
   const next = async (after: Standing | undefined, limit: number): Promise<readonly Change['doc'][]> => {
     const stretch = { after, until: range.until, tied: Number.POSITIVE_INFINITY }
-    const { hits } = await ask<{ hits: { hits: readonly Hit[] } }>(connection, {
+    const hits = await askHits<Hit>(connection, {
       what: `search ${alias}`,
       method: 'POST',
       path: `/${alias}/_search`,
       query: { allow_partial_search_results: 'false' },
       body: JSON.stringify({ size: limit, track_total_hits: false, ...queryOf(order, range.group, stretch) }),
     })
-    return hits.hits.map(({ _id, _source }) => decode(index, _id, _source) as Change['doc'])
+    return hits.map(({ _id, _source }) => decode(index, _id, _source) as Change['doc'])
   }
   return walkRange(range, next)
 }

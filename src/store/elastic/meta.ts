@@ -1,10 +1,13 @@
+import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { askText } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { errorOf, MISSING_INDEX, toFailure } from './failures.ts'
 import { EDITION } from './mappings.ts'
 import type { Generations, Names } from './names.ts'
+import { parseAnswer } from './parse-answer.ts'
 import type { Partitions } from './partitions.ts'
+import { checkpointOf, publishedOf } from './read-meta.ts'
 
 /** How far is written and by whom; one document, changed by compare-and-set only. */
 export type Checkpoint = {
@@ -52,15 +55,10 @@ const write = (value: object): string =>
     body: JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item)),
   })
 
-const readEnd = (end: { time: string } & Omit<Published, 'time'>): Published => ({
-  ...end,
-  time: BigInt(end.time),
-})
-
 type Stored = {
   readonly _seq_no: number
   readonly _primary_term: number
-  readonly _source: { readonly body: string }
+  readonly _source: unknown
 }
 
 /** undefined: no such document, or no such index. Missing privileges and the like are Failures. */
@@ -78,7 +76,7 @@ const read = async (
     signal,
     also: [404],
   })
-  if (answer.status !== 404) return JSON.parse(answer.text) as Stored
+  if (answer.status !== 404) return parseAnswer<Stored>(connection, answer.text, what)
   const error = errorOf(answer)
   if (error.type !== undefined && error.type !== MISSING_INDEX) throw toFailure(connection, 404, error, what)
   return undefined
@@ -92,8 +90,9 @@ export const readPublished = async (
 ): Promise<PublishedMeta | undefined> => {
   const stored = await read(connection, names, PUBLISHED, signal)
   if (stored === undefined) return undefined
-  const meta = JSON.parse(stored._source.body)
-  return { ...meta, end: readEnd(meta.end) }
+  const meta = publishedOf(stored._source)
+  if (meta === undefined) throw unreadable(connection, names, PUBLISHED, 'unavailable')
+  return meta
 }
 
 /** Text and version of the published document. Versions only grow, so a late writer can not take a height back. */
@@ -109,13 +108,16 @@ export const readCheckpoint = async (
 ): Promise<(Stand & { readonly checkpoint: Checkpoint }) | undefined> => {
   const stored = await read(connection, names, CHECKPOINT)
   if (stored === undefined) return undefined
-  const { end, ...rest } = JSON.parse(stored._source.body)
-  return {
-    seqNo: stored._seq_no,
-    primaryTerm: stored._primary_term,
-    checkpoint: { ...rest, ...(end === undefined ? {} : { end: readEnd(end) }) },
-  }
+  const checkpoint = checkpointOf(stored._source)
+  if (checkpoint === undefined) throw unreadable(connection, names, CHECKPOINT, 'conflict')
+  return { seqNo: stored._seq_no, primaryTerm: stored._primary_term, checkpoint }
 }
+
+const unreadable = ({ url }: Connection, { meta }: Names, id: string, kind: FailureKind): Failure =>
+  new Failure(kind, `Document '${id}' of ${meta} at ${url} is not what a loader writes.`, {
+    retryable: false,
+    help: `Restore ${meta} from a snapshot, or load anew into another prefix.`,
+  })
 
 /** Path, query and body of the compare-and-set; `stand` undefined: there must be none yet. */
 export const checkpointRequest = (names: Names, checkpoint: Checkpoint, stand: Stand | undefined) => ({

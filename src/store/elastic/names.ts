@@ -77,3 +77,12 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
     building,
   }
 }
+
+/** A request's first line must not get longer than 4 KiB, and a name may have 80 characters. */
+const INDICES_AT_ONCE = 40
+
+/** Lists of names, with commas between, each short enough for one request. */
+export const inParts = (indices: readonly string[]): readonly string[] =>
+  Array.from({ length: Math.ceil(indices.length / INDICES_AT_ONCE) }, (_, at) =>
+    indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE).join(','),
+  )

@@ -1,7 +1,7 @@
-import { Failure } from '#failure/failure.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import { type Segment, type SegmentsDoc, segmentAt, segmentsId } from '#indices/segment.ts'
 import { beginOf, type Standing } from '#indices/standing.ts'
+import { lacking } from '#store/lacking.ts'
 
 /** Roots seen last: the leaf they lead to is asked for along with the root, and is right unless much moved meanwhile. */
 export type Hints = Map<string, readonly Segment[]>
@@ -42,7 +42,7 @@ export const beginning = async (
   const doc = leaf === guessed ? guess : (await read([idOf(leaf)]))[0]
   const found = segmentAt(doc?.segments ?? [], inRoot.skip)
   if (doc === undefined || found === undefined)
-    throw new Failure('defect', `Segments of ${index.name} ${group} do not add up: the store is damaged.`)
+    throw lacking(`Segments of ${index.name} ${group} do not add up.`)
   const { segment, skip } = found
   const at = doc.segments.indexOf(segment)
   // Behind the leaf the root's runs go on: cut less finely, they are an end as well.

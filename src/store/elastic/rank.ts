@@ -8,6 +8,7 @@ import { decode, type Source } from './documents.ts'
 import { type ElasticError, toFailure } from './failures.ts'
 import { AT } from './mappings.ts'
 import { versionAt } from './meta.ts'
+import { expected, parseAnswer } from './parse-answer.ts'
 import { beginning, type ReadSegments, type Stretch } from './rank-begin.ts'
 import { Newer } from './session.ts'
 import type { Reader } from './view.ts'
@@ -182,10 +183,12 @@ const rankingSearch = (reader: Reader, alias: string, ranking: object): Search =
         .join(''),
       signal: reader.signal,
     })
-    const { responses } = parseExact(answer.text) as unknown as { responses: readonly Part[] }
+    const { connection } = reader
+    const parsed = parseAnswer<{ responses?: readonly Part[] }>(connection, answer.text, what, parseExact)
+    const responses = expected(connection, what, parsed?.responses, parts => parts.length === 2)
     for (const { status, error } of responses)
-      if (error !== undefined) throw toFailure(reader.connection, status, error, what)
-    const hits = responses[0]?.hits?.hits ?? []
+      if (error !== undefined) throw toFailure(connection, status, error, what)
+    const hits = expected(connection, what, responses[0]?.hits?.hits, Array.isArray)
     const isNewer = hits.some(({ _version }) => _version > versionAt(height))
     if (isNewer || (responses[1]?.hits?.total?.value ?? 1) > 0) throw new Newer()
     return hits

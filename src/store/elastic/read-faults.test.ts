@@ -49,12 +49,28 @@ const answered = (status: number): Fate => ({
   with: { status, body: '{"error":{"type":"busy","reason":"too much to do"}}' },
 })
 
+const changed = (to: (body: string) => string): Fate => ({
+  type: 'change',
+  to: ({ status, body }) => ({ status, body: to(body) }),
+})
+
 const faults: readonly (readonly [string, Fate])[] = [
   ['is cut off before it arrives', { type: 'cut-before' }],
   ['is cut off before its answer', { type: 'cut-after' }],
   ['meets a full queue', answered(429)],
   ['meets a node that leaves', answered(503)],
   ['is answered by some shards only', { type: 'change', to: partly }],
+  ['is answered with half of the text', changed(body => body.slice(0, body.length / 2))],
+  ['is answered with an empty object', changed(() => '{}')],
+  ['is answered with null', changed(() => 'null')],
+  ['is answered with an object for every member', changed(body => body.replaceAll(/\[.*\]/gs, '{}'))],
+]
+
+/** Refused in a way that no second try changes. */
+const refusals: readonly (readonly [status: number, type: string])[] = [
+  [400, 'illegal_argument_exception'],
+  [404, 'resource_not_found_exception'],
+  [405, 'method_not_allowed'],
 ]
 
 /** Reads once, through the proxy; in a store of its own, which remembers nothing. */
@@ -104,6 +120,17 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
       })
     }
+
+  for (const [what, path, read] of reads)
+    for (const [status, type] of refusals)
+      test(`read: ${what} that is refused with ${status} is unavailable, and says where`, async () => {
+        const body = JSON.stringify({ error: { type, reason: 'not so' }, status })
+        first(Number.POSITIVE_INFINITY, path, { type: 'answer', with: { status, body } })
+        const failure = await failureOf(readThrough(read))
+        expect([failure.kind, failure.retryable]).toEqual(['unavailable', false])
+        expect(failure.message).toContain(proxy.url)
+        expect(failure.help).toContain('iostlens indices check')
+      })
 
   test('read: an answer that does not come is unavailable, or a deadline when that is sooner', async () => {
     for (const [, path, read] of reads) {

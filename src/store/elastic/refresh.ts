@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Bulk } from './bulk.ts'
 import { errorOf, isPassing, toFailure } from './failures.ts'
 import { backOff } from './pace.ts'
+import { parseAnswer } from './parse-answer.ts'
 
 type Shards = { readonly _shards?: { readonly failed?: number } }
 
@@ -38,8 +39,10 @@ const tryRefresh = async (
       timeoutMs: bulk.timeoutMs,
     })
     if (answer.status < 300) {
-      const failed = (JSON.parse(answer.text) as Shards)._shards?.failed ?? 0
-      return failed === 0 ? undefined : `${failed} shards of ${list} could not be refreshed`
+      const { _shards } = parseAnswer<Shards>(bulk.connection, answer.text, `refresh ${list}`) ?? {}
+      return _shards?.failed === 0
+        ? undefined
+        : `${_shards?.failed ?? 'some'} shards of ${list} could not be refreshed`
     }
     const failure = toFailure(bulk.connection, answer.status, errorOf(answer), `refresh ${list}`)
     if (isPassing(answer.status)) return failure.message

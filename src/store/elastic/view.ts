@@ -1,17 +1,17 @@
-import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import { type ListDoc, placeOf } from '#indices/list.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
+import { lacking } from '#store/lacking.ts'
 import type { Moment, View } from '#store/port.ts'
-import { ask } from './ask.ts'
+import { askHits } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { decode, type Source } from './documents.ts'
 import { gathering } from './gather.ts'
 import { type Got, getMany, type Ref } from './get-many.ts'
 import { type PublishedMeta, versionAt } from './meta.ts'
-import type { Names } from './names.ts'
+import { inParts, type Names } from './names.ts'
 import { type Partitions, partitionAt, partitionsOf } from './partitions.ts'
 import { rankedPage } from './rank.ts'
 import type { Hints } from './rank-begin.ts'
@@ -32,7 +32,6 @@ export type Reader = {
 type Gatherer = Reader & { readonly getTogether: ReturnType<typeof gathering> }
 
 type Hit = { readonly _id: string; readonly _source: Source }
-type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 
 /** A view of the published height; every read throws `Newer` when it could see past it. */
 export const openView = (reader: Reader): View => {
@@ -122,14 +121,6 @@ const find = async <I extends HistoryIndex>(
 /** Rows asked for at once; a page has at most some hundred, only exports have more. */
 const ROWS_AT_ONCE = 5000
 
-/** Names of indices in one request: its first line must not get longer than 4 KiB, a name may have 80 characters. */
-const INDICES_AT_ONCE = 40
-
-const inParts = (indices: readonly string[]): readonly string[] =>
-  Array.from({ length: Math.ceil(indices.length / INDICES_AT_ONCE) }, (_, at) =>
-    indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE).join(','),
-  )
-
 const recordsOf = async (
   reader: Reader,
   list: ListDoc,
@@ -157,8 +148,7 @@ const placedRows = async (
   )
   const hits = (await Promise.all(found)).flat()
   if (hits.length !== last - first + 1)
-    throw new Failure(
-      'defect',
+    throw lacking(
       `List '${list.id}' has ${hits.length} rows with ordinals ${first} to ${last} in ${indices.join(', ')}.`,
     )
   // Ids and ordinals grow together.
@@ -175,10 +165,7 @@ const momentsOf = async (
   const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))
   const hits = await search(reader, indices, { terms: { places } }, ordinals.length, ['height', 'time'])
   if (hits.length !== ordinals.length)
-    throw new Failure(
-      'defect',
-      `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices}.`,
-    )
+    throw lacking(`List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices}.`)
   return hits.toSorted(byId).map(({ _source: { height, time } }) => ({
     height: height as number,
     time: BigInt(time as string),
@@ -198,7 +185,7 @@ const search = async (
 ): Promise<readonly Hit[]> => {
   // Without a name all indices would be searched.
   if (indices === '') return []
-  const { hits } = await ask<Hits>(reader.connection, {
+  return askHits<Hit>(reader.connection, {
     what: `search ${indices}`,
     method: 'POST',
     path: `/${indices}/_search`,
@@ -206,7 +193,6 @@ const search = async (
     body: JSON.stringify({ size, track_total_hits: false, query, _source: fields }),
     signal: reader.signal,
   })
-  return hits.hits
 }
 
 const byId = (a: Hit, b: Hit): number => (a._id < b._id ? -1 : 1)

@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Index, Order } from '#indices/define.ts'
 import { type SegmentsDoc, segmentAt, segments, segmentsId } from '#indices/segment.ts'
 import { beginOf, type Standing, standingFields } from '#indices/standing.ts'
+import { lacking } from '#store/lacking.ts'
 import type { Connection } from './connection.ts'
 import { getById } from './read.ts'
 import { columnList, toDoc } from './rows.ts'
@@ -56,8 +57,7 @@ const beginning = (connection: Connection, index: Index, group = '', offset: num
   const inRoot = segmentAt(root, offset)
   if (inRoot === undefined) return 'beyond'
   const found = segmentAt(read(inRoot.segment[3] ?? 0) ?? [], inRoot.skip)
-  if (found === undefined)
-    throw new Failure('defect', `Segments of ${index.name} ${group} do not add up: the store is damaged.`)
+  if (found === undefined) throw lacking(`Segments of ${index.name} ${group} do not add up.`)
   return { after: beginOf(found.segment), skip: found.skip }
 }
 

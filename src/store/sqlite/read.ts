@@ -1,9 +1,9 @@
-import { Failure } from '#failure/failure.ts'
 import type { BalanceDoc } from '#indices/balance.ts'
 import { balances } from '#indices/balance.ts'
 import type { Index } from '#indices/define.ts'
 import { type ListDoc, placeOf } from '#indices/list.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
+import { lacking } from '#store/lacking.ts'
 import type { Moment } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { columnList, perTable, toDoc } from './rows.ts'
@@ -54,10 +54,7 @@ export const recordsOf = (
   if (from > to) return []
   const rows = connection.rows(recordsSql, placeOf(list.number, from), placeOf(list.number, to))
   if (rows.length !== to - from + 1)
-    throw new Failure(
-      'defect',
-      `List ${list.id} has ${rows.length} rows from ${from} to ${to} of ${list.count}: the store is damaged.`,
-    )
+    throw lacking(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
   return rows.map(cells => toDoc(recordsTable, cells) as RecordDoc)
 }
 
@@ -74,7 +71,7 @@ export const momentsOf = (
   ordinals.map(ordinal => {
     const [height, time] = connection.row(momentSql, placeOf(list.number, ordinal)) ?? []
     if (typeof height !== 'bigint' || typeof time !== 'bigint')
-      throw new Failure('defect', `List ${list.id} has no row ${ordinal} of ${list.count}.`)
+      throw lacking(`List '${list.id}' has no row ${ordinal} of ${list.count}.`)
     return { height: Number(height), time }
   })
 

@@ -126,9 +126,9 @@ export const listCases = (open: Open): void => {
     expect<unknown>(await moments(greatest, [1, 3])).toEqual([all[0], all[6]])
   })
 
-  test('moments: a row that should be there and is not is a defect', async () => {
-    expect(await kindOf(read(view => view.moments(one, [1, allRows.length + 1])))).toBe('defect')
-    expect(await kindOf(read(view => view.moments(two, [0])))).toBe('defect')
+  test('moments: a row that should be there and is not is no answer', async () => {
+    expect(await kindOf(read(view => view.moments(one, [1, allRows.length + 1])))).toBe('unavailable')
+    expect(await kindOf(read(view => view.moments(two, [0])))).toBe('unavailable')
   })
 
   test('find: all documents with the value, in order of id; a hash is not a base hash', async () => {

