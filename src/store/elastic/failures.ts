@@ -32,7 +32,7 @@ export const isMissingIndex = (failure: unknown): boolean => {
 }
 
 export const MISSING_INDEX = 'index_not_found_exception'
-export const CLOSED_INDEX = 'index_closed_exception'
+const CLOSED_INDEX = 'index_closed_exception'
 /** Disk above the flood stage, or an index set read-only by hand. */
 export const BLOCKED = 'cluster_block_exception'
 
