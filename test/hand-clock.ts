@@ -11,7 +11,12 @@ export type HandClock = Clock & {
 export const handClock = (start: number): HandClock => {
   let time = start
   const due = new Set<{ readonly at: number; readonly run: () => void }>()
-  const settle = () => new Promise<void>(resolve => setImmediate(resolve))
+  const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+  // What one turn of the event loop sets going happens in the next.
+  const settle = async () => {
+    await turn()
+    await turn()
+  }
   return {
     now: () => time,
     after: (ms, run) => {

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
-import type { Published, Store } from '#store/port.ts'
-import type { Action, Prices, Profiles } from './define.ts'
+import type { Published, Store, View } from '#store/port.ts'
+import type { Action, Apart, Prices, Profiles } from './define.ts'
 import type { Options } from './options.ts'
 import { rawOf, wholeOf } from './paging.ts'
 import type { Query } from './query.ts'
@@ -17,6 +17,11 @@ export type AnswerDeps = {
   readonly profiles: Profiles
 }
 
+/** Runs work on the store when it is its turn. */
+export type Turn = <T>(work: (apart: Apart) => Promise<T>) => Promise<T>
+
+const atOnce: Turn = work => work(ask => ask())
+
 /** `data` is written with `writeJson`; `at` is the height it is true for. */
 export type Answer = { readonly data: unknown; readonly at: Published }
 
@@ -28,32 +33,24 @@ export const answer = async (
   deps: AnswerDeps,
   query: Query,
   options: Options,
-  { signal }: { readonly signal: AbortSignal },
+  { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
 ): Promise<Answer> => {
   const action = routeFor(query, actions)
   const lenient = options.compat === 'iostabc'
   const params = readParams(action.params, query, { unknown: lenient ? 'ignore' : 'refuse' })
   action.check?.(params)
-  return deps.store.read(
-    async view => {
-      const context = {
-        view,
-        node: deps.node,
-        prices: deps.prices,
-        profiles: deps.profiles,
-        compat: options.compat,
-        signal,
-      }
-      try {
-        return { data: await action.run(context, params), at: view.at }
-      } catch (error) {
-        if (lenient && error instanceof Failure && error.kind === 'not_found')
-          return { data: nothingOf(action, params), at: view.at }
-        throw error
-      }
-    },
-    { signal },
-  )
+  const { store, ...others } = deps
+  const run = async (view: View, apart: Apart): Promise<Answer> => {
+    const context = { ...others, view, compat: options.compat, signal, apart }
+    try {
+      return { data: await action.run(context, params), at: view.at }
+    } catch (error) {
+      if (lenient && error instanceof Failure && error.kind === 'not_found')
+        return { data: nothingOf(action, params), at: view.at }
+      throw error
+    }
+  }
+  return turn(apart => store.read(view => run(view, apart), { signal }))
 }
 
 /** What the old service said of unknown things: no fields, and no rows for lists. */

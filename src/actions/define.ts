@@ -8,6 +8,12 @@ export type Text = { readonly en: string; readonly zh: string }
 /** `iostabc`: answers as programs written against the old service expect them. */
 export type Compat = 'none' | 'iostabc'
 
+/**
+ * Waits for a node, apart from those who ask the store: they are not to wait for it too. Throws 'unavailable' when too
+ * many wait for nodes.
+ */
+export type Apart = <T>(ask: () => Promise<T>) => Promise<T>
+
 /** What an action may ask while it answers. */
 export type Context = {
   readonly view: View
@@ -17,6 +23,8 @@ export type Context = {
   readonly profiles: Profiles
   readonly compat: Compat
   readonly signal: AbortSignal
+  /** Every wait for a node goes through it. */
+  readonly apart: Apart
 }
 
 /** Market figures from the operator's file or URL; undefined: none, and none is invented. */

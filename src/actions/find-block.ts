@@ -51,13 +51,13 @@ export const storedBlock = async (
 
 /** The block of a height by the followed node's word. */
 const blockOfNode = async (
-  { view, signal }: Pick<Context, 'view' | 'signal'>,
+  { view, signal, apart }: Pick<Context, 'view' | 'signal' | 'apart'>,
   node: Node,
   name: { readonly height: number } | { readonly hash: string },
 ): Promise<FoundBlock | undefined> => {
   const path =
     'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
-  const text = await askNode(node, path, { at: view.at, signal })
+  const text = await askNode(node, path, { at: view.at, signal, apart })
   if (text === undefined) return undefined
   const { status, block } = decodeBlockAnswer(text)
   return { status, doc: await blockFromNode(view, block) }

@@ -57,11 +57,11 @@ const irreversible = (height: number, body: string): FoundTransaction => ({
 })
 
 const ofNode = async (
-  { view, signal }: Pick<Context, 'view' | 'signal'>,
+  { view, signal, apart }: Pick<Context, 'view' | 'signal' | 'apart'>,
   node: Node,
   hash: string,
 ): Promise<FoundTransaction | undefined> => {
-  const ask = () => askNode(node, `/getTxByHash/${hash}`, { at: view.at, signal })
+  const ask = () => askNode(node, `/getTxByHash/${hash}`, { at: view.at, signal, apart })
   let text = await ask()
   if (text === undefined) {
     await Bun.sleep(ASK_AGAIN_MS)

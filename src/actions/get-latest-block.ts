@@ -37,7 +37,7 @@ const headBlockOf = askedOnce(async node => {
 const newerBlock = async (context: Context): Promise<FoundBlock | undefined> => {
   const { node, view } = context
   if ((node?.heard()?.headBlock ?? -1) <= view.at.height) return undefined
-  const head = await headBlockOf(context)
+  const head = await context.apart(() => headBlockOf(context))
   if (head === undefined || head.block.height <= view.at.height) return undefined
   return { status: head.status, doc: await blockFromNode(context.view, head.block) }
 }

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
+import type { Context } from './define.ts'
 
 const OK = 200
 /** The node's words for what it does not know (chain/iost.md 2.1); it answers them with status 400. */
@@ -16,9 +17,9 @@ const WITHIN_MS = 2_000
 export const askNode = async (
   node: Node,
   path: string,
-  { at, signal }: { readonly at: Published; readonly signal: AbortSignal },
+  { at, signal, apart }: { readonly at: Published } & Pick<Context, 'signal' | 'apart'>,
 ): Promise<string | undefined> => {
-  const { status, body, upToDate } = await node.get(path, { signal, withinMs: WITHIN_MS })
+  const { status, body, upToDate } = await apart(() => node.get(path, { signal, withinMs: WITHIN_MS }))
   const text = new TextDecoder().decode(body)
   if (status === OK) return text
   if (!NOT_FOUND.test(text))

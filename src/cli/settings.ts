@@ -141,8 +141,9 @@ export const settings = {
   'max-in-flight': given({
     reader: count(1, 100_000),
     value: 'N',
-    about: 'Requests answered at once; more are answered 503.',
-    fallback: '256',
+    about:
+      'Requests that ask the store at once; more wait for their turn, key by key, for at most a second, then they are answered 503.',
+    fallback: '64',
   }),
   format: given({
     reader: choice('envelope', 'bare'),

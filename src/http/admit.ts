@@ -1,28 +1,54 @@
 import { badRequest } from '#actions/say.ts'
 import { Failure } from '#failure/failure.ts'
+import type { Clock } from '#keys/clock.ts'
 import type { Keyring } from '#keys/keyring.ts'
 import type { RateAnswer, Rates } from '#keys/rate.ts'
 import type { Exchange, Handler } from './exchange.ts'
-import type { Slots } from './slots.ts'
+import { Busy } from './fair-queue.ts'
+import type { Reply } from './reply.ts'
+import { type Queues, type Turns, turnsOf } from './turns.ts'
 
-export type Gate = { readonly keyring: Keyring; readonly rates: Rates; readonly slots: Slots }
+export type Gate = {
+  readonly keyring: Keyring
+  readonly rates: Rates
+  readonly queues: Queues
+  readonly clock: Clock
+}
+
+/** Answers a caller, who waits for its turn before the store or a node is asked. */
+export type AdmittedHandler = (exchange: Exchange, signal: AbortSignal, turns: Turns) => Promise<Reply>
 
 /**
  * Lets a request with a good key through, within its plan and the service's capacity. Nothing of the request is looked
  * at before the key is known to be good.
  */
 export const admitting =
-  (handler: Handler, { keyring, rates, slots }: Gate): Handler =>
+  (handler: AdmittedHandler, { keyring, rates, queues, clock }: Gate): Handler =>
   async (exchange, signal) => {
     const caller = await keyring.check(keyOf(exchange))
-    return slots.run(async () => {
-      const rate = rates.take(caller)
-      Object.assign(exchange.headers, rateHeaders(rate))
-      if (!rate.allowed) throw tooFast(rate)
-      if (exchange.fault !== undefined) throw exchange.fault
-      return handler(exchange, signal)
-    })
+    const rate = rates.take(caller)
+    Object.assign(exchange.headers, rateHeaders(rate))
+    if (!rate.allowed) throw tooFast(rate)
+    if (exchange.fault !== undefined) throw exchange.fault
+    if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
+    try {
+      return await handler(exchange, signal, turnsOf(queues, caller.id, signal))
+    } catch (error) {
+      if (error instanceof Busy) rates.giveBack(caller, rate)
+      throw error
+    }
   }
+
+const pause = async (ms: number, clock: Clock, signal: AbortSignal): Promise<void> => {
+  const over = Promise.withResolvers<void>()
+  const forget = clock.after(ms, over.resolve)
+  signal.addEventListener('abort', () => over.reject(signal.reason), { once: true })
+  try {
+    await over.promise
+  } finally {
+    forget()
+  }
+}
 
 /** The key of a request, from `apikey` or `X-API-Key`; both only if they agree. */
 const keyOf = ({ keys, request }: Exchange): string => {

@@ -3,8 +3,9 @@ import { type OptionDefaults, readOptions } from '#actions/options.ts'
 import type { Query } from '#actions/query.ts'
 import { actions, modules } from '#actions/registry.ts'
 import { toIso } from '#chain/time.ts'
+import type { AdmittedHandler } from './admit.ts'
 import { successText } from './envelope.ts'
-import type { Exchange, Handler } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 
 /**
@@ -15,13 +16,13 @@ const CACHE_CONTROL = 'private, max-age=1'
 
 /** Answers `/api/`: the query's action, written as the query's options say. */
 export const apiHandler =
-  (deps: AnswerDeps, defaults: OptionDefaults): Handler =>
-  async (exchange, signal) => {
+  (deps: AnswerDeps, defaults: OptionDefaults): AdmittedHandler =>
+  async (exchange, signal, turns) => {
     const { query, request } = exchange
     name(exchange, query)
     const acceptLanguage = request.headers.get('accept-language') ?? undefined
     const options = readOptions(query, { acceptLanguage, defaults })
-    const { data, at } = await answer(deps, query, options, { signal })
+    const { data, at } = await answer(deps, query, options, { signal, turn: turns.store })
     const headers = {
       'Cache-Control': CACHE_CONTROL,
       Vary: 'X-API-Key',

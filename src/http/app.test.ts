@@ -205,17 +205,17 @@ describe('trouble', () => {
     expect(JSON.stringify(lines[0])).toContain('app.test.ts')
   })
 
-  test('a store that hangs is 504, and keeps its slot until it ends', async () => {
+  test('a store that hangs is 504, and keeps its place until it ends', async () => {
     const hang = Promise.withResolvers<never>()
     const { ask, key } = serviceOn(
       failing(() => hang.promise),
-      { deadlineMs: 5, maxInFlight: 1 },
+      { deadlineMs: 40, maxInFlight: 1 },
     )
     const path = `/api/?module=base&action=get-overview&apikey=${key}`
     expect(await bodyOf(await ask(path))).toEqual({
       status: 504,
       code: 5040,
-      message: 'The answer took longer than 5 ms.',
+      message: 'The answer took longer than 40 ms.',
       data: {},
       request_id: ID,
     })
@@ -224,7 +224,7 @@ describe('trouble', () => {
     expect(await bodyOf(busy)).toMatchObject({
       status: 503,
       code: 5030,
-      message: 'The service is busy: 1 requests are in flight.',
+      message: 'The service is busy: this request waited 20 ms for its turn.',
     })
     hang.reject(new Error('over'))
     await hang.promise.catch(() => undefined)

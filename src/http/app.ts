@@ -2,11 +2,12 @@ import { Elysia } from 'elysia'
 import type { Prices, Profiles } from '#actions/define.ts'
 import { languageFor, type OptionDefaults } from '#actions/options.ts'
 import { Failure } from '#failure/failure.ts'
+import { systemClock } from '#keys/clock.ts'
 import type { Keyring } from '#keys/keyring.ts'
 import { createRates } from '#keys/rate.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { admitting } from './admit.ts'
+import { type AdmittedHandler, admitting } from './admit.ts'
 import { apiHandler } from './api.ts'
 import { documentHandler } from './documents.ts'
 import { answering, type Handler } from './exchange.ts'
@@ -14,8 +15,8 @@ import type { Log } from './log.ts'
 import { beforeRouting } from './methods.ts'
 import { textReply } from './reply.ts'
 import { rpcHandler } from './rpc.ts'
-import { createSlots } from './slots.ts'
 import { healthHandler, readyHandler } from './status.ts'
+import { queuesFor } from './turns.ts'
 
 export type AppOptions = {
   readonly store: Store
@@ -28,7 +29,7 @@ export type AppOptions = {
   readonly defaults: OptionDefaults
   /** A request that takes longer is answered 504. */
   readonly deadlineMs: number
-  /** Requests worked on at once; more are answered 503. */
+  /** Requests that ask the store at once; more wait for their turn, for a while. */
   readonly maxInFlight: number
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -49,9 +50,11 @@ export const createApp = (options: AppOptions): Elysia => {
   const { store, node, keyring, prices, profiles, defaults, deadlineMs, maxInFlight, now, log, version } =
     options
   const common = { log, defaults, deadlineMs }
-  const gate = { keyring, rates: createRates({ now }), slots: createSlots(maxInFlight) }
+  const clock = { ...systemClock, now }
+  const queues = queuesFor({ maxInFlight, deadlineMs, clock })
+  const gate = { keyring, rates: createRates({ now }), queues, clock }
   const open = (route: string, handler: Handler) => answering(route, handler, common)
-  const keyed = (route: string, handler: Handler) => open(route, admitting(handler, gate))
+  const keyed = (route: string, handler: AdmittedHandler) => open(route, admitting(handler, gate))
   const api = keyed('api', apiHandler({ store, node, prices, profiles }, defaults))
   const rpc = keyed('rpc', rpcHandler(node))
   const documents = documentHandler({ version, testKey: options.testKey })

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { ClientGone, withDeadline } from './deadline.ts'
-import { createSlots } from './slots.ts'
 
 const never = new AbortController().signal
 const hang = () => new Promise<never>(() => {})
@@ -31,20 +30,4 @@ test('withDeadline: ends when the client goes, before or while the work runs', a
   client.abort()
   await expect(running).rejects.toBeInstanceOf(ClientGone)
   await expect(withDeadline(hang, { ms: 60_000, client: client.signal })).rejects.toBeInstanceOf(ClientGone)
-})
-
-test('createSlots: refuses the one too many, and frees a slot however the work ends', async () => {
-  const slots = createSlots(2)
-  const first = Promise.withResolvers<string>()
-  const one = slots.run(() => first.promise)
-  const two = slots.run(hang)
-  await expect(slots.run(async () => 3)).rejects.toMatchObject({
-    kind: 'unavailable',
-    details: { retryAfter: 1 },
-  })
-  first.reject(new Error('x'))
-  await expect(one).rejects.toThrow('x')
-  expect(await slots.run(async () => 4)).toBe(4)
-  expect(await slots.run(async () => 5)).toBe(5)
-  expect(Bun.peek.status(two)).toBe('pending')
 })

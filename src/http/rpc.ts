@@ -2,7 +2,8 @@ import { OPTION_VALUES } from '#actions/options.ts'
 import { IGNORED } from '#actions/query.ts'
 import { badRequest, shown } from '#actions/say.ts'
 import type { Node } from '#node/port.ts'
-import type { Exchange, Handler } from './exchange.ts'
+import type { AdmittedHandler } from './admit.ts'
+import type { Exchange } from './exchange.ts'
 import { nodePathOf } from './rpc-path.ts'
 import { Told } from './told.ts'
 
@@ -11,8 +12,8 @@ const NO_NODE_RETRY_SECONDS = 60
 
 /** Answers `/rpc/…`: the node's own status, content type and bytes. The key and the query stay here. */
 export const rpcHandler =
-  (node: Node | undefined): Handler =>
-  async (exchange, signal) => {
+  (node: Node | undefined): AdmittedHandler =>
+  async (exchange, signal, turns) => {
     const path = nodePathOf(exchange.path)
     exchange.named.action = path.split('/')[1] ?? ''
     refuseUnknown(exchange)
@@ -21,7 +22,7 @@ export const rpcHandler =
         zh: '本服务未连接节点。',
         details: { retryAfter: NO_NODE_RETRY_SECONDS },
       })
-    const { status, contentType, body } = await node.get(path, { signal })
+    const { status, contentType, body } = await turns.node(() => node.get(path, { signal }))
     return {
       status,
       type: contentType,

@@ -9,39 +9,25 @@ const clock = (time: number) => {
 const NOON = Date.UTC(2026, 10, 21, 12)
 const caller = (perSecond: number, perDay: number, id = 'a') => ({ id, plan: { perSecond, perDay } })
 
-test('take: a second’s worth at once, then one as often as the plan says', () => {
+test('take: a second’s worth at once, the next a second later', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   const key = caller(2, 100)
+  const second = { limit: 2, scope: 'second', resetSeconds: 1 } as const
   expect(rates.take(key)).toEqual({
+    ...second,
     allowed: true,
-    limit: 2,
-    scope: 'second',
+    waitMs: 0,
+    at: NOON,
     remaining: 1,
-    resetSeconds: 1,
     retryAfter: 0,
   })
-  expect(rates.take(key)).toEqual({
-    allowed: true,
-    limit: 2,
-    scope: 'second',
-    remaining: 0,
-    resetSeconds: 1,
-    retryAfter: 0,
-  })
-  expect(rates.take(key)).toEqual({
-    allowed: false,
-    limit: 2,
-    scope: 'second',
-    remaining: 0,
-    resetSeconds: 1,
-    retryAfter: 1,
-  })
-  at.time += 499
+  expect(rates.take(key)).toMatchObject({ ...second, allowed: true, remaining: 0, retryAfter: 0 })
+  expect(rates.take(key)).toMatchObject({ ...second, allowed: false, remaining: 0, retryAfter: 1 })
+  at.time += 999
   expect(rates.take(key).allowed).toBe(false)
   at.time += 1
-  expect(rates.take(key).allowed).toBe(true)
-  expect(rates.take(key).allowed).toBe(false)
+  expect([1, 2, 3].map(() => rates.take(key).allowed)).toEqual([true, true, false])
   at.time += 3_600_000
   expect([1, 2, 3].map(() => rates.take(key).allowed)).toEqual([true, true, false])
 })
@@ -50,7 +36,7 @@ test('take: the day ends at midnight UTC, and a refused call is not counted', ()
   const at = clock(NOON)
   const rates = createRates(at)
   const key = caller(10, 3)
-  expect(rates.take(key)).toEqual({
+  expect(rates.take(key)).toMatchObject({
     allowed: true,
     limit: 3,
     scope: 'day',
@@ -61,7 +47,7 @@ test('take: the day ends at midnight UTC, and a refused call is not counted', ()
   rates.take(key)
   expect(rates.take(key).allowed).toBe(true)
   for (let again = 0; again < 100; again++)
-    expect(rates.take(key)).toEqual({
+    expect(rates.take(key)).toMatchObject({
       allowed: false,
       limit: 3,
       scope: 'day',
@@ -70,7 +56,7 @@ test('take: the day ends at midnight UTC, and a refused call is not counted', ()
       retryAfter: 43_200,
     })
   at.time = Date.UTC(2026, 10, 22) - 1
-  expect(rates.take(key)).toEqual({
+  expect(rates.take(key)).toMatchObject({
     allowed: false,
     limit: 3,
     scope: 'day',
@@ -79,7 +65,7 @@ test('take: the day ends at midnight UTC, and a refused call is not counted', ()
     retryAfter: 1,
   })
   at.time += 1
-  expect(rates.take(key)).toEqual({
+  expect(rates.take(key)).toMatchObject({
     allowed: true,
     limit: 3,
     scope: 'day',
@@ -112,26 +98,66 @@ test('take: forgets the key unused for longest when there are too many', () => {
   expect(['b', 'c'].map(id => rates.take(caller(1, 9, id)).allowed)).toEqual([true, false])
 })
 
-test('take: never more than the plan in any second plus a bucket, nor in a day', () => {
+test('take: never more than the plan in any second, nor in a day; who asks evenly is never refused', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5 }),
       fc.integer({ min: 1, max: 30 }),
-      fc.array(fc.integer({ min: 0, max: 700 }), { maxLength: 60 }),
+      fc.array(fc.integer({ min: -300, max: 700 }), { maxLength: 60 }),
       (perSecond, perDay, steps) => {
         const at = clock(NOON)
         const rates = createRates(at)
-        const allowed: number[] = []
+        const passed: number[] = []
         for (const step of steps) {
-          at.time += step
-          if (rates.take(caller(perSecond, perDay)).allowed) allowed.push(at.time)
+          if (step >= 0) at.time += step
+          else if (step > -150) at.time += 1
+          const { allowed, waitMs } = rates.take(caller(perSecond, perDay))
+          if (allowed) passed.push(at.time + waitMs)
+          expect(waitMs).toBeLessThanOrEqual(200)
         }
-        expect(allowed.length).toBeLessThanOrEqual(perDay)
-        for (const start of allowed)
-          expect(allowed.filter(time => time >= start && time < start + 1_000).length).toBeLessThanOrEqual(
-            2 * perSecond,
+        expect(passed.length).toBeLessThanOrEqual(perDay)
+        for (const start of passed)
+          expect(passed.filter(time => time >= start && time < start + 1_000).length).toBeLessThanOrEqual(
+            perSecond,
           )
       },
     ),
   )
+})
+
+test('take: who asks as often as the plan allows is let wait a little, never refused', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 190 }), { minLength: 100, maxLength: 100 }), delays => {
+      const at = clock(NOON)
+      const rates = createRates(at)
+      const times = delays.map((delay, index) => NOON + index * 50 + delay).toSorted((a, b) => a - b)
+      for (const time of times) {
+        at.time = time
+        expect(rates.take(caller(20, 1_000)).allowed).toBe(true)
+      }
+    }),
+  )
+})
+
+test('take: a plan of 5 lets 5 through in the first second, however often it is asked', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  let allowed = 0
+  for (; at.time < NOON + 1_000; at.time += 7) if (rates.take(caller(5, 1_000)).allowed) allowed += 1
+  expect(allowed).toBe(5)
+})
+
+test('giveBack: what was refused for another reason does not count, and opens no second twice', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  const first = rates.take(caller(1, 2))
+  at.time += 1_000
+  expect(rates.take(caller(1, 2)).allowed).toBe(true)
+  rates.giveBack(caller(1, 2), first)
+  expect(rates.take(caller(1, 2)).allowed).toBe(false)
+  at.time += 1_000
+  const third = rates.take(caller(1, 2))
+  expect(third.allowed).toBe(true)
+  rates.giveBack(caller(1, 2), third)
+  expect(rates.take(caller(1, 2)).allowed).toBe(true)
 })

@@ -1,11 +1,21 @@
 import type { Caller } from './keyring.ts'
 
+const SECOND_MS = 1_000
 const DAY_MS = 86_400_000
+/**
+ * A request that comes so little before its time is let wait for it: who asks as often as the plan allows is not refused
+ * because the network brought two requests together.
+ */
+const EARLY_MS = 200
 /** Keys remembered at once, some 10 MB. Beyond that the one unused for longest is forgotten, with its day's count. */
 const MAX_KEYS = 100_000
 
 export type RateAnswer = {
   readonly allowed: boolean
+  /** Milliseconds after which an allowed request may go on; until then it is not. */
+  readonly waitMs: number
+  /** When it counts, milliseconds since 1970. */
+  readonly at: number
   /** The narrower of the two limits: requests per second, or per day when fewer than that are left today. */
   readonly limit: number
   readonly scope: 'second' | 'day'
@@ -17,66 +27,136 @@ export type RateAnswer = {
   readonly retryAfter: number
 }
 
-export type Rates = { take(caller: Caller): RateAnswer }
+export type Rates = {
+  take(caller: Caller): RateAnswer
+  /** Takes back what was allowed: it was refused for another reason. */
+  giveBack(caller: Caller, allowed: RateAnswer): void
+}
 
-type Use = { tokens: number; at: number; day: number; today: number }
+/** Requests let through in one millisecond. */
+type Passed = { readonly at: number; count: number }
+
+type Use = {
+  /** Those of the last second, oldest first; those that wait are ahead of the clock. */
+  passed: Passed[]
+  count: number
+  /** When one was refused last. */
+  refused: number
+  seen: number
+  day: number
+  today: number
+}
 
 /**
- * Counts what each key asks: a bucket of `perSecond` that refills evenly (so a second's worth may come at once), and a
- * count per UTC day. A refused call costs nothing.
+ * Counts what each key asks: never more than `perSecond` in any second, wherever it begins, and never more than `perDay`
+ * in a UTC day. A refused call costs nothing.
  */
 export const createRates = (options: { readonly now: () => number; readonly maxKeys?: number }): Rates => {
   const { now, maxKeys = MAX_KEYS } = options
   // In order of last use: a key is put back at the end each time.
   const uses = new Map<string, Use>()
 
-  const useOf = ({ id, plan }: Caller, time: number): Use => {
+  const useOf = (id: string, time: number): Use => {
     const day = Math.floor(time / DAY_MS)
-    const last = uses.get(id)
-    if (last === undefined) return { tokens: plan.perSecond, at: time, day, today: 0 }
-    // A clock that steps back gives nothing and takes nothing.
-    const passed = Math.max(0, time - last.at)
-    const tokens = Math.min(plan.perSecond, last.tokens + (passed * plan.perSecond) / 1_000)
-    return { tokens, at: time, day, today: day === last.day ? last.today : 0 }
+    const use = uses.get(id) ?? newUse(time, day)
+    uses.delete(id)
+    uses.set(id, use)
+    const [oldest] = uses.keys()
+    if (uses.size > maxKeys && oldest !== undefined) uses.delete(oldest)
+    follow(use, time)
+    if (use.day !== day) Object.assign(use, { day, today: 0 })
+    return use
   }
 
   return {
     take: caller => {
       const time = now()
-      const use = useOf(caller, time)
-      const allowed = use.tokens >= 1 && use.today < caller.plan.perDay
-      if (allowed) {
-        use.tokens -= 1
-        use.today += 1
-      }
-      uses.delete(caller.id)
-      uses.set(caller.id, use)
-      const [oldest] = uses.keys()
-      if (uses.size > maxKeys && oldest !== undefined) uses.delete(oldest)
-      return answerOf(caller, use, allowed)
+      const use = useOf(caller.id, time)
+      const { perSecond, perDay } = caller.plan
+      const at = nextTime(use, perSecond, time)
+      const early = at - time
+      const allowed =
+        use.today < perDay && (early === 0 || (early <= EARLY_MS && time - use.refused >= SECOND_MS))
+      if (allowed) pass(use, at)
+      else if (early > 0) use.refused = time
+      return answerOf(caller, use, { time, allowed, early })
+    },
+    giveBack: ({ id }, { at }) => {
+      const use = uses.get(id)
+      if (use === undefined) return
+      if (Math.floor(at / DAY_MS) === use.day) use.today = Math.max(0, use.today - 1)
+      const passed = use.passed.find(each => each.at === at && each.count > 0)
+      if (passed === undefined) return
+      passed.count -= 1
+      use.count -= 1
     },
   }
 }
 
-const answerOf = ({ plan }: Caller, use: Use, allowed: boolean): RateAnswer => {
+const newUse = (time: number, day: number): Use => ({
+  passed: [],
+  count: 0,
+  refused: Number.NEGATIVE_INFINITY,
+  seen: time,
+  day,
+  today: 0,
+})
+
+/** Forgets what is older than a second. A clock that steps back gives nothing and takes nothing. */
+const follow = (use: Use, time: number): void => {
+  const back = use.seen - time
+  if (back > 0) {
+    use.passed = use.passed.map(({ at, count }) => ({ at: at - back, count }))
+    use.refused -= back
+  }
+  use.seen = time
+  const kept = use.passed.findIndex(({ at }) => at > time - SECOND_MS)
+  const gone = use.passed.splice(0, kept === -1 ? use.passed.length : kept)
+  for (const { count } of gone) use.count -= count
+}
+
+/** When one more may pass: a second after the one that stands `perSecond` places before it. */
+const nextTime = ({ passed, count }: Use, perSecond: number, time: number): number => {
+  let before = count - perSecond
+  if (before < 0) return time
+  for (const each of passed) {
+    if (before < each.count) return each.at + SECOND_MS
+    before -= each.count
+  }
+  return time
+}
+
+const pass = (use: Use, at: number): void => {
+  const last = use.passed.at(-1)
+  if (last?.at === at) last.count += 1
+  else use.passed.push({ at, count: 1 })
+  use.count += 1
+  use.today += 1
+}
+
+type Taken = { readonly time: number; readonly allowed: boolean; readonly early: number }
+
+const answerOf = ({ plan }: Caller, use: Use, { time, allowed, early }: Taken): RateAnswer => {
   const leftToday = Math.max(0, plan.perDay - use.today)
-  const leftNow = Math.floor(use.tokens)
-  const secondsToday = Math.ceil(((use.day + 1) * DAY_MS - use.at) / 1_000)
-  if (leftToday <= leftNow)
+  const leftNow = Math.max(0, plan.perSecond - use.count)
+  const common = { allowed, waitMs: allowed ? early : 0, at: time + early }
+  if (leftToday <= leftNow) {
+    const secondsToday = Math.ceil(((use.day + 1) * DAY_MS - time) / SECOND_MS)
     return {
-      allowed,
+      ...common,
       limit: plan.perDay,
       scope: 'day',
       remaining: leftToday,
       resetSeconds: secondsToday,
       retryAfter: allowed ? 0 : secondsToday,
     }
+  }
   return {
-    allowed,
+    ...common,
     limit: plan.perSecond,
     scope: 'second',
     remaining: leftNow,
-    resetSeconds: Math.ceil((plan.perSecond - use.tokens) / plan.perSecond),
-    retryAfter: allowed ? 0 : Math.max(1, Math.ceil((1 - use.tokens) / plan.perSecond)),
+    resetSeconds: Math.ceil(((use.passed.at(-1)?.at ?? time - SECOND_MS) + SECOND_MS - time) / SECOND_MS),
+    retryAfter: allowed ? 0 : Math.max(1, Math.ceil(early / SECOND_MS)),
   }
 }

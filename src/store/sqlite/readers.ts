@@ -7,8 +7,11 @@ import { deadline, poolOf } from './pool.ts'
 import { inspect } from './schema.ts'
 import { viewOf } from './view.ts'
 
-/** Requests that hold a view at once; each holds one connection (3 files). The rest wait their turn. */
-const READERS = 32
+/**
+ * Requests that hold a view at once; each holds one connection (3 files). The rest wait their turn. More than may wait for
+ * a node meanwhile (`http/turns.ts`), so that those who do not are answered.
+ */
+const READERS = 48
 
 export type Readers = {
   /** Runs `work` in one read transaction; undefined: no store there yet. */

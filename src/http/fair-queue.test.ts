@@ -1,0 +1,137 @@
+import { expect, test } from 'bun:test'
+import { handClock } from '#test/hand-clock.ts'
+import { fairQueue, type Limits, type Place } from './fair-queue.ts'
+
+const WIDE: Limits = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000, ageMs: 1_000 }
+const never = new AbortController().signal
+
+/** A queue whose work ends when it is told to. */
+const setUp = (limits: Partial<Limits>) => {
+  const clock = handClock(0)
+  const queue = fairQueue({ ...WIDE, ...limits }, clock)
+  const running: { key: string; end: () => void; place: Place }[] = []
+  const ended: string[] = []
+  const run = (key: string, signal = never) => {
+    const over = Promise.withResolvers<void>()
+    queue
+      .run(
+        key,
+        async place => {
+          running.push({ key, end: over.resolve, place })
+          await over.promise
+        },
+        signal,
+      )
+      .then(
+        () => ended.push(`${key} done`),
+        (error: Error & { kind?: string }) => ended.push(`${key} ${error.kind ?? error.message}`),
+      )
+  }
+  return { clock, queue, running, ended, run, keys: () => running.map(({ key }) => key).join('') }
+}
+
+test('run: keys take turns, however many requests one has', async () => {
+  const { run, running, clock, keys } = setUp({ running: 1 })
+  for (const key of 'aaaaaabbcaa') run(key)
+  expect(running).toHaveLength(0)
+  for (let turn = 0; turn < 11; turn++) {
+    await clock.settle()
+    running.at(-1)?.end()
+    await clock.settle()
+  }
+  expect(keys()).toBe('abcabaaaaaa')
+})
+
+test('run: one key has at most its share of what is worked on and of what waits', async () => {
+  const { run, clock, keys, ended } = setUp({ running: 4, runningOfKey: 2, waitingOfKey: 3 })
+  for (const key of 'aaaaab') run(key)
+  await clock.settle()
+  // Three may wait before the first begins; two of those begin.
+  expect([keys(), ended]).toEqual(['aba', ['a unavailable', 'a unavailable']])
+})
+
+test('run: a full queue makes room for who has fewer, and refuses the rest', async () => {
+  const { run, clock, keys, ended } = setUp({ running: 1, waiting: 4 })
+  run('x')
+  await clock.settle()
+  for (const key of 'aaaab') run(key)
+  await clock.settle()
+  expect(ended).toEqual(['a unavailable'])
+  for (const key of 'ca') run(key)
+  await clock.settle()
+  expect([keys(), ended]).toEqual(['x', ['a unavailable', 'a unavailable', 'a unavailable']])
+})
+
+test('run: what waited too long is refused though nothing else happens', async () => {
+  const { run, clock, ended, running } = setUp({ running: 1 })
+  run('x')
+  await clock.settle()
+  run('a')
+  await clock.pass(500)
+  run('b')
+  await clock.pass(499)
+  expect(ended).toEqual([])
+  await clock.pass(251)
+  expect(ended).toEqual(['a unavailable'])
+  running[0]?.end()
+  await clock.settle()
+  expect(running.map(({ key }) => key)).toEqual(['x', 'b'])
+})
+
+test('run: who goes away leaves the queue, and is not begun', async () => {
+  const { run, clock, ended, running, queue } = setUp({ running: 1, waitingOfKey: 1 })
+  run('x')
+  await clock.settle()
+  const client = new AbortController()
+  run('a', client.signal)
+  client.abort(new Error('gone'))
+  run('a')
+  await clock.settle()
+  expect(ended).toEqual(['a gone'])
+  running[0]?.end()
+  await clock.settle()
+  expect(running).toHaveLength(2)
+  await expect(queue.run('b', async () => {}, client.signal)).rejects.toThrow('gone')
+})
+
+test('run: a place that is left goes to the next, once', async () => {
+  const { run, clock, running, keys } = setUp({ running: 1 })
+  for (const key of 'abc') run(key)
+  await clock.settle()
+  running[0]?.place.leave()
+  running[0]?.place.leave()
+  await clock.settle()
+  expect(keys()).toBe('ab')
+  running[0]?.end()
+  await clock.settle()
+  expect(keys()).toBe('ab')
+})
+
+test('run: work that fails gives its place back', async () => {
+  const { queue } = setUp({ running: 1 })
+  await expect(queue.run('a', () => Promise.reject(new Error('x')), never)).rejects.toThrow('x')
+  expect(await queue.run('a', async () => 7, never)).toBe(7)
+})
+
+test('run: work that never waits leaves the loop to others again and again', async () => {
+  const { queue } = setUp({ running: 1 })
+  let over = 0
+  const work = async () => {
+    const until = performance.now() + 4
+    while (performance.now() < until);
+  }
+  const all = Array.from({ length: 20 }, () =>
+    queue.run('a', work, never).then(() => {
+      over += 1
+    }),
+  )
+  // Nothing begins in this turn, and each later one has some of it.
+  expect(over).toBe(0)
+  let turns = 0
+  while (over < 20) {
+    await new Promise<void>(resolve => setImmediate(resolve))
+    turns += 1
+  }
+  await Promise.all(all)
+  expect(turns).toBeGreaterThan(3)
+})

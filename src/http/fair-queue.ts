@@ -1,0 +1,181 @@
+import { drainMicrotasks } from 'bun:jsc'
+import type { Clock } from '#keys/clock.ts'
+import { Told } from './told.ts'
+
+/** What is worked on at once and what may wait for it, in all and of one key; longest wait in milliseconds. */
+export type Limits = {
+  readonly running: number
+  readonly runningOfKey: number
+  readonly waiting: number
+  readonly waitingOfKey: number
+  readonly ageMs: number
+}
+
+/** A place among those that are worked on. */
+export type Place = {
+  /** Gives the place to the next; what goes on without it must be bounded elsewhere. */
+  leave(): void
+}
+
+/** Refused before anything was done. */
+export class Busy extends Told {}
+
+export type FairQueue = {
+  /**
+   * Runs `work` when it is its turn; its place is held until the work itself has ended. Throws 'unavailable' when too
+   * many wait or the wait was too long, and what `signal` aborts with while it waits.
+   */
+  run<T>(key: string, work: (place: Place) => Promise<T>, signal: AbortSignal): Promise<T>
+}
+
+/** Work goes on for so long before requests that came meanwhile are looked at. */
+const SLICE_MS = 10
+
+type Waiter = {
+  readonly key: string
+  readonly since: number
+  readonly start: () => void
+  readonly refuse: (reason: Error) => void
+}
+
+/**
+ * Lets keys take turns, however many requests each of them has. Nothing starts in the turn of the event loop in which
+ * it came: a store that answers at once would otherwise keep the loop until all are served, and nobody would be refused.
+ */
+export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
+  // In the order in which keys get their turns.
+  const waiting = new Map<string, Set<Waiter>>()
+  const running = new Map<string, number>()
+  let waits = 0
+  let runs = 0
+  let isDue = false
+  let watch: (() => void) | undefined
+
+  const remove = (waiter: Waiter): boolean => {
+    const own = waiting.get(waiter.key)
+    if (own?.delete(waiter) !== true) return false
+    if (own.size === 0) waiting.delete(waiter.key)
+    waits -= 1
+    return true
+  }
+  const refuseOld = (): void => {
+    const oldest = clock.now() - limits.ageMs
+    for (const own of waiting.values())
+      for (const waiter of own) {
+        if (waiter.since > oldest) break
+        if (remove(waiter)) waiter.refuse(tooLong(limits.ageMs))
+      }
+  }
+  const keepWatch = (): void => {
+    if (watch !== undefined || waits === 0) return
+    watch = clock.after(limits.ageMs / 4, () => {
+      watch = undefined
+      refuseOld()
+      keepWatch()
+    })
+  }
+  /** The next key's oldest; the key goes to the end of the turns. */
+  const next = (): Waiter | undefined => {
+    if (runs >= limits.running) return undefined
+    for (const [key, own] of waiting) {
+      if ((running.get(key) ?? 0) >= limits.runningOfKey) continue
+      const [waiter] = own
+      waiting.delete(key)
+      waiting.set(key, own)
+      return waiter
+    }
+    return undefined
+  }
+  const go = (): void => {
+    isDue = false
+    refuseOld()
+    const until = performance.now() + SLICE_MS
+    for (let waiter = next(); waiter !== undefined; waiter = next()) {
+      remove(waiter)
+      waiter.start()
+      // What a store answers at once is answered now, so that the time it takes is seen.
+      drainMicrotasks()
+      if (performance.now() < until) continue
+      goSoon()
+      break
+    }
+  }
+  const goSoon = (): void => {
+    if (isDue) return
+    isDue = true
+    setImmediate(go)
+  }
+  const placeOf = (key: string): Place => {
+    runs += 1
+    running.set(key, (running.get(key) ?? 0) + 1)
+    let isHeld = true
+    return {
+      leave: () => {
+        if (!isHeld) return
+        isHeld = false
+        runs -= 1
+        const left = (running.get(key) ?? 1) - 1
+        if (left === 0) running.delete(key)
+        else running.set(key, left)
+        if (waits > 0) goSoon()
+      },
+    }
+  }
+  /** Makes room for a key that has fewer waiting than another: that one's latest goes. */
+  const hasRoom = (key: string): boolean => {
+    const own = waiting.get(key)?.size ?? 0
+    if (own >= limits.waitingOfKey) return false
+    if (waits < limits.waiting) return true
+    let most: Set<Waiter> | undefined
+    for (const each of waiting.values()) if (each.size > (most?.size ?? own + 1)) most = each
+    const last = most === undefined ? undefined : [...most].at(-1)
+    if (last === undefined) return false
+    if (remove(last)) last.refuse(tooMany())
+    return true
+  }
+
+  return {
+    run: async (key, work, signal) => {
+      signal.throwIfAborted()
+      if (!hasRoom(key)) throw tooMany()
+      const turn = Promise.withResolvers<Place>()
+      const waiter: Waiter = {
+        key,
+        since: clock.now(),
+        start: () => turn.resolve(placeOf(key)),
+        refuse: turn.reject,
+      }
+      const own = waiting.get(key) ?? new Set()
+      waiting.set(key, own.add(waiter))
+      waits += 1
+      const abort = (): void => {
+        if (remove(waiter)) turn.reject(signal.reason)
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      keepWatch()
+      goSoon()
+      try {
+        const place = await turn.promise
+        try {
+          return await work(place)
+        } finally {
+          place.leave()
+        }
+      } finally {
+        signal.removeEventListener('abort', abort)
+      }
+    },
+  }
+}
+
+const tooMany = (): Busy =>
+  new Busy('unavailable', 'The service is busy: too many requests wait for their turn.', {
+    zh: '服务繁忙：等待处理的请求过多。',
+    details: { retryAfter: 1 },
+  })
+
+const tooLong = (ageMs: number): Busy =>
+  new Busy('unavailable', `The service is busy: this request waited ${ageMs} ms for its turn.`, {
+    zh: `服务繁忙：此请求等待已达 ${ageMs} 毫秒。`,
+    details: { retryAfter: 1 },
+  })
