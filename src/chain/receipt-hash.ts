@@ -16,9 +16,6 @@ const STATUS_CODES: readonly string[] = [
   'UNKNOWN_ERROR',
 ]
 
-/** Number of a status in the chain; −1: it has none of that name. */
-export const statusNumber = (name: string): number => STATUS_CODES.indexOf(name)
-
 /** Name of a status by its number, `""` when there is none. */
 export const statusName = (code: number): string => STATUS_CODES[code] ?? ''
 
@@ -30,7 +27,7 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * have.
  */
 export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
-  const code = statusNumber(receipt.statusCode)
+  const code = STATUS_CODES.indexOf(receipt.statusCode)
   if (code < 0) return undefined
   const ram = [...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b))
   return sha3(
