@@ -49,6 +49,7 @@ export const spokenNode = (
     },
     blocks: never,
     blockHash: never,
+    hashes: never,
     contractCode: never,
     storage: never,
     close: () => undefined,

@@ -21,6 +21,8 @@ export type WorkingState = State & {
   rollback(): void
   /** Documents put since `mark`, as they are now. */
   changedSinceMark<I extends StateIndex>(index: I): readonly DocOf<I>[]
+  /** A document as it was at `mark`, of those that were put. */
+  atMark<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   /** Documents put. */
   readonly size: number
   /**
@@ -90,6 +92,12 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
       const ids = new Set<string>()
       for (const { name, id } of undo) if (name === index.name) ids.add(id)
       return [...ids].map(id => written.get(index.name)?.docs.get(id) as unknown as DocOf<I>)
+    },
+    atMark: <I extends StateIndex>(index: I, id: string) => {
+      const of = written.get(index.name)
+      const first = undo.find(each => each.name === index.name && each.id === id)
+      const doc = first === undefined ? of?.docs.get(id) : (first.before ?? of?.before.get(id))
+      return doc as unknown as DocOf<I> | undefined
     },
     get size() {
       let size = 0

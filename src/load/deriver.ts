@@ -4,6 +4,7 @@ import { needsOf } from '#derive/needs.ts'
 import { Missing } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
+import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
 import type { BlockDocuments } from './batch-builder.ts'
@@ -16,6 +17,9 @@ const CACHED = 30_000
 /** Keys asked for in one call. */
 const FETCHED_AT_ONCE = 5_000
 
+/** `before`: the producer who had the key; undefined: nobody. */
+export type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefined }
+
 /**
  * Derives blocks in order over the state in the store. Between `cut` and `settled` a batch is on its way to the store;
  * meanwhile deriving goes on over what that batch says.
@@ -26,8 +30,19 @@ export type Deriver = {
    * run ahead, so that nothing is forgotten and fetched anew while an older answer is on its way.
    */
   prefetch(run: readonly LoadedBlock[]): void
-  /** Documents of a run of blocks, each derived over the state the block before it left. */
-  derive(run: readonly LoadedBlock[], each: (documents: BlockDocuments) => Promise<void>): Promise<void>
+  /**
+   * Documents of a run of blocks, each derived over the state the block before it left; `before` is called with each
+   * block before it is derived.
+   */
+  derive(
+    run: readonly LoadedBlock[],
+    each: (documents: BlockDocuments) => Promise<void>,
+    before?: (loaded: LoadedBlock) => Promise<void>,
+  ): Promise<void>
+  /** State as the blocks derived so far left it, in the order of `keys`. */
+  read(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
+  /** Producers' keys that the block derived last gave to somebody else or to nobody, and whose each was before it. */
+  changedKeys(): Promise<readonly ChangedKey[]>
   /** State documents put since the last `cut`. */
   changed(): number
   /** Ends a batch: its changes. */
@@ -73,6 +88,11 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     for (const change of state.changes()) if (change.index === balances) yield change.doc as BalanceDoc
   }
 
+  const read: Deriver['read'] = async keys => {
+    await fetch(keys)
+    return keys.map(({ index, id }) => state.get(index, id) as Change['doc'] | undefined)
+  }
+
   const deriveOne = async (loaded: LoadedBlock): Promise<BlockDocuments> => {
     const taken = due.take(loaded.block.time)
     await fetch(taken.map(id => ({ index: balances, id })))
@@ -101,7 +121,18 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       // Told to whoever derives the run.
       fetched.catch(() => undefined)
     },
-    derive: async (run, each) => {
+    read,
+    changedKeys: async () => {
+      const changed: ChangedKey[] = []
+      for (const { id } of state.changedSinceMark(producerKeys)) {
+        const owner = state.atMark(producerKeys, id)?.account
+        if (owner === undefined || owner === '') continue
+        const [now] = await read([{ index: producers, id: owner }])
+        changed.push({ key: id, before: state.atMark(producers, owner) ?? (now as ProducerDoc | undefined) })
+      }
+      return changed
+    },
+    derive: async (run, each, before) => {
       const last = run.at(-1)
       if (last === undefined) return
       await fetching.get(run)
@@ -111,6 +142,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       const falling = due.peek(last.block.time)
       await fetch(run.flatMap((loaded, at) => needsOf(loaded, at === 0 ? falling : [])))
       for (const loaded of run) {
+        await before?.(loaded)
         const documents = await deriveOne(loaded)
         ranges.clear()
         for (const doc of state.changedSinceMark(balances)) due.learn(doc)

@@ -1,13 +1,16 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
-import { type BatchBounds, type BatchBuilder, batchBuilder } from './batch-builder.ts'
+import { agreedOn } from './agreement.ts'
+import { type BatchBounds, type BatchBuilder, type BlockDocuments, batchBuilder } from './batch-builder.ts'
 import { collector } from './collect.ts'
 import { deriver } from './deriver.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load.ts'
 import { partitioning } from './partitioning.ts'
 import type { Progress } from './progress.ts'
+import { provedSoFar, proving } from './proving.ts'
+import { segments } from './segments.ts'
 import { wait } from './wait.ts'
 
 /** A batch is big enough to be cheap and small enough to be held twice: one being written, one being derived. */
@@ -27,8 +30,6 @@ const POLL_MS = 500
 const OLDEST_MS = { near: 2_000, far: 15_000 }
 /** Blocks behind the node's last irreversible one from which on a load is far from the head. */
 const FAR = 1_000
-/** As many blocks at once come of following the chain: its last irreversible block goes on by a few, or some dozens. */
-const FOLLOWED = 50
 
 /** One take-over of the store: ends with it, or with the first failure. */
 export type Session = {
@@ -38,6 +39,9 @@ export type Session = {
   close(): Promise<void>
 }
 
+/** Something that was thrown, whatever it is. */
+type Failed = { readonly error: unknown }
+
 type Parts = { readonly node: BlockSource; readonly store: Store; readonly identity: Identity }
 
 export const session = async ({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> => {
@@ -46,6 +50,8 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   const { signal } = options
   const partitions = partitioning(writer)
   const derive = deriver(writer, partitions.next)
+  const proof = proving(derive, checkpoint, options.recorded)
+  let proved = provedSoFar(checkpoint)
   const { stage } = writer
   const bounds = options.batch ?? (stage === undefined ? HELD : STAGED)
 
@@ -83,7 +89,13 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     const built = batch.build(derive.cut(), partitions.filling(), lib)
     const whole = batch
     batch = batchBuilder(bounds)
-    committing = writer.commit(built).then(() => {
+    const provedRun = proof.cut()
+    /** The nodes are asked while the next batch is derived. */
+    const confirmed = async (): Promise<void> => {
+      proved = provedRun(proved, await agreedOn(node, built.end, signal))
+      await writer.commit({ ...built, end: { ...built.end, proved } })
+    }
+    committing = confirmed().then(() => {
       derive.settled()
       height = built.end.height
       transactions += whole.transactions
@@ -94,11 +106,21 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     committing.catch(() => undefined)
   }
   const oldestMs = (): number => (lib - derived > FAR ? OLDEST_MS.far : OLDEST_MS.near)
+  /** Derives a run; what it answers is why it ended before a segment whose signature does not count. */
   const take = async (
     run: readonly LoadedBlock[],
     onProgress: (progress: Progress) => void,
-  ): Promise<void> => {
-    await derive.derive(run, async documents => {
+  ): Promise<Failed | undefined> => {
+    let at = 0
+    let refused: Failed | undefined
+    const before = (loaded: LoadedBlock): Promise<void> =>
+      proof.before(loaded).catch((error: unknown) => {
+        refused = { error }
+        throw error
+      })
+    const each = async (documents: BlockDocuments): Promise<void> => {
+      const loaded = run[at++]
+      if (loaded !== undefined) await proof.after(loaded)
       if (batch.empty) begun = performance.now()
       batch.add(documents)
       partitions.add(documents)
@@ -109,45 +131,50 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
       if (batch.full(derive.changed()) || partitions.full() || performance.now() - begun > oldestMs())
         await commit(onProgress)
       else if (stage !== undefined && batch.pieceFull) await sendAhead()
+    }
+    await derive.derive(run, each, before).catch((error: unknown) => {
+      if (error !== refused?.error) throw error
     })
+    return refused
   }
   /** Everything the node has up to `to`; what came before a failure of the node is committed first. */
   const fetchTo = async (to: number, onProgress: (progress: Progress) => void): Promise<void> => {
     const parent = hash === undefined ? {} : { parent: hash }
-    const following = to - derived <= FOLLOWED
-    const range = { from: derived + 1, to, signal, following, ...parent }
-    const blocks = node.blocks(range)[Symbol.asyncIterator]()
-    let failed: { readonly error: unknown } | undefined
+    const blocks = segments(node.blocks({ from: derived + 1, to, signal, ...parent }))
+    let failed: Failed | undefined
+    let refused: Failed | undefined
     let run: LoadedBlock[] = []
     /** The run before: it is derived while what this one needs is fetched. */
     let ahead: readonly LoadedBlock[] = []
     let letters = 0
     try {
-      while (failed === undefined) {
+      while (failed === undefined && refused === undefined) {
         const next = await blocks.next().catch((error: unknown) => {
           failed = { error }
         })
         if (next === undefined || next.done) break
-        run.push(next.value)
-        letters += next.value.block.transactions.reduce((sum, { body }) => sum + body.length, 0)
+        proof.expect(next.value)
+        run.push(...next.value)
+        letters += lettersOf(next.value)
         if (run.length < RUN.blocks && letters < RUN.letters) continue
         derive.prefetch(run)
         const full = ahead
         ahead = run
         run = []
         letters = 0
-        await take(full, onProgress)
+        refused = await take(full, onProgress)
       }
       if (!signal.aborted) {
-        await take(ahead, onProgress)
-        await take(run, onProgress)
+        refused ??= await take(ahead, onProgress)
+        refused ??= await take(run, onProgress)
       }
       // What is derived is kept, also by one that is told to stop: far from the head it is the work of seconds.
       await commit(onProgress)
       await settle()
+      failed = refused ?? failed
       if (failed !== undefined && !signal.aborted) throw failed.error
     } finally {
-      await blocks.return?.()
+      await blocks.return()
     }
   }
 
@@ -173,5 +200,12 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     },
   }
 }
+
+/** Letters of a segment's transactions. */
+const lettersOf = (segment: readonly LoadedBlock[]): number =>
+  segment.reduce(
+    (sum, { block }) => block.transactions.reduce((letters, { body }) => letters + body.length, sum),
+    0,
+  )
 
 const targetOf = ({ to }: LoadOptions, lib: number): number => (to === undefined ? lib : Math.min(to, lib))

@@ -56,7 +56,8 @@ const fill = async (
   if (identity === undefined || at === undefined)
     throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`)
   const from = node ?? storedNode({ store: source, signal: options.signal }, identity, at)
-  const { height } = await load({ node: from, store: beside }, { ...options, once: true })
+  const recorded = node === undefined && at.proved !== undefined ? { recorded: at.proved } : {}
+  const { height } = await load({ node: from, store: beside }, { ...options, ...recorded, once: true })
   if (options.signal.aborted) throw new Failure('deadline', 'Stopped before everything was derived.')
   if (height < at.height)
     throw new Failure('unavailable', `${from.name} ends at block ${height}, what is served at ${at.height}.`)

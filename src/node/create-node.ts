@@ -1,12 +1,12 @@
-import { decodeBlockAnswer, decodeChainInfo, decodeContract, decodeStorage } from '#chain/decode.ts'
-import type { ProofLevel } from '#chain/proof.ts'
+import { decodeChainInfo, decodeContract, decodeStorage } from '#chain/decode.ts'
+import { LINKED, type ProofLevel } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
+import { hashesOf, irreversibleHash } from './block-hash.ts'
 import { blockStream } from './block-stream.ts'
-import { type Asking, ask, nobodyAnswers, Refused, tryOnce } from './call.ts'
+import { type Asking, ask, nobodyAnswers, tryOnce } from './call.ts'
 import { backoffMs, type Clock, systemClock } from './clock.ts'
 import { endpointOf } from './endpoint.ts'
-import type { BlockEvent, Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
 import { passOn } from './pass-on.ts'
 import { createPool, type Member, type Pool } from './pool.ts'
@@ -34,8 +34,6 @@ export type NodeOptions = {
   readonly prove?: ProofLevel
   /** How often a question is asked before it is given up; default 5, at least twice per node. */
   readonly tries?: number
-  /** Told what is unusual about blocks that are fetched. */
-  readonly onBlockEvent?: (event: BlockEvent) => void
   readonly clock?: Clock
 }
 
@@ -46,8 +44,6 @@ const TARGET_BYTES = 1024 * 1024
 export const createNode = ({
   urls,
   timeoutMs = 10_000,
-  prove = 'signed',
-  onBlockEvent = () => undefined,
   maxBytes = 32 * 1024 * 1024,
   requestMs = 4_000,
   maxRequestBytes = 8 * 1024 * 1024,
@@ -78,7 +74,7 @@ export const createNode = ({
       ends.release()
     }
   }
-  const fetching = fetchingOf(asking, { prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  const size = createRangeSize(Math.min(TARGET_BYTES, maxBytes))
   const contractCode: Node['contractCode'] = (id, signal) =>
     until(signal, ends =>
       ask(
@@ -94,20 +90,20 @@ export const createNode = ({
   return {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, ends => highest(asking, ends)),
-    blocks: async function* ({ signal, following = false, ...range }) {
+    blocks: async function* ({ signal, ...range }) {
       const ends = joinSignals(signal, closed.signal)
       try {
-        const options = { ...range, signal: ends.signal, inFlight }
-        for await (const { block, proof } of blockStream(fetching(following), options)) {
+        for await (const block of blockStream(asking, size, { ...range, signal: ends.signal, inFlight })) {
           const systemCode = []
           for (const id of systemContractsIn(block)) systemCode.push(await contractCode(id, ends.signal))
-          yield { block, systemCode, proof }
+          yield { block, systemCode, proof: LINKED }
         }
       } finally {
         ends.release()
       }
     },
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(asking, height, ends)),
+    hashes: (height, signal) => until(signal, ends => hashesOf(asking, height, ends)),
     contractCode,
     storage: ({ contract, type, prefix, from }, signal) =>
       until(signal, ends =>
@@ -143,24 +139,6 @@ const isFresh = (heard: Member['heard'], now: number): boolean =>
 /** Whether no other node is known to have seen more of the chain than this one. */
 const isUpToDate = (pool: Pool, { heard }: Member): boolean =>
   heard !== undefined && heard.info.headBlock >= pool.highestHead()
-/** What blocks are fetched with, by whether it is to follow the chain. */
-const fetchingOf = (
-  asking: Asking,
-  {
-    prove,
-    tell,
-    bytes,
-  }: { readonly prove: ProofLevel; readonly tell: (event: BlockEvent) => void; readonly bytes: number },
-): ((following: boolean) => Fetching) => {
-  const size = createRangeSize(bytes)
-  let told = false
-  const tellOnce = (event: BlockEvent): void => {
-    if (event.type === 'no_raw' && told) return
-    if (event.type === 'no_raw') told = true
-    tell(event)
-  }
-  return following => ({ asking, size, prove, wholeIfGiven: following && prove === 'signed', tell: tellOnce })
-}
 
 const storageQuestion = (id: string, storageType: string, prefix: string, from: string | undefined): string =>
   JSON.stringify({ id, storageType, prefix, limit: String(STORAGE_PAGE), by_longest_chain: false, from })
@@ -203,31 +181,4 @@ const highest = async (asking: Asking, signal: AbortSignal): Promise<ChainInfo> 
 const higher = (a: ChainInfo | undefined, b: ChainInfo): ChainInfo => {
   if (a === undefined || b.libBlock > a.libBlock) return b
   return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
-}
-
-const irreversibleHash = async (
-  asking: Asking,
-  height: number,
-  signal: AbortSignal,
-): Promise<string | undefined> => {
-  try {
-    return await ask(
-      asking,
-      {
-        what: `hash of block ${height}`,
-        path: `/getBlockByNumber/${height}/false`,
-        mayBeAbsent: true,
-        decode: text => {
-          const { status, block } = decodeBlockAnswer(text)
-          if (block.height !== height)
-            throw new Failure('bad_block', `Block ${block.height} came for block ${height}.`)
-          return status === 'IRREVERSIBLE' ? block.hash : undefined
-        },
-      },
-      signal,
-    )
-  } catch (error) {
-    if (error instanceof Refused && error.reason === 'block not found') return undefined
-    throw error
-  }
 }

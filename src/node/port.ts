@@ -33,6 +33,9 @@ export type NodeAnswer = {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
+/** A block's hash by one node's word; `node`: its URL without credentials. */
+export type SaidHash = { readonly node: string; readonly hash: string }
+
 /** What changes about a node that is looked after. */
 export type NodeEvent = {
   readonly type: 'silent' | 'heard' | 'foreign'
@@ -52,9 +55,8 @@ export type Node = {
   readonly name: string
   chainInfo(signal?: AbortSignal): Promise<ChainInfo>
   /**
-   * Blocks `from` … `to` in order, each proved as far as the node was made for (`LoadedBlock.proof`) and a child of the
-   * one before (`parent` is the hash of block `from` − 1, absent for genesis). Unless `linked` is enough, block `to` and
-   * every block that changes who produces carry `signedBy`. Several requests are in flight; at most a bounded number of bytes is held.
+   * Blocks `from` … `to` in order, each checked against itself and its parent (`parent` is the hash of block
+   * `from` − 1, absent for genesis). Several requests are in flight; at most a bounded number of bytes is held.
    * What does not fit is asked again as a single block, then at another node, then thrown as 'bad_block' with height
    * and reason.
    */
@@ -62,12 +64,15 @@ export type Node = {
     readonly from: number
     readonly to: number
     readonly parent?: string
-    /** Near the head: the texts of transactions are proved too where the node gives raw blocks. */
-    readonly following?: boolean
     readonly signal?: AbortSignal
   }): AsyncIterable<LoadedBlock>
   /** Hash of an irreversible block, undefined when the node has none of that height. */
   blockHash(height: number, signal?: AbortSignal): Promise<string | undefined>
+  /**
+   * What each of several nodes says is the hash of an irreversible block, each asked once and for a moment: one that is
+   * away, slow, or not there yet is not in the list. With one node there is nobody to ask: [].
+   */
+  hashes(height: number, signal?: AbortSignal): Promise<readonly SaidHash[]>
   contractCode(id: string, signal?: AbortSignal): Promise<ContractCode>
   /**
    * Rows of a contract's storage at the last irreversible block, keys ascending from `from` (inclusive) on:
@@ -102,4 +107,5 @@ export type Node = {
 }
 
 /** What loading asks of a node. */
-export type BlockSource = Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'>
+export type BlockSource = Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'> &
+  Partial<Pick<Node, 'hashes'>>

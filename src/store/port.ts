@@ -7,6 +7,7 @@ import type { AnyIndex, Change, HistoryIndex, Key, StateIndex } from '#indices/r
 import type { StandingRange } from '#indices/standing.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Migrating } from './migrating-port.ts'
+import type { Proved } from './proved.ts'
 
 /** How far the chain is stored and published, and what was known of the node then. Answers are true at `height`. */
 export type Published = {
@@ -16,6 +17,8 @@ export type Published = {
   readonly time: bigint
   /** The node's last irreversible block when this was written. */
   readonly lib: number
+  /** How far the blocks up to it were proved; absent in what older versions wrote. */
+  readonly proved?: Proved
 }
 
 /** Which chain is stored, by what rules. */

@@ -96,10 +96,7 @@ export const openElastic = (options: ElasticOptions): Store => {
   let writer: Writer | undefined
 
   const takeOver = async (identity: Identity): Promise<Writer> => {
-    if (writing)
-      throw new Failure('conflict', `Another loader of this process is writing ${names.prefix}.`, {
-        retryable: true,
-      })
+    if (writing) throw new Failure('conflict', `Another loader of this process is writing ${names.prefix}.`)
     const onRelease = () => {
       writing = false
       writer = undefined

@@ -1,4 +1,5 @@
 import type { Published } from '#store/port.ts'
+import { provedFrom } from '#store/proved.ts'
 import type { Checkpoint, PublishedMeta } from './meta.ts'
 
 /** Members of an object as it was found: each may be anything. */
@@ -48,13 +49,14 @@ const membersOf = (value: unknown): Members | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
 
 const endOf = (value: unknown): Published | undefined => {
-  const { height, hash, time, lib } = membersOf(value) ?? {}
+  const { height, hash, time, lib, proved: stored } = membersOf(value) ?? {}
+  const proved = provedFrom(stored)
   return isCount(height) &&
     typeof hash === 'string' &&
     typeof time === 'string' &&
     /^-?\d{1,19}$/.test(time) &&
     typeof lib === 'number'
-    ? { height, hash, time: BigInt(time), lib }
+    ? { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
     : undefined
 }
 

@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Identity, Published } from '#store/port.ts'
+import { provedFrom } from '#store/proved.ts'
 import type { Connection } from './connection.ts'
 import { fingerprint } from './tables.ts'
 
@@ -26,11 +27,16 @@ const put = (connection: Connection, key: MetaKey, value: string): void => {
 export const getPublished = (connection: Connection, database?: Database): Published | undefined => {
   const text = get(connection, 'published', database)
   if (text === undefined) return undefined
-  const { height, hash, time, lib } = JSON.parse(text) as Omit<Published, 'time'> & { readonly time: string }
-  return { height, hash, time: BigInt(time), lib }
+  const stored = JSON.parse(text) as Omit<Published, 'time' | 'proved'> & {
+    readonly time: string
+    readonly proved?: unknown
+  }
+  const { height, hash, time, lib } = stored
+  const proved = provedFrom(stored.proved)
+  return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
 }
-export const putPublished = (connection: Connection, { height, hash, time, lib }: Published): void =>
-  put(connection, 'published', JSON.stringify({ height, hash, time: String(time), lib }))
+export const putPublished = (connection: Connection, { height, hash, time, lib, proved }: Published): void =>
+  put(connection, 'published', JSON.stringify({ height, hash, time: String(time), lib, proved }))
 
 export const getIdentity = (connection: Connection, database?: Database): Identity | undefined => {
   const text = get(connection, 'identity', database)

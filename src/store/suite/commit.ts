@@ -3,6 +3,7 @@ import { blocks } from '#indices/block.ts'
 import { blockId, recordId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
+import type { Proved } from '#store/proved.ts'
 import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from './fixture.ts'
 import { failureOf, type Open, withStore } from './harness.ts'
 
@@ -68,5 +69,30 @@ export const commitCases = (open: Open): void => {
       expect(await writer.getMany([{ index: wealth, id: 'a' }])).toEqual([wealthDoc('a', 0n)])
       expect(await store.read(view => view.get(wealth, 'a'))).toEqual(wealthDoc('a', 0n))
       await writer.release()
+    }))
+
+  test('commit: what was proved is kept with the height, also for the next loader; a batch without a record has none', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const writer = await store.takeOver(identity)
+      await writer.commit(batchOf(0, 1))
+      expect((await store.published())?.proved).toBeUndefined()
+      const proved: Proved = {
+        ranges: [
+          { from: 2, to: 2, level: 'signed' },
+          { from: 3, to: 3, level: 'whole', agreed: true },
+        ],
+        lost: 7,
+        formerKeys: [{ key: 'old key', until: 2_400 }],
+      }
+      const batch = batchOf(2, 3)
+      await writer.commit({ ...batch, end: { ...batch.end, proved } })
+      expect(await store.published()).toEqual({ ...publishedAt(3), proved })
+      expect(await store.read(async ({ at }) => at.proved)).toEqual(proved)
+      expect(writer.checkpoint?.proved).toEqual(proved)
+      await writer.release()
+      const next = await (await reopen()).takeOver(identity)
+      expect(next.checkpoint).toEqual({ ...publishedAt(3), proved })
+      await next.release()
     }))
 }

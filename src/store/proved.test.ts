@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
+import { NOTHING_PROVED, type Proved, provedAt, provedBelow, provedWith } from './proved.ts'
+
+const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
+  from,
+  proofs: levels.map(level => ({ level })),
+  agreed,
+})
+
+test('provedWith: runs of one level are one range, however they are cut', () => {
+  const one = provedWith(NOTHING_PROVED, run(0, ['signed', 'signed', 'whole']))
+  const two = provedWith(provedWith(NOTHING_PROVED, run(0, ['signed'])), run(1, ['signed', 'whole']))
+  expect(two).toEqual(one)
+  expect(one.ranges).toEqual([
+    { from: 0, to: 1, level: 'signed' },
+    { from: 2, to: 2, level: 'whole' },
+  ])
+  expect(provedWith(one, run(3, ['whole'], true)).ranges.at(-1)).toEqual({
+    from: 3,
+    to: 3,
+    level: 'whole',
+    agreed: true,
+  })
+})
+
+test('provedWith: blocks that are loaded anew replace what was on record of them, and lost receipts add up', () => {
+  const before = provedWith(NOTHING_PROVED, {
+    from: 0,
+    proofs: Array(10).fill({ level: 'whole', lost: 2 }),
+    agreed: true,
+  })
+  const after = provedWith(before, { from: 5, proofs: [{ level: 'linked', lost: 1 }], agreed: false })
+  expect(after).toEqual({
+    ranges: [
+      { from: 0, to: 4, level: 'whole', agreed: true },
+      { from: 5, to: 5, level: 'linked' },
+    ],
+    lost: 21,
+    formerKeys: [],
+  })
+  expect(provedAt(after, 4)?.level).toBe('whole')
+  expect(provedAt(after, 6)).toBeUndefined()
+  expect(provedBelow(after, 5).ranges).toEqual([{ from: 0, to: 4, level: 'whole', agreed: true }])
+})
+
+test('provedWith: a store with blocks of before the record begins where the record begins', () => {
+  expect(provedWith(NOTHING_PROVED, run(100, ['signed'])).ranges).toEqual([
+    { from: 100, to: 100, level: 'signed' },
+  ])
+})
+
+test('provedWith: few ranges are kept, and none says more than was proved', () => {
+  const level = fc.constantFrom(...PROOF_LEVELS)
+  fc.assert(
+    fc.property(fc.array(fc.tuple(level, fc.boolean()), { maxLength: 300 }), blocks => {
+      const record = blocks.reduce<Proved>(
+        (proved, [each, agreed], height) => provedWith(proved, run(height, [each], agreed)),
+        NOTHING_PROVED,
+      )
+      expect(record.ranges.length).toBeLessThanOrEqual(64)
+      blocks.forEach(([proved, agreed], height) => {
+        const range = provedAt(record, height)
+        expect(PROOF_LEVELS.indexOf(range?.level ?? 'linked')).toBeLessThanOrEqual(
+          PROOF_LEVELS.indexOf(proved),
+        )
+        expect(range?.agreed === true && !agreed).toBe(false)
+      })
+      expect(record.ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(blocks.length)
+    }),
+    { numRuns: 20 },
+  )
+})
