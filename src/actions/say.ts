@@ -1,14 +1,15 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, withoutSecrets } from '#failure/failure.ts'
 import type { Text } from './define.ts'
 
 /** Longest part of a caller's text that is repeated in a message, in characters. */
 const SHOWN = 64
 
 /**
- * A caller's text for a message: in quotes, cut, and with everything escaped that could disturb a log or a terminal
+ * A caller's text for a message: in quotes, cut after credentials were taken out, and with everything escaped that could disturb a log or a terminal
  * (controls, line separators, direction marks, lone surrogates).
  */
-export const shown = (text: string): string => {
+export const shown = (given: string): string => {
+  const text = withoutSecrets(plainOf(given))
   const characters = [...text.slice(0, 2 * SHOWN)]
   const cut = characters.length > SHOWN || text.length > 2 * SHOWN
   const safe = characters
@@ -16,6 +17,14 @@ export const shown = (text: string): string => {
     .join('')
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, mark => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`)
   return `'${safe}${cut ? '…' : ''}'`
+}
+
+/** The text itself, but decoded where its escapes hide a key. */
+const plainOf = (text: string): string => {
+  const decoded = text.replace(/%([0-7][0-9a-f])/gi, (_whole, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return withoutSecrets(decoded) === decoded ? text : decoded
 }
 
 /** A failure of the caller's, in both languages. */

@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#keys/clock.ts'
 import type { Keyring } from '#keys/keyring.ts'
 import type { RateAnswer, Rates } from '#keys/rate.ts'
-import type { Exchange, Handler } from './exchange.ts'
+import type { Begin, Exchange } from './exchange.ts'
 import { Busy } from './fair-queue.ts'
 import type { Reply } from './reply.ts'
 import { type Queues, type Turns, turnsOf } from './turns.ts'
@@ -20,22 +20,25 @@ export type AdmittedHandler = (exchange: Exchange, signal: AbortSignal, turns: T
 
 /**
  * Lets a request with a good key through, within its plan and the service's capacity. Nothing of the request is looked
- * at before the key is known to be good.
+ * at before the key is known to be good, and those for whom there is no room cost as little as can be.
  */
 export const admitting =
-  (handler: AdmittedHandler, { keyring, rates, queues, clock }: Gate): Handler =>
-  async (exchange, signal) => {
+  (handler: AdmittedHandler, asks: 'store' | 'node', { keyring, rates, queues, clock }: Gate): Begin =>
+  async exchange => {
     const caller = await keyring.check(keyOf(exchange))
+    queues[asks].check(caller.id)
     const rate = rates.take(caller)
     Object.assign(exchange.headers, rateHeaders(rate))
     if (!rate.allowed) throw tooFast(rate)
     if (exchange.fault !== undefined) throw exchange.fault
-    if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
-    try {
-      return await handler(exchange, signal, turnsOf(queues, caller.id, signal))
-    } catch (error) {
-      if (error instanceof Busy) rates.giveBack(caller, rate)
-      throw error
+    return async (admitted, signal) => {
+      if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
+      try {
+        return await handler(admitted, signal, turnsOf(queues, caller.id, signal))
+      } catch (error) {
+        if (error instanceof Busy) rates.giveBack(caller, rate)
+        throw error
+      }
     }
   }
 

@@ -160,6 +160,28 @@ describe('keys', () => {
     expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${key}|secret-and-wrong`))
   })
 
+  test('a key in another parameter, a path, cut or escaped, is not repeated either', async () => {
+    const { ask, key } = service()
+    const other = createKey('other', { perSecond: 9, perDay: 9 }, { now }).key
+    const given = [other, `${'x'.repeat(40)}${other}`, other.replace('i', '%69'), `a${other.toUpperCase()}`]
+    for (const text of given)
+      for (const path of [
+        `/api/?module=${text}`,
+        `/api/?module=account&action=get-account-tx&account=${text}`,
+        `/api/?module=account&action=get-account-tx&account=alice00&${text}=1`,
+        `/api/?module=account&action=get-account-tx&account=alice00&page=${text}%`,
+        `/api/?module=account&action=get-account-tx&account=alice00&%zz${text}=1`,
+        `/rpc/${text}?`,
+        `/rpc/getAccount/${text}/true?`,
+        `/rpc/getAccount/alice00/${text}?`,
+      ]) {
+        const response = await ask(`${path}&apikey=${key}`)
+        const body = await response.text()
+        expect([path, response.status]).not.toEqual([path, 200])
+        expect(body.toLowerCase()).not.toContain(other.slice(3, 11).toLowerCase())
+      }
+  })
+
   test('over the plan is 429 with when to come back', async () => {
     const { ask, key } = serviceOn(store, { now: () => now, plan: { perSecond: 2, perDay: 50 } })
     const path = `/rpc/sendTx?apikey=${key}`

@@ -54,9 +54,10 @@ export const createApp = (options: AppOptions): Elysia => {
   const queues = queuesFor({ maxInFlight, deadlineMs, clock })
   const gate = { keyring, rates: createRates({ now }), queues, clock }
   const open = (route: string, handler: Handler) => answering(route, handler, common)
-  const keyed = (route: string, handler: AdmittedHandler) => open(route, admitting(handler, gate))
-  const api = keyed('api', apiHandler({ store, node, prices, profiles }, defaults))
-  const rpc = keyed('rpc', rpcHandler(node))
+  const keyed = (route: string, asks: 'store' | 'node', handler: AdmittedHandler) =>
+    answering(route, { begin: admitting(handler, asks, gate) }, common)
+  const api = keyed('api', 'store', apiHandler({ store, node, prices, profiles }, defaults))
+  const rpc = keyed('rpc', 'node', rpcHandler(node))
   const documents = documentHandler({ version, testKey: options.testKey })
   const handlers = {
     health: open('health', healthHandler(version)),

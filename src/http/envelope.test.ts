@@ -69,3 +69,20 @@ test('failureReply: a key is not repeated, whatever it was given as', () => {
   expect(message('en')).toBe(`{"code":4000,"message":"Parameter 'page' is '***'.","request_id":"r1"}`)
   expect(message('zh')).toBe(`{"code":4000,"message":"参数 '***'","request_id":"r1"}`)
 })
+
+test('failureReply: nor is its begin where a text was cut', () => {
+  const told = (message: string) =>
+    (
+      JSON.parse(
+        new TextDecoder().decode(
+          failureReply(
+            new Failure('bad_request', message),
+            { lang: 'en', format: 'bare', secrets: ['a shared key'] },
+            'r1',
+          ).body,
+        ),
+      ) as { message: string }
+    ).message
+  expect(told("It is 'xxxa shared k…' or 'a sha…'.")).toBe("It is 'xxx***…' or '***…'.")
+  expect(told("It is 'a sh…' or 'xa s…', 'a shy…'.")).toBe("It is '***…' or 'xa s…', 'a shy…'.")
+})

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { acceptsGzip, etagOf, gzipTagOf, isKnownTag } from './etag.ts'
+import { acceptsGzip, etagOf, gzipTagOf, knownTag } from './etag.ts'
 
 const bytes = new TextEncoder().encode('{"code":0}')
 
@@ -10,24 +10,30 @@ test('etagOf: strong, the same for the same bytes only', () => {
   expect(gzipTagOf('"abc"')).toBe('"abc-gzip"')
 })
 
-const headers: readonly (readonly [header: string | null, known: boolean])[] = [
-  [null, false],
-  ['', false],
-  ['"abc"', true],
-  ['W/"abc"', true],
-  ['"abc-gzip"', true],
-  ['*', true],
-  [' * ', true],
-  ['"x", "abc"', true],
-  ['"x",W/"abc" , "y"', true],
-  ['"a,b", "c"', false],
-  ['"x,"abc"', false],
-  ['abc', false],
-  ['"ABC"', false],
-  ['"abc', false],
+const PLAIN = '"abc"'
+const GZIP = '"abc-gzip"'
+const headers: readonly (readonly [header: string | null, sent: string, known: string | undefined])[] = [
+  [null, PLAIN, undefined],
+  ['', PLAIN, undefined],
+  [PLAIN, PLAIN, PLAIN],
+  ['W/"abc"', PLAIN, PLAIN],
+  [GZIP, PLAIN, GZIP],
+  [GZIP, GZIP, GZIP],
+  [PLAIN, GZIP, PLAIN],
+  [`${PLAIN}, ${GZIP}`, GZIP, GZIP],
+  [`${GZIP}, ${PLAIN}`, PLAIN, PLAIN],
+  ['*', PLAIN, PLAIN],
+  [' * ', GZIP, GZIP],
+  ['"x", "abc"', PLAIN, PLAIN],
+  ['"x",W/"abc" , "y"', PLAIN, PLAIN],
+  ['"a,b", "c"', PLAIN, undefined],
+  ['"x,"abc"', PLAIN, undefined],
+  ['abc', PLAIN, undefined],
+  ['"ABC"', PLAIN, undefined],
+  ['"abc', PLAIN, undefined],
 ]
-for (const [header, known] of headers)
-  test(`isKnownTag: ${header}`, () => expect(isKnownTag(header, '"abc"')).toBe(known))
+for (const [header, sent, known] of headers)
+  test(`knownTag: ${header} for ${sent}`, () => expect(knownTag(header, sent, PLAIN)).toBe(known))
 
 const codings: readonly (readonly [header: string | null, gzip: boolean])[] = [
   [null, false],

@@ -10,12 +10,17 @@ export const etagOf = (body: Uint8Array): string =>
 /** The tag of the same body sent as gzip: other bytes on the wire, so another strong tag. */
 export const gzipTagOf = (etag: string): string => `${etag.slice(0, -1)}-gzip"`
 
-/** Whether `If-None-Match` names the body, plain or as gzip; compared weakly, as the header asks. */
-export const isKnownTag = (header: string | null, etag: string): boolean => {
-  if (header === null) return false
-  if (header.trim() === '*') return true
-  const tags = header.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? []
-  return tags.some(tag => [etag, gzipTagOf(etag)].includes(tag.replace(/^W\//, '')))
+/**
+ * The tag that the asker has by its `If-None-Match`, which names the body plain or as gzip: `etag` of what would be sent
+ * where that is among them, else the other one of `plain`. Compared weakly, as the header asks. undefined: none.
+ */
+export const knownTag = (header: string | null, etag: string, plain: string): string | undefined => {
+  if (header === null) return undefined
+  if (header.trim() === '*') return etag
+  const tags = (header.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? []).map(tag =>
+    tag.replace(/^W\//, ''),
+  )
+  return [etag, plain, gzipTagOf(plain)].find(tag => tags.includes(tag))
 }
 
 /** Whether `Accept-Encoding` allows gzip: named with a weight above 0, or by `*` when not named. */

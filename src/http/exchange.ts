@@ -3,6 +3,7 @@ import type { Query } from '#actions/query.ts'
 import { Failure } from '#failure/failure.ts'
 import { ClientGone, withDeadline } from './deadline.ts'
 import { failureOf, failureReply, type Manner } from './envelope.ts'
+import { Busy } from './fair-queue.ts'
 import type { Log } from './log.ts'
 import { MAX_QUERY_BYTES, parseQuery, type QueryText } from './query-text.ts'
 import { type Reply, responseOf, textReply } from './reply.ts'
@@ -23,6 +24,9 @@ export type Exchange = QueryText & {
 
 export type Handler = (exchange: Exchange, signal: AbortSignal) => Promise<Reply>
 
+/** Decides whether a request is answered at all; what it throws is the answer. */
+export type Begin = (exchange: Exchange) => Promise<Handler>
+
 export type Answering = {
   readonly log: Log
   readonly defaults: OptionDefaults
@@ -37,7 +41,7 @@ const GONE_STATUS = 499
  * common headers, one line in the access log. It never throws.
  */
 export const answering =
-  (route: string, handler: Handler, { log, defaults, deadlineMs }: Answering) =>
+  (route: string, handler: Handler | { readonly begin: Begin }, { log, defaults, deadlineMs }: Answering) =>
   async (request: Request): Promise<Response> => {
     const started = performance.now()
     const exchange = exchangeOf(request, defaults)
@@ -58,7 +62,8 @@ export const answering =
     }
     try {
       checkLength(request.url)
-      const reply = await withDeadline(signal => handler(exchange, signal), {
+      const run = 'begin' in handler ? await handler.begin(exchange) : handler
+      const reply = await withDeadline(signal => run(exchange, signal), {
         ms: deadlineMs,
         client: request.signal,
       })
@@ -66,7 +71,8 @@ export const answering =
     } catch (error) {
       if (error instanceof ClientGone) return done('gone', textReply(GONE_STATUS, 'text/plain', ''))
       const failure = failureOf(error)
-      logCause(log, failure, exchange.id)
+      // What is refused for want of room needs no second line.
+      if (!(failure instanceof Busy)) logCause(log, failure, exchange.id)
       const reply = failureReply(failure, exchange.manner, exchange.id)
       return done(failure.kind, { ...reply, headers: { ...exchange.headers, ...reply.headers } })
     }

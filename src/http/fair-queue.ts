@@ -21,6 +21,8 @@ export type Place = {
 export class Busy extends Told {}
 
 export type FairQueue = {
+  /** Throws 'unavailable' when `run` would; at once, for those who have not begun anything yet. */
+  check(key: string): void
   /**
    * Runs `work` when it is its turn; its place is held until the work itself has ended. Throws 'unavailable' when too
    * many wait or the wait was too long, and what `signal` aborts with while it waits.
@@ -28,7 +30,7 @@ export type FairQueue = {
   run<T>(key: string, work: (place: Place) => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-/** Work goes on for so long before requests that came meanwhile are looked at. */
+/** Work goes on for so long before requests that came meanwhile are looked at, and for half as long as that took. */
 const SLICE_MS = 10
 
 type Waiter = {
@@ -49,6 +51,8 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   let waits = 0
   let runs = 0
   let isDue = false
+  /** When work was last left for new requests. */
+  let paused = performance.now()
   let watch: (() => void) | undefined
 
   const remove = (waiter: Waiter): boolean => {
@@ -89,7 +93,8 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   const go = (): void => {
     isDue = false
     refuseOld()
-    const until = performance.now() + SLICE_MS
+    const began = performance.now()
+    const until = began + Math.max(SLICE_MS, (began - paused) / 2)
     for (let waiter = next(); waiter !== undefined; waiter = next()) {
       remove(waiter)
       waiter.start()
@@ -99,10 +104,12 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
       goSoon()
       break
     }
+    paused = performance.now()
   }
   const goSoon = (): void => {
     if (isDue) return
     isDue = true
+    if (waits <= 1) paused = performance.now()
     setImmediate(go)
   }
   const placeOf = (key: string): Place => {
@@ -121,23 +128,25 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
       },
     }
   }
-  /** Makes room for a key that has fewer waiting than another: that one's latest goes. */
-  const hasRoom = (key: string): boolean => {
+  /** Whether one more of a key may wait; when all is full, instead of the latest of a key that has more of them. */
+  const roomFor = (key: string): boolean | Waiter => {
     const own = waiting.get(key)?.size ?? 0
     if (own >= limits.waitingOfKey) return false
     if (waits < limits.waiting) return true
     let most: Set<Waiter> | undefined
     for (const each of waiting.values()) if (each.size > (most?.size ?? own + 1)) most = each
-    const last = most === undefined ? undefined : [...most].at(-1)
-    if (last === undefined) return false
-    if (remove(last)) last.refuse(tooMany())
-    return true
+    return most === undefined ? false : ([...most].at(-1) ?? false)
   }
 
   return {
+    check: key => {
+      if (roomFor(key) === false) throw TOO_MANY
+    },
     run: async (key, work, signal) => {
       signal.throwIfAborted()
-      if (!hasRoom(key)) throw tooMany()
+      const room = roomFor(key)
+      if (room === false) throw TOO_MANY
+      if (room !== true && remove(room)) room.refuse(TOO_MANY)
       const turn = Promise.withResolvers<Place>()
       const waiter: Waiter = {
         key,
@@ -168,11 +177,11 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   }
 }
 
-const tooMany = (): Busy =>
-  new Busy('unavailable', 'The service is busy: too many requests wait for their turn.', {
-    zh: '服务繁忙：等待处理的请求过多。',
-    details: { retryAfter: 1 },
-  })
+/** One for all: it is thrown most when there is least time. */
+const TOO_MANY = new Busy('unavailable', 'The service is busy: too many requests wait for their turn.', {
+  zh: '服务繁忙：等待处理的请求过多。',
+  details: { retryAfter: 1 },
+})
 
 const tooLong = (ageMs: number): Busy =>
   new Busy('unavailable', `The service is busy: this request waited ${ageMs} ms for its turn.`, {

@@ -1,4 +1,4 @@
-import { acceptsGzip, etagOf, gzipTagOf, isKnownTag } from './etag.ts'
+import { acceptsGzip, etagOf, gzipTagOf, knownTag } from './etag.ts'
 
 /** Below this many bytes gzip saves less than a packet. */
 const GZIP_FROM_BYTES = 1_024
@@ -51,22 +51,30 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 
 /** The Response of a GET. Lengths are always given, so HEAD can repeat them. */
 export const responseOf = (reply: Reply, request: Request, id: string): Response => {
-  const headers = new Headers({ ...COMMON_HEADERS, 'X-Request-Id': id, ...reply.headers })
+  const headers = { ...COMMON_HEADERS, 'X-Request-Id': id, ...reply.headers }
   if (reply.form === 'raw') return withBody(reply, headers, reply.body)
-  const etag = etagOf(reply.body)
-  headers.append('Vary', 'Accept-Encoding')
-  headers.set('ETag', etag)
-  if (isKnownTag(request.headers.get('if-none-match'), etag))
-    return new Response(null, { status: 304, headers })
+  const plain = etagOf(reply.body)
   const packs = reply.body.length > GZIP_FROM_BYTES && acceptsGzip(request.headers.get('accept-encoding'))
-  if (!packs) return withBody(reply, headers, reply.body)
-  headers.set('ETag', gzipTagOf(etag))
-  headers.set('Content-Encoding', 'gzip')
-  return withBody(reply, headers, Bun.gzipSync(reply.body, { level: GZIP_LEVEL }))
+  const etag = packs ? gzipTagOf(plain) : plain
+  const vary = [reply.headers['Vary'], 'Accept-Encoding'].filter(each => each !== undefined).join(', ')
+  const tagged = { ...headers, Vary: vary, ETag: etag }
+  const known = knownTag(request.headers.get('if-none-match'), etag, plain)
+  if (known !== undefined) return new Response(null, { status: 304, headers: { ...tagged, ETag: known } })
+  if (!packs) return withBody(reply, tagged, reply.body)
+  const body = Bun.gzipSync(reply.body, { level: GZIP_LEVEL })
+  return withBody(reply, { ...tagged, 'Content-Encoding': 'gzip' }, body)
 }
 
-const withBody = ({ status, type }: Reply, headers: Headers, body: Uint8Array<ArrayBuffer>): Response => {
-  if (type !== undefined) headers.set('Content-Type', type)
-  headers.set('Content-Length', String(body.length))
-  return new Response(body, { status, headers })
-}
+const withBody = (
+  { status, type }: Reply,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array<ArrayBuffer>,
+): Response =>
+  new Response(body, {
+    status,
+    headers: {
+      ...headers,
+      ...(type === undefined ? {} : { 'Content-Type': type }),
+      'Content-Length': String(body.length),
+    },
+  })

@@ -40,8 +40,9 @@ type Use = {
   /** Those of the last second, oldest first; those that wait are ahead of the clock. */
   passed: Passed[]
   count: number
-  /** When one was refused last. */
+  /** When one was refused last, and how many with less than a second between them. */
   refused: number
+  refusals: number
   seen: number
   day: number
   today: number
@@ -76,9 +77,9 @@ export const createRates = (options: { readonly now: () => number; readonly maxK
       const at = nextTime(use, perSecond, time)
       const early = at - time
       const allowed =
-        use.today < perDay && (early === 0 || (early <= EARLY_MS && time - use.refused >= SECOND_MS))
+        use.today < perDay && (early === 0 || (early <= EARLY_MS && !isRushing(use, perSecond, time)))
       if (allowed) pass(use, at)
-      else if (early > 0) use.refused = time
+      else if (early > 0) refuse(use, time)
       return answerOf(caller, use, { time, allowed, early })
     },
     giveBack: ({ id }, { at }) => {
@@ -97,6 +98,7 @@ const newUse = (time: number, day: number): Use => ({
   passed: [],
   count: 0,
   refused: Number.NEGATIVE_INFINITY,
+  refusals: 0,
   seen: time,
   day,
   today: 0,
@@ -125,6 +127,15 @@ const nextTime = ({ passed, count }: Use, perSecond: number, time: number): numb
   }
   return time
 }
+
+const refuse = (use: Use, time: number): void => {
+  use.refusals = time - use.refused < SECOND_MS ? use.refusals + 1 : 1
+  use.refused = time
+}
+
+/** Who asks for much more than the plan allows is let wait for nothing. */
+const isRushing = ({ refused, refusals }: Use, perSecond: number, time: number): boolean =>
+  time - refused < SECOND_MS && refusals > perSecond / 2
 
 const pass = (use: Use, at: number): void => {
   const last = use.passed.at(-1)
