@@ -45,7 +45,7 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
   const identity = await store.identity()
   const writer = identity === undefined ? undefined : await store.takeOver(identity)
   const refused = await folder.run(['repair'])
-  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('Another loader is writing')])
+  expect([refused.code, refused.err]).toEqual([75, expect.stringContaining('Another loader is writing')])
   await writer?.release()
   await store.close()
 

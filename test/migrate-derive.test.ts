@@ -146,7 +146,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
       if (identity === undefined) throw new Error('Nothing is loaded.')
       const loader = await target.reopen({ leaseMs: 10_000 }).takeOver(identity)
       const late = await folder.run([...migrate, '--node', node.url])
-      expect([late.code, late.err]).toEqual([3, expect.stringContaining('Another loader is writing')])
+      expect([late.code, late.err]).toEqual([75, expect.stringContaining('Another loader is writing')])
       expect(late.out).toContain(`What was derived is whole at block ${HEIGHT}.\n`)
       await loader.release()
       const { code, out } = await folder.run([...migrate, '--node', node.url, '--delete-old'])

@@ -1,4 +1,5 @@
 import type { LoadedBlock } from '#chain/block.ts'
+import { LINKED, type Proof } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { createNode, type NodeOptions } from '#node/create-node.ts'
 import { type Fault, startFaultyNode } from './faulty-node.ts'
@@ -8,25 +9,40 @@ import { recordedBlocks } from './recording.ts'
 export const json = (text: string): Response =>
   new Response(text, { headers: { 'content-type': 'application/json' } })
 
-export type Range = { readonly from: number; readonly to: number; readonly parent?: string }
+export type Range = {
+  readonly from: number
+  readonly to: number
+  readonly parent?: string
+  readonly following?: boolean
+}
 
 /** Reads a range of blocks from the recorded chain with a fault: what came, what was asked, how it ended (the URL as NODE). */
 export const read = async (fault: Fault, range: Range, options: Partial<NodeOptions> = {}) => {
   await using faulty = await startFaultyNode(fault)
   const node = createNode({ urls: [faulty.url], clock: idleClock(), ...options })
   const blocks: LoadedBlock[] = []
+  const proofs: Proof[] = []
   let failure: Failure | undefined
   try {
-    for await (const block of node.blocks(range)) blocks.push(block)
+    for await (const loaded of node.blocks(range)) {
+      blocks.push({ ...loaded, proof: LINKED })
+      proofs.push(loaded.proof)
+    }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     failure = error
   }
   node.close()
   return {
+    /** As the recording's, whatever was proved of them. */
     blocks,
+    proofs,
     asked: faulty.asked.map(({ path }) => path),
-    failure: failure && { kind: failure.kind, message: failure.message.replaceAll(faulty.url, 'NODE') },
+    failure: failure && {
+      kind: failure.kind,
+      message: failure.message.replaceAll(faulty.url, 'NODE'),
+      ...(failure.help === undefined ? {} : { help: failure.help }),
+    },
   }
 }
 

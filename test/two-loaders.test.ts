@@ -45,7 +45,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', ()
     const first = follow(folder, target)
     await first.logs('Loaded blocks.')
     expect(await follow(folder, target).ended).toEqual({
-      code: 3,
+      code: 75,
       out: '',
       err:
         `iostlens: Another loader is writing ${target.prefix} at ${target.url}.\n` +
@@ -65,7 +65,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', ()
       both.map(async (loader, lost) => ({ lost, outcome: await loader.ended })),
     )
     expect(outcome).toEqual({
-      code: 3,
+      code: 75,
       out: '',
       err: expect.stringMatching(/^iostlens: Another loader (is writing|took) /),
     })

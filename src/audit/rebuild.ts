@@ -2,8 +2,6 @@ import { toBaseTransaction } from '#chain/base-transaction.ts'
 import type { Block, Transaction } from '#chain/block.ts'
 import { checkBlock } from '#chain/check.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
-import { hashBytes } from '#chain/hash.ts'
-import { headHash } from '#chain/raw-head.ts'
 import { Failure } from '#failure/failure.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { transactionId } from '#indices/position.ts'
@@ -46,7 +44,6 @@ export const rebuildBlock = (
       transactions,
     }
     checkBlock(block, expected.parentHash, expected.height)
-    if (!isHeadOf(block)) throw bad(`its head does not have the hash ${block.hash}`)
     return block
   } catch (error) {
     if (error instanceof Failure && error.kind === 'bad_block') throw error
@@ -70,23 +67,4 @@ const transactionsOf = (
   for (const [at, { hash }] of transactions.entries())
     if (hash !== hashes[at]) throw bad(`transaction ${at} is ${hash}, must be ${hashes[at]}`)
   return transactions
-}
-
-/** What is hashed of a head where the node says `null` or `{}` of its info: an empty object, or nothing. */
-const INFO = ['{}', ''] as const
-
-/** Whether the hash is its head's. Of another `info` that can not be told: what is hashed are its bytes, not its JSON. */
-const isHeadOf = (block: Block): boolean => {
-  if (block.info !== '{}') return true
-  const bytes = (text: string) => hashBytes(text) ?? new Uint8Array()
-  const head = {
-    version: BigInt(block.version),
-    parentHash: bytes(block.parentHash),
-    txMerkleHash: bytes(block.txMerkleHash),
-    txReceiptMerkleHash: bytes(block.txReceiptMerkleHash),
-    height: block.height,
-    witness: block.witness,
-    time: block.time,
-  }
-  return INFO.some(info => headHash({ ...head, info: new Uint8Array(Buffer.from(info)) }) === block.hash)
 }

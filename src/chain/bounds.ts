@@ -30,6 +30,9 @@ export const PUBLIC_KEY: Bound = {
   rule: 'a public key of 33 bytes has at most 46 letters in base58',
 }
 
+/** 65 bytes of secp256k1 as base64 have 88 letters. */
+export const SIGNATURE: Bound = { most: 88, rule: 'no signature has more than 65 bytes' }
+
 /** `-9223372036854775808` */
 export const INT64: Bound = { most: 20, rule: '64 bits have at most 20 letters' }
 

@@ -2,9 +2,11 @@ import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/recording.ts'
 import { encodeBase58 } from './base58.ts'
 import type { Block, Transaction } from './block.ts'
-import { checkBaseTransaction, checkBlock } from './check.ts'
+import { checkBaseTransaction, checkBlock, lossyReceipts } from './check.ts'
 import { hashBytes, sha3 } from './hash.ts'
 import { merkleRoot } from './merkle.ts'
+import { headHash } from './raw-head.ts'
+import { receiptHash } from './receipt-hash.ts'
 
 const blockAt = async (height: number): Promise<Block> => {
   const loaded = (await recordedBlocks())[height]
@@ -97,13 +99,149 @@ test.each(BROKEN)('checkBlock: %s is noticed', async (_, change, message) => {
   expect(() => checkBlock(change(block), parent.hash, 1201)).toThrow(message)
 })
 
-test('checkBlock: a receipt whose text lost bytes that are no UTF-8 is believed', async () => {
-  const block = withTransaction(await blockAt(1201), 1, tx => ({
+/** A recorded block as if the message of a transaction had ended within a letter, and as the node's JSON shows that. */
+const withLostBytes = async () => {
+  const message = `cut \udce6\udc96`
+  const change = (tx: Transaction): Transaction => ({ ...tx, receipt: { ...tx.receipt, message } })
+  const made = rerooted(withTransaction(await blockAt(1201), 1, change))
+  const shown = withTransaction(made, 1, tx => ({
     ...tx,
-    body: tx.body.replace('"message":""', '"message":"\ufffd"'),
-    receipt: { ...tx.receipt, message: '\ufffd' },
+    receipt: { ...tx.receipt, message: 'cut \ufffd\ufffd' },
   }))
-  expect(() => checkBlock(block, block.parentHash)).not.toThrow()
+  return { made, shown, lost: new Map(made.transactions.slice(1, 2).map(tx => [1, tx.receipt] as const)) }
+}
+
+/** A block with the roots and the hash that its parts have. */
+const rerooted = (block: Block): Block => {
+  const hashes = block.transactions.map(({ hash }) => hashBytes(hash) ?? new Uint8Array())
+  const leaves = block.transactions.map(
+    ({ receipt }, at) => receiptHash(hashes[at] ?? new Uint8Array(), receipt) ?? new Uint8Array(),
+  )
+  const roots = { txMerkleHash: merkleRoot(hashes), txReceiptMerkleHash: merkleRoot(leaves) }
+  const head = {
+    ...roots,
+    version: BigInt(block.version),
+    parentHash: hashBytes(block.parentHash) ?? new Uint8Array(),
+    info: Buffer.from('{}'),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  }
+  return {
+    ...block,
+    txMerkleHash: encodeBase58(roots.txMerkleHash),
+    txReceiptMerkleHash: encodeBase58(roots.txReceiptMerkleHash),
+    hash: headHash(head),
+  }
+}
+
+test('checkBlock: a receipt that lost bytes is proved by those of the raw block, and no other one is', async () => {
+  const { made, shown, lost } = await withLostBytes()
+  expect(() => checkBlock(shown, shown.parentHash)).toThrow('merkle root of its receipts')
+  expect(lossyReceipts(shown)).toEqual([1])
+  checkBlock(shown, shown.parentHash, 1201, { receipts: lost })
+  checkBlock(made, made.parentHash)
+  const forged = withTransaction(shown, 2, tx => ({
+    ...tx,
+    receipt: { ...tx.receipt, gasUsage: tx.receipt.gasUsage + 1n },
+  }))
+  expect(() => checkBlock(forged, shown.parentHash, 1201, { receipts: lost })).toThrow(
+    'merkle root of its receipts',
+  )
+})
+
+test('checkBlock: what the JSON shows of a receipt that lost bytes must be the rest of the raw one', async () => {
+  const { shown, lost } = await withLostBytes()
+  for (const change of [
+    { message: 'cut \ufffdx' },
+    { gasUsage: 1n },
+    { statusCode: 'TIMEOUT' },
+    { ramUsage: [['admin', 1n]] },
+    { returns: ['x'] },
+    { receipts: [{ funcName: 'token.iost/transfer', content: '\ufffd' }] },
+  ] as const) {
+    const other = withTransaction(shown, 1, tx => ({ ...tx, receipt: { ...tx.receipt, ...change } }))
+    expect(() => checkBlock(other, shown.parentHash, 1201, { receipts: lost })).toThrow(
+      /receipt of transaction \w+ is another one in the raw block/,
+    )
+  }
+})
+
+test('checkBlock: U+FFFD in the text of a transaction excuses nothing', async () => {
+  const forged = withTransaction(
+    withTransaction(await blockAt(1201), 1, tx => ({
+      ...tx,
+      body: tx.body.replace('"data":"', '"data":"\ufffd'),
+    })),
+    2,
+    tx => ({ ...tx, receipt: { ...tx.receipt, gasUsage: 1n } }),
+  )
+  expect(() => checkBlock(forged, forged.parentHash)).toThrow('merkle root of its receipts')
+})
+
+const HEADS: readonly (readonly [string, Partial<Block>])[] = [
+  ['time', { time: 1n }],
+  ['witness', { witness: 'admin' }],
+  ['version', { version: '2' }],
+  ['info', { info: '{"mode":1,"thread":0,"batch_index":[]}' }],
+  ['info of no form', { info: '{"mode":"x"}' }],
+  ['orig_info', { origInfo: '{ }' }],
+  ['hash', { hash: OTHER }],
+]
+test.each(HEADS)('checkBlock: another %s is noticed by the hash', async (_, change) => {
+  const block = await blockAt(1201)
+  expect(() => checkBlock({ ...block, ...change }, block.parentHash)).toThrow(
+    /^Block 1201: its head does not have the hash \w+\.$/,
+  )
+})
+
+const BASE: readonly (readonly [string, Partial<Transaction>])[] = [
+  ['time', { time: 1n }],
+  ['expiration', { expiration: 1n }],
+  ['gas ratio', { gasRatio: '2' }],
+  ['gas limit', { gasLimit: '1' }],
+  ['delay', { delay: 1n }],
+  ['chain', { chainId: 1 }],
+  ['actions', { actions: [] }],
+  ['signers', { signers: ['admin@active'] }],
+  ['referred transaction', { referredTx: OTHER }],
+  ['limits', { amountLimit: [{ token: '*', value: 'unlimited' }] }],
+]
+test.each(BASE)(
+  'checkBlock: another %s of the base transaction is noticed by its hash',
+  async (_, change) => {
+    const block = await blockAt(1201)
+    expect(() =>
+      checkBlock(
+        withTransaction(block, 0, tx => ({ ...tx, ...change })),
+        block.parentHash,
+      ),
+    ).toThrow(/^Block 1201: base transaction \w+ has the text of \w+\.$/)
+  },
+)
+
+test('checkBlock: info of older years counts by the forms it had', async () => {
+  const block = await blockAt(1201)
+  const head = {
+    version: 1n,
+    parentHash: hashBytes(block.parentHash) ?? new Uint8Array(),
+    txMerkleHash: hashBytes(block.txMerkleHash) ?? new Uint8Array(),
+    txReceiptMerkleHash: hashBytes(block.txReceiptMerkleHash) ?? new Uint8Array(),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  }
+  for (const [info, shown, origInfo] of [
+    ['{"mode":0,"thread":0,"batch":null}', '{}', ''],
+    ['{"mode":0,"thread":0,"batch":null}', '{"mode":0,"thread":0,"batch_index":[]}', ''],
+    ['{"mode":1,"thread":2,"batch":[3,4]}', '{"mode":1,"thread":2,"batch_index":[3,4]}', ''],
+    ['anything', '{}', 'anything'],
+  ] as const) {
+    const old = { ...block, hash: headHash({ ...head, info: Buffer.from(info) }), info: shown, origInfo }
+    checkBlock(old, block.parentHash)
+    checkBlock(old, block.parentHash, 1201, { info: Buffer.from(info) })
+    expect(() => checkBlock(old, block.parentHash, 1201, { info: Buffer.from('{ }') })).toThrow('its head')
+  }
 })
 
 test('checkBaseTransaction: another witness or other gas of the parent is noticed', async () => {

@@ -1,9 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import { encodeBase58 } from './base58.ts'
-import type { Block } from './block.ts'
+import type { Block, TxReceipt } from './block.ts'
 import { hashBytes } from './hash.ts'
+import { infoForms } from './head-info.ts'
 import { merkleRoot } from './merkle.ts'
-import { receiptHash } from './receipt-hash.ts'
+import { headHash } from './raw-head.ts'
+import { isShownOf, mayHaveLost, receiptHash } from './receipt-hash.ts'
+import { hashedPartOf, transactionHash } from './transaction-hash.ts'
 
 const bad = (block: Block, reason: string): Failure =>
   new Failure('bad_block', `Block ${block.height}: ${reason}.`, { details: { height: block.height } })
@@ -11,13 +14,29 @@ const bad = (block: Block, reason: string): Failure =>
 /** Whom the first transaction of every block but genesis belongs to. */
 const BASE_PUBLISHER = 'base.iost'
 
+/** `details.rule` of the Failure for a head that has not the block's hash: the bytes of its `info` may be unknown. */
+export const OWN_HASH = 'own hash'
+
+/** What is known of a block beside the node's JSON of it. */
+export type Known = {
+  /** Bytes of `info` in its head, when the raw head gave them; else they must be of a known form. */
+  readonly info?: Uint8Array
+  /** Receipts from the raw form, by position, whose bytes the node's JSON has lost. */
+  readonly receipts?: ReadonlyMap<number, TxReceipt>
+}
+
 /**
- * Whether a block is whole and follows its parent: height, parent hash, transaction count, the merkle roots of its
- * transactions and of their receipts, and its base transaction. `parentHash` undefined: not known, or genesis; `height` is
- * the one that was asked for.
+ * Whether a block is whole and follows its parent: height, parent hash, transaction count, its own hash from its head,
+ * the merkle roots of its transactions and of their receipts, and its base transaction's own hash. `parentHash`
+ * undefined: not known, or genesis; `height` is the one that was asked for.
  * Throws Failure 'bad_block' with height and reason.
  */
-export const checkBlock = (block: Block, parentHash: string | undefined, height = block.height): void => {
+export const checkBlock = (
+  block: Block,
+  parentHash: string | undefined,
+  height = block.height,
+  known: Known = {},
+): void => {
   if (block.height !== height) throw bad(block, `block ${height} was asked`)
   if (hashBytes(block.hash) === undefined) throw bad(block, `hash "${block.hash.slice(0, 60)}" is none`)
   if (height === 0 ? block.parentHash !== '' : hashBytes(block.parentHash) === undefined)
@@ -26,13 +45,46 @@ export const checkBlock = (block: Block, parentHash: string | undefined, height 
     throw bad(block, `parent hash is ${block.parentHash}, block ${height - 1} has ${parentHash}`)
   if (block.txCount !== block.transactions.length)
     throw bad(block, `${block.transactions.length} transactions of ${block.txCount}`)
-  checkRoots(block)
-  const [base] = block.transactions
-  if (height > 0 && base?.publisher !== BASE_PUBLISHER)
-    throw bad(block, `first transaction is of "${base?.publisher ?? ''}", not of ${BASE_PUBLISHER}`)
+  checkContents(block, known)
+  if (!isHeadOf(block, known.info))
+    throw new Failure('bad_block', `Block ${block.height}: its head does not have the hash ${block.hash}.`, {
+      details: { height: block.height, rule: OWN_HASH },
+    })
 }
 
-const checkRoots = (block: Block): void => {
+/** The part of `checkBlock` that is left for a block whose hash was made from its raw head: what the head covers. */
+export const checkContents = (block: Block, { receipts }: Known = {}): void => {
+  const hashes = transactionHashes(block)
+  checkReceipts(block, hashes, receipts)
+  if (block.height === 0) return
+  const [base] = block.transactions
+  if (base?.publisher !== BASE_PUBLISHER)
+    throw bad(block, `first transaction is of "${base?.publisher ?? ''}", not of ${BASE_PUBLISHER}`)
+  // It has no signatures, so its text has its hash.
+  const hash = encodeBase58(transactionHash(hashedPartOf(base)))
+  if (hash !== base.hash) throw bad(block, `base transaction ${base.hash} has the text of ${hash}`)
+}
+
+/** Whether the hash is its head's: with the bytes of `info` when they are known, else with any that nodes show so. */
+const isHeadOf = (block: Block, info: Uint8Array | undefined): boolean => {
+  const bytes = (text: string) => hashBytes(text) ?? new Uint8Array()
+  const head = {
+    version: BigInt(block.version),
+    parentHash: bytes(block.parentHash),
+    txMerkleHash: bytes(block.txMerkleHash),
+    txReceiptMerkleHash: bytes(block.txReceiptMerkleHash),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  }
+  const shown = infoForms(block)
+  const forms = info === undefined ? shown.map(text => Buffer.from(text)) : [info]
+  const hidden = block.info === '{}' && block.origInfo === ''
+  if (info !== undefined && !hidden && !shown.includes(Buffer.from(info).toString())) return false
+  return forms.some(form => headHash({ ...head, info: form }) === block.hash)
+}
+
+const transactionHashes = (block: Block): readonly Uint8Array[] => {
   const hashes = block.transactions.map(({ hash }) => {
     const bytes = hashBytes(hash)
     if (bytes === undefined) throw bad(block, `transaction hash "${hash.slice(0, 60)}" is none`)
@@ -41,23 +93,27 @@ const checkRoots = (block: Block): void => {
   const root = encodeBase58(merkleRoot(hashes))
   if (root !== block.txMerkleHash)
     throw bad(block, `merkle root of its transactions is ${root}, its head says ${block.txMerkleHash}`)
+  return hashes
+}
+
+const checkReceipts = (block: Block, hashes: readonly Uint8Array[], raw: Known['receipts']): void => {
   const leaves = block.transactions.map(({ hash, receipt }, index) => {
-    const leaf = receiptHash(hashes[index] ?? new Uint8Array(), receipt)
+    const whole = raw?.get(index)
+    if (whole !== undefined && !isShownOf(receipt, whole))
+      throw bad(block, `receipt of transaction ${hash} is another one in the raw block`)
+    const leaf = receiptHash(hashes[index] ?? new Uint8Array(), whole ?? receipt)
     if (leaf === undefined)
       throw bad(block, `transaction ${hash} has status "${receipt.statusCode.slice(0, 60)}", which is none`)
     return leaf
   })
-  const receiptRoot = encodeBase58(merkleRoot(leaves))
-  if (receiptRoot !== block.txReceiptMerkleHash && !hasLostBytes(block))
-    throw bad(
-      block,
-      `merkle root of its receipts is ${receiptRoot}, its head says ${block.txReceiptMerkleHash}`,
-    )
+  const root = encodeBase58(merkleRoot(leaves))
+  if (root !== block.txReceiptMerkleHash)
+    throw bad(block, `merkle root of its receipts is ${root}, its head says ${block.txReceiptMerkleHash}`)
 }
 
-/** Bytes that are no UTF-8 (a message cut inside a letter) are U+FFFD in the node's JSON: their hash can not be told. */
-const hasLostBytes = (block: Block): boolean =>
-  block.transactions.some(({ body }) => body.includes('\ufffd') || body.includes('\\ufffd'))
+/** Positions of the receipts whose bytes the node's JSON may have lost. */
+export const lossyReceipts = ({ transactions }: Block): readonly number[] =>
+  transactions.flatMap(({ receipt }, index) => (mayHaveLost(receipt) ? [index] : []))
 
 /** What the base transaction says of the parent block: its witness and Σ gas usage × 100. */
 const parentOf = (block: Block): readonly unknown[] | undefined => {

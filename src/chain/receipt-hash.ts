@@ -1,6 +1,7 @@
 import type { TxReceipt } from './block.ts'
+import { encodeSimple } from './encode-simple.ts'
 import { sha3 } from './hash.ts'
-import { encodeSimple } from './raw-head.ts'
+import { bytesOfText, isLossyOf, mayBeLossy } from './lost-bytes.ts'
 
 /** go-iost core/tx StatusCode, whose numbers are part of what is hashed. */
 const STATUS_CODES: readonly string[] = [
@@ -15,11 +16,15 @@ const STATUS_CODES: readonly string[] = [
   'UNKNOWN_ERROR',
 ]
 
+/** Name of a status by its number, `""` when there is none. */
+export const statusName = (code: number): string => STATUS_CODES[code] ?? ''
+
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 /**
  * Hash of a transaction's receipt (go-iost core/tx, TxReceipt.ToBytes): a leaf of the block's receipt tree. `txHash` is
- * the transaction's, as bytes. undefined: a status the chain does not have.
+ * the transaction's, as bytes. Lone surrogates stand for bytes (`lost-bytes.ts`). undefined: a status the chain does not
+ * have.
  */
 export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
   const code = STATUS_CODES.indexOf(receipt.statusCode)
@@ -29,13 +34,40 @@ export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array 
     encodeSimple([
       txHash,
       receipt.gasUsage,
-      encodeSimple([code, receipt.message]),
+      encodeSimple([code, bytesOfText(receipt.message)]),
       ram.length,
       ...ram.flat(),
       receipt.returns.length,
-      ...receipt.returns,
+      ...receipt.returns.map(bytesOfText),
       receipt.receipts.length,
-      ...receipt.receipts.map(({ funcName, content }) => encodeSimple([funcName, content])),
+      ...receipt.receipts.map(({ funcName, content }) =>
+        encodeSimple([bytesOfText(funcName), bytesOfText(content)]),
+      ),
     ]),
+  )
+}
+
+/** The texts of a receipt that are hashed and that any bytes may stand in. */
+const textsOf = ({ message, returns, receipts }: TxReceipt): readonly string[] => [
+  message,
+  ...returns,
+  ...receipts.flatMap(({ funcName, content }) => [funcName, content]),
+]
+
+/** Whether the node's JSON may have lost bytes of what is hashed of this receipt. */
+export const mayHaveLost = (receipt: TxReceipt): boolean => textsOf(receipt).some(mayBeLossy)
+
+/** Whether a receipt of the node's JSON is `whole` but for lost bytes. */
+export const isShownOf = (shown: TxReceipt, whole: TxReceipt): boolean => {
+  const [texts, wholes] = [textsOf(shown), textsOf(whole)]
+  const ram = (receipt: TxReceipt): string =>
+    String([...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b)).flat())
+  return (
+    shown.gasUsage === whole.gasUsage &&
+    shown.statusCode === whole.statusCode &&
+    shown.returns.length === whole.returns.length &&
+    ram(shown) === ram(whole) &&
+    texts.length === wholes.length &&
+    texts.every((text, at) => isLossyOf(text, wholes[at] ?? ''))
   )
 }

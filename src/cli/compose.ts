@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#load/progress.ts'
 import { createNode } from '#node/create-node.ts'
+import type { BlockEvent } from '#node/fetching.ts'
 import type { Node, NodeEvent } from '#node/port.ts'
 import type { WriteEvent } from '#store/elastic/bulk.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
@@ -89,6 +90,27 @@ export const requireUsable = async (store: Store): Promise<void> => {
     )
 }
 
+/** What fetching blocks is to be known for. */
+const tellOfBlock = (log: Log, event: BlockEvent): void => {
+  switch (event.type) {
+    case 'lost_bytes':
+      log('warn', "The node's JSON lost bytes of receipts; they are proved by the raw block.", {
+        height: event.height,
+        receipts: event.receipts,
+      })
+      break
+    case 'no_raw':
+      log(
+        'warn',
+        'The node does not give a raw block; the texts of transactions near the head are not proved.',
+        {
+          height: event.height,
+          reason: event.reason,
+        },
+      )
+  }
+}
+
 /** Client of the nodes the settings name; undefined: none are named. */
 export const connectNode = (values: Values, log: Log): Node | undefined =>
   values.node === undefined
@@ -101,6 +123,7 @@ export const connectNode = (values: Values, log: Log): Node | undefined =>
         inFlight: values['node-requests'],
         prove: values.prove,
         onEvent: event => tellOfNode(log, event),
+        onBlockEvent: event => tellOfBlock(log, event),
       })
 
 /** What is found out about a node that is watched. */

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { load as loadChain } from '#load/load.ts'
 import { loadedHeight } from '#load/loaded-height.ts'
+import { requireKnownHosts } from '#node/known-hosts.ts'
 import type { Command } from './command.ts'
 import { connectNode, openStore } from './compose.ts'
 import { progressView } from './progress.ts'
@@ -11,15 +12,16 @@ export const load: Command = {
   words: [],
   summary: 'load a node into the store and follow it; --once ends at the last irreversible block',
   about:
-    'Loads irreversible blocks from a node into the store, from where the last load ended, and follows the chain until it is stopped. With --once it ends at the last irreversible block, with --to at that height. A node or store out of reach is waited for; a block that can not be right ends it with code 3, and nothing is skipped.',
-  settings: [...NODE, ...STORE, ...LOADING, 'to', 'once', ...LOGGING],
+    'Loads irreversible blocks from a node into the store, from where the last load ended, and follows the chain until it is stopped. With --once it ends at the last irreversible block, with --to at that height. What a node or store may mend is waited for, and nothing is skipped: a node out of reach, one that lags, a block that can not be right. With --once that ends with code 75 when nothing was loaded for --wait. What can not mend itself ends it at once: a host that does not exist (2), a store of another chain or version (3), another loader (75).',
+  settings: [...NODE, ...STORE, ...LOADING, 'to', 'once', 'wait', ...LOGGING],
   examples: [
     'iostlens load --node http://127.0.0.1:30001 --once',
     'iostlens load --node http://127.0.0.1:30001 --store http://127.0.0.1:9200/iostlens',
   ],
   run: async ({ values, log, screen, out, signal }) => {
     const node = connectNode(values, log)
-    if (node === undefined) throw noNode('load')
+    if (node === undefined || values.node === undefined) throw noNode('load')
+    await requireKnownHosts(values.node)
     const store = openStore(values, log)
     try {
       await store.create()
@@ -30,6 +32,7 @@ export const load: Command = {
         { node, store },
         {
           once: values.once,
+          patience: { waitMs: values.once ? values.wait : Number.POSITIVE_INFINITY },
           signal,
           onProgress: view.update,
           log,

@@ -190,6 +190,13 @@ export const settings = {
     about: 'End when the last irreversible block is loaded instead of following the chain.',
     fallback: 'false',
   }),
+  wait: given({
+    reader: duration(100, DAY),
+    value: 'TIME',
+    about:
+      'With --once: how long it waits for a node or store without loading anything before it ends with 75.',
+    fallback: '5m',
+  }),
   all: given({
     reader: yesNo,
     value: 'BOOL',

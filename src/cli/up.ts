@@ -1,6 +1,7 @@
 import { load as loadChain } from '#load/load.ts'
 import { loadedHeight } from '#load/loaded-height.ts'
 import type { Log, Progress } from '#load/progress.ts'
+import { requireKnownHosts } from '#node/known-hosts.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Command } from './command.ts'
@@ -16,7 +17,7 @@ export const up: Command = {
   words: [],
   summary: 'load, follow and serve in one process',
   about:
-    'Loads a node into the store, follows it, and serves the API meanwhile, all in one process. What is not loaded yet is answered 503. The first line on stdout is the base URL; a few example calls follow once the last irreversible block is reached.',
+    'Loads a node into the store, follows it, and serves the API meanwhile, all in one process. What is not loaded yet is answered 503. Whatever the load meets, the API stays: the load is begun again after pauses, and the log says why. The first line on stdout is the base URL; a few example calls follow once the last irreversible block is reached.',
   settings: [...NODE, ...STORE, ...LOADING, ...SERVING, ...LOGGING],
   examples: [
     'iostlens up --node http://127.0.0.1:30001',
@@ -24,12 +25,14 @@ export const up: Command = {
   ],
   run: async ({ values, version, log, screen, out, signal }) => {
     const node = connectNode(values, log)
-    if (node === undefined) throw noNode('up')
+    if (node === undefined || values.node === undefined) throw noNode('up')
     const store = openStore(values, log)
     try {
       await store.create()
       await node.watch(() => store.identity())
       const from = await loadedHeight(store)
+      // With something to serve it goes on; a slip of the keyboard at the first start is told at once.
+      if (from < 0) await requireKnownHosts(values.node)
       const view = progressView({ screen, log, now: () => performance.now(), from })
       const serving = await startServing({ values, version, store, node, log })
       const greet = onlyOnce(log, async () => {
@@ -47,7 +50,7 @@ export const up: Command = {
         const started = isLoaded(node, store, signal).then(loaded => {
           if (loaded) greet()
         })
-        await loadChain({ node, store }, { once: false, signal, onProgress, log })
+        await loadChain({ node, store }, { once: false, patience: 'always', signal, onProgress, log })
         await started
         view.end()
         return 0

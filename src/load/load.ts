@@ -1,10 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
+import type { Clock } from '#node/clock.ts'
 import type { BlockSource, ChainInfo } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
 import type { Proved } from '#store/proved.ts'
 import type { BatchBounds } from './batch-builder.ts'
 import { loadedHeight } from './loaded-height.ts'
+import { inVain, mayMend, OtherEnd, type Patience, tellPause, waiting } from './patience.ts'
 import type { Log, Progress } from './progress.ts'
 import { type Session, session } from './session.ts'
 import { pauseMs, wait } from './wait.ts'
@@ -15,6 +17,8 @@ export type LoadOptions = {
   /** Ends when there is nothing more to load; otherwise follows the chain. */
   readonly once: boolean
   readonly signal: AbortSignal
+  /** Absent: node and store are waited for while they are out of reach, everything else ends the load. */
+  readonly patience?: Patience
   readonly onProgress: (progress: Progress) => void
   readonly log: Log
   /** Bounds of one batch; results do not depend on them. */
@@ -22,6 +26,8 @@ export type LoadOptions = {
   /** Pause between two looks at the head of a chain that is followed: one block's time. */
   readonly pollMs?: number
   readonly random?: () => number
+  /** Measures the patience. */
+  readonly after?: Clock['after']
   /** Of blocks that are loaded from a store: what is on record there of how far they were proved. */
   readonly recorded?: Proved
 }
@@ -33,40 +39,46 @@ export type Loaded = {
 
 /**
  * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or absent.
- * Resolves when `once` is done or `signal` aborts. A node or store out of reach is waited for; what can not be right
- * ('bad_block', 'conflict', 'defect') is thrown after what came before it is committed, and nothing is skipped.
+ * Resolves when `once` is done or `signal` aborts. What may mend is waited for with growing pauses, each time from a
+ * fresh take-over (`patience`); anything else ('bad_block', 'conflict', 'defect') is thrown after what came before it is
+ * committed, and nothing is skipped. Throws 'unavailable' when the patience is over.
  */
 export const load = async (
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
 ): Promise<Loaded> => {
-  const { signal, log } = options
+  const { log, patience } = options
   let height = await loadedHeight(store)
-  const onProgress = (progress: Progress): void => {
-    height = progress.height
-    attempt = 0
-    options.onProgress(progress)
-  }
   let attempt = 0
-  while (!signal.aborted) {
-    const failed = await loadOnce({ node, store }, options, {
-      onStart: checkpoint => {
-        height = checkpoint?.height ?? -1
-      },
-      onProgress,
-    })
-    if (failed === undefined || signal.aborted) break
-    if (!(failed instanceof Failure) || !failed.retryable) throw failed
-    const pause = pauseMs(attempt, options.random ?? Math.random)
-    attempt++
-    log('warn', 'Loading paused, trying again.', {
-      reason: failed.message,
-      height,
-      pause_ms: Math.round(pause),
-    })
-    await wait(pause, signal)
+  let last: unknown
+  const time = waiting(patience, options)
+  const told: Told = {
+    onStart: checkpoint => {
+      height = checkpoint?.height ?? -1
+    },
+    onProgress: progress => {
+      height = progress.height
+      attempt = 0
+      time.progress()
+      options.onProgress(progress)
+    },
   }
-  return { height }
+  try {
+    while (!time.signal.aborted) {
+      const failed = await loadOnce({ node, store }, { ...options, signal: time.signal }, told)
+      if (failed === undefined || time.signal.aborted) break
+      if (!mayMend(failed, patience)) throw failed
+      last = failed
+      const pause = pauseMs(attempt, options.random ?? Math.random)
+      attempt++
+      tellPause(log, failed, { attempt, height, pauseMs: pause })
+      await wait(pause, time.signal)
+    }
+    if (time.over() && !options.signal.aborted) throw inVain(last)
+    return { height }
+  } finally {
+    time.end()
+  }
 }
 
 type Told = {
@@ -84,7 +96,7 @@ const loadOnce = async (
   try {
     const info = await node.chainInfo(options.signal)
     const identity = await identityOf(node, info, options.signal)
-    open = await session({ node, store, identity }, options)
+    open = await orEnded(session({ node, store, identity }, options), options.signal)
     onStart(open.checkpoint)
     await requireSameChain(node, open, info, options.signal)
     await open.run(onProgress)
@@ -93,6 +105,23 @@ const loadOnce = async (
     return error ?? new Failure('defect', 'Something was thrown that is nothing.')
   } finally {
     await open?.close()
+  }
+}
+
+/** The session, unless `signal` aborts first: taking over may wait for the end of another loader's lease. */
+const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<Session> => {
+  const ended = Promise.withResolvers<never>()
+  const end = (): void =>
+    ended.reject(new Failure('deadline', 'The load was ended before it had taken the store over.'))
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted) end()
+  try {
+    return await Promise.race([opening, ended.promise])
+  } catch (error) {
+    opening.then(late => late.close()).catch(() => undefined)
+    throw error
+  } finally {
+    signal.removeEventListener('abort', end)
   }
 }
 
@@ -128,7 +157,7 @@ const requireSameChain = async (
     )
   if (hash !== checkpoint.hash)
     // The genesis block is the same, or the store could not have been taken over.
-    throw new Failure(
+    throw new OtherEnd(
       'conflict',
       `Block ${checkpoint.height} is ${checkpoint.hash} in the store and ${hash} at the node.`,
       {

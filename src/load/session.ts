@@ -30,6 +30,8 @@ const POLL_MS = 500
 const OLDEST_MS = { near: 2_000, far: 15_000 }
 /** Blocks behind the node's last irreversible one from which on a load is far from the head. */
 const FAR = 1_000
+/** As many blocks at once come of following the chain: its last irreversible block goes on by a few, or some dozens. */
+const FOLLOWED = 50
 
 /** One take-over of the store: ends with it, or with the first failure. */
 export type Session = {
@@ -140,7 +142,9 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   /** Everything the node has up to `to`; what came before a failure of the node is committed first. */
   const fetchTo = async (to: number, onProgress: (progress: Progress) => void): Promise<void> => {
     const parent = hash === undefined ? {} : { parent: hash }
-    const blocks = segments(node.blocks({ from: derived + 1, to, signal, ...parent }))
+    const following = to - derived <= FOLLOWED
+    const range = { from: derived + 1, to, signal, following, ...parent }
+    const blocks = segments(node.blocks(range))
     let failed: Failed | undefined
     let refused: Failed | undefined
     let run: LoadedBlock[] = []

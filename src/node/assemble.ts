@@ -1,13 +1,14 @@
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block } from '#chain/block.ts'
-import { checkBlock } from '#chain/check.ts'
+import { checkContents } from '#chain/check.ts'
 import type { BlockTransactions } from '#chain/decode.ts'
+import { origInfoOf } from '#chain/head-info.ts'
 import { headHash, type RawHead } from '#chain/raw-head.ts'
 import { Failure } from '#failure/failure.ts'
 
 /**
- * The block of a raw head and its transactions. `info` and `orig_info` are what nodes with bulk calls say of every block
- * (go-iost since 2020: null and ""), so the block is the one getBlockByNumber gives.
+ * The block of a raw head and its transactions. `info` is what nodes with bulk calls say of every block (go-iost since
+ * 2020: null), so the block is the one getBlockByNumber gives.
  */
 const blockOf = (head: RawHead, transactions: Block['transactions']): Block => ({
   height: head.height,
@@ -20,13 +21,13 @@ const blockOf = (head: RawHead, transactions: Block['transactions']): Block => (
   time: head.time,
   txCount: transactions.length,
   info: '{}',
-  origInfo: '',
+  origInfo: origInfoOf(head.info),
   transactions,
 })
 
 const isWhole = (block: Block): boolean => {
   try {
-    checkBlock(block, undefined)
+    checkContents(block)
     return true
   } catch (error) {
     if (error instanceof Failure) return false
@@ -35,20 +36,17 @@ const isWhole = (block: Block): boolean => {
 }
 
 /**
- * Blocks `from` … `to` out of the two bulk answers; undefined where they do not make a whole block (the node leaves
- * transactions without actions out), so that it is asked for by itself.
+ * Blocks of raw heads out of the bulk answer of their transactions; undefined where they do not make a whole block (the
+ * node leaves transactions without actions out), so that it is asked for by itself.
  */
 export const assemble = (
-  range: { readonly from: number; readonly to: number },
   heads: readonly RawHead[],
   lists: readonly BlockTransactions[],
 ): readonly (Block | undefined)[] => {
-  const headAt = new Map(heads.map(head => [head.height, head]))
   const listAt = new Map(lists.map(list => [list.height, list]))
-  return Array.from({ length: range.to - range.from + 1 }, (_, offset) => {
-    const head = headAt.get(range.from + offset)
-    const list = listAt.get(range.from + offset)
-    if (head === undefined || list?.status === 'PENDING') return undefined
+  return heads.map(head => {
+    const list = listAt.get(head.height)
+    if (list?.status === 'PENDING') return undefined
     const block = blockOf(head, list?.transactions ?? [])
     return isWhole(block) ? block : undefined
   })

@@ -1,8 +1,7 @@
-import type { Block } from '#chain/block.ts'
-import type { Asking } from './call.ts'
 import { fetchBlock, fetchBlocks, misfit } from './fetch-blocks.ts'
+import type { Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
-import type { RangeSize } from './range-size.ts'
+import type { Proven } from './prove-blocks.ts'
 import { joinSignals } from './signals.ts'
 
 export type StreamOptions = {
@@ -21,26 +20,25 @@ export type StreamOptions = {
  * early ends the requests.
  */
 export async function* blockStream(
-  asking: Asking,
-  size: RangeSize,
+  fetching: Fetching,
   { from, to, parent, signal, inFlight }: StreamOptions,
-): AsyncGenerator<Block, void, void> {
+): AsyncGenerator<Proven, void, void> {
   const ends = joinSignals(signal)
-  const ahead: Promise<readonly Block[]>[] = []
+  const ahead: Promise<readonly Proven[]>[] = []
   let next = from
-  let previous: Block | undefined
+  let previous: Proven | undefined
   try {
     while (ahead.length > 0 || next <= to) {
       while (ahead.length < inFlight && next <= to) {
-        const last = Math.min(to, next + size.next() - 1)
-        const range = fetchBlocks(asking, { from: next, to: last }, size, ends.signal)
+        const last = Math.min(to, next + fetching.size.next() - 1)
+        const range = fetchBlocks(fetching, { from: next, to: last }, ends.signal)
         // Its failure is thrown when its turn comes; until then nobody waits for it.
         range.catch(() => undefined)
         ahead.push(range)
         next = last + 1
       }
       for (const block of (await ahead.shift()) ?? []) {
-        previous = await child(asking, block, previous, parent, ends.signal)
+        previous = await child(fetching, block, previous, parent, ends.signal)
         yield previous
         if (signal?.aborted === true) throw endedByCaller(signal)
       }
@@ -52,19 +50,20 @@ export async function* blockStream(
 }
 
 const child = async (
-  asking: Asking,
-  block: Block,
-  previous: Block | undefined,
+  fetching: Fetching,
+  proven: Proven,
+  previous: Proven | undefined,
   parent: string | undefined,
   signal: AbortSignal,
-): Promise<Block> => {
+): Promise<Proven> => {
+  const { block } = proven
   const fits =
     previous === undefined
       ? parent === undefined || block.parentHash === parent
-      : misfit(previous, block) === undefined
-  if (fits) return block
-  const again = await fetchBlock(asking, block.height, previous?.hash ?? parent, signal)
-  const wrong = previous === undefined ? undefined : misfit(previous, again)
+      : misfit(previous.block, block) === undefined
+  if (fits) return proven
+  const again = await fetchBlock(fetching, block.height, previous?.block.hash ?? parent, signal)
+  const wrong = previous === undefined ? undefined : misfit(previous.block, again.block)
   if (wrong !== undefined) throw wrong
   return again
 }

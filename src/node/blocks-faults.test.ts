@@ -49,43 +49,10 @@ const ONCE: readonly (readonly [string, Fault])[] = [
     at(isBulk, () => new Response('{"code":2,"message":"block not found"}', { status: 400 }), 3),
   ],
   [
-    'bulk calls unknown',
-    at(isBulk, () => new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })),
-  ],
-  [
-    'bulk answers cut',
-    at(
-      isBulk,
-      changed(text => text.slice(0, -1)),
-    ),
-  ],
-  [
-    'no heads',
-    at(
-      path => path === '/getBlockHeaderByRange',
-      () => json('{"block_list":[]}'),
-    ),
-  ],
-  [
     'no transactions',
     at(
       path => path === '/getBlockTxsByContract',
       () => json('{"blocktx_list":[]}'),
-    ),
-  ],
-  ['lists that are null', at(isBulk, () => json('{"blocktx_list":null,"block_list":null}'))],
-  [
-    'heads with another time',
-    at(
-      path => path === '/getBlockHeaderByRange',
-      changed(text => text.replace(/"time":"1795/, '"time":"1796')),
-    ),
-  ],
-  [
-    'heads with another parent',
-    at(
-      path => path === '/getBlockHeaderByRange',
-      changed(text => text.replace(/"parentHash":"..../, '"parentHash":"AAAA')),
     ),
   ],
   [
@@ -117,6 +84,79 @@ test.each(ONCE)('blocks: %s is overcome', async (_, fault) => {
   expect(blocks).toEqual(await slice(range))
 })
 
+/** Faults of the raw heads that last: without them no signature is to be had. */
+const HEADLESS: readonly (readonly [string, Fault])[] = [
+  [
+    'bulk calls unknown',
+    at(isBulk, () => new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })),
+  ],
+  [
+    'bulk answers cut',
+    at(
+      isBulk,
+      changed(text => text.slice(0, -1)),
+    ),
+  ],
+  [
+    'no heads',
+    at(
+      path => path === '/getBlockHeaderByRange',
+      () => json('{"block_list":[]}'),
+    ),
+  ],
+  ['lists that are null', at(isBulk, () => json('{"blocktx_list":null,"block_list":null}'))],
+  [
+    'heads with another time',
+    at(
+      path => path === '/getBlockHeaderByRange',
+      changed(text => text.replace(/"time":"1795/, '"time":"1796')),
+    ),
+  ],
+  [
+    'heads with another parent',
+    at(
+      path => path === '/getBlockHeaderByRange',
+      changed(text => text.replace(/"parentHash":"..../, '"parentHash":"AAAA')),
+    ),
+  ],
+]
+test.each(HEADLESS)('blocks: %s: overcome where hashes are enough, refused where not', async (_, fault) => {
+  const range = { from: 1190, to: 1230 }
+  const { blocks, failure } = await read(fault, range, { prove: 'linked' })
+  expect(failure).toBeUndefined()
+  expect(blocks).toEqual(await slice(range))
+  const signed = await read(fault, range)
+  expect(signed.blocks).toEqual([])
+  expect(signed.failure?.kind).toBe('bad_block')
+})
+
+const SIG = `${'A'.repeat(86)}==`
+const KEY = 'VzGt610agH7JxDglOJ5e3/cEEuRkOpRimmUq8b/PLwg='
+const SIGNS: readonly (readonly [string, string])[] = [
+  ['{"algorithm":0, "sig":"", "pubKey":""}', 'its head carries no signature'],
+  [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${KEY}"}`, 'is not valid'],
+  [`{"algorithm":1, "sig":"${SIG}", "pubKey":"${KEY}"}`, 'algorithm 1'],
+  [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${'A'.repeat(43)}="}`, 'by another key'],
+]
+test.each(SIGNS)('blocks: %s as a signature is refused with what to do', async (sign, reason) => {
+  const fault = at(
+    path => path === '/getBlockHeaderByRange',
+    changed(text => text.replace(/"sign":\{[^}]*\}/g, `"sign":${sign}`)),
+  )
+  for (const range of [
+    { from: 1190, to: 1230 },
+    { from: 1201, to: 1201 },
+  ]) {
+    const { blocks, failure } = await read(fault, range)
+    expect(blocks).toEqual([])
+    expect(failure?.kind).toBe('bad_block')
+    expect(failure?.message).toContain(reason)
+    expect(failure?.message).toContain('--prove linked')
+    expect(failure?.help).toContain('--prove linked')
+    expect((await read(fault, range, { prove: 'linked' })).blocks).toEqual(await slice(range))
+  }
+})
+
 /** Faults that last, of block 1201 alone; blocks before it are handed on. */
 const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
   [
@@ -143,7 +183,7 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
       text.replace(/"parent_hash":"[^"]*"/, '"parent_hash":"HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ"'),
     ),
     'bad_block',
-    'Block 1201: parent hash is HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ, block 1200 has PARENT.',
+    'Block 1201: its head does not have the hash AvKfwzsQZQNgVjusxzaTC2erWG76ocNxHoenVBkZ3EDp.',
   ],
   [
     'a hash that is none',
@@ -217,7 +257,7 @@ test.each(ALWAYS)('blocks: %s for good ends the stream', async (_, fault, kind, 
   const { blocks, failure, asked } = await read(
     broken,
     { from: 1198, to: 1210 },
-    { maxBytes: 2_000_000, inFlight: 1 },
+    { maxBytes: 2_000_000, inFlight: 1, prove: 'linked' },
   )
   expect(blocks).toEqual([])
   expect(failure?.kind).toBe(kind as never)

@@ -1,3 +1,4 @@
+import { textOfBytes } from '#chain/lost-bytes.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from './clock.ts'
 import { askOnce, endedByCaller, type HttpLimits, type HttpRequest } from './http.ts'
@@ -17,6 +18,8 @@ export type Question<T> = HttpRequest & {
   readonly what: string
   /** Reads the answer; a Failure it throws counts as a failed try. */
   readonly decode: (text: string) => T
+  /** Bytes of the answer that are no UTF-8 come as lone surrogates (`lost-bytes.ts`) instead of being refused. */
+  readonly bytes?: true
   /** `block not found` is an answer: not waited for. */
   readonly mayBeAbsent?: true
 }
@@ -143,7 +146,7 @@ export const tryOnce = async <T>(
 }
 
 const read = <T>(question: Question<T>, { body }: NodeAnswer): Try<T> => {
-  const text = utf8(body)
+  const text = question.bytes === true ? textOfBytes(body) : utf8(body)
   if (text === undefined) {
     const bad = new Failure('bad_block', `The answer to ${question.what} is not UTF-8.`)
     return { tag: 'again', detail: bad.message, bad }

@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { type Fault, startFaultyNode } from '#test/faulty-node.ts'
 import { idleClock } from '#test/idle-clock.ts'
 import { recordedBlocks } from '#test/recording.ts'
 import { createNode } from './create-node.ts'
+
+// Reads the recording, on whatever machine; a test that hangs still ends.
+setDefaultTimeout(120_000)
 
 const failureOf = async (
   work: Promise<unknown>,

@@ -1,5 +1,5 @@
 import { decodeChainInfo, decodeContract, decodeStorage } from '#chain/decode.ts'
-import { LINKED, type ProofLevel } from '#chain/proof.ts'
+import type { ProofLevel } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { hashesOf, irreversibleHash } from './block-hash.ts'
@@ -7,6 +7,7 @@ import { blockStream } from './block-stream.ts'
 import { type Asking, ask, nobodyAnswers, tryOnce } from './call.ts'
 import { backoffMs, type Clock, systemClock } from './clock.ts'
 import { endpointOf } from './endpoint.ts'
+import type { BlockEvent, Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
 import { passOn } from './pass-on.ts'
 import { createPool, type Member, type Pool } from './pool.ts'
@@ -34,6 +35,8 @@ export type NodeOptions = {
   readonly prove?: ProofLevel
   /** How often a question is asked before it is given up; default 5, at least twice per node. */
   readonly tries?: number
+  /** Told what is unusual about blocks that are fetched. */
+  readonly onBlockEvent?: (event: BlockEvent) => void
   readonly clock?: Clock
 }
 
@@ -44,6 +47,8 @@ const TARGET_BYTES = 1024 * 1024
 export const createNode = ({
   urls,
   timeoutMs = 10_000,
+  prove = 'signed',
+  onBlockEvent = () => undefined,
   maxBytes = 32 * 1024 * 1024,
   requestMs = 4_000,
   maxRequestBytes = 8 * 1024 * 1024,
@@ -74,7 +79,7 @@ export const createNode = ({
       ends.release()
     }
   }
-  const size = createRangeSize(Math.min(TARGET_BYTES, maxBytes))
+  const fetching = fetchingOf(asking, { prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const contractCode: Node['contractCode'] = (id, signal) =>
     until(signal, ends =>
       ask(
@@ -90,13 +95,14 @@ export const createNode = ({
   return {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, ends => highest(asking, ends)),
-    blocks: async function* ({ signal, ...range }) {
+    blocks: async function* ({ signal, following = false, ...range }) {
       const ends = joinSignals(signal, closed.signal)
       try {
-        for await (const block of blockStream(asking, size, { ...range, signal: ends.signal, inFlight })) {
+        const options = { ...range, signal: ends.signal, inFlight }
+        for await (const { block, proof } of blockStream(fetching(following), options)) {
           const systemCode = []
           for (const id of systemContractsIn(block)) systemCode.push(await contractCode(id, ends.signal))
-          yield { block, systemCode, proof: LINKED }
+          yield { block, systemCode, proof }
         }
       } finally {
         ends.release()
@@ -139,6 +145,24 @@ const isFresh = (heard: Member['heard'], now: number): boolean =>
 /** Whether no other node is known to have seen more of the chain than this one. */
 const isUpToDate = (pool: Pool, { heard }: Member): boolean =>
   heard !== undefined && heard.info.headBlock >= pool.highestHead()
+/** What blocks are fetched with, by whether it is to follow the chain. */
+const fetchingOf = (
+  asking: Asking,
+  {
+    prove,
+    tell,
+    bytes,
+  }: { readonly prove: ProofLevel; readonly tell: (event: BlockEvent) => void; readonly bytes: number },
+): ((following: boolean) => Fetching) => {
+  const size = createRangeSize(bytes)
+  let told = false
+  const tellOnce = (event: BlockEvent): void => {
+    if (event.type === 'no_raw' && told) return
+    if (event.type === 'no_raw') told = true
+    tell(event)
+  }
+  return following => ({ asking, size, prove, wholeIfGiven: following && prove === 'signed', tell: tellOnce })
+}
 
 const storageQuestion = (id: string, storageType: string, prefix: string, from: string | undefined): string =>
   JSON.stringify({ id, storageType, prefix, limit: String(STORAGE_PAGE), by_longest_chain: false, from })

@@ -1,128 +1,139 @@
 import type { Block } from '#chain/block.ts'
-import { checkBaseTransaction, checkBlock } from '#chain/check.ts'
-import { decodeBlockAnswer, decodeBlockTransactions } from '#chain/decode.ts'
-import { decodeRawHeads } from '#chain/raw-head.ts'
+import { checkBaseTransaction } from '#chain/check.ts'
+import { type BlockTransactions, decodeBlockTransactions } from '#chain/decode.ts'
+import type { RawHead } from '#chain/raw-head.ts'
 import { Failure } from '#failure/failure.ts'
 import { assemble } from './assemble.ts'
-import { type Asking, ask, Refused, TooLarge } from './call.ts'
-import type { RangeSize } from './range-size.ts'
+import { ask, Refused, TooLarge } from './call.ts'
+import { fetchHeads, type Range } from './fetch-heads.ts'
+import { type Found, fetchSingle } from './fetch-single.ts'
+import type { Fetching } from './fetching.ts'
+import { type Proven, proveBlocks } from './prove-blocks.ts'
 
 /** Blocks asked for one by one at the same time, when a bulk answer does not help. */
 const SINGLES = 4
 /** gRPC code of nodes that do not know a call. */
 const NO_SUCH_CALL = 12
 
-type Range = { readonly from: number; readonly to: number }
-
-/** One irreversible block, whole by itself and a child of `parent` if that is given. Asked at every node before it fails. */
-export const fetchBlock = (
-  asking: Asking,
+/** One irreversible block by itself, proved; a child of `parent` if that is given. Throws Failure 'bad_block'. */
+export const fetchBlock = async (
+  fetching: Fetching,
   height: number,
   parent: string | undefined,
   signal?: AbortSignal,
-): Promise<Block> =>
-  ask(
-    asking,
-    {
-      what: `block ${height}`,
-      path: `/getBlockByNumber/${height}/true`,
-      decode: text => {
-        const { status, block } = decodeBlockAnswer(text)
-        if (status !== 'IRREVERSIBLE')
-          throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
-        checkBlock(block, parent, height)
-        return block
-      },
-    },
+): Promise<Proven> => {
+  const [proven] = await proveBlocks(
+    fetching,
+    [await fetchSingle(fetching, height, { parent }, signal)],
     signal,
-  ).catch((error: unknown) => {
-    if (!(error instanceof Refused)) throw error
-    throw new Failure('bad_block', `Block ${height}: ${error.message}`, { cause: error, details: { height } })
-  })
-
-/**
- * Blocks of a range in order, each whole by itself and a child of the one before. Bulk calls first; what they do not
- * give is asked for by itself; a range whose answer is too large is halved.
- */
-export const fetchBlocks = async (
-  asking: Asking,
-  range: Range,
-  size: RangeSize,
-  signal?: AbortSignal,
-): Promise<readonly Block[]> => {
-  const found = await bulk(asking, range, size, signal)
-  if (found === 'too_large') {
-    const middle = Math.floor((range.from + range.to) / 2)
-    const lower = await fetchBlocks(asking, { from: range.from, to: middle }, size, signal)
-    const upper = await fetchBlocks(asking, { from: middle + 1, to: range.to }, size, signal)
-    return linked(asking, [...lower, ...upper], signal)
-  }
-  return linked(asking, await withSingles(asking, range.from, found, signal), signal)
+  )
+  if (proven === undefined) throw new Failure('defect', `Block ${height} was not proved.`)
+  return proven
 }
 
-const bulk = async (
-  asking: Asking,
-  { from, to }: Range,
-  size: RangeSize,
+/**
+ * Blocks of a range in order, each a child of the one before, proved as far as is asked; the last one by its own
+ * signature. Bulk calls first; what they do not give is asked for by itself, with no weaker checks; a range whose answer
+ * is too large is halved.
+ */
+export const fetchBlocks = async (
+  fetching: Fetching,
+  range: Range,
   signal?: AbortSignal,
-): Promise<readonly (Block | undefined)[] | 'too_large'> => {
-  const none = Array.from({ length: to - from + 1 }, () => undefined)
+): Promise<readonly Proven[]> => {
+  const found = await bulk(fetching, range, signal)
+  if (found === 'too_large') {
+    const middle = Math.floor((range.from + range.to) / 2)
+    const lower = await fetchBlocks(fetching, { from: range.from, to: middle }, signal)
+    const upper = await fetchBlocks(fetching, { from: middle + 1, to: range.to }, signal)
+    return [...lower, ...upper]
+  }
+  const whole = await withSingles(fetching, range.from, found, signal)
+  return proveBlocks(fetching, await linked(fetching, whole, signal), signal)
+}
+
+/** What a bulk answer gives of one block: both, or the head alone, or nothing. */
+type Part = { readonly head?: RawHead; readonly block?: Block }
+
+const bulk = async (
+  fetching: Fetching,
+  range: Range,
+  signal?: AbortSignal,
+): Promise<readonly Part[] | 'too_large'> => {
+  const { from, to } = range
+  const { size } = fetching
+  const none = Array.from({ length: to - from + 1 }, (): Part => ({}))
   if (from === to || !size.bulk()) return none
   try {
     const [heads, lists] = await Promise.all([
-      ask(
-        asking,
-        {
-          what: `heads ${from} … ${to}`,
-          path: '/getBlockHeaderByRange',
-          body: JSON.stringify({ start: from, end: to + 1 }),
-          decode: decodeRawHeads,
-        },
-        signal,
-      ),
-      ask(
-        asking,
-        {
-          what: `transactions of blocks ${from} … ${to}`,
-          path: '/getBlockTxsByContract',
-          body: JSON.stringify({ from_block: from, to_block: to }),
-          decode: text => {
-            const decoded = decodeBlockTransactions(text)
-            size.note(to - from + 1, text.length)
-            return decoded
-          },
-        },
-        signal,
-      ),
+      orNothing(size, fetchHeads(fetching, range, signal)),
+      orNothing(size, fetchLists(fetching, range, signal)),
     ])
-    return assemble({ from, to }, heads, lists)
+    if (heads === undefined) return none
+    const blocks = lists === undefined ? [] : assemble(heads, lists)
+    return heads.map((head, at) => {
+      const block = blocks[at]
+      return block === undefined ? { head } : { head, block }
+    })
   } catch (error) {
-    if (error instanceof TooLarge) {
-      size.tooLarge(to - from + 1)
-      return 'too_large'
-    }
+    if (!(error instanceof TooLarge)) throw error
+    size.tooLarge(to - from + 1)
+    return 'too_large'
+  }
+}
+
+/** undefined where the node refuses, or answers what can not be: blocks are asked for by themselves then. */
+const orNothing = async <T>(size: Fetching['size'], asked: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof TooLarge) throw error
     if (error instanceof Refused && error.code === NO_SUCH_CALL) size.noBulk()
-    if (error instanceof Refused || (error instanceof Failure && error.kind === 'bad_block')) return none
+    if (error instanceof Refused || (error instanceof Failure && error.kind === 'bad_block')) return undefined
     throw error
   }
 }
 
-const withSingles = async (
-  asking: Asking,
-  from: number,
-  found: readonly (Block | undefined)[],
+const fetchLists = (
+  { asking, size }: Fetching,
+  { from, to }: Range,
   signal?: AbortSignal,
-): Promise<readonly Block[]> => {
-  const blocks: Block[] = []
-  for (let at = 0; at < found.length; at += SINGLES)
-    blocks.push(
+): Promise<readonly BlockTransactions[]> =>
+  ask(
+    asking,
+    {
+      what: `transactions of blocks ${from} … ${to}`,
+      path: '/getBlockTxsByContract',
+      body: JSON.stringify({ from_block: from, to_block: to }),
+      decode: text => {
+        const decoded = decodeBlockTransactions(text)
+        size.note(to - from + 1, text.length)
+        return decoded
+      },
+    },
+    signal,
+  )
+
+const withSingles = async (
+  fetching: Fetching,
+  from: number,
+  parts: readonly Part[],
+  signal?: AbortSignal,
+): Promise<readonly Found[]> => {
+  const found: Found[] = []
+  for (let at = 0; at < parts.length; at += SINGLES)
+    found.push(
       ...(await Promise.all(
-        found
+        parts
           .slice(at, at + SINGLES)
-          .map((block, offset) => block ?? fetchBlock(asking, from + at + offset, undefined, signal)),
+          .map(({ head, block }, offset) =>
+            block === undefined || head === undefined
+              ? fetchSingle(fetching, from + at + offset, { head }, signal)
+              : { block, head },
+          ),
       )),
     )
-  return blocks
+  return found
 }
 
 /** Whether `block` is the child of `parent`: undefined, or what does not fit. */
@@ -144,20 +155,21 @@ export const misfit = (parent: Block, block: Block): Failure | undefined => {
 
 /** Where two blocks do not fit, either may be wrong: both are asked for again. Throws Failure 'bad_block' if that is no help. */
 const linked = async (
-  asking: Asking,
-  blocks: readonly Block[],
+  fetching: Fetching,
+  found: readonly Found[],
   signal?: AbortSignal,
-): Promise<readonly Block[]> => {
-  const right: Block[] = []
-  for (const block of blocks) {
+): Promise<readonly Found[]> => {
+  const right: Found[] = []
+  for (const each of found) {
     const parent = right.at(-1)
-    if (parent === undefined || misfit(parent, block) === undefined) {
-      right.push(block)
+    if (parent === undefined || misfit(parent.block, each.block) === undefined) {
+      right.push(each)
       continue
     }
-    const before = await fetchBlock(asking, parent.height, right.at(-2)?.hash, signal)
-    const again = await fetchBlock(asking, block.height, before.hash, signal)
-    const wrong = misfit(before, again)
+    const grandparent = right.at(-2)?.block.hash
+    const before = await fetchSingle(fetching, parent.block.height, { parent: grandparent }, signal)
+    const again = await fetchSingle(fetching, each.block.height, { parent: before.block.hash }, signal)
+    const wrong = misfit(before.block, again.block)
     if (wrong !== undefined) throw wrong
     right.splice(-1, 1, before, again)
   }

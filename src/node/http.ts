@@ -22,6 +22,8 @@ export type Outcome =
   | { readonly tag: 'answer'; readonly answer: NodeAnswer; readonly retryAfterMs: number | undefined }
   | { readonly tag: 'timeout' | 'connection' | 'too_large'; readonly detail: string }
 
+/** What is not read any more must not come in either. */
+const TOO_LARGE = 'too large'
 /** Tells the time-out from the caller's end. */
 const LATE = 'late'
 
@@ -54,8 +56,12 @@ export const askOnce = async (
     const { status } = response
     if (status < 200 || status > 599)
       return { tag: 'connection', detail: `status ${status}, which HTTP does not have` }
-    const body = await readBody(response, limits.maxBytes)
-    if (body === undefined) return { tag: 'too_large', detail: `the answer is over ${limits.maxBytes} bytes` }
+    const told = Number(response.headers.get('content-length') ?? 0)
+    const body = told > limits.maxBytes ? undefined : await readBody(response, limits.maxBytes)
+    if (body === undefined) {
+      ends.abort(TOO_LARGE)
+      return { tag: 'too_large', detail: `the answer is over ${limits.maxBytes} bytes` }
+    }
     const contentType = response.headers.get('content-type') ?? undefined
     return {
       tag: 'answer',

@@ -64,7 +64,9 @@ const SPEED_STEP_MS = 250
 
 export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool => {
   const members = endpoints.map(newMember)
+  /** While nothing is stored it is the chain of the node that answered first, as long as that one answers. */
   let ours: Partial<ChainIdentity> = {}
+  let stored = false
   let head = { height: -1, at: 0 }
   const judge = (member: Member, chainId: number): boolean => {
     member.foreign = whyForeign(ours, { chainId, genesis: member.genesis })
@@ -103,8 +105,14 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       member.shunnedUntil = clock.now() + SHUN_MS
     },
     stands: (member, info) => {
-      ours = { chainId: info.chainId, ...ours }
-      if (!judge(member, info.chainId)) return false
+      const first = members.find(
+        other => other !== member && other.heard !== undefined && other.foreign === undefined,
+      )
+      if (!stored) ours = { chainId: first?.heard?.info.chainId ?? info.chainId }
+      if (!judge(member, info.chainId)) {
+        member.heard = undefined
+        return false
+      }
       if (!believed(member, info)) {
         member.claim = info
         return true
@@ -118,6 +126,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     },
     expect: chain => {
       ours = chain
+      stored = true
       for (const member of members) if (member.heard !== undefined) judge(member, member.heard.info.chainId)
     },
     highestHead: () => (clock.now() - head.at > HEAD_KEPT_MS ? -1 : head.height),

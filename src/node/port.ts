@@ -55,8 +55,9 @@ export type Node = {
   readonly name: string
   chainInfo(signal?: AbortSignal): Promise<ChainInfo>
   /**
-   * Blocks `from` … `to` in order, each checked against itself and its parent (`parent` is the hash of block
-   * `from` − 1, absent for genesis). Several requests are in flight; at most a bounded number of bytes is held.
+   * Blocks `from` … `to` in order, each proved as far as the node was made for (`LoadedBlock.proof`) and a child of the
+   * one before (`parent` is the hash of block `from` − 1, absent for genesis). Unless `linked` is enough, block `to` and
+   * every block that changes who produces carry `signedBy`. Several requests are in flight; at most a bounded number of bytes is held.
    * What does not fit is asked again as a single block, then at another node, then thrown as 'bad_block' with height
    * and reason.
    */
@@ -64,6 +65,8 @@ export type Node = {
     readonly from: number
     readonly to: number
     readonly parent?: string
+    /** Near the head: the texts of transactions are proved too where the node gives raw blocks. */
+    readonly following?: boolean
     readonly signal?: AbortSignal
   }): AsyncIterable<LoadedBlock>
   /** Hash of an irreversible block, undefined when the node has none of that height. */

@@ -4,8 +4,10 @@ import { parseBool, parseInt64, readBody } from '#replay/go-values.ts'
 import { base58Of32 } from './base58.ts'
 import type { Made } from './block.ts'
 import type { Chain } from './chain.ts'
+import { signText } from './signing.ts'
 import { systemContractText } from './system-contracts.ts'
 import { placeOfHash } from './transaction-hash.ts'
+import { signerOf, type World } from './world.ts'
 
 /** Heads per call and distance of the ends of a range of transactions (go-iost rpc). */
 const HEAD_LIMIT = 110n
@@ -33,13 +35,15 @@ const blockText = (made: Made, complete: boolean): string =>
 const base64 = (made: Made, which: 0 | 1 | 2): string =>
   made.roots.toString('base64', which * HASH, (which + 1) * HASH)
 
-const headText = (made: Made): string => {
+const headText = (world: World, made: Made): string => {
   const genesis = made.height === 0
+  const signer = signerOf(world, made.height)
+  const sign = signer === undefined ? NO_SIGN : signText(made.roots.subarray(3 * HASH), signer)
   return (
     `{"head":{"version":"${genesis ? 0 : 1}", "parentHash":"${genesis ? '' : base64(made, 0)}", ` +
     `"txMerkleHash":"${base64(made, 1)}", "txReceiptMerkleHash":"${base64(made, 2)}", ` +
     `"info":"${genesis ? '' : 'e30='}", "number":"${made.height}", "witness":"${made.witness}", "time":"${made.time}"}, ` +
-    `"sign":${NO_SIGN}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
+    `"sign":${sign}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
   )
 }
 
@@ -50,14 +54,22 @@ const listText = ({ height, texts, without }: Made): string | undefined => {
   return `{"status":"IRREVERSIBLE", "block_number":"${height}", "tx_list":[${shown.length === 1 ? shown[0] : shown.join(', ')}]}`
 }
 
+/** Hash of a block's first transaction. */
+const firstHash = ({ texts }: Made): string => /^\{"hash":"([^"]*)"/.exec(texts[0] ?? '')?.[1] ?? ''
+
 /** What the generated chain's node answers. `end()`: height of its head, which is irreversible. */
 export const generatedNode = (chain: Chain, end: () => number) => {
   const has = (height: bigint | number): boolean => height >= 0 && height <= end()
+  /** Heights by the hash of the block and of its base transaction. */
   const byHash = new Map<string, number>()
+  let indexed = 0
   const heightOf = (hash: string): number | undefined => {
     const last = Math.min(end(), FOUND_AMONG)
-    for (let height = byHash.size; height <= last; height += 1)
-      byHash.set(hashIn(chain.block(height), 3), height)
+    for (; indexed <= last; indexed += 1) {
+      const made = chain.block(indexed)
+      byHash.set(hashIn(made, 3), indexed)
+      if (indexed > 0) byHash.set(firstHash(made), indexed)
+    }
     const height = byHash.get(hash)
     return height === undefined || !has(height) ? undefined : height
   }
@@ -87,10 +99,17 @@ export const generatedNode = (chain: Chain, end: () => number) => {
       const whole = parseBool('complete', complete)
       if (typeof whole !== 'boolean') return whole
       const height = heightOf(hash)
-      return height === undefined ? BLOCK_NOT_FOUND : found(blockText(chain.block(height), whole))
+      return height === undefined || hashIn(chain.block(height), 3) !== hash
+        ? BLOCK_NOT_FOUND
+        : found(blockText(chain.block(height), whole))
     },
     transactionByHash: (hash: string): Answer => {
-      const place = placeOfHash(chain.settings.seed, hash)
+      const height = heightOf(hash)
+      const place =
+        placeOfHash(chain.settings.seed, hash) ??
+        (height === undefined || firstHash(chain.block(height)) !== hash
+          ? undefined
+          : { height, position: 0 })
       const text =
         place === undefined || !has(place.height)
           ? undefined
@@ -110,7 +129,7 @@ export const generatedNode = (chain: Chain, end: () => number) => {
         return refused(2, `invalid range ${range.start} to ${range.end}`)
       const heads: string[] = []
       for (let at = Number(range.start); at < Number(range.end) && has(at); at += 1)
-        heads.push(headText(chain.block(at)))
+        heads.push(headText(chain.world, chain.block(at)))
       return found(`{"block_list":[${heads.join(', ')}]}`)
     },
     transactionsByContract: (body: string): Answer => {

@@ -1,7 +1,7 @@
 import { baseTransactions } from './base-transaction.ts'
 import { base58Of32 } from './base58.ts'
 import { gasOf, userTransactions } from './content.ts'
-import { hashEncoded, hashHead, hashReceipt, merkleInto } from './hashing.ts'
+import { hashBase, hashEncoded, hashHead, hashReceipt, merkleInto } from './hashing.ts'
 import { blockTime } from './time.ts'
 import { writeTxHash } from './transaction-hash.ts'
 import { baseText, transactionText } from './transaction-text.ts'
@@ -47,7 +47,9 @@ export const blockMaker = (world: World): MakeBlock => {
     let without = NONE
     for (let position = 0; position < count; position += 1) {
       const at = position * HASH
-      writeTxHash(seed, height, position, hashes, at)
+      if (position < first)
+        hashBase({ height, seed, parent: witnessOf(world, height - 1).key, gas: parent.gas }, hashes, at)
+      else writeTxHash(seed, height, position, hashes, at)
       const hash = texts ? base58Of32(hashes, at) : ''
       const tx = position < first ? undefined : users[position - first]
       if (tx === undefined) {

@@ -1,5 +1,5 @@
 import { writeBlockTime } from './time.ts'
-import { STATUS, type Tx } from './transaction.ts'
+import { CHAIN, STATUS, type Tx } from './transaction.ts'
 
 /** Hashes are written into one buffer and hashed from there: nothing is allocated but the results. */
 const HASH = 32
@@ -107,6 +107,44 @@ const encode = (tx: Leaf, hashes: Buffer, at: number): void => {
     text(content)
     scratch.writeInt32BE(end - start - 4, start)
   }
+}
+
+const GAS = 100
+const BASE_GAS_LIMIT = 100_000_000
+
+/** What is hashed of a base transaction varies in this. */
+export type HashedBase = {
+  readonly height: number
+  readonly seed: number
+  /** Key of the parent's witness, and the parent's gas × 100. */
+  readonly parent: string
+  readonly gas: number
+}
+
+/** Hash of a base transaction (go-iost core/tx, Tx.ToBytes): it has no signatures, so its text gives it. */
+export const hashBase = ({ height, seed, parent, gas }: HashedBase, into: Buffer, at: number): void => {
+  end = writeBlockTime(seed, height, scratch, 0)
+  long(0)
+  long(GAS)
+  long(BASE_GAS_LIMIT)
+  long(0)
+  int(CHAIN)
+  // Nothing reserved, no signers, one action.
+  int(0)
+  int(0)
+  int(1)
+  nested(() => {
+    text('base.iost')
+    text('exec')
+    text(`[{"parent":["${parent}", "${gas}", false]}]`)
+  })
+  // No limits, no signatures, no referred transaction.
+  int(0)
+  int(0)
+  int(0)
+  text('base.iost')
+  int(0)
+  hashScratch(end, into, at)
 }
 
 /** Root over `count` hashes at the beginning of `leaves`, which is used up; into `into` at `at`. */

@@ -1,8 +1,7 @@
 import { statusText } from './hashing.ts'
 import { blockMs } from './time.ts'
-import type { Tx } from './transaction.ts'
+import { CHAIN, type Tx } from './transaction.ts'
 
-const CHAIN = 1024
 const GAS_DECIMALS = 100
 /** Signed a little before the block, good for 90 seconds. */
 const BEFORE_MS = 300

@@ -1,3 +1,6 @@
+/** Id of the generated chain. */
+export const CHAIN = 1024
+
 /**
  * A transaction with what it does, told twice: in the node's words (actions, receipts) and, for the truth, as plain
  * effects and parties. Whoever reads the words must come to the effects.

@@ -2,6 +2,7 @@ import { CONTRACTS, type CyclePlan, cyclePlan, HUB_INDEX, type Needs, needsOf } 
 import { accountNames, HUB, keyOf, producerName } from './names.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 import type { Settings } from './settings.ts'
+import { type SigningKey, signingKey } from './signing.ts'
 import { txHash } from './transaction-hash.ts'
 
 /** What is made once from the settings and then only read. */
@@ -13,7 +14,7 @@ export type World = {
   /** Name of an account by number. */
   account(index: number): string
   /** Producers by number: account and signing key. */
-  readonly producers: readonly { readonly account: string; readonly key: string }[]
+  readonly producers: readonly (SigningKey & { readonly account: string })[]
   /** Ids of the contracts that block 1 deploys. */
   readonly contracts: readonly string[]
   /** Keys of ordinary accounts: few, as nobody looks at them. */
@@ -29,7 +30,6 @@ export const DAWN_TRANSACTIONS = 16
 export const DAWN_ACCOUNTS_FROM = 2
 export const DAWN_PER_BLOCK = DAWN_ACCOUNTS * DAWN_TRANSACTIONS
 const KEYS = 64
-const PRODUCER_KEYS = 10_000
 
 export const worldOf = (settings: Settings): World => {
   const { seed, holders, voters } = settings
@@ -44,7 +44,7 @@ export const worldOf = (settings: Settings): World => {
     account: index => (index === HUB_INDEX ? HUB : name(index)),
     producers: Array.from({ length: settings.producers }, (_, index) => ({
       account: producerName(index),
-      key: keyOf(seed, PRODUCER_KEYS + index),
+      ...signingKey(seed, index),
     })),
     // Position 0 of block 1 is its base transaction.
     contracts: Array.from({ length: CONTRACTS }, (_, index) => `Contract${txHash(seed, 1, 1 + index)}`),
@@ -56,11 +56,10 @@ export const worldOf = (settings: Settings): World => {
 /** Blocks that one producer makes in a row. */
 const TURN = 6
 
-/** Who signs a block; genesis is nobody's (`0`). */
-export const witnessOf = (
-  { producers }: World,
-  height: number,
-): { readonly account: string; readonly key: string } =>
-  height === 0
-    ? { account: '0', key: '0' }
-    : (producers[Math.floor(height / TURN) % producers.length] ?? { account: '0', key: '0' })
+/** Who signs a block; genesis is nobody's. */
+export const signerOf = ({ producers }: World, height: number): World['producers'][number] | undefined =>
+  height === 0 ? undefined : producers[Math.floor(height / TURN) % producers.length]
+
+/** Whose block it is; genesis is nobody's (`0`). */
+export const witnessOf = (world: World, height: number): { readonly account: string; readonly key: string } =>
+  signerOf(world, height) ?? { account: '0', key: '0' }

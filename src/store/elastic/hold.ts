@@ -19,6 +19,7 @@ export const keepHold = (bulk: Bulk, names: Names, acquired: Held, leaseMs: numb
       state === 'lost'
         ? `Another loader took ${names.prefix} over.`
         : `This loader has released ${names.prefix}.`,
+      { retryable: state === 'lost' },
     )
   }
   const set = (next: Next): Promise<void> => {

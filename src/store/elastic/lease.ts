@@ -42,7 +42,9 @@ export const acquire = async (
   const next = { ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)), owner, renewed: bulk.pace.now() }
   const held = await compareAndSet(bulk, names, next, seen)
   if (held === undefined)
-    throw new Failure('conflict', `Another loader took ${names.prefix} at the same moment.`)
+    throw new Failure('conflict', `Another loader took ${names.prefix} at the same moment.`, {
+      retryable: true,
+    })
   return held
 }
 
@@ -69,6 +71,7 @@ const freeCheckpoint = async (
     if (signs === SIGNS_OF_LIFE)
       throw new Failure('conflict', `Another loader is writing ${names.prefix} at ${bulk.connection.url}.`, {
         help: 'Stop it first; one store has one loader.',
+        retryable: true,
       })
     await bulk.pace.sleep(signEveryMs(leaseMs) / 2)
     seen = await readCheckpoint(bulk.connection, names)

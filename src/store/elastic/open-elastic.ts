@@ -96,7 +96,10 @@ export const openElastic = (options: ElasticOptions): Store => {
   let writer: Writer | undefined
 
   const takeOver = async (identity: Identity): Promise<Writer> => {
-    if (writing) throw new Failure('conflict', `Another loader of this process is writing ${names.prefix}.`)
+    if (writing)
+      throw new Failure('conflict', `Another loader of this process is writing ${names.prefix}.`, {
+        retryable: true,
+      })
     const onRelease = () => {
       writing = false
       writer = undefined

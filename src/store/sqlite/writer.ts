@@ -60,6 +60,7 @@ export const refuseSecond = (connection: Connection, name: string): never => {
   const who = owner === undefined ? '' : ` (process ${owner.pid}, since ${owner.since})`
   throw new Failure('conflict', `Another loader is writing to ${name}${who}.`, {
     help: 'Stop it first, or load into another store.',
+    retryable: true,
   })
 }
 
@@ -91,6 +92,7 @@ const writerOf = ({ name, pen, reader, owner, unlock, ...begun }: Parts): Writer
         throw new Failure(
           'conflict',
           `Another loader took ${name} over (process ${now?.pid}, since ${now?.since}).`,
+          { retryable: true },
         )
       if (!pen.isInPlace())
         throw new Failure('conflict', `${name} was removed or replaced while it was being loaded.`)

@@ -1,0 +1,95 @@
+import { unitsOf } from './amount.ts'
+import { base58Bytes } from './base58.ts'
+import type { Action, Transaction } from './block.ts'
+import { encodeSimple } from './encode-simple.ts'
+import { sha3 } from './hash.ts'
+import type { Signature } from './signature.ts'
+
+/** What is hashed of a transaction. Gas × 100; hashes as bytes. */
+export type HashedTransaction = {
+  readonly time: bigint
+  readonly expiration: bigint
+  readonly gasRatio: bigint
+  readonly gasLimit: bigint
+  readonly delay: bigint
+  readonly chainId: number
+  readonly reserved: Uint8Array
+  readonly signers: readonly string[]
+  readonly actions: readonly Action[]
+  readonly amountLimit: readonly { readonly token: string; readonly value: string }[]
+  readonly signs: readonly Signature[]
+  readonly referredTx: Uint8Array
+  readonly publisher: string
+  readonly publishSigns: readonly Signature[]
+}
+
+const encodedSign = ({ algorithm, sig, pubKey }: Signature): Uint8Array =>
+  Buffer.concat([Uint8Array.of(algorithm), encodeSimple([sig, pubKey])])
+
+/** A transaction's hash (go-iost core/tx, Tx.ToBytes at level Full). */
+export const transactionHash = (tx: HashedTransaction): Uint8Array =>
+  sha3(
+    encodeSimple([
+      tx.time,
+      tx.expiration,
+      tx.gasRatio,
+      tx.gasLimit,
+      tx.delay,
+      tx.chainId,
+      tx.reserved,
+      tx.signers.length,
+      ...tx.signers,
+      tx.actions.length,
+      ...tx.actions.map(({ contract, actionName, data }) => encodeSimple([contract, actionName, data])),
+      tx.amountLimit.length,
+      ...tx.amountLimit.map(({ token, value }) => encodeSimple([token, value])),
+      tx.signs.length,
+      ...tx.signs.map(encodedSign),
+      tx.referredTx,
+      tx.publisher,
+      tx.publishSigns.length,
+      ...tx.publishSigns.map(encodedSign),
+    ]),
+  )
+
+/** Gas has two decimals in the node's JSON. */
+const GAS_DECIMALS = 2
+const NOTHING = new Uint8Array()
+
+/** What a transaction of the node's JSON tells of what is hashed: all but the signatures and what is reserved. */
+export const hashedPartOf = (tx: Transaction): HashedTransaction => ({
+  time: tx.time,
+  expiration: tx.expiration,
+  gasRatio: unitsOf(tx.gasRatio, GAS_DECIMALS) ?? -1n,
+  gasLimit: unitsOf(tx.gasLimit, GAS_DECIMALS) ?? -1n,
+  delay: tx.delay,
+  chainId: tx.chainId,
+  reserved: NOTHING,
+  signers: tx.signers,
+  actions: tx.actions,
+  amountLimit: tx.amountLimit,
+  signs: [],
+  referredTx: base58Bytes(tx.referredTx) ?? NOTHING,
+  publisher: tx.publisher,
+  publishSigns: [],
+})
+
+const FIELDS = [
+  'time',
+  'expiration',
+  'gasRatio',
+  'gasLimit',
+  'delay',
+  'chainId',
+  'signers',
+  'actions',
+  'amountLimit',
+  'referredTx',
+  'publisher',
+] as const
+
+/** The first field in which a transaction of the node's JSON is not the one that was hashed; undefined: none. */
+export const differingField = (tx: Transaction, hashed: HashedTransaction): string | undefined => {
+  const told = hashedPartOf(tx)
+  return FIELDS.find(field => !Bun.deepEquals(told[field], hashed[field], true))
+}

@@ -1,0 +1,97 @@
+import { Failure } from '#failure/failure.ts'
+import { Refused } from '#node/call.ts'
+import { type Clock, systemClock } from '#node/clock.ts'
+import { joinSignals } from '#node/signals.ts'
+import type { Log } from './progress.ts'
+
+/**
+ * How much a load puts up with. `waitMs`: what a node or store may mend is asked for again, until nothing was loaded
+ * for so long. `always`: whatever happens, for what serves meanwhile must go on.
+ */
+export type Patience = { readonly waitMs: number } | 'always'
+
+/** The node has another block where the store ends. It may say better the next time; `repair` helps if it does not. */
+export class OtherEnd extends Failure {}
+
+/** Whether asking again may help. Without patience only what passes by itself is waited for. */
+export const mayMend = (failed: unknown, patience: Patience | undefined): boolean => {
+  if (patience === 'always') return true
+  if (!(failed instanceof Failure)) return false
+  // Another loader may end, but that takes as long as it takes: a supervisor starts this one again.
+  if (failed.kind !== 'conflict' && failed.retryable) return true
+  if (patience === undefined) return false
+  if (failed instanceof OtherEnd) return patience.waitMs === Number.POSITIVE_INFINITY
+  return failed.kind === 'bad_block' || failed instanceof Refused
+}
+
+/** Failures in a row after which also trouble that passes by itself is an alarm: half a minute. */
+const ALARM_AFTER = 7
+
+/** Tells of a pause; loud when it is no mere silence of a node or store, or a long one. */
+export const tellPause = (
+  log: Log,
+  failed: unknown,
+  fields: { readonly attempt: number; readonly height: number; readonly pauseMs: number },
+): void => {
+  const passing = failed instanceof Failure && failed.retryable && failed.kind !== 'conflict'
+  const help = failed instanceof Failure ? failed.help : undefined
+  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', 'Loading paused, trying again.', {
+    reason: failed instanceof Error ? failed.message : String(failed),
+    ...(help === undefined ? {} : { help }),
+    height: fields.height,
+    pause_ms: Math.round(fields.pauseMs),
+  })
+}
+
+/** Time without progress, until it is over. */
+export type Waiting = {
+  /** Aborts when the caller's does, and when the time is over. */
+  readonly signal: AbortSignal
+  over(): boolean
+  /** Something was loaded: time begins anew. */
+  progress(): void
+  end(): void
+}
+
+/** Begins to count the time a load may go without progress. */
+export const waiting = (
+  patience: Patience | undefined,
+  { signal, after = systemClock.after }: { readonly signal: AbortSignal; readonly after?: Clock['after'] },
+): Waiting => {
+  const ends = joinSignals(signal)
+  let over = false
+  let cancel = (): void => undefined
+  const progress = (): void => {
+    cancel()
+    if (typeof patience !== 'object' || patience.waitMs === Number.POSITIVE_INFINITY) return
+    cancel = after(patience.waitMs, () => {
+      over = true
+      ends.abort('no progress')
+    })
+  }
+  progress()
+  return {
+    signal: ends.signal,
+    over: () => over,
+    progress,
+    end: () => {
+      cancel()
+      ends.release()
+    },
+  }
+}
+
+/** The Failure of a load that waited in vain; `last` is what it waited for. */
+export const inVain = (last: unknown): Failure =>
+  new Failure(
+    'unavailable',
+    `Nothing could be loaded for as long as --wait allows: ${last instanceof Error ? last.message : 'no answer came'}`,
+    {
+      help:
+        last instanceof Failure && last.help !== undefined
+          ? last.help
+          : 'Start it again; it goes on where it ended. --wait sets how long it waits.',
+      cause: last,
+      retryable: true,
+    },
+  )

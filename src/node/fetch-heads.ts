@@ -1,0 +1,87 @@
+import { encodeBase58 } from '#chain/base58.ts'
+import { decodeRawHeads, headHash, headHashBytes, type RawHead } from '#chain/raw-head.ts'
+import { decodeSignature, signatureFault } from '#chain/signature.ts'
+import { Failure } from '#failure/failure.ts'
+import { ask, Refused } from './call.ts'
+import { type Fetching, SIGNED_HELP } from './fetching.ts'
+
+export type Range = { readonly from: number; readonly to: number }
+
+const bad = (height: number, reason: string, help?: string): Failure =>
+  new Failure('bad_block', `Block ${height}: ${reason}.`, {
+    details: { height },
+    ...(help === undefined ? {} : { help }),
+  })
+
+/**
+ * Raw heads `from` … `to`, each the child of the one before. Unless only `linked` is to be proved, the last one carries a
+ * valid signature, which proves them all. Throws Failure 'bad_block', `Refused`, `TooLarge`.
+ */
+export const fetchHeads = (
+  fetching: Fetching,
+  { from, to }: Range,
+  signal?: AbortSignal,
+): Promise<readonly RawHead[]> =>
+  ask(
+    fetching.asking,
+    {
+      what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
+      path: '/getBlockHeaderByRange',
+      body: JSON.stringify({ start: from, end: to + 1 }),
+      decode: text => {
+        const heads = decodeRawHeads(text)
+        requireRun(heads, { from, to })
+        const last = heads.at(-1)
+        if (fetching.prove !== 'linked' && last !== undefined) requireSigned(last)
+        return heads
+      },
+    },
+    signal,
+  )
+
+const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
+  let parent: string | undefined
+  for (const [at, head] of heads.entries()) {
+    if (head.height !== from + at) throw bad(from + at, `a head of block ${head.height} came in its place`)
+    const named = encodeBase58(head.parentHash)
+    if (parent !== undefined && named !== parent)
+      throw bad(head.height, `parent hash is ${named}, block ${head.height - 1} has ${parent}`)
+    parent = headHash(head)
+  }
+  if (heads.length !== to - from + 1)
+    throw bad(
+      from + heads.length,
+      `the node gives no head of it, and only --prove linked does without`,
+      SIGNED_HELP,
+    )
+}
+
+/** The witness whose valid signature a head carries; undefined for genesis, which nobody signs. Throws Failure 'bad_block'. */
+export const requireSigned = (head: RawHead): string | undefined => {
+  if (head.height === 0) return undefined
+  const sign = decodeSignature(head.sign, { above: { key: 'head' }, key: 'sign' })
+  const fault = signatureFault(headHashBytes(head), head.witness, sign)
+  if (fault !== undefined)
+    throw bad(head.height, `${fault}; only with --prove linked is it believed without`, SIGNED_HELP)
+  return head.witness
+}
+
+/** The head of one block whose signature must be had. Throws as `fetchHeads`, and 'bad_block' when it is refused. */
+export const fetchSignedHead = async (
+  fetching: Fetching,
+  height: number,
+  signal?: AbortSignal,
+): Promise<RawHead> => {
+  try {
+    const [head] = await fetchHeads(fetching, { from: height, to: height }, signal)
+    if (head === undefined) throw new Failure('defect', `No head of block ${height}.`)
+    return head
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    throw new Failure(
+      'bad_block',
+      `Block ${height}: its signature is not to be had, and only with --prove linked is it believed without: ${error.message}`,
+      { cause: error, details: { height }, help: SIGNED_HELP },
+    )
+  }
+}

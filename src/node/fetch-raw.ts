@@ -1,0 +1,59 @@
+import type { Block } from '#chain/block.ts'
+import { checkBlock, lossyReceipts } from '#chain/check.ts'
+import { checkWhole } from '#chain/check-whole.ts'
+import { decodeRawBlock, type RawBlock } from '#chain/raw-block.ts'
+import { ask } from './call.ts'
+import type { Fetching } from './fetching.ts'
+
+/** A block's raw form, which must pass `check`: it throws Failure 'bad_block'. */
+const fetchRaw = (
+  { asking }: Fetching,
+  height: number,
+  check: (raw: RawBlock) => void,
+  signal?: AbortSignal,
+): Promise<RawBlock> =>
+  ask(
+    asking,
+    {
+      what: `raw block ${height}`,
+      path: `/getRawBlockByNumber/${height}/true`,
+      bytes: true,
+      decode: text => {
+        const raw = decodeRawBlock(text)
+        check(raw)
+        return raw
+      },
+    },
+    signal,
+  )
+
+/** Proves the text of a block's transactions by its raw form. Throws Failure 'bad_block', `Refused`. */
+export const proveWhole = async (fetching: Fetching, block: Block, signal?: AbortSignal): Promise<void> => {
+  await fetchRaw(fetching, block.height, raw => checkWhole(block, raw), signal)
+}
+
+/**
+ * Checks a block some of whose receipts lost bytes in the node's JSON, with just those taken from its raw form; how many
+ * they are. Throws Failure 'bad_block', `Refused`.
+ */
+export const proveLost = async (
+  fetching: Fetching,
+  block: Block,
+  known: { readonly parent: string | undefined; readonly info: Uint8Array | undefined },
+  signal?: AbortSignal,
+): Promise<number> => {
+  const lossy = lossyReceipts(block)
+  const check = (raw: RawBlock): void => {
+    const receipts = new Map(
+      lossy.flatMap(index => {
+        const receipt = raw.receipts[index]
+        return receipt === undefined ? [] : [[index, receipt] as const]
+      }),
+    )
+    const { info, parent } = known
+    checkBlock(block, parent, block.height, { receipts, ...(info === undefined ? {} : { info }) })
+  }
+  await fetchRaw(fetching, block.height, check, signal)
+  fetching.tell({ type: 'lost_bytes', height: block.height, receipts: lossy.length })
+  return lossy.length
+}

@@ -1,0 +1,25 @@
+import type { ProofLevel } from '#chain/proof.ts'
+import type { Asking } from './call.ts'
+import type { RangeSize } from './range-size.ts'
+
+/** What an operator should know of while blocks are fetched. */
+export type BlockEvent =
+  /** Receipts of a block whose bytes the node's JSON had lost were proved by its raw form. */
+  | { readonly type: 'lost_bytes'; readonly height: number; readonly receipts: number }
+  /** The texts of transactions near the head are not proved: the node does not give this raw block. Told once. */
+  | { readonly type: 'no_raw'; readonly height: number; readonly reason: string }
+
+/** What fetching blocks needs. */
+export type Fetching = {
+  readonly asking: Asking
+  readonly size: RangeSize
+  /** How far blocks must be proved. */
+  readonly prove: ProofLevel
+  /** Whether `whole` is proved beyond that where the node gives raw blocks. */
+  readonly wholeIfGiven: boolean
+  readonly tell: (event: BlockEvent) => void
+}
+
+/** What to do about a node whose signatures are not to be had. */
+export const SIGNED_HELP =
+  'Use a node that gives signatures; --prove linked does without, and believes a chain by its hashes alone.'

@@ -1,0 +1,24 @@
+import { lookup } from 'node:dns/promises'
+import { Failure } from '#failure/failure.ts'
+
+/**
+ * Refuses ('usage') nodes of which no host name exists: a slip of the keyboard, which no waiting mends. A name server
+ * that does not answer says nothing about a name.
+ */
+export const requireKnownHosts = async (urls: readonly string[]): Promise<void> => {
+  const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))
+  const exist = await Promise.all(hosts.map(exists))
+  if (exist.includes(true)) return
+  throw new Failure('usage', `The host of --node is not known: ${hosts.join(', ')}.`, {
+    help: 'Check the name in --node (IOSTLENS_NODE), such as http://127.0.0.1:30001.',
+  })
+}
+
+const exists = async (host: string): Promise<boolean> => {
+  try {
+    await lookup(host)
+    return true
+  } catch (error) {
+    return (error as { readonly code?: unknown }).code !== 'ENOTFOUND'
+  }
+}

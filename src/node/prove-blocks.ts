@@ -1,0 +1,118 @@
+import type { Block } from '#chain/block.ts'
+import { isWholeByItself } from '#chain/check-whole.ts'
+import { changesProducers, namesKeySilently } from '#chain/producer-words.ts'
+import type { Proof } from '#chain/proof.ts'
+import { headHash, type RawHead } from '#chain/raw-head.ts'
+import { Failure } from '#failure/failure.ts'
+import { Refused } from './call.ts'
+import { fetchSignedHead, requireSigned } from './fetch-heads.ts'
+import { proveWhole } from './fetch-raw.ts'
+import type { Found } from './fetch-single.ts'
+import { type Fetching, SIGNED_HELP } from './fetching.ts'
+
+/** A block and how far it was proved. */
+export type Proven = { readonly block: Block; readonly proof: Proof }
+
+/** Blocks whose raw form is asked for at the same time. */
+const AT_ONCE = 4
+
+/**
+ * Proves a run of linked blocks as far as is asked. A signature is checked of the last one, which covers all before it,
+ * and of every block that changes who produces: so whose keys count can be judged, block by block, from proved state.
+ * Throws Failure 'bad_block'.
+ */
+export const proveBlocks = async (
+  fetching: Fetching,
+  found: readonly Found[],
+  signal?: AbortSignal,
+): Promise<readonly Proven[]> => {
+  const proven: Proven[] = []
+  for (let at = 0; at < found.length; at += AT_ONCE) {
+    const some = found.slice(at, at + AT_ONCE)
+    proven.push(
+      ...(await Promise.all(
+        some.map((each, offset) => proveOne(fetching, each, at + offset === found.length - 1, signal)),
+      )),
+    )
+  }
+  return proven
+}
+
+const proveOne = async (
+  fetching: Fetching,
+  { block, head, lost }: Found,
+  last: boolean,
+  signal: AbortSignal | undefined,
+): Promise<Proven> => {
+  const also = lost === undefined ? {} : { lost }
+  if (fetching.prove === 'linked') return { block, proof: { level: 'linked', ...also } }
+  const signedBy = last || changesProducers(block) ? await signerOf(fetching, block, head, signal) : undefined
+  if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }
+  const level = (await isWhole(fetching, block, signal)) ? 'whole' : 'signed'
+  return { block, proof: { level, ...(signedBy === undefined ? {} : { signedBy }), ...also } }
+}
+
+/** Whose signature a block's head carries; undefined for genesis. */
+const signerOf = async (
+  fetching: Fetching,
+  block: Block,
+  known: RawHead | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> => {
+  if (block.height === 0) return undefined
+  if (known !== undefined) {
+    try {
+      return requireSigned(known)
+    } catch {
+      // The range's last signature proved the head; its own may be had elsewhere.
+    }
+  }
+  const head = await fetchSignedHead(fetching, block.height, signal)
+  if (headHash(head) !== block.hash)
+    throw new Failure(
+      'bad_block',
+      `Block ${block.height}: hash is ${block.hash}, its signed head has ${headHash(head)}.`,
+      { details: { height: block.height } },
+    )
+  return head.witness
+}
+
+/**
+ * Whether the level `whole` is reached where it counts as such. A block in which an action alone gives a producer a key is
+ * proved whole at any rate: its text says whose signatures count.
+ */
+const isWhole = async (
+  fetching: Fetching,
+  block: Block,
+  signal: AbortSignal | undefined,
+): Promise<boolean> => {
+  // Genesis has no signatures to be had; whoever trusts its hash names the chain.
+  if (block.height === 0) return false
+  const { prove, wholeIfGiven } = fetching
+  const wanted = prove === 'whole' || wholeIfGiven
+  if (isWholeByItself(block)) return wanted
+  const must = prove === 'whole' || namesKeySilently(block)
+  if (!must && !wanted) return false
+  try {
+    await proveWhole(fetching, block, signal)
+    return wanted
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    if (!must) {
+      fetching.tell({ type: 'no_raw', height: block.height, reason: error.reason })
+      return false
+    }
+    throw new Failure(
+      'bad_block',
+      `Block ${block.height}: the texts of its transactions can not be proved: ${error.message}`,
+      {
+        cause: error,
+        details: { height: block.height },
+        help:
+          prove === 'whole'
+            ? 'Use a node that gives raw blocks; --prove signed does without.'
+            : `Its actions give a producer a key. ${SIGNED_HELP}`,
+      },
+    )
+  }
+}

@@ -1,0 +1,28 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+import { base58Of32 } from './base58.ts'
+import { mix } from './random.ts'
+
+const KEY_BYTES = 32
+/** An ed25519 private key in the form of PKCS#8 begins with this (RFC 8410). */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/** A pair of keys that blocks are signed with. */
+export type SigningKey = {
+  /** Public, base58 of 32 bytes. */
+  readonly key: string
+  readonly bytes: Uint8Array
+  readonly secret: KeyObject
+}
+
+/** The ed25519 pair of a number. */
+export const signingKey = (seed: number, index: number): SigningKey => {
+  const drawn = Buffer.alloc(KEY_BYTES)
+  for (let at = 0; at < KEY_BYTES; at += 1) drawn[at] = mix(seed, 907, index, at) & 255
+  const secret = createPrivateKey({ key: Buffer.concat([PKCS8, drawn]), format: 'der', type: 'pkcs8' })
+  const bytes = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES)
+  return { key: base58Of32(bytes, 0), bytes, secret }
+}
+
+/** A signature of a block's hash in the form of the node's storage. */
+export const signText = (hash: Uint8Array, { bytes, secret }: SigningKey): string =>
+  `{"algorithm":2, "sig":"${sign(null, hash, secret).toString('base64')}", "pubKey":"${Buffer.from(bytes).toString('base64')}"}`
