@@ -1,9 +1,16 @@
+import { lineWriter } from '#cli/line-writer.ts'
 import { run } from '#cli/run.ts'
 import { createScreen } from '#cli/screen.ts'
 import { stopSignal } from '#cli/stop.ts'
 import { version } from '../package.json'
 
 const { stderr, stdout } = process
+
+/** A reader of the log that has stalled keeps the process no longer than this at its end, in milliseconds. */
+const LAST_LINES_MS = 1_000
+const log = lineWriter((text, done) => stderr.write(text, done), {
+  dropped: count => `${count} log lines were dropped: whoever reads them was too slow.\n`,
+})
 
 // Whoever read our output has gone (`iostlens indices print | head`): not a fault.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
@@ -13,7 +20,7 @@ const code = await run(process.argv.slice(2), {
   environment: process.env,
   out: line => stdout.write(`${line}\n`),
   screen: createScreen({
-    write: text => stderr.write(text),
+    write: log.write,
     isTerminal: stderr.isTTY === true,
     // 0 where a terminal does not say how wide it is.
     columns: () => stderr.columns || 80,
@@ -22,4 +29,5 @@ const code = await run(process.argv.slice(2), {
 })
 
 // Connections kept alive must not keep the process; what was written to a pipe must arrive first.
+await log.written(Bun.sleep(LAST_LINES_MS))
 stdout.write('', () => process.exit(code))

@@ -26,7 +26,7 @@ export const inProcessSection = async (bench: Bench): Promise<string> => {
   ]
   const pages = lists.flatMap(({ name, key, last }) => {
     const page = (view: View, number: number) =>
-      pageOfRecords(view, key, { page: BigInt(number), size: SIZE, sort: 'desc' })
+      pageOfRecords({ view, node: undefined }, key, { page: BigInt(number), size: SIZE, sort: 'desc' })
     return [
       ask(`${name}, first page`, view => page(view, 1)),
       ask(`${name}, middle pages`, (view, n) => page(view, (last >> 1) + (n % (last >> 2)))),

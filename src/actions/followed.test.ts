@@ -57,6 +57,25 @@ describe('a service that follows a node', () => {
       await ask('get-block-tx', { number: '804' }),
     )
   })
+  test('lists: what a range asks for beyond the loaded height is not denied while the load is far behind', async () => {
+    const lists = [
+      ['get-account-tx', { account: 'admin' }],
+      ['get-contract-tx', { contract: 'token.iost' }],
+      ['get-subaccount-list', { account: 'admin' }],
+    ] as const
+    for (const [action, params] of lists) {
+      const beyond = (range: Readonly<Record<string, string>>) =>
+        refusal(asked(action, { ...params, ...range }))
+      expect(await beyond({ start_block: '101' })).toEqual({
+        kind: 'loading',
+        en: "What 'start_block' 101 asks for is not known yet: loaded up to block 100 of 4851.",
+        zh: "'start_block' 101 所查询的内容 暂未找到：已加载到区块 100，共 4851。",
+      })
+      expect(await beyond({ end_block: '4000' })).toMatchObject({ kind: 'loading' })
+      expect(await beyond({ start_time: '2100-01-01T00:00:00Z' })).toMatchObject({ kind: 'loading' })
+      expect(await asked(action, { ...params, end_block: '100' })).toHaveProperty('total')
+    }
+  })
   test('get-latest-block, get-overview: the head of the chain beside the published height', async () => {
     expect((await asked('get-latest-block')).block.number).toBe(4851)
     const { head_block, lib_block } = await asked('get-overview')

@@ -25,7 +25,7 @@ export const getAccountTx = defineAction({
   run: async (context, { account, ...asked }) => {
     const { view, compat } = context
     const name = await ownerOf(context, account)
-    const { total, docs } = await pageOfRecords(view, listOf.account(name), asked)
+    const { total, docs } = await pageOfRecords(context, listOf.account(name), asked)
     const transactions = await rowsFrom(view, docs, { contract: 'compat', compat })
     return { transactions, page: rawOf(asked.page), size: asked.size, total }
   },

@@ -27,7 +27,7 @@ export const getContractTx = defineAction({
     const { view, compat } = context
     if ((await view.get(contracts, id)) === undefined) throw unknown(context, 'contract', id)
     const list = action_name === undefined ? listOf.contract(id) : listOf.action(id, action_name)
-    const { total, docs } = await pageOfRecords(view, list, asked)
+    const { total, docs } = await pageOfRecords(context, list, asked)
     const transactions = await rowsFrom(view, docs, { contract: 'always', compat })
     return { transactions, page: rawOf(asked.page), size: asked.size, total }
   },

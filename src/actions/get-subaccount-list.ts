@@ -33,7 +33,7 @@ export const getSubaccountList = defineAction({
   run: async (context, { account: name, ...asked }) => {
     const { view } = context
     if ((await view.get(accounts, name)) === undefined) throw unknown(context, 'account', name)
-    const { total, docs } = await pageOfRecords(view, listOf.created(name), asked)
+    const { total, docs } = await pageOfRecords(context, listOf.created(name), asked)
     return {
       accounts: docs.map(doc => ({
         name: doc.to,

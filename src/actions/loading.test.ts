@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import type { Failure } from '#failure/failure.ts'
 import type { View } from '#store/port.ts'
 import { spokenNode } from '#test/spoken-node.ts'
-import { absent } from './loading.ts'
+import { absent, refuseBeyondLoaded } from './loading.ts'
 
 const what = { en: "Account 'x'", zh: "账户 'x'" }
 const at = (height: number, lib: number) => ({ at: { height, hash: '', time: 0n, lib } }) as View
@@ -30,5 +31,36 @@ describe('absent', () => {
   test('absent: the larger of the stored and the followed node last irreversible block counts', () => {
     expect(say(5000, 5000, 9000)).toEqual(loading(5000, 9000) as never)
     expect(say(5000, 9000, 5000)).toEqual(loading(5000, 9000) as never)
+  })
+})
+
+describe('refuseBeyondLoaded', () => {
+  const view = (height: number, lib: number) => ({ at: { height, hash: '', time: 50n, lib } }) as View
+  const refusal = (range: Parameters<typeof refuseBeyondLoaded>[1], lib = 6001, node?: number) => {
+    try {
+      refuseBeyondLoaded(
+        { view: view(5000, lib), node: node === undefined ? undefined : spokenNode({}, { libBlock: node }) },
+        range,
+      )
+    } catch (error) {
+      const { kind, message } = error as Failure
+      return `${kind}: ${message}`
+    }
+    return undefined
+  }
+  const told = (what: string, last = 6001) =>
+    `loading: What ${what} asks for is not known yet: loaded up to block 5000 of ${last}.`
+
+  test('either end of either kind, beyond what is loaded', () => {
+    expect(refusal({ start_block: 5001n })).toBe(told("'start_block' 5001"))
+    expect(refusal({ start_block: 1n, end_block: 5001n })).toBe(told("'end_block' 5001"))
+    expect(refusal({ start_time: 51n })).toBe(told("'start_time' 51"))
+    expect(refusal({ start_time: 1n, end_time: 51n }, 5000, 9000)).toBe(told("'end_time' 51", 9000))
+  })
+  test('not within what is loaded, nor when the load is not far behind', () => {
+    expect(refusal({})).toBeUndefined()
+    expect(refusal({ start_block: 5000n, end_block: 5000n, start_time: 50n, end_time: 50n })).toBeUndefined()
+    expect(refusal({ start_block: 5001n, end_time: 51n }, 6000)).toBeUndefined()
+    expect(refusal({ start_block: 5001n }, 5000, 6000)).toBeUndefined()
   })
 })

@@ -2,6 +2,8 @@ import { type ListDoc, lists } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { ordinalsFor } from '#store/page.ts'
 import type { Moment, View } from '#store/port.ts'
+import type { Context } from './define.ts'
+import { refuseBeyondLoaded } from './loading.ts'
 import { countPassing } from './ordinal-search.ts'
 import { offsetFor } from './paging.ts'
 import type { Range } from './range.ts'
@@ -13,12 +15,17 @@ type RecordPage = Range & {
   readonly sort: 'asc' | 'desc'
 }
 
-/** Rows of a list in the order asked for, and how many there are in all; a list nobody is in has none. */
+/**
+ * Rows of a list in the order asked for, and how many there are in all; a list nobody is in has none. Throws 'loading'
+ * for a range beyond what is loaded.
+ */
 export const pageOfRecords = async (
-  view: View,
+  context: Pick<Context, 'view' | 'node'>,
   list: string,
   { page, size, sort, ...range }: RecordPage,
 ): Promise<{ readonly total: number; readonly docs: readonly RecordDoc[] }> => {
+  refuseBeyondLoaded(context, range)
+  const { view } = context
   const found = await view.get(lists, list)
   if (found === undefined) return { total: 0, docs: [] }
   const { before, total } = await rowsWithin(view, found, range)

@@ -39,8 +39,10 @@ export type AppOptions = {
   readonly testKey?: string
 }
 
-/** A GET has no body worth reading; Bun itself answers 413 beyond this. */
-const MAX_BODY_BYTES = 65_536
+/** No body is ever read, so none is too long: Bun itself would answer 413, without a body of its own. */
+const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER
+/** A connection on which nothing moves is closed: after a request's deadline, but no later than Bun allows. */
+const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
 
 /**
  * The whole service as one Elysia app: `app.handle(request)` in tests, `app.listen` for real. Every path answers; none
@@ -72,7 +74,7 @@ export const createApp = (options: AppOptions): Elysia => {
   const app: Elysia = new Elysia({
     systemRouter: false,
     nativeStaticResponse: false,
-    serve: { maxRequestBodySize: MAX_BODY_BYTES },
+    serve: { maxRequestBodySize: MAX_BODY_BYTES, idleTimeout: idleSeconds(deadlineMs) },
   })
   app
     .onRequest(({ request }) =>
@@ -92,6 +94,11 @@ export const createApp = (options: AppOptions): Elysia => {
       code === 'NOT_FOUND' ? handlers.unknown(request) : open('error', () => Promise.reject(error))(request),
     )
   return app
+}
+
+const idleSeconds = (deadlineMs: number): number => {
+  const { least, most, afterDeadline } = IDLE_SECONDS
+  return Math.min(most, Math.max(least, Math.ceil(deadlineMs / 1_000) + afterDeadline))
 }
 
 const notFound: Handler = async ({ path }) => {

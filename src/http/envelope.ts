@@ -28,7 +28,8 @@ export const failureReply = (failure: Failure, manner: Manner, id: string): Repl
     'Cache-Control': 'no-store',
     'Content-Language': manner.lang,
     ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
-    ...(failure.kind === 'method_not_allowed' ? { Allow: ALLOWED } : {}),
+    // What else is sent of a body is not read, so the connection ends.
+    ...(failure.kind === 'method_not_allowed' ? { Allow: ALLOWED, Connection: 'close' } : {}),
   }
   return textReply(status, JSON_TYPE, writeJson(body), { headers })
 }

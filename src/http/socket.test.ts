@@ -67,6 +67,40 @@ test('every method that Bun knows is 405', async () => {
   }
 })
 
+test('a body of any length is 405, and what else is sent of it ends the connection', async () => {
+  for (const body of ['Content-Length: 65537', 'Content-Length: 9000000000', 'Transfer-Encoding: chunked']) {
+    const { closed } = await connect(`POST /api/ HTTP/1.1\r\nHost: localhost\r\n${body}\r\n\r\n`)
+    const text = await closed
+    expect(text).toStartWith('HTTP/1.1 405 Method Not Allowed\r\n')
+    expect(text).toContain('\r\nAllow: GET, HEAD, OPTIONS\r\n')
+    expect(text).toContain('"message":"Method POST is not supported; use GET."')
+  }
+})
+
+test('every method that Bun does not know ends the connection, by Bun', async () => {
+  for (const method of ['BREW', 'get', 'FOO']) expect(await send(`${method} /health`)).toEqual(['', ''])
+})
+
+test('requests sent before the answer to the first are not answered, nor is that; the connection ends, by Bun', async () => {
+  const one = `GET /api/?apikey=${service.key}&module=base&action=get-overview HTTP/1.1\r\nHost: localhost\r\n\r\n`
+  const { closed } = await connect(`${one}${one}`)
+  expect(await closed).toBe('')
+})
+
+test('a 304 has the tag of what the asker has', async () => {
+  const url = `http://127.0.0.1:${service.app.server?.port}/openapi.json`
+  for (const coding of ['gzip', 'identity']) {
+    const headers = { 'Accept-Encoding': coding }
+    const etag = (await fetch(url, { headers })).headers.get('etag') ?? ''
+    expect(etag.endsWith('-gzip"')).toBe(coding === 'gzip')
+    const again = await fetch(url, { headers: { ...headers, 'If-None-Match': etag } })
+    expect([again.status, again.headers.get('etag')]).toEqual([304, etag])
+    // Whatever it would be sent now.
+    const other = await fetch(url, { headers: { 'Accept-Encoding': 'br', 'If-None-Match': etag } })
+    expect([other.status, other.headers.get('etag')]).toEqual([304, etag])
+  }
+})
+
 test('a HEAD has no body and the length of its GET, under any host', async () => {
   for (const host of ['a', 'localhost']) {
     const { closed } = await connect(`HEAD /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
