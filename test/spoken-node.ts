@@ -45,6 +45,7 @@ export const spokenNode = (
         contentType: 'application/json',
         body: new TextEncoder().encode(answer.text),
         upToDate: true,
+        release: () => undefined,
       }
     },
     blocks: never,

@@ -3,8 +3,8 @@ import type { Clock } from '#node/clock.ts'
 export type SteppedClock = Clock & {
   /** Lets time pass: what falls due runs in its order, and everything that follows from it without time passing. */
   step(ms: number): Promise<void>
-  /** Resolves as soon as something waits for the time `ms` from now. */
-  awaited(ms: number): Promise<void>
+  /** Resolves as soon as so many things wait for the time `ms` from now. */
+  awaited(ms: number, count?: number): Promise<void>
 }
 
 /** Time that stands still until a test moves it. */
@@ -43,8 +43,8 @@ export const steppedClock = (): SteppedClock => {
       }
       now = until
     },
-    awaited: async ms => {
-      while (![...waiting].some(({ at }) => at === now + ms)) await turn()
+    awaited: async (ms, count = 1) => {
+      while ([...waiting].filter(({ at }) => at === now + ms).length !== count) await turn()
     },
   }
 }

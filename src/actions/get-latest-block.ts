@@ -29,8 +29,10 @@ export const getLatestBlock = defineAction({
 const headBlockOf = askedOnce(async node => {
   const headBlock = node.heard()?.headBlock
   if (headBlock === undefined) return undefined
-  const { status, body } = await node.get(`/getBlockByNumber/${headBlock}/true`)
-  return status === 200 ? decodeBlockAnswer(new TextDecoder().decode(body)) : undefined
+  const { status, body, release } = await node.get(`/getBlockByNumber/${headBlock}/true`)
+  const text = new TextDecoder().decode(body)
+  release()
+  return status === 200 ? decodeBlockAnswer(text) : undefined
 })
 
 /** The head where it is above what is stored; undefined also while no node says where it stands. */

@@ -19,8 +19,11 @@ export const askNode = async (
   path: string,
   { at, signal, apart }: { readonly at: Published } & Pick<Context, 'signal' | 'apart'>,
 ): Promise<string | undefined> => {
-  const { status, body, upToDate } = await apart(() => node.get(path, { signal, withinMs: WITHIN_MS }))
+  const { status, body, upToDate, release } = await apart(() =>
+    node.get(path, { signal, withinMs: WITHIN_MS }),
+  )
   const text = new TextDecoder().decode(body)
+  release()
   if (status === OK) return text
   if (!NOT_FOUND.test(text))
     throw new Failure(

@@ -14,6 +14,8 @@ export type Reply = {
   readonly headers: Readonly<Record<string, string>>
   /** `tagged`: has an ETag, answers If-None-Match, may be packed. `raw`: as it stands. */
   readonly form: 'tagged' | 'raw'
+  /** Called when the body is with the client, or given up. */
+  readonly sent?: () => void
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -66,15 +68,43 @@ export const responseOf = (reply: Reply, request: Request, id: string): Response
 }
 
 const withBody = (
-  { status, type }: Reply,
+  { status, type, sent }: Reply,
   headers: Readonly<Record<string, string>>,
   body: Uint8Array<ArrayBuffer>,
-): Response =>
-  new Response(body, {
+): Response => {
+  const init = {
     status,
     headers: {
       ...headers,
       ...(type === undefined ? {} : { 'Content-Type': type }),
       'Content-Length': String(body.length),
     },
-  })
+  }
+  if (sent === undefined) return new Response(body, init)
+  // Bun names a type for bytes that have none, not for a stream.
+  if (body.length > PIECE_BYTES || (type === undefined && body.length > 0))
+    return new Response(inPieces(body, sent), init)
+  sent()
+  return new Response(body, init)
+}
+
+/** What the system takes at once from an answer; less is with it before anybody could look. */
+const PIECE_BYTES = 64 * 1024
+
+/** A body that is handed out as the client takes it, so that it is known when it needs no room any more. */
+const inPieces = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> => {
+  let at = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: controller => {
+        controller.enqueue(body.subarray(at, at + PIECE_BYTES))
+        at += PIECE_BYTES
+        if (at < body.length) return
+        sent()
+        controller.close()
+      },
+      cancel: sent,
+    },
+    { highWaterMark: 0 },
+  )
+}

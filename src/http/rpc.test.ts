@@ -58,7 +58,13 @@ test('rpc: the node gets the path alone', async () => {
     ...node,
     get: async path => {
       seen.push(path)
-      return { status: 418, contentType: 'text/x-odd', body: new Uint8Array([0, 255, 10]), upToDate: true }
+      return {
+        status: 418,
+        contentType: 'text/x-odd',
+        body: new Uint8Array([0, 255, 10]),
+        upToDate: true,
+        release: () => undefined,
+      }
     },
   }
   const { ask, key } = serviceOn(noStore, { node: spy })

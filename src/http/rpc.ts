@@ -22,13 +22,16 @@ export const rpcHandler =
         zh: '本服务未连接节点。',
         details: { retryAfter: NO_NODE_RETRY_SECONDS },
       })
-    const { status, contentType, body } = await turns.node(() => node.get(path, { signal }))
+    const { status, contentType, body, release } = await turns.node(() => node.get(path, { signal }))
+    // Nobody waits for it any more, so nobody would let go of it.
+    if (signal.aborted) release()
     return {
       status,
       type: contentType,
       body,
       headers: { 'Cache-Control': 'no-store' },
       form: 'raw',
+      sent: release,
     }
   }
 

@@ -4,6 +4,7 @@ import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { hashesOf, irreversibleHash } from './block-hash.ts'
 import { blockStream } from './block-stream.ts'
+import { createBudget } from './budget.ts'
 import { type Asking, ask, nobodyAnswers, tryOnce } from './call.ts'
 import { backoffMs, type Clock, systemClock } from './clock.ts'
 import { endpointOf } from './endpoint.ts'
@@ -27,6 +28,8 @@ export type NodeOptions = {
   readonly requestMs?: number
   /** Of one answer that is passed on; default 8 MiB. */
   readonly maxRequestBytes?: number
+  /** Of all answers that are passed on at once, above a quarter of a MiB each; default 64 MiB. */
+  readonly maxHeldBytes?: number
   /** Told what changes about the nodes that are watched. */
   readonly onEvent?: (event: NodeEvent) => void
   /** Ranges of blocks asked for at the same time; default 4. */
@@ -52,6 +55,7 @@ export const createNode = ({
   maxBytes = 32 * 1024 * 1024,
   requestMs = 4_000,
   maxRequestBytes = 8 * 1024 * 1024,
+  maxHeldBytes = 64 * 1024 * 1024,
   onEvent = () => undefined,
   inFlight = 4,
   tries = 5,
@@ -79,6 +83,7 @@ export const createNode = ({
       ends.release()
     }
   }
+  const budget = createBudget(maxHeldBytes)
   const fetching = fetchingOf(asking, { prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const contractCode: Node['contractCode'] = (id, signal) =>
     until(signal, ends =>
@@ -126,9 +131,9 @@ export const createNode = ({
       ),
     get: (path, { signal, withinMs = requestMs } = {}) =>
       until(signal, async ends => {
-        const passing = { path, limits: { timeoutMs: withinMs, maxBytes: maxRequestBytes }, signal: ends }
-        const { answer, member } = await passOn(asking, passing)
-        return { ...answer, upToDate: isUpToDate(pool, member) }
+        const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
+        const { answer, member, hold } = await passOn(asking, { path, limits, signal: ends, budget })
+        return { ...answer, upToDate: isUpToDate(pool, member), release: hold.release }
       }),
     watch: expected => watchNodes(asking, { expected, onEvent, signal: closed.signal }),
     heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.now()))?.heard?.info,

@@ -1,7 +1,9 @@
 import { Failure } from '#failure/failure.ts'
+import { type Budget, type Hold, unbounded } from './budget.ts'
 import type { Clock } from './clock.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { NodeAnswer } from './port.ts'
+import { readBody } from './read-body.ts'
 import { joinSignals } from './signals.ts'
 
 export type HttpRequest = {
@@ -17,13 +19,26 @@ export type HttpLimits = {
   readonly maxBytes: number
 }
 
+export type Means = {
+  readonly limits: HttpLimits
+  readonly clock: Clock
+  /** Absent: whoever asks bounds what comes. */
+  readonly budget?: Budget
+}
+
 /** What came of one request: an answer of whatever status, or why there is none. */
 export type Outcome =
-  | { readonly tag: 'answer'; readonly answer: NodeAnswer; readonly retryAfterMs: number | undefined }
-  | { readonly tag: 'timeout' | 'connection' | 'too_large'; readonly detail: string }
+  | {
+      readonly tag: 'answer'
+      readonly answer: NodeAnswer
+      readonly retryAfterMs: number | undefined
+      /** What its bytes are counted in; whoever takes the answer lets go of it. */
+      readonly hold: Hold
+    }
+  | { readonly tag: 'timeout' | 'connection' | 'too_large' | 'no_room'; readonly detail: string }
 
 /** What is not read any more must not come in either. */
-const TOO_LARGE = 'too large'
+const LEFT = 'left'
 /** Tells the time-out from the caller's end. */
 const LATE = 'late'
 
@@ -34,11 +49,12 @@ const LATE = 'late'
 export const askOnce = async (
   endpoint: Endpoint,
   request: HttpRequest,
-  { limits, clock }: { readonly limits: HttpLimits; readonly clock: Clock },
+  { limits, clock, budget = unbounded }: Means,
   signal?: AbortSignal,
 ): Promise<Outcome> => {
   if (signal?.aborted === true) throw endedByCaller(signal)
   const ends = joinSignals(signal)
+  const hold = budget.hold()
   const cancel = clock.after(limits.timeoutMs, () => ends.abort(LATE))
   try {
     const response = await fetch(`${endpoint.base}${request.path}`, {
@@ -56,19 +72,23 @@ export const askOnce = async (
     const { status } = response
     if (status < 200 || status > 599)
       return { tag: 'connection', detail: `status ${status}, which HTTP does not have` }
-    const told = Number(response.headers.get('content-length') ?? 0)
-    const body = told > limits.maxBytes ? undefined : await readBody(response, limits.maxBytes)
-    if (body === undefined) {
-      ends.abort(TOO_LARGE)
-      return { tag: 'too_large', detail: `the answer is over ${limits.maxBytes} bytes` }
+    const body = await readBody(response, limits.maxBytes, hold)
+    if (typeof body === 'string') {
+      ends.abort(LEFT)
+      hold.release()
+      return body === 'too_large'
+        ? { tag: body, detail: `the answer is over ${limits.maxBytes} bytes` }
+        : { tag: body, detail: 'other answers take all the room there is' }
     }
     const contentType = response.headers.get('content-type') ?? undefined
     return {
       tag: 'answer',
       answer: { status, contentType, body },
       retryAfterMs: retryAfter(response),
+      hold,
     }
   } catch (error) {
+    hold.release()
     if (ends.signal.aborted && ends.signal.reason !== LATE) throw endedByCaller(ends.signal)
     if (ends.signal.aborted) return { tag: 'timeout', detail: `no answer within ${limits.timeoutMs} ms` }
     return { tag: 'connection', detail: `no connection (${codeOf(error)})` }
@@ -81,28 +101,6 @@ export const askOnce = async (
 /** The Failure for a call whose caller does not want it any more. */
 export const endedByCaller = (signal: AbortSignal): Failure =>
   new Failure('deadline', 'The question to the node was ended before its answer.', { cause: signal.reason })
-
-/** undefined: more than `maxBytes`. */
-const readBody = async (
-  response: Response,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-  if (response.body === null) return new Uint8Array()
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of response.body) {
-    bytes += part.byteLength
-    if (bytes > maxBytes) return undefined
-    parts.push(part)
-  }
-  const body = new Uint8Array(bytes)
-  let at = 0
-  for (const part of parts) {
-    body.set(part, at)
-    at += part.byteLength
-  }
-  return body
-}
 
 /** A node's word on when to come again is believed up to a minute. */
 const LONGEST_RETRY_AFTER_S = 60

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import type { Budget, Hold } from './budget.ts'
 import { type Asking, nobodyAnswers } from './call.ts'
 import { askOnce, endedByCaller, type HttpLimits, type Outcome } from './http.ts'
 import type { Member } from './pool.ts'
@@ -14,7 +15,11 @@ export type Passing = {
   /** For the whole of it, over all nodes. */
   readonly limits: HttpLimits
   readonly signal: AbortSignal
+  /** Room for all answers that are passed on. */
+  readonly budget: Budget
 }
+
+export type Passed = { readonly answer: NodeAnswer; readonly member: Member; readonly hold: Hold }
 
 /**
  * The answer of the best node that gives one, whatever it says; an error of the node's own (5xx, 429) only when every
@@ -22,10 +27,7 @@ export type Passing = {
  * than the limit. Throws 'unavailable' when no node answers, at once when none is fit to be asked; 'deadline' when
  * `signal` aborts.
  */
-export const passOn = async (
-  asking: Asking,
-  { path, limits, signal }: Passing,
-): Promise<{ readonly answer: NodeAnswer; readonly member: Member }> => {
+export const passOn = async (asking: Asking, { path, limits, signal, budget }: Passing): Promise<Passed> => {
   const { pool, clock } = asking
   if (!path.startsWith('/'))
     throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
@@ -36,14 +38,14 @@ export const passOn = async (
   const ends = joinSignals(signal)
   const details = new Map<string, string>()
   const running = new Map<Member, Promise<Turn>>()
-  let excuse: { readonly answer: NodeAnswer; readonly member: Member } | undefined
+  let excuse: Passed | undefined
   try {
     for (;;) {
       const next = waiting.shift()
       if (next !== undefined)
         running.set(
           next,
-          askOnce(next.endpoint, { path }, { limits, clock }, ends.signal).then(outcome => ({
+          askOnce(next.endpoint, { path }, { limits, clock, budget }, ends.signal).then(outcome => ({
             member: next,
             outcome,
           })),
@@ -53,24 +55,40 @@ export const passOn = async (
         ...running.values(),
         ...(waiting.length === 0 ? [] : [clock.sleep(HEDGE_MS, ends.signal).then(() => undefined)]),
       ])
-      if (turn === undefined) continue
+      if (turn === undefined) {
+        // Slow is not silent, but the next requests begin elsewhere.
+        for (const member of running.keys()) pool.shun(member)
+        continue
+      }
       running.delete(turn.member)
       const { member, outcome } = turn
-      if (outcome.tag === 'answer' && !isTrouble(outcome.answer)) return { answer: outcome.answer, member }
-      if (outcome.tag === 'answer') excuse ??= { answer: outcome.answer, member }
-      else details.set(member.endpoint.name, outcome.detail)
+      if (outcome.tag === 'no_room') throw noRoom(what)
+      if (outcome.tag === 'answer') {
+        excuse?.hold.release()
+        excuse = { answer: outcome.answer, hold: outcome.hold, member }
+        if (!isTrouble(outcome.answer)) return excuse
+      } else details.set(member.endpoint.name, outcome.detail)
       if (outcome.tag !== 'too_large') pool.shun(member)
     }
   } finally {
     ends.abort('answered')
     ends.release()
-    for (const turn of running.values()) turn.catch(() => undefined)
+    for (const turn of running.values()) turn.then(letGo, () => undefined)
   }
   if (excuse !== undefined) return excuse
   throw nobodyAnswers(pool, what, details)
 }
 
 type Turn = { readonly member: Member; readonly outcome: Outcome }
+
+const letGo = ({ outcome }: Turn): void => {
+  if (outcome.tag === 'answer') outcome.hold.release()
+}
+
+const noRoom = (what: string): Failure =>
+  new Failure('unavailable', `There is no room for the answer to ${what}: other answers take it all.`, {
+    zh: '服务繁忙，请稍后重试。',
+  })
 
 /** A node's own trouble: another one may know better. */
 const isTrouble = ({ status }: NodeAnswer): boolean => status >= 500 || status === 429

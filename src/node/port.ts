@@ -36,6 +36,14 @@ export type NodeAnswer = {
 /** A block's hash by one node's word; `node`: its URL without credentials. */
 export type SaidHash = { readonly node: string; readonly hash: string }
 
+/** An answer that is passed on. */
+export type PassedOn = NodeAnswer & {
+  /** Whether no other node is known to have seen more of the chain than the one that answered. */
+  readonly upToDate: boolean
+  /** Its bytes count against the room for all answers until this is called. */
+  readonly release: () => void
+}
+
 /** What changes about a node that is looked after. */
 export type NodeEvent = {
   readonly type: 'silent' | 'heard' | 'foreign'
@@ -97,7 +105,7 @@ export type Node = {
   get(
     path: string,
     options?: { readonly signal?: AbortSignal; readonly withinMs?: number },
-  ): Promise<NodeAnswer & { readonly upToDate: boolean }>
+  ): Promise<PassedOn>
   /**
    * Keeps looking how the nodes do, until `close`; requests go by what was found, and wait for no look. Nodes of another
    * chain than `expected` are never asked; undefined: nothing is stored yet, and the first node that answers says which
