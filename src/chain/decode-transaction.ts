@@ -20,7 +20,8 @@ import {
   tooLong,
   wrong,
 } from './json-fields.ts'
-import { compactJson, memberSpans, type Span } from './json-text.ts'
+import { memberSpans, type Span } from './json-text.ts'
+import { transactionText } from './known-fields.ts'
 
 /** Gas has two decimals: the node keeps it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
@@ -37,9 +38,10 @@ export const transactionAt = (
   data: Bound = IN_GENESIS,
 ): Transaction => {
   const fields = asObject(value, path)
-  const body = compactJson(text, span)
+  const body = transactionText(text, span, value)
+  const hash = textOf(fields, 'hash', path, HASH)
   return {
-    hash: textOf(fields, 'hash', path, HASH),
+    hash,
     time: int64Of(fields, 'time', path),
     expiration: int64Of(fields, 'expiration', path),
     gasRatio: decimalOf(fields, 'gas_ratio', path),
@@ -53,7 +55,10 @@ export const transactionAt = (
     publisher: textOf(fields, 'publisher', path),
     referredTx: optionalTextOf(fields, 'referred_tx', path, HASH),
     amountLimit: amountLimitsOf(fields, path),
-    receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), body, { above: path, key: 'tx_receipt' }),
+    receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), hash, body, {
+      above: path,
+      key: 'tx_receipt',
+    }),
     body,
   }
 }
@@ -79,16 +84,21 @@ export const amountLimitsOf = (fields: Fields, above: Path): Transaction['amount
     return { token: textOf(limit, 'token', path), value: textOf(limit, 'value', path) }
   })
 
-const txReceiptFrom = (fields: Fields, body: string, path: Path): TxReceipt => ({
-  gasUsage: gasOf(fields, path),
-  ramUsage: ramUsageOf(fields, body, path),
-  statusCode: textOf(fields, 'status_code', path, WORD),
-  message: textOf(fields, 'message', path, OF_EXECUTION),
-  returns: textsOf(fields, 'returns', path, OF_EXECUTION),
-  receipts: listOf(fields, 'receipts', path).map((value, index) =>
-    receiptFrom(value, { above: { above: path, key: 'receipts' }, key: index }),
-  ),
-})
+const txReceiptFrom = (fields: Fields, hash: string, body: string, path: Path): TxReceipt => {
+  const own = optionalTextOf(fields, 'tx_hash', path, HASH)
+  if (own !== '' && own !== hash)
+    throw wrong({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
+  return {
+    gasUsage: gasOf(fields, path),
+    ramUsage: ramUsageOf(fields, body, path),
+    statusCode: textOf(fields, 'status_code', path, WORD),
+    message: textOf(fields, 'message', path, OF_EXECUTION),
+    returns: textsOf(fields, 'returns', path, OF_EXECUTION),
+    receipts: listOf(fields, 'receipts', path).map((value, index) =>
+      receiptFrom(value, { above: { above: path, key: 'receipts' }, key: index }),
+    ),
+  }
+}
 
 /** Gas × 100. More than two decimals are nothing the node can mean. */
 const gasOf = (fields: Fields, above: Path): bigint => {

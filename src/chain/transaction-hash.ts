@@ -1,4 +1,4 @@
-import { unitsOf } from './amount.ts'
+import { fromUnits, unitsOf } from './amount.ts'
 import { base58Bytes } from './base58.ts'
 import type { Action, Transaction } from './block.ts'
 import { encodeSimple } from './encode-simple.ts'
@@ -56,12 +56,18 @@ export const transactionHash = (tx: HashedTransaction): Uint8Array =>
 const GAS_DECIMALS = 2
 const NOTHING = new Uint8Array()
 
+/** More decimals than the chain has are no gas of it: −1. */
+const gasOf = (text: string): bigint => {
+  const units = unitsOf(text, GAS_DECIMALS)
+  return units !== undefined && fromUnits(units, GAS_DECIMALS) === text ? units : -1n
+}
+
 /** What a transaction of the node's JSON tells of what is hashed: all but the signatures and what is reserved. */
 export const hashedPartOf = (tx: Transaction): HashedTransaction => ({
   time: tx.time,
   expiration: tx.expiration,
-  gasRatio: unitsOf(tx.gasRatio, GAS_DECIMALS) ?? -1n,
-  gasLimit: unitsOf(tx.gasLimit, GAS_DECIMALS) ?? -1n,
+  gasRatio: gasOf(tx.gasRatio),
+  gasLimit: gasOf(tx.gasLimit),
   delay: tx.delay,
   chainId: tx.chainId,
   reserved: NOTHING,

@@ -31,7 +31,7 @@ export async function* blockStream(
     while (ahead.length > 0 || next <= to) {
       while (ahead.length < inFlight && next <= to) {
         const last = Math.min(to, next + fetching.size.next() - 1)
-        const range = fetchBlocks(fetching, { from: next, to: last }, ends.signal)
+        const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to }, ends.signal)
         // Its failure is thrown when its turn comes; until then nobody waits for it.
         range.catch(() => undefined)
         ahead.push(range)

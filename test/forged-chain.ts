@@ -1,0 +1,102 @@
+import { encodeBase58 } from '#chain/base58.ts'
+import type { Block } from '#chain/block.ts'
+import { decodeBlock } from '#chain/decode.ts'
+import { hashBytes } from '#chain/hash.ts'
+import { merkleRoot } from '#chain/merkle.ts'
+import { headHash } from '#chain/raw-head.ts'
+import { receiptHash } from '#chain/receipt-hash.ts'
+import { hashedPartOf, transactionHash } from '#chain/transaction-hash.ts'
+import type { Recording } from '#replay/recording.ts'
+
+/** A block as JSON.parse gives it, to be altered. */
+export type Written = {
+  hash: string
+  parent_hash: string
+  tx_merkle_hash: string
+  tx_receipt_merkle_hash: string
+  transactions: WrittenTransaction[]
+  [field: string]: unknown
+}
+export type WrittenTransaction = {
+  hash: string
+  actions: { contract: string; action_name: string; data: string }[]
+  tx_receipt: {
+    tx_hash: string
+    receipts: { func_name: string; content: string }[]
+    [field: string]: unknown
+  }
+  [field: string]: unknown
+}
+
+const NOTHING = new Uint8Array()
+const bytes = (hash: string): Uint8Array => hashBytes(hash) ?? NOTHING
+
+const decoded = (block: Written): Block => decodeBlock(JSON.stringify({ status: 'IRREVERSIBLE', block }))
+
+/** Names the parent, its witness and its gas in a block, as whoever makes up a chain has to. */
+const setParent = (written: Written, parent: Block): void => {
+  written.parent_hash = parent.hash
+  const action = written.transactions[0]?.actions[0]
+  const gas = parent.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
+  if (action !== undefined) action.data = `[{"parent":["${parent.witness}", "${gas}", false]}]`
+}
+
+/** Gives a block every hash that anybody can compute: of its base transaction, its roots, its own. */
+const rehash = (written: Written): void => {
+  const [base] = written.transactions
+  for (const tx of written.transactions) tx.tx_receipt.tx_hash = tx.hash
+  const text = decoded(written).transactions[0]
+  if (base !== undefined && text !== undefined) {
+    base.hash = encodeBase58(transactionHash(hashedPartOf(text)))
+    base.tx_receipt.tx_hash = base.hash
+  }
+  const block = decoded(written)
+  const leaf = ({ hash, receipt }: Block['transactions'][number]): Uint8Array =>
+    receiptHash(bytes(hash), receipt) ?? NOTHING
+  const roots = {
+    txMerkleHash: merkleRoot(block.transactions.map(({ hash }) => bytes(hash))),
+    txReceiptMerkleHash: merkleRoot(block.transactions.map(leaf)),
+  }
+  written.tx_merkle_hash = encodeBase58(roots.txMerkleHash)
+  written.tx_receipt_merkle_hash = encodeBase58(roots.txReceiptMerkleHash)
+  written.hash = headHash({
+    ...roots,
+    version: BigInt(block.version),
+    parentHash: bytes(block.parentHash),
+    info: Buffer.from('{}'),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  })
+}
+
+export type Forgery = {
+  /** Height of the block that is altered. */
+  readonly height: number
+  readonly alter: (block: Written) => void
+  /** Whether all hashes are made to fit, from this block to the end of the chain. */
+  readonly rehashed: boolean
+}
+
+const readBlock = (recording: Recording, height: number): Written =>
+  (JSON.parse(recording.blockText(height) ?? '') as { block: Written }).block
+
+/**
+ * A recorded chain in which one block is altered, up to `end`. Signatures and raw blocks stay as recorded: whoever lies
+ * can make neither.
+ */
+export const forgedChain = (recording: Recording, forgery: Forgery, end: number): Recording => {
+  const texts = new Map<number, string>()
+  let parent: Block | undefined
+  for (let height = forgery.height; height <= (forgery.rehashed ? end : forgery.height); height += 1) {
+    const written = readBlock(recording, height)
+    if (parent !== undefined) setParent(written, parent)
+    if (height === forgery.height) forgery.alter(written)
+    if (forgery.rehashed) {
+      rehash(written)
+      parent = decoded(written)
+    }
+    texts.set(height, JSON.stringify({ status: 'IRREVERSIBLE', block: written }))
+  }
+  return { ...recording, height: end, blockText: height => texts.get(height) ?? recording.blockText(height) }
+}
