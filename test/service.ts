@@ -4,6 +4,7 @@ import { systemClock } from '#keys/clock.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
+import { createRates } from '#keys/rate.ts'
 import type { Store, StoredKey } from '#store/port.ts'
 
 export type Line = {
@@ -46,6 +47,7 @@ export const serviceOn = (
     store,
     node: undefined,
     keyring: keyring({ store: keyStoreWith(made.stored, ...keys), clock: { ...systemClock, now } }),
+    rates: createRates({ now }),
     prices: { get: () => undefined },
     profiles: { get: () => undefined },
     defaults: { format: 'envelope', compat: 'none' },

@@ -1,11 +1,15 @@
+import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { createApp } from '#http/app.ts'
 import { systemClock } from '#keys/clock.ts'
 import { keyring } from '#keys/keyring.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
+import { createRates } from '#keys/rate.ts'
 import type { Log } from '#load/progress.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
+import { openUsage } from '#store/sqlite/usage.ts'
+import { keepCounts } from './keep-counts.ts'
 import { parsePrices } from './prices.ts'
 import { parseProfiles } from './profiles.ts'
 import type { Address } from './readers.ts'
@@ -40,6 +44,7 @@ export const startServing = async (parts: {
     values.profiles === undefined
       ? undefined
       : await watch({ source: { path: values.profiles }, what: 'Profiles', parse: parseProfiles, log })
+  const rates = createRates({ now: Date.now })
   const app = createApp({
     store,
     node,
@@ -48,6 +53,7 @@ export const startServing = async (parts: {
       clock: systemClock,
       ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
     }),
+    rates,
     prices: { get: () => prices?.get() },
     profiles: { get: producer => profiles?.get()?.get(producer) },
     defaults: { format: values.format, compat: values.compat },
@@ -64,6 +70,8 @@ export const startServing = async (parts: {
     app.listen({ hostname: host, port, reusePort: false })
     return app.server
   })
+  const file = join(values.data, 'usage.sqlite')
+  const counting = keepCounts(rates, { file, open: () => openUsage(file) }, log)
   return {
     url: urlOf(host, server.port ?? port),
     stop: async () => {
@@ -71,6 +79,7 @@ export const startServing = async (parts: {
       profiles?.close()
       await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])
       await server.stop(true)
+      counting.stop()
     },
   }
 }

@@ -4,7 +4,7 @@ import { languageFor, type OptionDefaults } from '#actions/options.ts'
 import { Failure } from '#failure/failure.ts'
 import { systemClock } from '#keys/clock.ts'
 import type { Keyring } from '#keys/keyring.ts'
-import { createRates } from '#keys/rate.ts'
+import type { Rates } from '#keys/rate.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { type AdmittedHandler, admitting } from './admit.ts'
@@ -23,6 +23,7 @@ export type AppOptions = {
   /** undefined: the service follows no node; `/rpc/` answers 503. */
   readonly node: Node | undefined
   readonly keyring: Keyring
+  readonly rates: Rates
   readonly prices: Prices
   readonly profiles: Profiles
   /** What holds when a request does not say. */
@@ -54,7 +55,7 @@ export const createApp = (options: AppOptions): Elysia => {
   const common = { log, defaults, deadlineMs }
   const clock = { ...systemClock, now }
   const queues = queuesFor({ maxInFlight, deadlineMs, clock })
-  const gate = { keyring, rates: createRates({ now }), queues, clock }
+  const gate = { keyring, rates: options.rates, queues, clock }
   const open = (route: string, handler: Handler) => answering(route, handler, common)
   const keyed = (route: string, asks: 'store' | 'node', handler: AdmittedHandler) =>
     answering(route, { begin: admitting(handler, asks, gate) }, common)

@@ -161,3 +161,36 @@ test('giveBack: what was refused for another reason does not count, and opens no
   rates.giveBack(caller(1, 2), third)
   expect(rates.take(caller(1, 2)).allowed).toBe(true)
 })
+
+test('share: the day goes on where all processes left it, and ends at midnight', () => {
+  const at = clock(NOON)
+  const stored = new Map<string, number>()
+  let days: number[] = []
+  const usage = {
+    add: (day: number, counts: ReadonlyMap<string, number>) => {
+      days.push(day)
+      for (const [key, count] of counts) stored.set(key, (stored.get(key) ?? 0) + count)
+      return new Map(stored)
+    },
+  }
+  const [one, two] = [createRates(at), createRates(at)]
+  const key = caller(100, 5)
+  for (const rates of [one, one, two]) rates.take(key)
+  for (const rates of [one, two, one]) rates.share(usage)
+  expect([...stored]).toEqual([['a', 3]])
+  expect(one.take(key)).toMatchObject({ allowed: true, remaining: 1 })
+  one.share(usage)
+  // As after a restart.
+  const next = createRates(at)
+  next.share(usage)
+  expect(next.take(key)).toMatchObject({ allowed: true, remaining: 0 })
+  expect(next.take(key).allowed).toBe(false)
+  const day = Math.floor(NOON / 86_400_000)
+  expect(new Set(days)).toEqual(new Set([day]))
+  at.time += 43_200_000
+  stored.clear()
+  days = []
+  expect(next.take(key)).toMatchObject({ allowed: true, remaining: 4 })
+  next.share(usage)
+  expect([days, [...stored]]).toEqual([[day + 1], [['a', 1]]])
+})

@@ -1,3 +1,4 @@
+import type { Usage } from '#store/port.ts'
 import type { Caller } from './keyring.ts'
 
 const SECOND_MS = 1_000
@@ -31,6 +32,8 @@ export type Rates = {
   take(caller: Caller): RateAnswer
   /** Takes back what was allowed: it was refused for another reason. */
   giveBack(caller: Caller, allowed: RateAnswer): void
+  /** Adds what was counted since the last time, and counts on from what all processes counted. */
+  share(usage: Pick<Usage, 'add'>): void
 }
 
 /** Requests let through in one millisecond. */
@@ -46,6 +49,8 @@ type Use = {
   seen: number
   day: number
   today: number
+  /** How many of today's are shared. */
+  shared: number
 }
 
 /**
@@ -56,16 +61,22 @@ export const createRates = (options: { readonly now: () => number; readonly maxK
   const { now, maxKeys = MAX_KEYS } = options
   // In order of last use: a key is put back at the end each time.
   const uses = new Map<string, Use>()
+  /** The day's counts of all processes, as last shared. */
+  let all: { readonly day: number; readonly counts: ReadonlyMap<string, number> } | undefined
 
+  const sharedOf = (id: string, day: number) => (all?.day === day ? (all.counts.get(id) ?? 0) : 0)
   const useOf = (id: string, time: number): Use => {
     const day = Math.floor(time / DAY_MS)
-    const use = uses.get(id) ?? newUse(time, day)
+    const use = uses.get(id) ?? newUse(time, day, sharedOf(id, day))
     uses.delete(id)
     uses.set(id, use)
     const [oldest] = uses.keys()
     if (uses.size > maxKeys && oldest !== undefined) uses.delete(oldest)
     follow(use, time)
-    if (use.day !== day) Object.assign(use, { day, today: 0 })
+    if (use.day !== day) {
+      const shared = sharedOf(id, day)
+      Object.assign(use, { day, today: shared, shared })
+    }
     return use
   }
 
@@ -91,17 +102,29 @@ export const createRates = (options: { readonly now: () => number; readonly maxK
       passed.count -= 1
       use.count -= 1
     },
+    share: usage => {
+      const day = Math.floor(now() / DAY_MS)
+      const today = [...uses].filter(([, use]) => use.day === day)
+      const fresh = today.filter(([, use]) => use.today !== use.shared)
+      const counts = usage.add(day, new Map(fresh.map(([id, use]) => [id, use.today - use.shared])))
+      all = { day, counts }
+      for (const [id, use] of today) {
+        use.shared = counts.get(id) ?? 0
+        use.today = use.shared
+      }
+    },
   }
 }
 
-const newUse = (time: number, day: number): Use => ({
+const newUse = (time: number, day: number, shared: number): Use => ({
   passed: [],
   count: 0,
   refused: Number.NEGATIVE_INFINITY,
   refusals: 0,
   seen: time,
   day,
-  today: 0,
+  today: shared,
+  shared,
 })
 
 /** Forgets what is older than a second. A clock that steps back gives nothing and takes nothing. */

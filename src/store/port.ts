@@ -262,3 +262,10 @@ export type KeyStore = {
   /** Marks as revoked now; false: no such id. Revoking twice keeps the first time. */
   revoke(id: string, now: number): Promise<boolean>
 }
+
+/** What keys asked in a UTC day, by all processes that share it. */
+export type Usage = {
+  /** Adds to the counts of a day (days since 1970) and gives all of that day, by key. Throws 'unavailable'. */
+  add(day: number, counts: ReadonlyMap<string, number>): ReadonlyMap<string, number>
+  close(): void
+}
