@@ -26,6 +26,8 @@ export type Running = {
   logs(text: string): Promise<void>
   /** Stdout so far. */
   said(): string
+  /** Stderr so far. */
+  logged(): string
   kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void
   readonly ended: Promise<Outcome>
 }
@@ -78,6 +80,7 @@ export const spawnIn = (
     says: out.waitFor,
     logs: err.waitFor,
     said: out.text,
+    logged: err.text,
     kill: signal => child.kill(signal),
     ended,
   }

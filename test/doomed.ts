@@ -21,16 +21,19 @@ export type Doomed = {
 export const doomed = (place: readonly string[], write: number): Promise<Doomed> =>
   place[0] === 'sqlite' ? doomedSqlite(place, write) : doomedElastic(place, write)
 
+/** Environment of a process that dies right before its write number `write` into the file. */
+export const doomedAtWrite = (path: string, write: number): Readonly<Record<string, string>> => ({
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, 'kill-at-write.ts')}`,
+  KILL_AT_WRITE: String(write),
+  KILL_PATH: path,
+})
+
 const doomedSqlite = async (place: readonly string[], write: number): Promise<Doomed> => {
   const [, path = ''] = place
   return {
     place,
     store: `sqlite:${path}`,
-    environment: {
-      BUN_OPTIONS: `--preload=${join(import.meta.dir, 'kill-at-write.ts')}`,
-      KILL_AT_WRITE: String(write),
-      KILL_PATH: path,
-    },
+    environment: doomedAtWrite(path, write),
     killWith: () => {},
     close: async () => {},
   }

@@ -31,19 +31,31 @@ export type Proxy = { readonly url: string; readonly asked: readonly Asked[]; cl
 
 export const pass: Fate = { type: 'pass' }
 
-/** An HTTP server before another one that lets `fateOf` decide about every request. */
-export const openProxy = async (target: string, fateOf: (asked: Asked) => Fate): Promise<Proxy> => {
+/**
+ * An HTTP server before another one that lets `fateOf` decide about every request. `remember: false`: `asked` stays
+ * empty, for what runs for hours.
+ */
+export const openProxy = async (
+  target: string | (() => string),
+  fateOf: (asked: Asked) => Fate,
+  { remember = true }: { readonly remember?: boolean } = {},
+): Promise<Proxy> => {
   const asked: Asked[] = []
+  let number = 0
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks).toString()
-    const one = { number: asked.length + 1, method: request.method ?? '', path: request.url ?? '', body }
-    asked.push(one)
+    number += 1
+    const one = { number, method: request.method ?? '', path: request.url ?? '', body }
+    if (remember) asked.push(one)
     const fate = fateOf(one)
     if (fate.type === 'cut-before') return void request.socket.destroy()
     if (fate.type === 'hold') await fate.until
-    const answer = fate.type === 'answer' ? fate.with : await forward(target, one, request.headers)
+    const answer =
+      fate.type === 'answer'
+        ? fate.with
+        : await forward(typeof target === 'string' ? target : target(), one, request.headers)
     if (fate.type === 'end') return fate.run()
     if (fate.type === 'cut-after') return void request.socket.destroy()
     const { status, body: text } = fate.type === 'change' ? fate.to(answer) : answer

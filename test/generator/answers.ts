@@ -5,6 +5,7 @@ import { base58Of32 } from './base58.ts'
 import type { Made } from './block.ts'
 import type { Chain } from './chain.ts'
 import { signText } from './signing.ts'
+import { chainStorage, type StorageQuestion } from './storage.ts'
 import { systemContractText } from './system-contracts.ts'
 import { placeOfHash } from './transaction-hash.ts'
 import { signerOf, type World } from './world.ts'
@@ -73,6 +74,7 @@ export const generatedNode = (chain: Chain, end: () => number) => {
     const height = byHash.get(hash)
     return height === undefined || !has(height) ? undefined : height
   }
+  const storage = chainStorage(chain)
   const chainInfo = (): Answer => {
     const last = end()
     const near = last <= chain.hashed() + NEAR
@@ -121,6 +123,14 @@ export const generatedNode = (chain: Chain, end: () => number) => {
     contract: (id: string): Answer => {
       const text = systemContractText(id)
       return text === undefined ? refused(2, 'contract not found') : found(text)
+    },
+    listStorage: (body: string): Answer => {
+      const rows = storage(end(), JSON.parse(body) as StorageQuestion)
+      const hash = hashIn(chain.block(end()), 3)
+      const datas = rows.map(
+        ([key, value]) => `{"key":${JSON.stringify(key)}, "value":${JSON.stringify(value)}}`,
+      )
+      return found(`{"datas":[${datas.join(', ')}], "block_hash":"${hash}", "block_number":"${end()}"}`)
     },
     headersByRange: (body: string): Answer => {
       const range = readBody(body, { integers: ['start', 'end'], texts: [] })

@@ -53,6 +53,7 @@ const answerGet = (node: GeneratedNode, path: string): Answer => {
 const answerPost = (node: GeneratedNode, path: string, body: string): Answer => {
   if (path === '/getBlockHeaderByRange') return node.headersByRange(body)
   if (path === '/getBlockTxsByContract') return node.transactionsByContract(body)
+  if (path === '/listContractStorage') return node.listStorage(body)
   return refused(12, 'Not Implemented')
 }
 

@@ -1,0 +1,164 @@
+import { decodeBase58 } from '#chain/base58.ts'
+import { decodeRawHeads, headHash } from '#chain/raw-head.ts'
+import { NO_SIGN } from '#replay/block-text.ts'
+import type { Asked, Fate } from '../faulty-proxy.ts'
+import type { Generated } from '../generator/serve.ts'
+import { signText } from '../generator/signing.ts'
+import { signerOf } from '../generator/world.ts'
+
+/** A way to lie about one block: what becomes of the text of an answer that holds it. */
+export type Lie = { readonly name: string; readonly change: (text: string, height: number) => string }
+
+type Blocks = {
+  readonly block?: { readonly transactions: unknown[] }
+  readonly blocktx_list?: readonly { readonly block_number: string; readonly tx_list: unknown[] }[]
+}
+
+/** The answer with the transactions of the block changed, written anew. */
+const withTransactions = (text: string, height: number, change: (list: unknown[]) => void): string => {
+  const answer = JSON.parse(text) as Blocks
+  const list =
+    answer.block?.transactions ??
+    answer.blocktx_list?.find(({ block_number }) => block_number === String(height))?.tx_list
+  if (list === undefined || list.length === 0) return text
+  change(list)
+  return JSON.stringify(answer)
+}
+
+/** Lies that every level of proof must catch: nothing that is told of the block then fits its own hashes. */
+export const LIES: readonly Lie[] = [
+  {
+    name: 'a transaction is dropped',
+    change: (text, height) => withTransactions(text, height, list => list.pop()),
+  },
+  {
+    name: 'two transactions change places',
+    change: (text, height) => withTransactions(text, height, list => list.reverse()),
+  },
+  {
+    name: 'an amount of a receipt',
+    change: text =>
+      text.replace(
+        /(\\"iost\\", ?\\"[^"\\]*\\", ?\\"[^"\\]*\\", ?\\")(\d)/,
+        (_, before, digit) => `${before}${(Number(digit) + 1) % 10}`,
+      ),
+  },
+  {
+    name: 'gas of a transaction',
+    change: text =>
+      text.replace(
+        /("tx_receipt":\{[^{}]*?"gas_usage":)(\d+)/,
+        (_, before, gas) => `${before}${Number(gas) + 1}`,
+      ),
+  },
+  { name: 'the status of a transaction', change: text => text.replace('"SUCCESS"', '"RUNTIME_ERROR"') },
+  {
+    name: 'the time of the block',
+    change: (text, height) =>
+      atHead(text, height, part =>
+        part.replace(/"time":"(\d+)(\d)"/, (_, most, last) => `"time":"${most}${(Number(last) + 1) % 10}"`),
+      ),
+  },
+  {
+    name: 'the version of the block',
+    change: (text, height) => atHead(text, height, part => part.replace('"version":"1"', '"version":"0"')),
+  },
+  {
+    name: 'the number of the block',
+    change: (text, height) => text.replaceAll(`number":"${height}"`, `number":"${height + 1}"`),
+  },
+  {
+    name: 'the parent of the block',
+    change: (text, height) =>
+      atHead(text, height, part =>
+        part.replace(/"parent(_h|H)ash":"(.)(.)/, (_, letter, a, b) => `"parent${letter}ash":"${b}${a}`),
+      ),
+  },
+  {
+    name: 'no signatures',
+    change: text => text.replaceAll(/"sign":\{[^{}]*\}/g, `"sign":${NO_SIGN}`),
+  },
+  {
+    name: 'signatures of something else',
+    change: text => text.replaceAll(/"sig":"(.)(.)/g, (_, a, b) => `"sig":"${b}${a}`),
+  },
+  { name: 'half of an answer', change: text => text.slice(0, text.length / 2) },
+  { name: 'an answer that is no JSON', change: () => '<html>gateway</html>' },
+  { name: 'an empty answer', change: () => '{}' },
+  { name: 'an answer nested without end', change: () => '['.repeat(200_000) },
+]
+
+/** Changes the head of one block: in a block's own answer all of it, else the entry of its number. */
+const atHead = (text: string, height: number, change: (part: string) => string): string => {
+  const at = text.indexOf(`"number":"${height}"`)
+  if (at === -1) return text
+  const from = Math.max(text.lastIndexOf('{"head"', at), text.lastIndexOf('"block":{', at))
+  const to = text.indexOf('}', at)
+  return from === -1 || to === -1 ? text : text.slice(0, from) + change(text.slice(from, to)) + text.slice(to)
+}
+
+/** Whether a call's answer holds the block. */
+const holds = ({ path, body }: Asked, height: number): boolean => {
+  if (path.startsWith(`/getBlockByNumber/${height}/`)) return true
+  if (!body.startsWith('{')) return false
+  const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
+  const [first, last] = [Number(from_block ?? start), Number(to_block ?? Number(end) - 1)]
+  return first <= height && height <= last
+}
+
+const changing = (change: (text: string) => string): Fate => ({
+  type: 'change',
+  to: ({ status, body }) => ({ status, body: change(body) }),
+})
+
+/** Tells the lie in every answer that holds the block; `told` is called each time something was changed. */
+export const lying =
+  ({ change }: Lie, height: number, told: () => void) =>
+  (asked: Asked): Fate =>
+    holds(asked, height)
+      ? changing(text => {
+          const changed = change(text, height)
+          if (changed !== text) told()
+          return changed
+        })
+      : { type: 'pass' }
+
+/** Tells another last irreversible block: of `libOf` of the true one. */
+export const lyingAboutLib =
+  (libOf: (lib: number) => string, told: () => void) =>
+  ({ path }: Asked): Fate =>
+    path === '/getChainInfo'
+      ? changing(text => {
+          told()
+          return text.replace(
+            /"(lib|head)_block":"(\d+)"/g,
+            (_, which, lib) => `"${which}_block":"${libOf(Number(lib))}"`,
+          )
+        })
+      : { type: 'pass' }
+
+/**
+ * An orphan at the tip: the block with another time and, with it, another hash, signed by its own witness. All else is
+ * the true block's, so that every figure stays the truth. Every level must believe it: real witnesses make such blocks.
+ */
+export const orphanAt = async (
+  { url, chain }: Generated,
+  height: number,
+): Promise<(asked: Asked) => Fate> => {
+  const body = JSON.stringify({ start: String(height), end: String(height + 1) })
+  const answer = await fetch(`${url}/getBlockHeaderByRange`, { method: 'POST', body })
+  const [head] = decodeRawHeads(await answer.text())
+  const signer = signerOf(chain.world, height)
+  if (head === undefined || signer === undefined) throw new Error(`The node has no block ${height}.`)
+  const [hash, other] = [headHash(head), headHash({ ...head, time: head.time + 1n })]
+  const [signed, resigned] = [hash, other].map(each => signText(decodeBase58(each), signer)) as [
+    string,
+    string,
+  ]
+  const change = (text: string): string =>
+    atHead(text.replaceAll(hash, other).replaceAll(signed, resigned), height, part =>
+      part.replace(`"time":"${head.time}"`, `"time":"${head.time + 1n}"`),
+    )
+  return asked =>
+    holds(asked, height) || asked.path === '/getChainInfo' ? changing(change) : { type: 'pass' }
+}

@@ -1,0 +1,126 @@
+import type { CliFolder, Running } from '../cli-process.ts'
+import type { Causes } from './causes.ts'
+import type { Journal } from './journal.ts'
+import { remedyIn, saidIn } from './remedy.ts'
+
+export type Loader = {
+  /** SIGKILL, now. */
+  kill(): void
+  /** Where the loader serves, while it is one that does. */
+  url(): string | undefined
+  /** Environment of the next one that is started, and of that one only. */
+  prepareNext(environment: Readonly<Record<string, string>>): void
+  /** Ends it for good. */
+  stop(): Promise<void>
+  /** Commands run because a message named them. */
+  remedies(): number
+}
+
+export type LoaderParts = {
+  readonly name: string
+  readonly folder: CliFolder
+  readonly journal: Journal
+  readonly causes: Causes
+  /** Since when a cause may be why it ends. */
+  readonly mark: () => number
+  readonly random: () => number
+  readonly environment: Readonly<Record<string, string>>
+  /** Runs a command that a message named. */
+  readonly remedy: (words: readonly string[]) => Promise<void>
+}
+
+/** Without a code: it goes on, but a message names a command that should be run. */
+type Ended = { readonly code?: number; readonly err: string }
+
+const LOOK_MS = 100
+
+/** Resolves when a process has said that a command should be run, and goes on all the same. */
+const namesCommand = async (running: Running): Promise<Ended> => {
+  for (;;) {
+    const err = running.logged()
+    if (remedyIn(saidIn(err)) !== undefined) return { err }
+    await Bun.sleep(LOOK_MS)
+  }
+}
+
+/** As a supervisor does, it is started again at once, then ever later while it does not live. */
+const PAUSE_MS = { least: 100, most: 2_000 }
+
+/** Keeps a loader running, `load` or `up` as chance has it, and does what its messages say should be done. */
+export const keepLoading = (parts: LoaderParts): Loader => {
+  const { name, folder, journal, causes, random } = parts
+  let [stopping, killing, failures, remedies] = [false, false, 0, 0]
+  let next: Readonly<Record<string, string>> = {}
+  let running: Running | undefined
+  let url: string | undefined
+  const start = (): Running => {
+    const serves = random() < 0.4
+    const words = serves ? ['up', '--listen', '127.0.0.1:0'] : ['load']
+    const child = folder.start(words, { ...parts.environment, ...next })
+    next = {}
+    journal.note(`${name}: ${words[0]} started`)
+    journal.count(`${name}: loaders started`)
+    if (serves)
+      child.firstLine.then(
+        line => {
+          if (child === running && line.startsWith('http')) url = line.trim()
+        },
+        () => undefined,
+      )
+    return child
+  }
+  /** What it ended with must be named by a message, or be caused by what is done to it. */
+  const judge = async ({ code, err }: Ended): Promise<void> => {
+    const said = saidIn(err)
+    const remedy = code === 0 ? undefined : remedyIn(said)
+    const cause = causes.since(parts.mark()).find(({ says }) => says.test(said))
+    journal.note(`${name}: loader ended with ${code}: ${said}`)
+    journal.count(
+      `${name}: loader ended ${code} (${cause?.name ?? (remedy ? 'a command is named' : 'unexplained')})`,
+    )
+    if (remedy !== undefined) {
+      remedies++
+      await parts.remedy(remedy)
+    } else if (cause === undefined) journal.wrong(`${name}: the loader ended with ${code}: ${said}`)
+  }
+  const supervise = async (): Promise<void> => {
+    while (!stopping) {
+      killing = false
+      running = start()
+      const outcome = await Promise.race([running.ended, namesCommand(running)])
+      if (outcome.code === undefined) {
+        running.kill('SIGTERM')
+        await running.ended
+      }
+      url = undefined
+      if (stopping) return
+      // One that was given its end along dies by itself.
+      if (outcome.code === 137 || killing) {
+        journal.count(`${name}: loaders killed`)
+        journal.note(`${name}: loader killed`)
+        failures = 0
+        continue
+      }
+      await judge(outcome)
+      await Bun.sleep(Math.min(PAUSE_MS.most, PAUSE_MS.least * 2 ** failures++))
+    }
+  }
+  const supervised = supervise()
+  return {
+    kill: () => {
+      killing = true
+      url = undefined
+      running?.kill('SIGKILL')
+    },
+    url: () => url,
+    prepareNext: environment => {
+      next = environment
+    },
+    stop: async () => {
+      stopping = true
+      running?.kill('SIGTERM')
+      await supervised
+    },
+    remedies: () => remedies,
+  }
+}

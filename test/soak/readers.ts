@@ -1,0 +1,124 @@
+import type { Truth } from '../generator/truth.ts'
+import type { Causes } from './causes.ts'
+import type { Journal } from './journal.ts'
+import type { Question } from './questions.ts'
+
+export type Readers = {
+  /** Resolves with the height of the first good answer that is asked for after now and fits. */
+  sees(fits: (height: number) => boolean): Promise<void>
+  /** What is stored may go back now: a command was run that may take blocks back. */
+  mayGoBack(): void
+  /** Until the returned function is called, nothing is asked. */
+  pause(): Promise<() => void>
+  stop(): Promise<void>
+}
+
+export type ReadersParts = {
+  readonly name: string
+  readonly journal: Journal
+  readonly causes: Causes
+  readonly draw: () => Question
+  /** Addresses of services that answer now. */
+  readonly services: () => readonly string[]
+  readonly key: () => string
+  /** Height beyond which nothing can be known. */
+  readonly end: () => number
+  readonly truthAt: (height: number) => Truth
+}
+
+/** A reader leaves the processor to the others between two questions; no judgement depends on it. */
+const BREATH_MS = 20
+/** Nothing that is asked may take longer, with all that is done to the service. */
+const HANG_MS = 120_000
+
+type Answered = { readonly status: number; readonly height: number; readonly text: string }
+
+const ask = async (url: string, key: string): Promise<Answered> => {
+  try {
+    const answer = await fetch(url, {
+      headers: { 'x-api-key': key },
+      signal: AbortSignal.timeout(HANG_MS),
+      keepalive: false,
+    })
+    const height = Number(answer.headers.get('x-block-height') ?? -1)
+    return { status: answer.status, height, text: await answer.text() }
+  } catch (error) {
+    return { status: 0, height: -1, text: String(error) }
+  }
+}
+
+/** Asks all the time and judges every answer by the truth of its height, every refusal by what is being done. */
+export const startReaders = (parts: ReadersParts): Readers => {
+  const { name, journal, causes } = parts
+  const floors = new Map<string, number>()
+  let [stopping, back, asked] = [false, 0, 0]
+  let held: Promise<void> | undefined
+  let busy: Promise<unknown> = Promise.resolve()
+  let awaited: {
+    readonly from: number
+    readonly fits: (height: number) => boolean
+    readonly done: () => void
+  }[] = []
+  const judge = (question: Question, { height, text }: Answered, floor: number): string | undefined => {
+    if (!Number.isInteger(height) || height < 0) return `no height: ${text.slice(0, 200)}`
+    if (height > parts.end()) return `height ${height}, the chain ends at ${parts.end()}`
+    if (height < floor) return `height ${height} after ${floor}`
+    const { data } = JSON.parse(text) as { data: unknown }
+    return question.judge(data, parts.truthAt(height))
+  }
+  const refused = ({ status, text }: Answered, mark: number, query: string): void => {
+    const cause = causes.since(mark).find(({ statuses }) => statuses.includes(status))
+    journal.count(`${name}: refused ${status} ${cause === undefined ? 'unexplained' : `(${cause.name})`}`)
+    if (cause === undefined) journal.wrong(`${name}: ${query}: ${status} ${text.slice(0, 300)}`)
+  }
+  const askOnce = async (): Promise<void> => {
+    const urls = parts.services()
+    const url = urls[asked % Math.max(1, urls.length)]
+    const number = asked++
+    if (url === undefined) return
+    const question = parts.draw()
+    const [mark, floor, times] = [causes.mark(), floors.get(url) ?? -1, back]
+    const answer = await ask(`${url}/api/?${question.query}`, parts.key())
+    if (answer.status !== 200) return refused(answer, mark, question.query)
+    const problem = judge(question, answer, times === back ? floor : -1)
+    journal.count(`${name}: answers compared`)
+    if (problem !== undefined) {
+      journal.count(`${name}: answers wrong`)
+      const doing = causes.since(mark).map(cause => cause.name)
+      journal.wrong(`${name}: ${question.query} at height ${answer.height}: ${problem}; meanwhile: ${doing}`)
+    }
+    if (times === back) floors.set(url, Math.max(floor, answer.height))
+    const seen = awaited.filter(({ from, fits }) => number >= from && fits(answer.height))
+    awaited = awaited.filter(one => !seen.includes(one))
+    for (const { done } of seen) done()
+  }
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      await held
+      busy = askOnce()
+      await busy
+      await Bun.sleep(BREATH_MS)
+    }
+  }
+  const running = run()
+  return {
+    sees: fits => new Promise(done => awaited.push({ from: asked, fits, done })),
+    mayGoBack: () => {
+      back++
+      floors.clear()
+    },
+    pause: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      await busy
+      return () => {
+        held = undefined
+        resolve()
+      }
+    },
+    stop: async () => {
+      stopping = true
+      await running
+    },
+  }
+}

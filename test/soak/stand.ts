@@ -1,0 +1,186 @@
+import { type CliFolder, cliFolder, type Running } from '../cli-process.ts'
+import { doomedAtWrite } from '../doomed.ts'
+import { type Generated, serveGenerated } from '../generator/serve.ts'
+import { small } from '../generator/small.ts'
+import { type Truth, truthAt } from '../generator/truth.ts'
+import { seeded } from '../seeded.ts'
+import { type Causes, openCauses } from './causes.ts'
+import { type Gate, openGate } from './gate.ts'
+import type { Journal } from './journal.ts'
+import { keepLoading, type Loader } from './loader.ts'
+import type { SoakPlace } from './place.ts'
+import { questionsOf } from './questions.ts'
+import { type Readers, startReaders } from './readers.ts'
+import { remedyIn, saidIn } from './remedy.ts'
+
+/** One store with everything that lives on it, and what can be done to it. */
+export type Stand = {
+  readonly name: string
+  readonly place: SoakPlace
+  readonly journal: Journal
+  readonly causes: Causes
+  readonly random: () => number
+  /** The honest node, and the way to it that everybody else takes. */
+  readonly node: Generated
+  readonly nodeGate: Gate
+  readonly loader: Loader
+  readonly readers: Readers
+  /** Height of the chain's end. */
+  end(): number
+  /** The chain grows by so many blocks. */
+  grow(blocks: number): void
+  /** Runs a command of the program to its end. */
+  run(words: readonly string[]): ReturnType<CliFolder['run']>
+  start(words: readonly string[]): Running
+  /** Runs a command that a message named, and what its own messages name. */
+  remedy(words: readonly string[]): Promise<void>
+  /** Environment of a loader that dies at its so-manieth write into the SQLite file. */
+  doomAt(write: number): Readonly<Record<string, string>>
+  /** Resolves when a service answers from the chain's end; counts as wrong when that never happens. */
+  settled(what: string): Promise<void>
+  /** Kills the service that only reads, and starts another one. */
+  killService(): Promise<void>
+  /** Causes before this moment explain nothing that comes. */
+  beginEpisode(): void
+  close(): Promise<void>
+}
+
+const FIRST = 120
+/** Blocks of a soak of hours. */
+const BLOCKS = 1_000_000
+/** A command that names a command that names a command. */
+const MOST_COMMANDS = 8
+/** Of one command in one episode: it may meet what was begun before it. */
+const MOST_TRIES = 3
+/** Only what hangs for good takes longer. */
+const HANG_MS = 300_000
+
+export const openStand = async (place: SoakPlace, journal: Journal, seed: number): Promise<Stand> => {
+  const { name } = place
+  // Each asks its own: what one draws must not hang on how fast another one is.
+  const [random, readersRandom, loaderRandom] = [seeded(seed), seeded(seed + 1), seeded(seed + 2)]
+  const node = serveGenerated({ ...small('mixed', seed), blocks: BLOCKS })
+  let end = FIRST
+  node.setHeight(end)
+  const nodeGate = await openGate(() => node.url)
+  const causes = openCauses()
+  const folder = await cliFolder()
+  const common = {
+    IOSTLENS_LOG_LEVEL: 'warn',
+    IOSTLENS_NODE_TIMEOUT: '2s',
+    IOSTLENS_LEASE: '4s',
+  }
+  const commands = { ...common, IOSTLENS_STORE: place.store.commands, IOSTLENS_NODE: nodeGate.url }
+  const run: Stand['run'] = words => folder.run(words, commands)
+  const created = await run(['indices', 'create'])
+  if (created.code !== 0) throw new Error(created.err)
+  const made = await run(['keys', 'add', 'soak', '--per-second', '1000000', '--per-day', '1000000000'])
+  const key = made.out.trim().split('\n').at(-1) ?? ''
+
+  let service: Running
+  let serviceUrl: string | undefined
+  const startService = async (): Promise<void> => {
+    const environment = { IOSTLENS_LOG_LEVEL: common.IOSTLENS_LOG_LEVEL, IOSTLENS_STORE: place.store.service }
+    service = folder.start(['serve', '--listen', '127.0.0.1:0'], environment)
+    serviceUrl = (await service.firstLine).trim()
+  }
+  await startService()
+  const truths = new Map<number, Truth>()
+  const truthOf = (height: number): Truth => {
+    const known = truths.get(height) ?? truthAt(node.chain.world, height)
+    truths.set(height, known)
+    for (const oldest of truths.keys()) if (truths.size > 8) truths.delete(oldest)
+    return known
+  }
+  let [episode, before] = [causes.mark(), causes.mark()]
+  /** How often each command was run in this episode. */
+  const tried = new Map<string, number>()
+  const remedy: Stand['remedy'] = async words => {
+    let next: readonly string[] | undefined = words
+    for (let count = 0; next !== undefined; count++) {
+      const text = next.join(' ')
+      tried.set(text, (tried.get(text) ?? 0) + 1)
+      if (count === MOST_COMMANDS || (tried.get(text) ?? 0) > MOST_TRIES)
+        return journal.wrong(`${name}: named again and again, and does not help: iostlens ${text}`)
+      journal.note(`${name}: command: iostlens ${next.join(' ')}`)
+      journal.count(`${name}: commands run: iostlens ${next.filter(word => !word.includes('://')).join(' ')}`)
+      readers.mayGoBack()
+      const { code, out, err } = await run(next)
+      readers.mayGoBack()
+      const said = `${saidIn(err)} ${out.trim().split('\n').slice(-3).join(' | ')}`
+      journal.note(`${name}: command ended with ${code}: ${said}`)
+      const named = code === 0 ? undefined : remedyIn(said)
+      if (code !== 0 && named === undefined && !causes.since(before).some(({ says }) => says.test(said)))
+        journal.wrong(`${name}: iostlens ${next.join(' ')} ended with ${code}: ${said}`)
+      next = code === 75 && named === undefined ? undefined : named
+    }
+  }
+  const loader = keepLoading({
+    name,
+    folder,
+    journal,
+    causes,
+    mark: () => before,
+    random: loaderRandom,
+    environment: { ...common, IOSTLENS_STORE: place.store.loader, IOSTLENS_NODE: nodeGate.url },
+    remedy,
+  })
+  const readers = startReaders({
+    name,
+    journal,
+    causes,
+    draw: questionsOf(node.chain.world, readersRandom),
+    services: () => [serviceUrl, loader.url()].filter(url => url !== undefined),
+    key: () => key,
+    end: () => end,
+    truthAt: truthOf,
+  })
+  return {
+    name,
+    place,
+    journal,
+    causes,
+    random,
+    node,
+    nodeGate,
+    loader,
+    readers,
+    end: () => end,
+    grow: blocks => {
+      end += blocks
+      node.setHeight(end)
+    },
+    run,
+    start: words => folder.start(words, commands),
+    remedy,
+    doomAt: write => doomedAtWrite(place.path ?? '', write),
+    settled: async what => {
+      const ends = Promise.withResolvers<'hangs'>()
+      const timer = setTimeout(() => ends.resolve('hangs'), HANG_MS)
+      const seen = await Promise.race([readers.sees(height => height === end), ends.promise, journal.failed])
+      clearTimeout(timer)
+      if (seen === 'hangs')
+        throw new Error(`${name}: no recovery after ${what}: nothing is answered from ${end}.`)
+    },
+    killService: async () => {
+      serviceUrl = undefined
+      service.kill('SIGKILL')
+      await service.ended
+      await startService()
+    },
+    beginEpisode: () => {
+      before = episode
+      episode = causes.mark()
+      tried.clear()
+    },
+    close: async () => {
+      await readers.stop()
+      await loader.stop()
+      service.kill('SIGTERM')
+      await folder[Symbol.asyncDispose]()
+      await nodeGate.close()
+      await node.stop()
+      await place.close()
+    },
+  }
+}
