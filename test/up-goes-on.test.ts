@@ -16,6 +16,10 @@ const dropping: Fault = async ({ path }, truth) => {
   for (const { tx_list } of answer.blocktx_list ?? []) tx_list.pop()
   return new Response(JSON.stringify(answer))
 }
+const anotherChain: Fault = async ({ path }, truth) =>
+  path === '/getChainInfo'
+    ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
+    : undefined
 const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
   ['a transaction is dropped from every block', dropping],
   [
@@ -29,13 +33,7 @@ const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
         ? new Response((await truth()).replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"900000000000"'))
         : undefined,
   ],
-  [
-    'another chain answers',
-    async ({ path }, truth) =>
-      path === '/getChainInfo'
-        ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
-        : undefined,
-  ],
+  ['another chain answers', anotherChain],
   ['everything is answered with 503', () => new Response('away', { status: 503 })],
 ]
 
@@ -94,6 +92,28 @@ describe('up beside a sick node', () => {
   })
 })
 
+test('serve does not use a node of another chain than the one that is stored', async () => {
+  await using folder = await cliFolder()
+  await using ours = await startFaultyNode(undefined, 20)
+  await using other = await startFaultyNode(anotherChain, 20)
+  expect((await folder.run(['load', '--once', '--node', ours.url])).code).toBe(0)
+  const added = await folder.run(['keys', 'add', 'asker'])
+  const key = added.out.trimEnd().split('\n').at(-1) ?? ''
+  const statusOf = async (nodes: string): Promise<number> => {
+    const service = folder.start(['serve', '--node', nodes, '--listen', '127.0.0.1:0'])
+    const { status } = await fetch(`${await service.firstLine}/rpc/getChainInfo?apikey=${key}`)
+    await service.logs(`is of another chain than the store; it is not used. node=${other.url}`)
+    service.kill('SIGTERM')
+    expect((await service.ended).code).toBe(0)
+    return status
+  }
+  expect([await statusOf(other.url), await statusOf(`${other.url},${ours.url}`)]).toEqual([503, 200])
+  expect([...new Set(other.asked.map(({ path }) => path))]).toEqual([
+    '/getChainInfo',
+    '/getBlockByNumber/0/false',
+  ])
+})
+
 describe('exit codes of load --once', () => {
   test.each([
     [
@@ -111,7 +131,7 @@ describe('exit codes of load --once', () => {
   })
   test('a store of another chain', async () => {
     await using folder = await cliFolder()
-    await using node = await startFaultyNode(FAULTS[3]?.[1], 20)
+    await using node = await startFaultyNode(anotherChain, 20)
     await using ours = await startFaultyNode(undefined, 20)
     expect((await folder.run(['load', '--once', '--node', ours.url])).code).toBe(0)
     const ended = await folder.run(['load', '--once', '--node', node.url])

@@ -45,7 +45,8 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   }
   const look = async (member: Member): Promise<Look> => {
     const started = clock.now()
-    const found = await lookAt(probing, member, signal)
+    // Whatever goes wrong with a look, the looking goes on.
+    const found = await lookAt(probing, member, signal).catch((error: unknown) => ({ silent: String(error) }))
     return { ...found, ms: clock.now() - started }
   }
   const goOn = async (member: Member): Promise<void> => {
@@ -60,10 +61,7 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   const looks = await Promise.all(pool.members.map(async member => ({ member, look: await look(member) })))
   // In the order the nodes are given: the first that answers says which chain it is.
   for (const { member, look } of looks) note(asking, member, look, watching)
-  for (const member of pool.members)
-    goOn(member).catch((error: unknown) => {
-      if (!signal.aborted) throw error
-    })
+  for (const member of pool.members) void goOn(member)
 }
 
 type Said = { readonly info: ChainInfo; readonly genesis: string } | { readonly silent: string }
