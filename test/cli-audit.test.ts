@@ -23,7 +23,9 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
   expect([key, whole.code, whole.out]).toEqual([
     0,
     0,
-    expect.stringMatching(/^sqlite:data\/iostlens\.sqlite at block 150, \S+: whole\n$/),
+    expect.stringMatching(
+      /^proved when loaded: blocks 0 to 150: signed\nsqlite:data\/iostlens\.sqlite at block 150, \S+: whole\n$/,
+    ),
   ])
 
   damage(folder, "UPDATE lists SET count = count + 1 WHERE id = 'account/admin'")

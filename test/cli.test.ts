@@ -132,6 +132,17 @@ test('load: in two runs, with status between', async () => {
   const after = await folder.run(['status', '--all', '--node', url])
   expect(after.out).toMatch(/^looked +at 201 of 201 blocks, 1 transactions$/m)
   expect([after.code, /^whole +yes$/m.test(after.out)]).toEqual([0, true])
+  expect(after.out).toMatch(/^proved +blocks 0 to 200: signed$/m)
+  const told = await folder.run(['status', '--json'])
+  expect([told.code, JSON.parse(told.out)]).toMatchObject([
+    0,
+    {
+      height: 200,
+      behind: 0,
+      whole: true,
+      proved: { ranges: [{ from: 0, to: 200, level: 'signed', agreed: false }], lost_receipts: 0 },
+    },
+  ])
 
   // A hole is found.
   const database = new Database(join(folder.path, 'data', 'iostlens.sqlite'))

@@ -10,6 +10,7 @@ import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
 import { auditProgress } from './audit-progress.ts'
 import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
+import { provedJson, provedLines } from './proved-text.ts'
 
 export type Outcome = { readonly audited: Audited; readonly found: Findings }
 
@@ -56,6 +57,7 @@ export const outcomeLines = (store: Store, { audited, found }: Outcome, end: str
   ...found.shown.map(findingText),
   ...[...found.totals].map(([kind, count]) => `${kind}: ${count} in all`),
   ...audited.notes,
+  ...provedLines(audited.at).map(line => `proved when loaded: ${line}`),
   `${store.name} at block ${audited.at.height}, ${toIso(audited.at.time)}: ${end}`,
 ]
 
@@ -71,5 +73,6 @@ export const outcomeJson = (store: Store, { audited, found }: Outcome, more: obj
     totals: new Map(found.totals),
     findings: found.shown,
     notes: audited.notes,
+    proved: provedJson(audited.at),
     ...more,
   })

@@ -1,3 +1,4 @@
+import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { Node } from '#node/port.ts'
@@ -6,6 +7,7 @@ import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
 import { connectNode, openStore, requireUsable } from './compose.ts'
 import { type Continuity, continuity } from './continuity.ts'
+import { provedJson, provedLines } from './proved-text.ts'
 import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const status: Command = {
@@ -13,8 +15,8 @@ export const status: Command = {
   words: [],
   summary: 'what is loaded, up to where, how far behind, is it whole',
   about:
-    'Prints what is loaded, up to which block, how far that is behind the node, and whether it is whole: stored blocks follow each other by number and parent hash and have their transactions. Looks at the first, the last and a spread of blocks, with --all at every one; with --node also at whether the node has the same block at that height. Ends with 3 when something does not fit, with 75 when nothing is loaded yet.',
-  settings: [...NODE, ...STORE, 'all', ...LOGGING],
+    'Prints what is loaded, up to which block, how far that is behind the node, and whether it is whole: stored blocks follow each other by number and parent hash and have their transactions, and how far each stretch of blocks was proved when it was loaded. Looks at the first, the last and a spread of blocks, with --all at every one; with --node also at whether the node has the same block at that height. Ends with 3 when something does not fit, with 75 when nothing is loaded yet.',
+  settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
   run: async ({ values, log, out, screen, signal }) => {
     const store = openStore(values, log)
@@ -22,11 +24,13 @@ export const status: Command = {
     try {
       await requireUsable(store)
       if ((await store.published()) === undefined) {
-        for (const line of aligned([
-          ['store', store.name],
-          ['height', 'nothing is loaded yet'],
-        ]))
-          out(line)
+        if (values.json) out(writeJson({ store: store.name, height: -1 }))
+        else
+          for (const line of aligned([
+            ['store', store.name],
+            ['height', 'nothing is loaded yet'],
+          ]))
+            out(line)
         return 75
       }
       // Both of one height, also while a loader goes on.
@@ -43,19 +47,9 @@ export const status: Command = {
       })
       screen.bar('')
       const problems = [...position.problems, ...found.problems, ...countProblems(found, published, held)]
-      const rows = [
-        ['store', store.name],
-        ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
-        ['behind', position.text],
-        ['holds', held === undefined ? 'nothing that is counted' : heldText(held)],
-        [
-          'looked',
-          `at ${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`,
-        ],
-        ['whole', problems.length === 0 ? 'yes' : 'NO'],
-        ...problems.map(problem => ['', problem]),
-      ]
-      for (const line of aligned(rows)) out(line)
+      const state: State = { store: store.name, published, position, found, held, problems }
+      if (values.json) out(writeJson(jsonOf(state)))
+      else for (const line of aligned(rowsOf(state))) out(line)
       return problems.length === 0 ? 0 : 3
     } finally {
       screen.bar('')
@@ -65,19 +59,82 @@ export const status: Command = {
   },
 }
 
+type State = {
+  readonly store: string
+  readonly published: Published
+  readonly position: Position
+  readonly found: Continuity
+  readonly held: StatisticsDoc | undefined
+  readonly problems: readonly string[]
+}
+
+const rowsOf = ({
+  store,
+  published,
+  position,
+  found,
+  held,
+  problems,
+}: State): readonly (readonly string[])[] => [
+  ['store', store],
+  ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
+  ['behind', position.text],
+  ['holds', held === undefined ? 'nothing that is counted' : heldText(held)],
+  ...provedLines(published).map((line, at) => [at === 0 ? 'proved' : '', line]),
+  ['looked', `at ${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`],
+  ['whole', problems.length === 0 ? 'yes' : 'NO'],
+  ...problems.map(problem => ['', problem]),
+]
+
+const jsonOf = ({ store, published, position, found, held, problems }: State) => ({
+  store,
+  height: published.height,
+  hash: published.hash,
+  time: toIso(published.time),
+  behind: position.behind,
+  lib: position.lib,
+  holds:
+    held === undefined
+      ? null
+      : {
+          transactions: held.transaction_count,
+          records: held.record_count,
+          accounts: held.account_count,
+          contracts: held.contract_count,
+          tokens: held.token_count,
+        },
+  proved: provedJson(published),
+  looked: { blocks: found.blocks, transactions: found.transactions },
+  whole: problems.length === 0,
+  problems,
+})
+
+/** Where the store stands against the chain; `lib`: the last irreversible block, by the node or as last heard. */
+type Position = {
+  readonly text: string
+  readonly lib: number
+  readonly behind: number
+  readonly problems: readonly string[]
+}
+
 const positionOf = async (
   node: Node | undefined,
   { height, hash, lib }: Published,
   signal: AbortSignal,
-): Promise<{ readonly text: string; readonly problems: readonly string[] }> => {
+): Promise<Position> => {
+  const heard = Math.max(0, lib - height)
   if (node === undefined)
-    return { text: `${Math.max(0, lib - height)} blocks, by what the loader last heard`, problems: [] }
+    return { text: `${heard} blocks, by what the loader last heard`, lib, behind: heard, problems: [] }
   const { libBlock } = await node.chainInfo(signal)
-  const text = `${Math.max(0, libBlock - height)} blocks; the node's last irreversible one is ${libBlock}`
-  if (libBlock < height) return { text: `the node is behind: ${libBlock}`, problems: [] }
+  const behind = Math.max(0, libBlock - height)
+  const text = `${behind} blocks; the node's last irreversible one is ${libBlock}`
+  if (libBlock < height)
+    return { text: `the node is behind: ${libBlock}`, lib: libBlock, behind, problems: [] }
   const there = await node.blockHash(height, signal)
   return {
     text,
+    lib: libBlock,
+    behind,
     problems: there === hash ? [] : [`block ${height} is ${hash}, the node has ${there ?? 'none'}`],
   }
 }

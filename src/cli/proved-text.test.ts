@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import type { Proved } from '#store/proved.ts'
+import { provedJson, provedLines } from './proved-text.ts'
+
+const published = (height: number, proved?: Proved) => ({
+  height,
+  hash: '',
+  time: 0n,
+  lib: height,
+  ...(proved === undefined ? {} : { proved }),
+})
+
+test('provedLines: a store of an earlier version has no record', () => {
+  expect(provedLines(published(9))).toEqual(['blocks 0 to 9: not recorded, linked at best'])
+  expect(provedJson(published(9))).toEqual({
+    ranges: [{ from: 0, to: 9, level: 'not recorded', agreed: false }],
+    lost_receipts: 0,
+  })
+})
+
+test('provedLines: every block up to the published one is told of, and none beyond', () => {
+  const proved: Proved = {
+    ranges: [
+      { from: 5, to: 5, level: 'signed' },
+      { from: 6, to: 20, level: 'whole', agreed: true },
+    ],
+    lost: 3,
+    formerKeys: [],
+  }
+  expect(provedLines(published(9, proved))).toEqual([
+    'blocks 0 to 4: not recorded, linked at best',
+    'block 5: signed',
+    'blocks 6 to 9: whole, and other nodes agreed',
+    "3 receipts by their raw form: the node's JSON had lost bytes of them",
+  ])
+  expect(provedJson(published(30, proved)).ranges.at(-1)).toEqual({
+    from: 21,
+    to: 30,
+    level: 'not recorded',
+    agreed: false,
+  })
+})

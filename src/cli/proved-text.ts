@@ -1,0 +1,42 @@
+import type { Published } from '#store/port.ts'
+import { NOTHING_PROVED, type ProvedRange, provedBelow } from '#store/proved.ts'
+
+/** Blocks by how far they were proved; without `level` they were loaded by a version that kept no record of it. */
+export type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'level' | 'agreed'>>
+
+/** All blocks up to the published one, by how far they were proved: few stretches, without a gap. */
+export const stretchesOf = ({ height, proved = NOTHING_PROVED }: Published): readonly Stretch[] => {
+  const stretches: Stretch[] = []
+  let next = 0
+  for (const range of provedBelow(proved, height + 1).ranges) {
+    if (range.from > next) stretches.push({ from: next, to: range.from - 1 })
+    stretches.push(range)
+    next = range.to + 1
+  }
+  if (next <= height) stretches.push({ from: next, to: height })
+  return stretches
+}
+
+/** One line for each stretch, and one for receipts whose bytes a node had lost. */
+export const provedLines = (published: Published): readonly string[] => {
+  const lost = published.proved?.lost ?? 0
+  return [
+    ...stretchesOf(published).map(({ from, to, level, agreed }) => {
+      const blocks = from === to ? `block ${from}` : `blocks ${from} to ${to}`
+      const how = level ?? 'not recorded, linked at best'
+      return `${blocks}: ${how}${agreed === true ? ', and other nodes agreed' : ''}`
+    }),
+    ...(lost === 0 ? [] : [`${lost} receipts by their raw form: the node's JSON had lost bytes of them`]),
+  ]
+}
+
+/** The same for programs. */
+export const provedJson = (published: Published) => ({
+  ranges: stretchesOf(published).map(({ from, to, level, agreed }) => ({
+    from,
+    to,
+    level: level ?? 'not recorded',
+    agreed: agreed === true,
+  })),
+  lost_receipts: published.proved?.lost ?? 0,
+})
