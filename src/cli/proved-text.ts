@@ -2,10 +2,10 @@ import type { Published } from '#store/port.ts'
 import { NOTHING_PROVED, type ProvedRange, provedBelow } from '#store/proved.ts'
 
 /** Blocks by how far they were proved; without `level` they were loaded by a version that kept no record of it. */
-export type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'level' | 'agreed'>>
+type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'level' | 'agreed'>>
 
 /** All blocks up to the published one, by how far they were proved: few stretches, without a gap. */
-export const stretchesOf = ({ height, proved = NOTHING_PROVED }: Published): readonly Stretch[] => {
+const stretchesOf = ({ height, proved = NOTHING_PROVED }: Published): readonly Stretch[] => {
   const stretches: Stretch[] = []
   let next = 0
   for (const range of provedBelow(proved, height + 1).ranges) {
