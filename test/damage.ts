@@ -21,6 +21,8 @@ export type Damageable = {
    */
   edit(index: AnyIndex, id: string, field: string, value: Value, version?: number): Promise<void>
   remove(index: AnyIndex, id: string): Promise<void>
+  /** What the store says of its end; the embedded store has one place for both. */
+  say(where: 'published' | 'checkpoint', end: Readonly<Record<string, string | number>>): Promise<void>
   copy(index: AnyIndex, id: string, as: string): Promise<void>
   /** The row is no longer found at the place. */
   losePlace(id: string, place: bigint): Promise<void>
@@ -48,6 +50,14 @@ export const damageableSqlite = async (): Promise<Damageable> => {
     change,
     edit: change,
     remove: ({ name }, id) => write(`DELETE FROM "${name}" WHERE id = ?`, id),
+    say: async (_, end) => {
+      for (const [field, value] of Object.entries(end))
+        await write(
+          `UPDATE meta SET value = json_set(value, '$.' || ?, ?) WHERE key = 'published'`,
+          field,
+          value,
+        )
+    },
     copy: ({ name, fields }, id, as) => {
       const columns = Object.keys(fields)
         .map(field => `"${field}"`)
@@ -96,6 +106,14 @@ export const damageableElastic = async (): Promise<Damageable> => {
     },
     remove: async (index, id) => {
       await ask('DELETE', `${pathOf(index, id)}?refresh=true`)
+    },
+    say: async (where, end) => {
+      const path = `meta/_doc/${where}`
+      const { body } = (await ask<Stored>('GET', path))._source
+      const said = JSON.parse(String(body)) as { readonly end: object }
+      await ask('PUT', `${path}?refresh=true`, {
+        body: JSON.stringify({ ...said, end: { ...said.end, ...end } }),
+      })
     },
     copy: async (index, id, as) => {
       const { _source, _version } = await get(index, id)

@@ -26,7 +26,7 @@ export type AuditParts = {
   /** Blocks that can not be right are asked of it, and a sample; its storage is compared. */
   readonly node?: Node
   /** Puts right what differs; absent: nothing is written. */
-  readonly writer?: Pick<Writer, 'rewrite'>
+  readonly writer?: Pick<Writer, 'rewrite' | 'settle'>
 }
 
 /** How far: `stage` names what is gone over. */
@@ -180,7 +180,8 @@ const compareAll = async (
       }
     }
     await mend.end()
-    await compareRecord(stored, expected, identity, { found: onFinding, nowMs: Date.now() })
+    const truth = await compareRecord(stored, expected, identity, { found: onFinding, nowMs: Date.now() })
+    if (truth !== undefined) await writer?.settle({ ...truth, open: true })
   } finally {
     await expected.close()
   }

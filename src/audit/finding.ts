@@ -19,7 +19,7 @@ export type Findings = {
   /** `index field` → how many. */
   readonly totals: ReadonlyMap<string, number>
   readonly count: number
-  /** How many of them no replay can put right: what the node alone says, and the published height. */
+  /** How many of them no replay can put right: what the node alone says. */
   readonly beyondRepair: number
 }
 
@@ -39,7 +39,7 @@ export const findings = (shownOfKind = SHOWN): Findings => {
       const before = totals.get(kind) ?? 0
       totals.set(kind, before + 1)
       count += 1
-      if (finding.by === 'node' || finding.index === 'published') beyondRepair += 1
+      if (finding.by === 'node') beyondRepair += 1
       if (before < shownOfKind) shown.push(finding)
     },
     shown,

@@ -80,9 +80,10 @@ export type Store = {
   read<T>(work: (view: View) => Promise<T>, options?: { readonly signal?: AbortSignal }): Promise<T>
   /**
    * Takes the store over for writing. Throws 'conflict' while another loader is alive or when the stored derivation
-   * version, chain id or genesis differ from `identity`.
+   * version, chain id or genesis differ from `identity`, or when a repair did not come to its end. `mending`: for a
+   * repair, which takes what is stored as it stands, and reads what nobody else may read until it is settled.
    */
-  takeOver(identity: Identity): Promise<Writer>
+  takeOver(identity: Identity, options?: { readonly mending?: boolean }): Promise<Writer>
   /**
    * Merges each finished partition of history for good and makes it read-only; those that are so already are skipped.
    * Safe to repeat, and while the store is read and written. A store in one piece has none.
@@ -236,8 +237,31 @@ export type Writer = {
    * killed at any moment, each document is as before or as after.
    */
   rewrite(rewrite: Rewrite): Promise<void>
+  /** A repair did not come to its end, or a loader left what can not be understood: state is of no known height. */
+  readonly unfinished: boolean
+  /** A stored block, whatever is published; undefined: there is none. */
+  blockAt(height: number): Promise<BlockDoc | undefined>
+  /**
+   * Where the last batch ended by each of the places that say so, all of them independent of each other: what most of
+   * them say is so, whichever of them was damaged.
+   */
+  endings(): Promise<readonly number[]>
+  /**
+   * Takes batches back until the end is at `height` or below: state as it was then, no history above, height and hash
+   * published. The new end; undefined: what is kept does not lead so far, and nothing was done. Killed at any moment, the
+   * store is as before, as after, or closed to everybody but a repair, which begins anew.
+   */
+  takeBack(height: number): Promise<Published | undefined>
+  /**
+   * Says which chain is stored and where it ends, whatever was said before; history above the end is removed. `open`
+   * false: nobody reads or loads until it is called again. The caller answers for the state.
+   */
+  settle(settled: Settled): Promise<void>
   release(): Promise<void>
 }
+
+/** What a store says of itself once it is repaired. */
+export type Settled = { readonly identity: Identity; readonly end: Published; readonly open: boolean }
 
 /** What is kept of an API key: never the key itself. */
 export type StoredKey = {

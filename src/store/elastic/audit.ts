@@ -6,7 +6,7 @@ import type { Audit, Found, Placed } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { decode, type Source } from './documents.ts'
 import { AT, HEIGHT } from './mappings.ts'
-import { type PublishedMeta, readCheckpoint, readPublished, versionAt } from './meta.ts'
+import { type PublishedMeta, readCheckpoint, readPublished, stampOf, versionAt } from './meta.ts'
 import type { Names } from './names.ts'
 import { partitionAt } from './partitions.ts'
 import { openPit, type Pit } from './pit.ts'
@@ -80,7 +80,7 @@ const isNewer = async (reading: Reading): Promise<boolean> => {
       size: 1,
       _source: false,
       track_total_hits: false,
-      query: { range: { [AT]: { gt: reading.at.end.height } } },
+      query: { range: { [AT]: { gt: stampOf(reading.at) } } },
     })
     if (found.hits.hits.length > 0) return true
   }
@@ -155,7 +155,7 @@ const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): Foun
     id: hit._id,
     // Readers refuse a version that is newer than what is published: as if it could not be read.
     doc:
-      index.kind === 'state' && hit._version > versionAt(reading.at.end.height)
+      index.kind === 'state' && hit._version > versionAt(stampOf(reading.at))
         ? undefined
         : readable(index, hit),
     ...(stray === undefined ? {} : { stray }),

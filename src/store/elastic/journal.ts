@@ -17,8 +17,8 @@ export type Entry = {
 /** Parts of the journal, in bytes of the entries' text; escaping in JSON adds about a fifth. */
 const PART_BYTES = 2_000_000
 
-export const entriesOf = (changes: readonly Change[], height: number): readonly Entry[] =>
-  changes.map(({ index, doc }) => ({ index, id: doc.id, source: encode(index, doc, height) }))
+export const entriesOf = (changes: readonly Change[], stamp: number): readonly Entry[] =>
+  changes.map(({ index, doc }) => ({ index, id: doc.id, source: encode(index, doc, stamp) }))
 
 /** Bodies of the parts: one line for each entry, in order; index, id and text between tabs, which JSON escapes. */
 export const journalParts = function* (
@@ -90,12 +90,12 @@ const bodyOf = ({ body }: { readonly body?: unknown }): string => {
   return body
 }
 
-/** Writes of the entries as of `height`; what is newer already stays. */
+/** Writes of the entries with a stamp; what is newer already stays. */
 export const applyItems = function* (
   names: Names,
   entries: readonly Entry[],
-  height: number,
+  stamp: number,
 ): Generator<BulkItem, void, void> {
-  const version = versionAt(height)
+  const version = versionAt(stamp)
   for (const { index, id, source } of entries) yield versionedItem(names.into(index), id, version, source)
 }

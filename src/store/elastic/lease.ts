@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { checkIdentity } from '#store/identity.ts'
+import { unfinishedRepair } from '#store/mending.ts'
 import type { Identity } from '#store/port.ts'
 import { requireNothing } from './begin-anew.ts'
 import type { Bulk } from './bulk.ts'
@@ -21,7 +22,7 @@ export type Taking = {
   readonly identity: Identity
   readonly leaseMs: number
   /** Throws when the checkpoint is not one to go on from. Default: what a loader asks of it. */
-  readonly require?: typeof requireServed
+  readonly require?: typeof requireLoadable
 }
 
 /**
@@ -32,7 +33,7 @@ export type Taking = {
 export const acquire = async (
   bulk: Bulk,
   names: Names,
-  { identity, leaseMs, require = requireServed }: Taking,
+  { identity, leaseMs, require = requireLoadable }: Taking,
 ): Promise<Held> => {
   const seen = await freeCheckpoint(bulk, names, leaseMs, stored => {
     require(stored, names, bulk.connection.url, identity)
@@ -80,7 +81,13 @@ const freeCheckpoint = async (
 }
 
 /** Throws when a loader must not go on from there. */
-const requireServed = (stored: Checkpoint, names: Names, url: string, identity: Identity): void => {
+const requireLoadable = (stored: Checkpoint, names: Names, url: string, identity: Identity): void => {
+  requireServed(stored, names, url, identity)
+  if (stored.mending) throw unfinishedRepair(`${url}/${names.prefix}`)
+}
+
+/** Throws when nobody must write there. */
+export const requireServed = (stored: Checkpoint, names: Names, url: string, identity: Identity): void => {
   const { generations, retired } = stored
   // Retryable: the next look finds what is served then.
   if (retired !== undefined || !Bun.deepEquals(generations ?? {}, names.generations))

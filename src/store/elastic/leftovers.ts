@@ -3,9 +3,10 @@ import { askHits } from './ask.ts'
 import { type Bulk, sendBulk } from './bulk.ts'
 import { deleteSeenItem } from './bulk-item.ts'
 import { HEIGHT } from './mappings.ts'
-import type { Checkpoint } from './meta.ts'
+import { type Checkpoint, stampOf } from './meta.ts'
 import type { Names } from './names.ts'
 import { refresh } from './refresh.ts'
+import { keptNames } from './undo.ts'
 
 type Hit = {
   readonly _index: string
@@ -34,9 +35,27 @@ export const removeHistoryAbove = async (
   await remove(bulk, indices, { range: { [HEIGHT]: { gt: end?.height ?? -1 } } })
 }
 
-/** Removes journals that no checkpoint names. */
-export const removeJournalsBut = (bulk: Bulk, names: Names, batch: string): Promise<void> =>
-  remove(bulk, [names.journal], { bool: { must_not: { term: { batch } } } })
+/** Removes history above a height from every partition that may hold any. */
+export const removeHistoryFrom = async (
+  bulk: Bulk,
+  names: Names,
+  height: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<void> => {
+  const partitions = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  const indices = partitions.flatMap(partition =>
+    historyIndices.map(index => names.partition(index, partition)),
+  )
+  await remove(bulk, indices, { range: { [HEIGHT]: { gt: height } } })
+}
+
+/** Removes journals that the checkpoint does not name: of other batches, and what is kept no longer to take them back. */
+export const removeJournalsBut = (bulk: Bulk, names: Names, checkpoint: Checkpoint): Promise<void> => {
+  const { batch, end, undo } = checkpoint
+  const stamp = end === undefined ? 0 : stampOf({ end, lift: checkpoint.lift })
+  const kept = undo === undefined ? [] : [{ range: { batch: keptNames(undo, stamp) } }]
+  return remove(bulk, [names.journal], { bool: { must_not: [{ term: { batch } }, ...kept] } })
+}
 
 /**
  * Deletes by listed ids, and each document only as it was listed: a delayed delete can not hit a later one. Indices may

@@ -8,6 +8,7 @@ import type { Generations, Names } from './names.ts'
 import { parseAnswer } from './parse-answer.ts'
 import type { Partitions } from './partitions.ts'
 import { checkpointOf, publishedOf } from './read-meta.ts'
+import type { Undo } from './undo.ts'
 
 /** How far is written and by whom; one document, changed by compare-and-set only. */
 export type Checkpoint = {
@@ -32,6 +33,12 @@ export type Checkpoint = {
   /** Its random name, under which its journal stands, and how many parts that has. */
   readonly batch: string
   readonly parts: number
+  /** By how much stamps are ahead of heights: raised when heights go back, so that versions never do. Absent: 0. */
+  readonly lift?: number | undefined
+  /** A repair has not come to its end: nobody may read or load. */
+  readonly mending?: true | undefined
+  /** What takes the last batch back; absent: nothing is kept. */
+  readonly undo?: Undo | undefined
 }
 
 /** What readers go by. */
@@ -40,6 +47,9 @@ export type PublishedMeta = {
   readonly batch: string
   readonly partitions: Partitions
   readonly generations?: Generations | undefined
+  /** As in the checkpoint. */
+  readonly lift?: number | undefined
+  readonly mending?: true | undefined
   /** `EDITION` of who published it; absent in what older versions wrote. */
   readonly edition?: string
 }
@@ -98,7 +108,7 @@ export const readPublished = async (
 /** Text and version of the published document. Versions only grow, so a late writer can not take a height back. */
 export const publishedDoc = (meta: Omit<PublishedMeta, 'edition'>) => ({
   id: PUBLISHED,
-  version: versionAt(meta.end.height),
+  version: versionAt(stampOf(meta)),
   source: write({ ...meta, edition: EDITION }),
 })
 
@@ -133,5 +143,17 @@ export const checkpointRequest = (names: Names, checkpoint: Checkpoint, stand: S
   body: write(checkpoint),
 })
 
-/** Version of a state document written by a batch that ends at `height`; versions begin at 1. */
-export const versionAt = (height: number): number => height + 1
+/**
+ * Where a height stands in the order of writing. State documents carry the stamp of the batch that wrote them; stamps
+ * only grow, also where a repair leads back to a smaller height.
+ */
+export const stampOf = ({
+  end,
+  lift = 0,
+}: {
+  readonly end: Pick<Published, 'height'>
+  readonly lift?: number | undefined
+}): number => end.height + lift
+
+/** Version of a document with a stamp; versions begin at 1. */
+export const versionAt = (stamp: number): number => stamp + 1

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { unfinishedRepair } from '#store/mending.ts'
 import type { Bulk } from './bulk.ts'
 import { keepHold } from './hold.ts'
 import { acquire } from './lease.ts'
@@ -31,7 +32,8 @@ export const holdForMigration = async (
   return { ...hold, bulk: holding, names }
 }
 
-const requireSame = ({ generations }: Checkpoint, names: Names): void => {
+const requireSame = ({ generations, mending }: Checkpoint, names: Names, url: string): void => {
+  if (mending) throw unfinishedRepair(`${url}/${names.prefix}`)
   if (Bun.deepEquals(generations ?? {}, names.generations)) return
   throw new Failure('conflict', `Another migration of ${names.prefix} came to its end at this moment.`)
 }

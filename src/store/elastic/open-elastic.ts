@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
+import { underRepair } from '#store/mending.ts'
 import type { Migrating } from '#store/migrating-port.ts'
-import type { Identity, Store, View, Writer } from '#store/port.ts'
+import type { Store, View, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import type { Bulk, WriteEvent } from './bulk.ts'
 import { type ConnectionOptions, connect } from './connection.ts'
@@ -89,13 +90,17 @@ export const openElastic = (options: ElasticOptions): Store => {
     sleep: pace.sleep,
     now: pace.now,
     patienceMs: READ_PATIENCE_MS,
+    require: ({ mending }) => {
+      if (mending && !isMender) throw underRepair(`${connection.url}/${names.prefix}`)
+    },
     nothing: () =>
       new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`),
   })
   let writing = false
+  let isMender = false
   let writer: Writer | undefined
 
-  const takeOver = async (identity: Identity): Promise<Writer> => {
+  const takeOver: Store['takeOver'] = async (identity, { mending = false } = {}) => {
     if (writing)
       throw new Failure('conflict', `Another loader of this process is writing ${names.prefix}.`, {
         retryable: true,
@@ -119,8 +124,10 @@ export const openElastic = (options: ElasticOptions): Store => {
         leaseMs,
         partitionDocuments,
         create,
+        mending,
         onRelease,
       })
+      isMender ||= mending
       writer = tellingWriter(opened, () => {
         state.forget()
         sessions.lookAgain()

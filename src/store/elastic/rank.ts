@@ -7,7 +7,7 @@ import { askOnce, trying } from './ask.ts'
 import { decode, type Source } from './documents.ts'
 import { type ElasticError, toFailure } from './failures.ts'
 import { AT } from './mappings.ts'
-import { versionAt } from './meta.ts'
+import { stampOf, versionAt } from './meta.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
 import { beginning, type ReadSegments, type Stretch } from './rank-begin.ts'
 import { Newer } from './session.ts'
@@ -162,13 +162,13 @@ const withinStretch = (order: Order, stretch: Stretch): readonly object[] => {
  * of the hits would not be enough. `Newer` is thrown when there is one.
  */
 const rankingSearch = (reader: Reader, alias: string, ranking: object): Search => {
-  const { height } = reader.published.end
+  const stamp = stampOf(reader.published)
   const head = { index: alias, allow_partial_search_results: false, preference: crypto.randomUUID() }
   const newer = {
     size: 0,
     track_total_hits: 1,
     terminate_after: 1,
-    query: { range: { [AT]: { gt: height } } },
+    query: { range: { [AT]: { gt: stamp } } },
   }
   const searchOnce = async (step: Step): Promise<readonly Hit[]> => {
     const what = `search ${alias}`
@@ -189,7 +189,7 @@ const rankingSearch = (reader: Reader, alias: string, ranking: object): Search =
     for (const { status, error } of responses)
       if (error !== undefined) throw toFailure(connection, status, error, what)
     const hits = expected(connection, what, responses[0]?.hits?.hits, Array.isArray)
-    const isNewer = hits.some(({ _version }) => _version > versionAt(height))
+    const isNewer = hits.some(({ _version }) => _version > versionAt(stamp))
     if (isNewer || (responses[1]?.hits?.total?.value ?? 1) > 0) throw new Newer()
     return hits
   }

@@ -18,7 +18,9 @@ export const checkpointOf = (source: unknown): Checkpoint | undefined => {
     [rest['genesis'], rest['owner'], rest['write'], rest['batch']].every(text => typeof text === 'string') &&
     arePartitions(rest['partitions']) &&
     isFilling(rest['filling']) &&
-    areGenerations(rest['generations'])
+    areGenerations(rest['generations']) &&
+    isLift(rest['lift']) &&
+    isUndo(rest['undo'])
   if (!whole || (end !== undefined && published === undefined)) return undefined
   // Each member was looked at above.
   return { ...rest, ...(published === undefined ? {} : { end: published }) } as Checkpoint
@@ -31,7 +33,8 @@ export const publishedOf = (source: unknown): PublishedMeta | undefined => {
   const whole =
     typeof body?.['batch'] === 'string' &&
     arePartitions(body['partitions']) &&
-    areGenerations(body['generations'])
+    areGenerations(body['generations']) &&
+    isLift(body['lift'])
   return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
 }
 
@@ -48,7 +51,7 @@ const bodyOf = (source: unknown): Members | undefined => {
 const membersOf = (value: unknown): Members | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
 
-const endOf = (value: unknown): Published | undefined => {
+export const endOf = (value: unknown): Published | undefined => {
   const { height, hash, time, lib, proved: stored } = membersOf(value) ?? {}
   const proved = provedFrom(stored)
   return isCount(height) &&
@@ -70,6 +73,13 @@ const arePartitions = (value: unknown): boolean =>
 const isFilling = (value: unknown): boolean => {
   const { partition, documents } = membersOf(value) ?? {}
   return isCount(partition) && isCount(documents)
+}
+
+const isLift = (value: unknown): boolean => value === undefined || isCount(value)
+
+const isUndo = (value: unknown): boolean => {
+  const { name, parts, marks } = membersOf(value) ?? {}
+  return value === undefined || (typeof name === 'string' && isCount(parts) && Array.isArray(marks))
 }
 
 /** Absent in what older versions wrote. */

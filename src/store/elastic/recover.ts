@@ -1,3 +1,4 @@
+import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
 import type { Published } from '#store/port.ts'
 import { type Bulk, sendBulk } from './bulk.ts'
@@ -5,7 +6,7 @@ import { type BulkItem, versionedItem } from './bulk-item.ts'
 import { insist } from './insist.ts'
 import { applyItems, type Entry, readJournal } from './journal.ts'
 import { removeHistoryAbove, removeJournalsBut } from './leftovers.ts'
-import { type Checkpoint, publishedDoc, readPublished } from './meta.ts'
+import { type Checkpoint, type PublishedMeta, publishedDoc, readPublished, stampOf } from './meta.ts'
 import type { Names } from './names.ts'
 import { refresh } from './refresh.ts'
 
@@ -15,6 +16,7 @@ import { refresh } from './refresh.ts'
  */
 export const recover = async (bulk: Bulk, names: Names, checkpoint: Checkpoint): Promise<void> => {
   const published = await readPublished(bulk.connection, names)
+  requireSameEnd(bulk, names, checkpoint, published)
   if (checkpoint.end !== undefined && published?.batch !== checkpoint.batch) {
     const entries = await readJournal(bulk.connection, names, checkpoint.batch, checkpoint.parts)
     const indices = stateIndices.map(index => names.state(index))
@@ -24,7 +26,24 @@ export const recover = async (bulk: Bulk, names: Names, checkpoint: Checkpoint):
     await insist(bulk, [item], version)
   }
   await removeHistoryAbove(bulk, names, checkpoint)
-  await removeJournalsBut(bulk, names, checkpoint.batch)
+  await removeJournalsBut(bulk, names, checkpoint)
+}
+
+/** Two words on the end of one batch: one of them was changed, and whoever believed the wrong one would do harm. */
+const requireSameEnd = (
+  { connection }: Bulk,
+  names: Names,
+  { batch, end }: Checkpoint,
+  published: PublishedMeta | undefined,
+): void => {
+  if (published?.batch !== batch || end === undefined) return
+  const { height, hash, time } = published.end
+  if (height === end.height && hash === end.hash && time === end.time) return
+  throw new Failure(
+    'conflict',
+    `Checkpoint and published height in ${names.meta} at ${connection.url} differ: ${end.height} ${end.hash}, ${height} ${hash}.`,
+    { help: 'One of them was changed. Run: iostlens repair --node URL.' },
+  )
 }
 
 /** Writes the state of the committed batch, makes it searchable in `indices`, then publishes its height. */
@@ -35,19 +54,19 @@ export const apply = async (
   entries: readonly Entry[],
   indices: readonly string[],
 ): Promise<void> => {
-  const { end } = checkpoint
+  const { end, lift } = checkpoint
   if (end === undefined) return
-  await sendBulk(bulk, applyItems(names, entries, end.height))
+  await sendBulk(bulk, applyItems(names, entries, stampOf({ end, lift })))
   await refresh(bulk, indices)
   const [item] = publication(names, { ...checkpoint, end })
   await sendBulk(bulk, [item])
 }
 
 /** The write that publishes a checkpoint, and its version. */
-const publication = (
+export const publication = (
   names: Names,
-  { end, batch, partitions, generations }: Checkpoint & { readonly end: Published },
+  { end, batch, partitions, generations, lift, mending }: Checkpoint & { readonly end: Published },
 ): readonly [BulkItem, number] => {
-  const { id, version, source } = publishedDoc({ end, batch, partitions, generations })
+  const { id, version, source } = publishedDoc({ end, batch, partitions, generations, lift, mending })
   return [versionedItem(names.meta, id, version, source), version]
 }

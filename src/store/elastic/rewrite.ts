@@ -13,16 +13,16 @@ import { refresh } from './refresh.ts'
 import { heightOf } from './view.ts'
 
 /**
- * Puts documents right one by one. State gets the version of the published height: readers of that height take it, and
+ * Puts documents right one by one. State gets the stamp of the published height: readers of that height take it, and
  * whatever a loader writes later wins. Places are part of their rows.
  */
 export const rewriteDocuments = async (
   bulk: Bulk,
   names: Names,
-  { partitions, height }: { readonly partitions: Partitions; readonly height: number },
+  { partitions, stamp }: { readonly partitions: Partitions; readonly stamp: number },
   { put, remove }: Rewrite,
 ): Promise<void> => {
-  const version = versionAt(height)
+  const version = versionAt(stamp)
   const standsIn = (index: AnyIndex, id: string): string =>
     index.kind === 'state'
       ? names.state(index)
@@ -35,7 +35,7 @@ export const rewriteDocuments = async (
     ),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
-        ? versionedItem(names.into(index), doc.id, version, encode(index, doc, height))
+        ? versionedItem(names.into(index), doc.id, version, encode(index, doc, stamp))
         : indexItem(standsIn(index, doc.id), doc.id, encode(index, doc)),
     ),
   ]
@@ -52,7 +52,7 @@ export const rewriteDocuments = async (
 }
 
 /** Merged partitions are read-only: makes those among `indices` writable and says which they were. */
-const openForWriting = async (bulk: Bulk, indices: readonly string[]): Promise<readonly string[]> => {
+export const openForWriting = async (bulk: Bulk, indices: readonly string[]): Promise<readonly string[]> => {
   const closed: string[] = []
   for (const name of indices) if (await isReadOnly(bulk.connection, name)) closed.push(name)
   await block(bulk, closed, 'false')

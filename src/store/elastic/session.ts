@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { View } from '#store/port.ts'
-import type { PublishedMeta } from './meta.ts'
+import { type PublishedMeta, stampOf } from './meta.ts'
 
 /**
  * Thrown inside a view when something newer than its height could be seen: a loader has refreshed the state and is
@@ -16,6 +16,8 @@ export type Sessions = {
   /** How long to try without a signal. */
   readonly patienceMs: number
   readonly nothing: () => Failure
+  /** Throws when nobody may read what is published. */
+  readonly require?: (published: PublishedMeta) => void
 }
 
 /** Waits between tries, milliseconds; from a refresh to its publication it is a few. */
@@ -51,23 +53,23 @@ export const openSessions = (sessions: Sessions) => {
    * before: nobody here has ever gone back. A store that lastingly says less was made anew.
    */
   const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    const least = known?.end.height ?? -1
+    const least = known === undefined ? -1 : stampOf(known)
     let read = await sessions.readPublished(signal)
-    for (let attempt = 0; attempt < LAG_TRIES && (read?.end.height ?? -1) < least; attempt++) {
+    for (
+      let attempt = 0;
+      attempt < LAG_TRIES && (read === undefined ? -1 : stampOf(read)) < least;
+      attempt++
+    ) {
       await sessions.sleep(waitMs(attempt))
       read = await sessions.readPublished(signal)
     }
     // Asked later, answered sooner: what others have learned meanwhile counts too.
-    if (
-      read !== undefined &&
-      known !== undefined &&
-      known.end.height > least &&
-      read.end.height < known.end.height
-    )
+    if (read !== undefined && known !== undefined && stampOf(known) > least && stampOf(read) < stampOf(known))
       return known
     // The very same value for the same batch: what is kept along with it stays.
     if (read === undefined || read.batch !== known?.batch) known = read
     if (known === undefined) throw sessions.nothing()
+    sessions.require?.(known)
     return known
   }
   /** As `fresh`, or as somebody saw it just now. */

@@ -18,7 +18,8 @@ export const CONTROL = ['meta', 'journal'] as const
 /** Checkpoint and published height of what was built; they count once it is served. */
 export const beginMeta = async ({ bulk }: MigrationHold, target: Names, from: Checkpoint): Promise<void> => {
   const { generations } = target
-  const { write: _, retired: __, ...kept } = from
+  // What takes batches back stays behind with its journal.
+  const { write: _, retired: __, undo: ___, ...kept } = from
   // A name of its own: whoever knows the old height under the old name looks again.
   const batch = crypto.randomUUID()
   const next = { ...kept, schema: SCHEMA, generations, owner: '', batch, parts: 0 }
@@ -26,7 +27,7 @@ export const beginMeta = async ({ bulk }: MigrationHold, target: Names, from: Ch
   if ((await compareAndSet(bulk, target, next, stand)) === undefined)
     throw new Failure('conflict', `Somebody else writes ${target.meta}, which is being built.`)
   if (from.end === undefined) return
-  const meta = { end: from.end, batch, partitions: from.partitions, generations }
+  const meta = { end: from.end, batch, partitions: from.partitions, generations, lift: from.lift }
   const { id, version, source } = publishedDoc(meta)
   await sendBulk(bulk, [versionedItem(target.meta, id, version, source)])
 }

@@ -9,6 +9,11 @@ export const tellingWriter = (writer: Writer, onChange: () => void): Writer => (
   get filling() {
     return writer.filling
   },
+  get unfinished() {
+    return writer.unfinished
+  },
   commit: batch => writer.commit(batch).finally(onChange),
   rewrite: rewrite => writer.rewrite(rewrite).finally(onChange),
+  takeBack: height => writer.takeBack(height).finally(onChange),
+  settle: settled => writer.settle(settled).finally(onChange),
 })

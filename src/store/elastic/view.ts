@@ -10,7 +10,7 @@ import type { Connection } from './connection.ts'
 import { decode, type Source } from './documents.ts'
 import { gathering } from './gather.ts'
 import { type Got, getMany, type Ref } from './get-many.ts'
-import { type PublishedMeta, versionAt } from './meta.ts'
+import { type PublishedMeta, stampOf, versionAt } from './meta.ts'
 import { inParts, type Names } from './names.ts'
 import { type Partitions, partitionAt, partitionsOf } from './partitions.ts'
 import { rankedPage } from './rank.ts'
@@ -78,7 +78,7 @@ const NONE = { got: undefined }
 /** Of the view's height, or `Newer`; then it need not be asked for again. */
 const checked = (reader: Reader, index: AnyIndex, ref: Ref, got: Got | undefined): Got | undefined => {
   if (index.kind === 'history') return got
-  if (got !== undefined && got.version > versionAt(reader.published.end.height)) throw new Newer()
+  if (got !== undefined && got.version > versionAt(stampOf(reader.published))) throw new Newer()
   reader.remembered.put(ref, got)
   return got
 }

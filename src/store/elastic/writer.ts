@@ -13,15 +13,18 @@ import { historyItems } from './history.ts'
 import { historyAhead, type Stored } from './history-ahead.ts'
 import { keepHold } from './hold.ts'
 import { type Entry, entriesOf, journalParts, partId, partItems } from './journal.ts'
-import { acquire } from './lease.ts'
+import { acquire, requireServed } from './lease.ts'
+import { removeJournalsBut } from './leftovers.ts'
 import { membersOf } from './members.ts'
-import type { Checkpoint } from './meta.ts'
+import { type Mender, menderOf } from './mender.ts'
+import { type Checkpoint, stampOf } from './meta.ts'
 import type { Names } from './names.ts'
 import { createPartition, showPartition } from './open-partition.ts'
 import { partitionsWith } from './partitions.ts'
 import { apply, recover } from './recover.ts'
 import { refresh } from './refresh.ts'
 import { rewriteDocuments } from './rewrite.ts'
+import { undoOf } from './undo.ts'
 
 export type WriterOptions = {
   readonly bulk: Bulk
@@ -32,6 +35,8 @@ export type WriterOptions = {
   readonly partitionDocuments: number
   /** How new partitions are made. */
   readonly create: CreateOptions
+  /** For a repair: what is stored is taken as it stands. */
+  readonly mending: boolean
   readonly onRelease: () => void
 }
 
@@ -43,20 +48,17 @@ export type WriterOptions = {
  * checkpoint.
  */
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
-  const { names, identity, leaseMs } = options
-  const holder = keepHold(
-    options.bulk,
-    names,
-    await acquire(options.bulk, names, { identity, leaseMs }),
-    leaseMs,
-  )
+  const { names, identity, leaseMs, mending } = options
+  const taking = { identity, leaseMs, ...(mending ? { require: requireServed } : {}) }
+  const holder = keepHold(options.bulk, names, await acquire(options.bulk, names, taking), leaseMs)
   const bulk: Bulk = { ...options.bulk, requireHold: holder.requireHold }
   try {
-    await recover(bulk, names, holder.checkpoint())
+    if (!mending) await recover(bulk, names, holder.checkpoint())
   } catch (error) {
     await holder.release()
     throw error
   }
+  const mender = mending ? await menderOf(bulk, names, holder) : undefined
   // Set while a batch is under way: a failure leaves the store to be recovered before the next one.
   let unclear = false
   const ahead = historyAhead({ bulk, names, create: options.create, checkpoint: holder.checkpoint })
@@ -79,28 +81,36 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     if (stored !== undefined && stored.partition !== partition)
       throw new Failure('defect', `What was stored ahead of block ${batch.first} is in another partition.`)
     const opens = partitions !== before.partitions
-    const entries = entriesOf(batch.changes, batch.end.height)
+    const stamp = stampOf({ end: batch.end, lift: before.lift })
+    const entries = entriesOf(batch.changes, stamp)
+    const kept = undoOf(batch, before, stamp)
     unclear = true
     if (opens && stored === undefined)
       await createPartition(bulk.connection, names, partition, options.create)
     const name = crypto.randomUUID()
-    const parts = await writeAll(bulk, names, { name, batch, partition, entries, before })
+    const parts = await writeAll(bulk, names, { name, batch, partition, entries, before, kept })
     await refresh(
       bulk,
       historyIndices.map(index => names.partition(index, partition)),
     )
     if (opens) await showPartition(bulk.connection, names, partition)
     const { end, filling } = batch
-    await holder.set({ end, batch: name, parts, partitions, filling })
+    await holder.set({ end, batch: name, parts, partitions, filling, undo: kept?.undo })
     const touched = new Set(entries.map(({ index }) => names.state(index)))
     await apply(bulk, names, holder.checkpoint(), entries, [...touched])
     unclear = false
+    // Forgets what is too old, a sixteenth of it at a time.
+    if (before.undo !== undefined && kept?.undo.marks[0]?.[0] !== before.undo.marks[0]?.[0])
+      await removeJournalsBut(bulk, names, holder.checkpoint())
   }
   let last: Promise<void> = Promise.resolve()
   // One after the other, also for a caller that does not wait.
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work)
-    last = done.catch(() => {})
+    last = done.then(
+      () => {},
+      () => {},
+    )
     return done
   }
   return {
@@ -117,9 +127,18 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       inTurn(async () => {
         // Also makes sure that the store is still ours.
         await holder.renew()
-        const { partitions, end } = holder.checkpoint()
-        await rewriteDocuments(bulk, names, { partitions, height: end?.height ?? 0 }, rewrite)
+        // What was kept to take batches back may be what is put right here.
+        if (holder.checkpoint().undo !== undefined) await holder.set({ undo: undefined })
+        const { partitions, end, lift } = holder.checkpoint()
+        await rewriteDocuments(bulk, names, { partitions, stamp: end ? stampOf({ end, lift }) : 0 }, rewrite)
       }),
+    get unfinished() {
+      return mender?.unfinished ?? false
+    },
+    blockAt: async height => requireMender(mender).blockAt(height),
+    endings: async () => requireMender(mender).endings(),
+    takeBack: height => inTurn(() => requireMender(mender).takeBack(height)),
+    settle: settled => inTurn(() => requireMender(mender).settle(settled)),
     getMany: keys => stateOf(bulk, names, keys),
     due: range => dueBalances(bulk.connection, names, range),
     members: range => membersOf(bulk.connection, names, range),
@@ -138,13 +157,19 @@ type Whole = {
   readonly partition: number
   readonly entries: readonly Entry[]
   readonly before: Pick<Checkpoint, 'batch' | 'parts'>
+  readonly kept: ReturnType<typeof undoOf>
+}
+
+const requireMender = (mender: Mender | undefined): Mender => {
+  if (mender === undefined) throw new Failure('defect', 'The store was not taken over for a repair.')
+  return mender
 }
 
 /** Writes what is left of a batch's history, its journal, and the end of the journal before; how many parts that has. */
 const writeAll = async (
   bulk: Bulk,
   names: Names,
-  { name, batch, partition, entries, before }: Whole,
+  { name, batch, partition, entries, before, kept }: Whole,
 ): Promise<number> => {
   let parts = 0
   const items = function* (): Generator<BulkItem, void, void> {
@@ -153,6 +178,7 @@ const writeAll = async (
       parts++
       yield item
     }
+    if (kept !== undefined) yield* partItems(names, kept.undo.name, kept.bodies)
     // The journal before is applied and published; it goes along with this batch.
     for (let part = 0; part < before.parts; part++)
       yield deleteItem(names.journal, partId(before.batch, part))

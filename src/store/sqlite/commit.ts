@@ -5,7 +5,7 @@ import { transactions } from '#indices/transaction.ts'
 import type { Batch } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { putPublished } from './meta.ts'
-import { columnList, perTable, toRow } from './rows.ts'
+import { type Cell, columnList, perTable, toRow } from './rows.ts'
 import { quoted, type Table, tableOf } from './tables.ts'
 
 /** Rows written before requests of the same process get their turn: some 5 ms. */
@@ -67,7 +67,12 @@ export const inserter = (
 }
 
 export const upsert = (connection: Connection, table: Table, doc: object): void => {
-  connection.statement(upsertSql(table)).run(...toRow(table, doc))
+  upsertCells(connection, table, toRow(table, doc))
+}
+
+/** As `upsert`, of the cells of a row. */
+export const upsertCells = (connection: Connection, table: Table, cells: readonly Cell[]): void => {
+  connection.statement(upsertSql(table)).run(...cells)
 }
 
 const upsertSql = perTable(table => {

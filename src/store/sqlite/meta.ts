@@ -7,7 +7,7 @@ import { fingerprint } from './tables.ts'
 /** Who holds the pen: `token` tells takeovers apart, the rest is for messages. */
 export type Owner = { readonly token: string; readonly pid: number; readonly since: string }
 
-type MetaKey = 'schema' | 'identity' | 'published' | 'writer'
+type MetaKey = 'schema' | 'identity' | 'published' | 'writer' | 'mending'
 
 /** `beside`: of a store that is attached under this name. */
 type Database = 'main' | 'beside'
@@ -26,7 +26,14 @@ const put = (connection: Connection, key: MetaKey, value: string): void => {
 
 export const getPublished = (connection: Connection, database?: Database): Published | undefined => {
   const text = get(connection, 'published', database)
-  if (text === undefined) return undefined
+  return text === undefined ? undefined : fromText(text)
+}
+export const putPublished = (connection: Connection, published: Published): void =>
+  put(connection, 'published', toText(published))
+
+export const toText = ({ height, hash, time, lib, proved }: Published): string =>
+  JSON.stringify({ height, hash, time: String(time), lib, proved })
+export const fromText = (text: string): Published => {
   const stored = JSON.parse(text) as Omit<Published, 'time' | 'proved'> & {
     readonly time: string
     readonly proved?: unknown
@@ -35,8 +42,11 @@ export const getPublished = (connection: Connection, database?: Database): Publi
   const proved = provedFrom(stored.proved)
   return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
 }
-export const putPublished = (connection: Connection, { height, hash, time, lib, proved }: Published): void =>
-  put(connection, 'published', JSON.stringify({ height, hash, time: String(time), lib, proved }))
+
+/** A repair leads to what is published and has not come to its end: nothing is to be read or loaded. */
+export const isMending = (connection: Connection): boolean => get(connection, 'mending') === 'true'
+export const putMending = (connection: Connection, mending: boolean): void =>
+  put(connection, 'mending', String(mending))
 
 export const getIdentity = (connection: Connection, database?: Database): Identity | undefined => {
   const text = get(connection, 'identity', database)

@@ -28,8 +28,9 @@ export type SqliteOptions = {
 export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): Store => {
   const path = resolve(given)
   const name = `sqlite:${given}`
-  const readers = readersOf(path, name)
-  const anyReaders = readersOf(path, name, () => {})
+  let isMender = false
+  const readers = readersOf(path, name, { mayRead: () => isMender })
+  const anyReaders = readersOf(path, name, { check: () => {} })
   const writers = new Set<Writer>()
   let isClosed = false
   const mayWrite = () => {
@@ -50,9 +51,10 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
     read: (work, options) => readers.read(work, options?.signal),
     partitions: async () => [0],
     merge: async () => {},
-    takeOver: async identity => {
+    takeOver: async (identity, options) => {
       mayWrite()
-      const writer = await takeOver(path, name, identity)
+      const writer = await takeOver(path, name, identity, options)
+      isMender ||= options?.mending === true
       writers.add(writer)
       return writer
     },

@@ -1,8 +1,9 @@
 import { Failure } from '#failure/failure.ts'
+import { underRepair } from '#store/mending.ts'
 import type { View } from '#store/port.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
-import { checkFingerprint, getPublished } from './meta.ts'
+import { checkFingerprint, getPublished, isMending } from './meta.ts'
 import { deadline, poolOf } from './pool.ts'
 import { inspect } from './schema.ts'
 import { viewOf } from './view.ts'
@@ -21,8 +22,19 @@ export type Readers = {
   readonly close: () => void
 }
 
-/** Connections that read, opened when needed. `check` throws for a file that can not be read. */
-export const readersOf = (path: string, name: string, check = checkFingerprint): Readers => {
+type ReadersOptions = {
+  /** Throws for a file that can not be read. */
+  readonly check?: typeof checkFingerprint
+  /** Also what a repair has left half done. */
+  readonly mayRead?: () => boolean
+}
+
+/** Connections that read, opened when needed. */
+export const readersOf = (
+  path: string,
+  name: string,
+  { check = checkFingerprint, mayRead = () => false }: ReadersOptions = {},
+): Readers => {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
   const closing = new AbortController()
   const pool = poolOf<Connection | undefined>({
@@ -56,6 +68,7 @@ export const readersOf = (path: string, name: string, check = checkFingerprint):
       borrowed(signal, async connection => {
         const at = connection && guarded(name, () => getPublished(connection))
         if (connection === undefined || at === undefined) throw nothingPublished(name)
+        if (!mayRead() && guarded(name, () => isMending(connection))) throw underRepair(name)
         const { view, end } = viewOf(connection, name, at)
         const stop = interruption([
           { signal, reason: deadline },

@@ -1,5 +1,6 @@
+import { blockId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
-import type { AnyIndex } from '#indices/registry.ts'
+import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
 import { inserter, upsert } from './commit.ts'
 import type { Connection } from './connection.ts'
@@ -24,11 +25,21 @@ const removePlace = (connection: Connection, place: bigint): void => {
   if (places !== undefined) connection.statement(`DELETE FROM ${quoted(places)} WHERE "place" = ?`).run(place)
 }
 
-const removeDocument = (connection: Connection, index: AnyIndex, id: string): void => {
+export const removeDocument = (connection: Connection, index: AnyIndex, id: string): void => {
   const { name, places } = tableOf(index)
   if (places !== undefined)
     for (const place of placesOfRow(connection, name, places, id)) removePlace(connection, place)
   connection.statement(`DELETE FROM ${quoted(name)} WHERE "id" = ?`).run(id)
+}
+
+/** Removes blocks above a height, and what belongs to them. */
+export const removeHistoryAbove = (connection: Connection, height: number): void => {
+  for (const index of historyIndices) {
+    const { name } = tableOf(index)
+    // Ids begin with the height, in twelve digits.
+    const ids = connection.rows(`SELECT "id" FROM ${quoted(name)} WHERE "id" >= ?`, blockId(height + 1))
+    for (const [id] of ids) removeDocument(connection, index, String(id))
+  }
 }
 
 /** Places that lead to a row, by what the row says of itself: the table of places is not searched by row. */

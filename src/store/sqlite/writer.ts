@@ -1,23 +1,43 @@
 import { Failure } from '#failure/failure.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 import { checkBatch } from '#store/batch.ts'
 import { checkIdentity } from '#store/identity.ts'
+import { unfinishedRepair } from '#store/mending.ts'
 import type { Identity, Published, Writer } from '#store/port.ts'
 import { walkRange } from '#store/walk.ts'
 import { writeBatch } from './commit.ts'
 import { type Connection, openReader, openWriter } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
-import { getIdentity, getOwner, getPublished, type Owner, putIdentity, putOwner } from './meta.ts'
+import {
+  getIdentity,
+  getOwner,
+  getPublished,
+  isMending,
+  type Owner,
+  putIdentity,
+  putMending,
+  putOwner,
+  putPublished,
+} from './meta.ts'
 import { rank, rankAfter } from './rank.ts'
 import { dueBalances, getById } from './read.ts'
-import { rewriteDocuments } from './rewrite.ts'
+import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
 import { differencesOf, inspect, refuseDifferent } from './schema.ts'
+import { quoted, tableOf } from './tables.ts'
 import { inTransaction } from './transaction.ts'
+import { clearUndo, createUndo, keepUndo, lastKept, takeBack } from './undo.ts'
 
 /** Opens the store for writing, alone. `Store.takeOver`. */
-export const takeOver = async (path: string, name: string, identity: Identity): Promise<Writer> => {
+export const takeOver = async (
+  path: string,
+  name: string,
+  identity: Identity,
+  { mending = false }: { readonly mending?: boolean } = {},
+): Promise<Writer> => {
   const opened = openWriter(path, name)
   const release = { lock: () => {}, reader: () => {} }
   try {
@@ -37,6 +57,8 @@ export const takeOver = async (path: string, name: string, identity: Identity): 
     const checkpoint = await inTransaction(opened, name, () => {
       const stored = getIdentity(opened)
       checkIdentity(name, stored, identity)
+      if (!mending && isMending(opened)) throw unfinishedRepair(name)
+      createUndo(opened)
       if (stored === undefined) putIdentity(opened, identity)
       putOwner(opened, owner)
       return getPublished(opened)
@@ -132,12 +154,51 @@ const writerOf = ({ name, pen, reader, owner, unlock, ...begun }: Parts): Writer
     commit: async batch => {
       check()
       if (running === undefined) checkBatch(batch, checkpoint)
-      await alone(() => writeBatch(pen, batch))
+      await alone(async () => {
+        keepUndo(pen, batch, checkpoint)
+        await writeBatch(pen, batch)
+      })
       checkpoint = batch.end
     },
     rewrite: async rewrite => {
       check()
-      await alone(() => rewriteDocuments(pen, rewrite))
+      await alone(() => {
+        clearUndo(pen)
+        rewriteDocuments(pen, rewrite)
+      })
+    },
+    get unfinished() {
+      return guarded(name, () => isMending(reader))
+    },
+    blockAt: async height => {
+      check()
+      return guarded(name, () => getById(reader, blocks, blockId(height))) as BlockDoc | undefined
+    },
+    endings: async () => {
+      check()
+      return guarded(name, () => endingsOf(reader))
+    },
+    takeBack: async height => {
+      check()
+      let end: Published | undefined
+      await alone(() => {
+        end = takeBack(pen, height)
+        if (end !== undefined) putMending(pen, false)
+      })
+      checkpoint = end ?? checkpoint
+      return end
+    },
+    settle: async ({ identity, end, open }) => {
+      check()
+      await alone(() => {
+        // What was kept ends where the last batch does.
+        if (lastKept(pen) !== end.height) clearUndo(pen)
+        removeHistoryAbove(pen, end.height)
+        putIdentity(pen, identity)
+        putPublished(pen, end)
+        putMending(pen, !open)
+      })
+      checkpoint = end
     },
     release: async () => {
       if (released) return
@@ -148,6 +209,16 @@ const writerOf = ({ name, pen, reader, owner, unlock, ...begun }: Parts): Writer
       unlock()
     },
   }
+}
+
+/** What is published, the last block, and the last batch that can be taken back. */
+const endingsOf = (reader: Connection): readonly number[] => {
+  const block = reader.row(`SELECT max("id") FROM ${quoted(tableOf(blocks).name)}`)?.[0]
+  return [
+    getPublished(reader)?.height,
+    typeof block === 'string' ? Number(block) : undefined,
+    lastKept(reader),
+  ].filter(height => height !== undefined)
 }
 
 /** Several statements, one state. */

@@ -1,0 +1,31 @@
+import type { Node } from '#node/port.ts'
+import type { Store, Writer } from '#store/port.ts'
+import { type Aligned, align } from './align.ts'
+import type { Audited } from './audit.ts'
+
+type Parts = {
+  readonly store: Store
+  readonly writer: Writer
+  readonly node?: Node
+}
+
+/** `audited` absent: the end was put right, the rest was not looked at. */
+export type Repaired = { readonly aligned: Aligned; readonly audited?: Audited }
+
+/**
+ * Puts a store right: first its end, which is all when batches were taken back or only the record of the end was wrong;
+ * else all documents, by `auditAll`. A store that was closed for that is opened again when nothing stood in the way of
+ * deriving it anew.
+ */
+export const repair = async (
+  parts: Parts,
+  signal: AbortSignal,
+  auditAll: (writer: Writer) => Promise<Audited>,
+): Promise<Repaired> => {
+  const aligned = await align(parts, signal)
+  const { way, identity, end } = aligned
+  if (way === 'settled' || way === 'back') return { aligned }
+  const audited = await auditAll(parts.writer)
+  if (way === 'closed' && audited.complete) await parts.writer.settle({ identity, end, open: true })
+  return { aligned, audited }
+}

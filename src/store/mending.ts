@@ -1,0 +1,14 @@
+import { Failure } from '#failure/failure.ts'
+
+const HELP = 'Run: iostlens repair --node URL.'
+
+/** A loader must not go on from what a repair has left half done. */
+export const unfinishedRepair = (name: string): Failure =>
+  new Failure('conflict', `A repair of ${name} has not come to its end.`, { help: HELP })
+
+/** Nobody is answered from what is neither as it was nor as it will be. */
+export const underRepair = (name: string): Failure =>
+  new Failure('unavailable', `${name} is being repaired.`, {
+    help: `Try again when the repair is done. Should none be running, it was stopped: ${HELP}`,
+    retryable: true,
+  })

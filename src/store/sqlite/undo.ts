@@ -1,0 +1,104 @@
+import type { Change } from '#indices/registry.ts'
+import { stateIndices } from '#indices/registry.ts'
+import type { Batch, Published } from '#store/port.ts'
+import { isKept, KEPT } from '#store/undo.ts'
+import { upsertCells } from './commit.ts'
+import type { Connection } from './connection.ts'
+import { fromText, getPublished, putPublished, toText } from './meta.ts'
+import { removeDocument, removeHistoryAbove } from './rewrite.ts'
+import { type Cell, toRow } from './rows.ts'
+import { tableOf } from './tables.ts'
+
+/**
+ * What takes batches back, by the height at which each ends. No document, so no part of the schema: a store without it is
+ * whole, and it is made when the first loader of this version takes over.
+ */
+const SQL = {
+  create:
+    'CREATE TABLE IF NOT EXISTS "undo" ("height" INTEGER PRIMARY KEY, "before" TEXT NOT NULL, "bytes" INTEGER NOT NULL, "documents" TEXT NOT NULL) STRICT',
+  put: 'INSERT OR REPLACE INTO "undo" VALUES (?, ?, ?, ?)',
+  clear: 'DELETE FROM "undo"',
+  last: 'SELECT max("height") FROM "undo"',
+  bytes: 'SELECT coalesce(sum("bytes"), 0) FROM "undo"',
+  trim: 'DELETE FROM "undo" WHERE "height" <= ?',
+  removeFirst: 'DELETE FROM "undo" WHERE "height" = (SELECT min("height") FROM "undo")',
+  newest: 'SELECT "height", "before", "documents" FROM "undo" ORDER BY "height" DESC LIMIT 1',
+  remove: 'DELETE FROM "undo" WHERE "height" = ?',
+} as const
+
+export const createUndo = ({ db }: Connection): void => void db.run(SQL.create)
+
+/** Nothing can be taken back any more: what was kept is not what stood there. */
+export const clearUndo = ({ db }: Connection): void => void db.run(SQL.clear)
+
+/** End of the last batch, as far as it is kept. */
+export const lastKept = (connection: Connection): number | undefined => {
+  const height = connection.row(SQL.last)?.[0]
+  return typeof height === 'bigint' ? Number(height) : undefined
+}
+
+/** Keeps what a batch takes the place of, and forgets what is too old; within the batch's transaction. */
+export const keepUndo = (connection: Connection, batch: Batch, before: Published | undefined): void => {
+  const documents = isKept(batch) ? textOf(batch.changes) : undefined
+  if (before === undefined || documents === undefined || documents.length > KEPT.batchBytes) {
+    clearUndo(connection)
+    return
+  }
+  const bytes = BigInt(documents.length)
+  connection.statement(SQL.put).run(BigInt(batch.end.height), toText(before), bytes, documents)
+  connection.statement(SQL.trim).run(BigInt(batch.end.height - KEPT.heights))
+  while (Number(connection.row(SQL.bytes)?.[0] ?? 0n) > KEPT.bytes) connection.db.run(SQL.removeFirst)
+}
+
+/** A document as it was: the index, its id, its cells; without cells there was none. */
+type Kept = readonly [index: string, id: string, cells?: readonly (string | null)[]]
+
+const textOf = (changes: readonly Change[]): string =>
+  JSON.stringify(
+    changes.map(({ index, doc, before }): Kept => {
+      if (before === undefined) return [index.name, doc.id]
+      return [index.name, doc.id, toRow(tableOf(index), before).map(writeCell)]
+    }),
+  )
+
+/** Integers are marked, state has no bytes. */
+const writeCell = (cell: Cell): string | null =>
+  cell === null ? null : typeof cell === 'string' ? `"${cell}` : String(cell)
+const readCell = (text: string | null): Cell =>
+  text === null ? null : text.startsWith('"') ? text.slice(1) : BigInt(text)
+
+const byName = new Map<string, (typeof stateIndices)[number]>(stateIndices.map(index => [index.name, index]))
+
+/**
+ * Takes batches back until the end is at `height` or below, within the caller's transaction; undefined: what is kept does
+ * not lead there, and nothing is changed.
+ */
+export const takeBack = (connection: Connection, height: number): Published | undefined => {
+  let end = getPublished(connection)
+  if (end === undefined || lastKept(connection) !== end.height)
+    return end && end.height <= height ? end : undefined
+  const { db } = connection
+  db.run('SAVEPOINT back')
+  while (end.height > height) {
+    const [last, before, documents] = connection.row(SQL.newest) ?? []
+    if (last !== BigInt(end.height)) {
+      db.run('ROLLBACK TO back')
+      db.run('RELEASE back')
+      return undefined
+    }
+    for (const kept of JSON.parse(String(documents)) as readonly Kept[]) restore(connection, kept)
+    connection.statement(SQL.remove).run(last)
+    end = fromText(String(before))
+  }
+  removeHistoryAbove(connection, end.height)
+  putPublished(connection, end)
+  db.run('RELEASE back')
+  return end
+}
+
+const restore = (connection: Connection, [name, id, cells]: Kept): void => {
+  const index = byName.get(name)
+  if (index === undefined) throw new TypeError(`What was kept names an unknown index '${name}'.`)
+  if (cells === undefined) removeDocument(connection, index, id)
+  else upsertCells(connection, tableOf(index), cells.map(readCell))
+}
