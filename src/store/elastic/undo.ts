@@ -23,7 +23,7 @@ type Holding = 'owner' | 'renewed' | 'write' | 'batch' | 'parts' | 'lift' | 'men
 export type Content = Omit<Checkpoint, Holding>
 type Ended = Content & { readonly end: Published }
 
-export const contentOf = ({
+const contentOf = ({
   owner: _,
   renewed: __,
   write: ___,
@@ -76,7 +76,7 @@ export const undoOf = (
 export type Step = Header & { readonly entries: readonly Entry[] }
 
 /** undefined: it is not there any more. */
-export const readUndo = async (
+const readUndo = async (
   connection: Connection,
   names: Names,
   { name, parts }: Undo,
