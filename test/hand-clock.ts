@@ -4,6 +4,8 @@ import type { Clock } from '#keys/clock.ts'
 export type HandClock = Clock & {
   /** Lets time pass, and all that follows from it happen. */
   pass(ms: number): Promise<void>
+  /** Time has passed, and nothing could happen meanwhile. */
+  leap(ms: number): void
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>
 }
@@ -25,6 +27,9 @@ export const handClock = (start: number): HandClock => {
       return () => due.delete(item)
     },
     settle,
+    leap: ms => {
+      time += ms
+    },
     pass: async ms => {
       const end = time + ms
       for (;;) {

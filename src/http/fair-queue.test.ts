@@ -78,6 +78,15 @@ test('run: what waited too long is refused though nothing else happens', async (
   expect(running.map(({ key }) => key)).toEqual(['x', 'b'])
 })
 
+test('run: the first of a key that may start is not refused, though the machine was busy for long', async () => {
+  const { run, clock, ended, running } = setUp({ running: 2, runningOfKey: 1 })
+  for (const key of 'aab') run(key)
+  // Time passes, and the loop has no turn.
+  clock.leap(5_000)
+  await clock.settle()
+  expect([running.map(({ key }) => key), ended]).toEqual([['a', 'b'], ['a unavailable']])
+})
+
 test('run: who goes away leaves the queue, and is not begun', async () => {
   const { run, clock, ended, running, queue } = setUp({ running: 1, waitingOfKey: 1 })
   run('x')

@@ -30,7 +30,7 @@ export type FairQueue = {
   run<T>(key: string, work: (place: Place) => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-/** Work goes on for so long before requests that came meanwhile are looked at, and for half as long as that took. */
+/** Work goes on for so long before requests that came meanwhile are looked at, or for as long as that took. */
 const SLICE_MS = 10
 
 type Waiter = {
@@ -62,10 +62,13 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
     waits -= 1
     return true
   }
+  const mayStart = (key: string): boolean =>
+    runs < limits.running && (running.get(key) ?? 0) < limits.runningOfKey
+  /** The first of a key that may start is next, however busy the machine is: it is not refused. */
   const refuseOld = (): void => {
     const oldest = clock.now() - limits.ageMs
-    for (const own of waiting.values())
-      for (const waiter of own) {
+    for (const [key, own] of waiting)
+      for (const waiter of [...own].slice(mayStart(key) ? 1 : 0)) {
         if (waiter.since > oldest) break
         if (remove(waiter)) waiter.refuse(tooLong(limits.ageMs))
       }
@@ -80,9 +83,8 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   }
   /** The next key's oldest; the key goes to the end of the turns. */
   const next = (): Waiter | undefined => {
-    if (runs >= limits.running) return undefined
     for (const [key, own] of waiting) {
-      if ((running.get(key) ?? 0) >= limits.runningOfKey) continue
+      if (!mayStart(key)) continue
       const [waiter] = own
       waiting.delete(key)
       waiting.set(key, own)
@@ -94,7 +96,7 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
     isDue = false
     refuseOld()
     const began = performance.now()
-    const until = began + Math.max(SLICE_MS, (began - paused) / 2)
+    const until = began + Math.max(SLICE_MS, began - paused)
     for (let waiter = next(); waiter !== undefined; waiter = next()) {
       remove(waiter)
       waiter.start()

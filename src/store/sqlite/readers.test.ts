@@ -33,6 +33,28 @@ describe('readers', () => {
     })
   })
 
+  test('work that reads without end is stopped by its deadline, and others read meanwhile', async () => {
+    let others = 0
+    const endless = kindOf(
+      store.read(
+        async view => {
+          for (;;) await view.get(blocks, blockId(0))
+        },
+        { signal: AbortSignal.timeout(50) },
+      ),
+    )
+    const rest = (async () => {
+      while (Bun.peek.status(endless) === 'pending') {
+        await store.read(view => view.get(blocks, blockId(1)))
+        others += 1
+        await new Promise<void>(resolve => setImmediate(resolve))
+      }
+    })()
+    expect(await endless).toBe('deadline')
+    await rest
+    expect(others).toBeGreaterThan(0)
+  })
+
   test('work that goes on after its deadline reads nothing more', async () => {
     const stop = new AbortController()
     const leaked = Promise.withResolvers<View>()

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey } from '#keys/key.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { type Asked, askSteadily, quantile, startCrowd } from '#test/crowd.ts'
+import { fillFromRecording } from '#test/loaded.ts'
+
+/**
+ * Measures how long a key that asks 20 times a second waits for its answers beside others that ask for all they can get,
+ * on the embedded store: `scripts/bun scripts/crowd.ts [SECONDS]`. Client and service share the machine.
+ */
+
+const MAIN = join(import.meta.dir, '../src/main.ts')
+const EVERY_MS = 50
+const KEYS = 10
+const seconds = Number(process.argv[2] ?? 10)
+
+const folder = mkdtempSync(join(tmpdir(), 'iostlens-crowd-'))
+const path = join(folder, 'iostlens.sqlite')
+const store = openSqlite({ path })
+await fillFromRecording(store, { to: 4_851 })
+const addKey = async (perSecond: number) => {
+  const { key, stored } = createKey('crowd', { perSecond, perDay: 1_000_000_000 }, { now: Date.now() })
+  await store.keys.add(stored)
+  return key
+}
+const good = await addKey(20)
+const wide: string[] = []
+for (let at = 0; at < KEYS; at++) wide.push(await addKey(1_000_000))
+await store.close()
+
+const page = (key: string, size: number) =>
+  `/api/?module=account&action=get-account-tx&account=busyhub&size=${size}&apikey=${key}`
+const told = (name: string, asked: Asked) => {
+  const times = [0.5, 0.99, 1].map(share => `${quantile(asked, share).toFixed(0)} ms`).join(', ')
+  const counts = [...asked.counts].map(([status, count]) => `${count} × ${status}`).join(', ')
+  console.log(`| ${name} | ${counts} | ${times} |`)
+}
+const measure = async (name: string, paths: readonly string[], connections: number, node?: string) => {
+  const args = ['serve', '--store', `sqlite:${path}`, '--data', folder, '--listen', '127.0.0.1:0']
+  const service = Bun.spawn(
+    [process.execPath, MAIN, ...args, ...(node === undefined ? [] : ['--node', node])],
+    { stdout: 'pipe', stderr: 'ignore' },
+  )
+  const { value } = await service.stdout.getReader().read()
+  const url = new TextDecoder().decode(value).split('\n')[0] ?? ''
+  const steady = { count: (seconds * 1_000) / EVERY_MS, everyMs: EVERY_MS }
+  // What comes first pays for starting.
+  await askSteadily(url, page(good, 20), { ...steady, count: 20 })
+  const crowd = await startCrowd(url, paths, connections)
+  const asked = await askSteadily(url, page(good, 20), steady)
+  const others = await crowd.stop()
+  told(`${name}: the one at 20/s`, asked)
+  told(`${name}: the others`, others)
+  service.kill('SIGKILL')
+  await service.exited
+}
+
+console.log('| who | answers | p50, p99, longest |\n| --- | --- | --- |')
+const hanging = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  idleTimeout: 0,
+  fetch: () => new Promise<Response>(() => {}),
+})
+const rpc = wide.map(key => `/rpc/getNodeInfo?apikey=${key}`)
+await measure('ten keys on a node that hangs', rpc, 100, `http://127.0.0.1:${hanging.port}`)
+await measure(
+  'one key, 600 connections',
+  wide.slice(0, 1).map(key => page(key, 50)),
+  600,
+)
+await measure(
+  'ten keys, 1,000 connections',
+  wide.map(key => page(key, 50)),
+  1_000,
+)
+await hanging.stop(true)
+rmSync(folder, { recursive: true })
