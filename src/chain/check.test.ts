@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { recordedBlocks } from '#test/recording.ts'
 import { encodeBase58 } from './base58.ts'
 import type { Block, Transaction } from './block.ts'
@@ -7,6 +7,9 @@ import { hashBytes, sha3 } from './hash.ts'
 import { merkleRoot } from './merkle.ts'
 import { headHash } from './raw-head.ts'
 import { receiptHash } from './receipt-hash.ts'
+
+// Reads the whole recording.
+setDefaultTimeout(120_000)
 
 const blockAt = async (height: number): Promise<Block> => {
   const loaded = (await recordedBlocks())[height]

@@ -40,9 +40,9 @@ export const textOfBytes = (bytes: Uint8Array): string => {
   return text
 }
 
-/** The inverse of `textOfBytes`. */
-export const bytesOfText = (text: string): Uint8Array => {
-  if (!LONE.test(text)) return Buffer.from(text)
+/** The inverse of `textOfBytes`; a text that is UTF-8 stays itself. */
+export const bytesOfText = (text: string): Uint8Array | string => {
+  if (!LONE.test(text)) return text
   return Buffer.concat(
     [...text].map(letter => {
       const code = letter.charCodeAt(0)

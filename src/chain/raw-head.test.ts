@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { recordedBlocks, rpcAnswers } from '#test/recording.ts'
 import { encodeBase58 } from './base58.ts'
 import { decodeRawHeads, headHash } from './raw-head.ts'
+
+// Reads the whole recording.
+setDefaultTimeout(120_000)
 
 test("headHash: of every recorded head it is the block's hash", async () => {
   const blocks = await recordedBlocks()
