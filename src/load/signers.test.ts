@@ -1,8 +1,10 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
+import type { Proved } from '#store/proved.ts'
 import { action, chainOf, genesis, receipt, transaction } from '#test/hand-made.ts'
 import { temporarySqlite } from '#test/loading.ts'
 import { type LoadOptions, load } from './load.ts'
@@ -55,9 +57,16 @@ const sourceOf = (
 })
 
 let store: Store
+let path: string
+/** As an earlier version wrote it. */
+const forget = (published: string): void => {
+  const database = new Database(path)
+  database.run(`UPDATE "meta" SET "value" = ? WHERE "key" = 'published'`, [published])
+  database.close()
+}
 let destroy: () => Promise<void>
 beforeEach(async () => {
-  ;({ store, destroy } = await temporarySqlite())
+  ;({ store, path, destroy } = await temporarySqlite())
   await store.create()
 })
 afterEach(() => destroy())
@@ -162,6 +171,36 @@ describe('whose signatures count', () => {
     }
     expect(await refused(loading(cut))).toBe('Block 4: cut.')
     expect((await store.published())?.height).toBe(2)
+  })
+
+  test('blocks that come from a store keep what is on record of them there', async () => {
+    const recorded: Proved = {
+      ranges: [
+        { from: 1, to: 2, level: 'whole', agreed: true },
+        { from: 3, to: 9, level: 'signed' },
+      ],
+      lost: 0,
+      formerKeys: [],
+    }
+    const blocks = chainOf([beginning()], ...EMPTY)
+    expect(await loading(sourceOf(blocks), { recorded })).toEqual({ height: 4 })
+    expect((await store.published())?.proved?.ranges.map(({ from, to, level }) => [from, to, level])).toEqual(
+      [
+        [0, 0, 'linked'],
+        [1, 2, 'whole'],
+        [3, 4, 'signed'],
+      ],
+    )
+  })
+
+  test('a store without a record goes on; what it had stays without one', async () => {
+    const blocks = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
+    await loading(sourceOf(blocks), { to: 2 })
+    const { proved: _, ...at } = (await store.published()) ?? { proved: undefined }
+    forget(JSON.stringify({ ...at, time: String('time' in at ? at.time : 0) }))
+    expect((await store.published())?.proved).toBeUndefined()
+    expect(await loading(sourceOf(blocks))).toEqual({ height: 4 })
+    expect((await store.published())?.proved?.ranges).toEqual([{ from: 3, to: 4, level: 'signed' }])
   })
 
   test('linked alone: nobody is asked who signed', async () => {
