@@ -4,6 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type CliFolder, cliFolder } from './cli-process.ts'
+import { fill, forkedChain } from './forked.ts'
 import { replayed } from './loading.ts'
 
 const HEIGHT = 150
@@ -124,6 +125,32 @@ test('verify: names what the store says of itself and is not so', async () => {
     3,
     expect.stringContaining('identity genesis chain_id: stored 7 expected 1020'),
   ])
+}, 120_000)
+
+test('load, repair: another end of the chain is refused with the command that helps, which takes it back', async () => {
+  const node = await replayed(HEIGHT)
+  await using folder = await cliFolder()
+  const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
+  await fill(store, await forkedChain(HEIGHT, 2), HEIGHT)
+  await store.close()
+  const load = ['load', '--once', '--node', node.url, '--prove', 'linked']
+  const refused = await folder.run(load)
+  expect([refused.code, refused.err]).toEqual([
+    3,
+    expect.stringContaining(`iostlens repair --node ${node.url}`),
+  ])
+  const begun = performance.now()
+  const repaired = await folder.run(['repair', '--node', node.url, '--prove', 'linked'])
+  process.stderr.write(`two orphans taken back in ${Math.round(performance.now() - begun)} ms\n`)
+  expect([repaired.code, repaired.out]).toEqual([
+    0,
+    expect.stringMatching(
+      / at block 148, \S+: batches were taken back from block 150; no document was looked at/,
+    ),
+  ])
+  expect((await folder.run(load)).code).toBe(0)
+  expect((await folder.run(['verify', '--node', node.url, '--prove', 'linked'])).code).toBe(0)
+  await node.stop()
 }, 120_000)
 
 test('verify: nothing loaded is to be tried again', async () => {

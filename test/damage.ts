@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import type { AnyIndex } from '#indices/registry.ts'
 import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { ask as askElastic } from './ask-elastic.ts'
 import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
 import { openTestElastic } from './elasticsearch.ts'
@@ -27,6 +28,8 @@ export type Damageable = {
   /** The row is no longer found at the place. */
   losePlace(id: string, place: bigint): Promise<void>
   dump(): Promise<Dump>
+  /** Another handle on the same data, as a second process has. */
+  reopen(): Store
   destroy(): Promise<void>
 }
 
@@ -70,6 +73,7 @@ export const damageableSqlite = async (): Promise<Damageable> => {
     },
     losePlace: (_, place) => write('DELETE FROM "records.places" WHERE place = ?', place),
     dump: async () => dumpSqlite(path),
+    reopen: () => openSqlite({ path }),
     destroy,
   }
 }
@@ -77,7 +81,7 @@ export const damageableSqlite = async (): Promise<Damageable> => {
 type Stored = { readonly _source: Record<string, unknown>; readonly _version: number }
 
 export const damageableElastic = async (): Promise<Damageable> => {
-  const { store, url, prefix, destroy } = openTestElastic()
+  const { store, url, prefix, reopen, destroy } = openTestElastic()
   const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
     askElastic(method, `${url}/${prefix}-${path}`, body)
   // History is written to a partition, state behind an alias.
@@ -129,6 +133,7 @@ export const damageableElastic = async (): Promise<Damageable> => {
       await ask('POST', '*/_refresh')
       return dumpElastic(url, prefix)
     },
+    reopen,
     destroy,
   }
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { audit } from '#audit/audit.ts'
 import { type Repaired, repair } from '#audit/repair.ts'
-import type { LoadedBlock } from '#chain/block.ts'
-import { DERIVATION } from '#indices/registry.ts'
-import { batchBuilder } from '#load/batch-builder.ts'
-import { deriver } from '#load/deriver.ts'
+import type { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Replay } from '#replay/serve.ts'
@@ -12,6 +12,7 @@ import type { Store, Writer } from '#store/port.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from './damage.ts'
 import { type Dump, differences, dumpSqlite } from './dump.ts'
 import { elasticsearchUrl } from './elasticsearch.ts'
+import { fill, forkedChain } from './forked.ts'
 import { loadFrom, replayed, temporarySqlite } from './loading.ts'
 import { recordedBlocks } from './recording.ts'
 
@@ -21,8 +22,6 @@ setDefaultTimeout(600_000)
 const HEIGHT = 700
 /** How far it is loaded after the repair. */
 const NEXT = 720
-/** Blocks at the end that are loaded one by one. */
-const ALONE = 12
 
 let replay: Replay
 let node: Node
@@ -39,56 +38,6 @@ afterAll(async () => {
   node.close()
   await replay.stop()
 })
-
-/** The recorded chain up to `HEIGHT`, of which the last blocks are another node's: other hashes, other transactions. */
-const chainWith = async (orphans: number): Promise<readonly LoadedBlock[]> => {
-  const all = await recordedBlocks()
-  const blocks = all.slice(0, HEIGHT + 1)
-  for (let height = HEIGHT - orphans + 1; height <= HEIGHT; height++) {
-    const [own, parent, other] = [blocks[height], blocks[height - 1], all[height + 7]]
-    if (own === undefined || parent === undefined || other === undefined)
-      throw new Error('The recording is short.')
-    const [base] = own.block.transactions
-    const transactions = [...(base === undefined ? [] : [base]), ...other.block.transactions.slice(1)]
-    // The hash of some other block: of the right form.
-    const hash = all[height + 2_000]?.block.hash ?? ''
-    blocks[height] = {
-      ...own,
-      block: {
-        ...own.block,
-        hash,
-        parentHash: parent.block.hash,
-        transactions,
-        txCount: transactions.length,
-      },
-    }
-  }
-  return blocks
-}
-
-/** Loads blocks as a loader near the head does: the last ones each in a batch of its own. */
-const fill = async (store: Store, blocks: readonly LoadedBlock[], lib: number): Promise<void> => {
-  await store.create()
-  const genesis = blocks[0]?.block
-  if (genesis === undefined) throw new Error('The recording has no block.')
-  const chainId = genesis.transactions[0]?.chainId ?? 0
-  const writer = await store.takeOver({ chainId, genesis: genesis.hash, derivation: DERIVATION })
-  const { filling } = writer
-  const derive = deriver(writer, () => filling.partition)
-  const until = blocks.length - ALONE
-  const runs = [blocks.slice(0, until), ...blocks.slice(until).map(block => [block])]
-  for (const run of runs) {
-    const batch = batchBuilder({ documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER })
-    let documents = writer.filling.documents
-    await derive.derive(run, async each => {
-      batch.add(each)
-      documents += 1 + each.transactions.length + each.records.length
-    })
-    await writer.commit(batch.build(derive.cut(), { partition: 0, documents }, lib))
-    derive.settled()
-  }
-  await writer.release()
-}
 
 /** As the command; `held` may stand between it and the store. */
 const repaired = async (
@@ -175,11 +124,32 @@ const requireGoesOn = async (place: Damageable, what: string): Promise<void> => 
 }
 
 const suite = (open: () => Promise<Damageable>): void => {
+  for (const [orphans, way] of [
+    [3, 'back'],
+    [40, 'closed'],
+  ] as const)
+    test(`repair: ${orphans} orphans, killed at each of its writes: nobody reads what is half done, the last one ends`, async () => {
+      const place = await open()
+      try {
+        await fill(place.store, await forkedChain(HEIGHT, orphans), HEIGHT + 5)
+        for (let call = 0; ; call++) {
+          const held = dying(1 + (call >> 1), call % 2 === 1)
+          const ended = await repaired(place.store, held).catch((error: unknown) => String(error))
+          if (typeof ended !== 'string') break
+          expect([call, ended]).toEqual([call, 'Error: killed'])
+          await requireWholeOrRefused(place)
+        }
+        await requireGoesOn(place, way)
+      } finally {
+        await place.destroy()
+      }
+    })
+
   for (const { name, orphans = 0, lib = HEIGHT + 5, damage, way } of CASES)
     test(`repair: ${name}: the store loads on and is as if nothing had been`, async () => {
       const place = await open()
       try {
-        await fill(place.store, await chainWith(orphans), lib)
+        await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
         await damage?.(place)
         const { aligned } = await repaired(place.store)
         expect([name, aligned.way]).toEqual([name, way])
@@ -188,6 +158,52 @@ const suite = (open: () => Promise<Damageable>): void => {
         await place.destroy()
       }
     })
+}
+
+/** Another process is answered with what the published block says, or is told to wait for the repair. */
+const requireWholeOrRefused = async (place: Damageable): Promise<void> => {
+  const reader = place.reopen()
+  try {
+    const seen = await reader
+      .read(async view => ({
+        height: view.at.height,
+        last: (await view.get(blocks, blockId(view.at.height)))?.hash,
+        transactions: (await view.get(statistics, STATISTICS))?.transaction_count,
+      }))
+      .catch((error: Failure) => error.message)
+    if (typeof seen === 'string') expect(seen).toContain('is being repaired')
+    else expect(seen.last).toBe((await reader.published())?.hash)
+  } finally {
+    await reader.close()
+  }
+}
+
+/** A writer whose process dies at its `calls`-th write, before that or after it. */
+const dying = (calls: number, isAfter: boolean) => {
+  let seen = 0
+  return (writer: Writer): Writer => {
+    const mortal =
+      <A extends readonly unknown[], R>(work: (...given: A) => Promise<R>) =>
+      async (...given: A): Promise<R> => {
+        seen += 1
+        if (seen > calls || (seen === calls && !isAfter)) throw new Error('killed')
+        const done = await work(...given)
+        if (seen === calls) throw new Error('killed')
+        return done
+      }
+    return {
+      ...writer,
+      get checkpoint() {
+        return writer.checkpoint
+      },
+      get unfinished() {
+        return writer.unfinished
+      },
+      rewrite: mortal(writer.rewrite),
+      takeBack: mortal(writer.takeBack),
+      settle: mortal(writer.settle),
+    }
+  }
 }
 
 /** What is read of a store of either kind. */
