@@ -46,6 +46,8 @@ export type ElasticOptions = ConnectionOptions & {
 /** A shard may hold 2^31 documents; merging, moving and restoring it are best done with a twentieth of that. */
 export const PARTITION_DOCUMENTS = 100_000_000
 const LEASE_MS = 15_000
+/** The list of keys has a way of its own: answers that hang must not keep it from being read. */
+const KEY_SOCKETS = 8
 const WRITE_TIMEOUT_MS = 120_000
 const PATIENCE_MS = 300_000
 /** A read without a deadline of its own is tried again for so long. */
@@ -57,6 +59,7 @@ const READ_PATIENCE_MS = 10_000
  */
 export const openElastic = (options: ElasticOptions): Store => {
   const connection = connect(options)
+  const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const names = namesOf(options.prefix, options.building)
   const closing = new AbortController()
   const pace: Pace = { ...systemPace(closing.signal), ...options.pace }
@@ -173,7 +176,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     merge: how => mergeFinished(bulk, names, how),
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     audit: () => openAudit(connection, names, pace.sleep),
-    keys: openKeys(connection, names),
+    keys: openKeys(keysConnection, names),
     migrating: migratingOf({
       bulk,
       served: names,
@@ -186,7 +189,7 @@ export const openElastic = (options: ElasticOptions): Store => {
       // Out of reach: the lease ends by itself.
       await writer?.release().catch(() => {})
       closing.abort()
-      await connection.close()
+      await Promise.all([connection.close(), keysConnection.close()])
     },
   }
 }
