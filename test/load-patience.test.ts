@@ -182,3 +182,18 @@ describe('a load that ends', () => {
     expect(told.map(([level]) => level)).toEqual(['error', 'error'])
   })
 })
+
+test('a load whose store hangs in the middle of a commit ends when it is told to', async () => {
+  const stop = new AbortController()
+  const store: Store = {
+    ...place.store,
+    takeOver: async identity => ({
+      ...(await place.store.takeOver(identity)),
+      commit: () => {
+        stop.abort()
+        return new Promise<never>(() => undefined)
+      },
+    }),
+  }
+  expect(await loading(() => undefined, 'always', { store, signal: stop.signal })).toEqual({ height: -1 })
+})

@@ -65,7 +65,10 @@ export const load = async (
   }
   try {
     while (!time.signal.aborted) {
-      const failed = await loadOnce({ node, store }, { ...options, signal: time.signal }, told)
+      const failed = await inTime(
+        loadOnce({ node, store }, { ...options, signal: time.signal }, told),
+        time.signal,
+      )
       if (failed === undefined || time.signal.aborted) break
       if (!mayMend(failed, patience)) throw failed
       last = failed
@@ -78,6 +81,25 @@ export const load = async (
     return { height }
   } finally {
     time.end()
+  }
+}
+
+/** What is under way at the stop gets this long to be written; a store that hangs is left, and no batch is half there. */
+const STOP_MS = 3_000
+
+/** What `work` gives; undefined when it has not ended some time after `signal` aborted. */
+const inTime = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
+  const over = Promise.withResolvers<undefined>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const stop = (): void => {
+    timer = setTimeout(() => over.resolve(undefined), STOP_MS)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, over.promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
   }
 }
 
