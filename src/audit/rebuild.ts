@@ -1,6 +1,6 @@
 import { toBaseTransaction } from '#chain/base-transaction.ts'
 import type { Block, Transaction } from '#chain/block.ts'
-import { checkBlock } from '#chain/check.ts'
+import { checkBlock, lossyReceipts, restoredReceipt } from '#chain/check.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { Failure } from '#failure/failure.ts'
 import type { BlockDoc } from '#indices/block.ts'
@@ -43,7 +43,12 @@ export const rebuildBlock = (
       origInfo: doc.orig_info,
       transactions,
     }
-    checkBlock(block, expected.parentHash, expected.height)
+    const lossy = lossyReceipts(block)
+    const restored = lossy.flatMap(index => {
+      const receipt = lossy.length === 1 ? restoredReceipt(block, index) : undefined
+      return receipt === undefined ? [] : [[index, receipt] as const]
+    })
+    checkBlock(block, expected.parentHash, expected.height, { receipts: new Map(restored) })
     return block
   } catch (error) {
     if (error instanceof Failure && error.kind === 'bad_block') throw error

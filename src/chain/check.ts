@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { encodeBase58 } from './base58.ts'
 import type { Block, TxReceipt } from './block.ts'
+import { uncut } from './cut-letter.ts'
 import { hashBytes } from './hash.ts'
 import { infoForms } from './head-info.ts'
 import { merkleRoot } from './merkle.ts'
@@ -10,6 +11,8 @@ import { hashedPartOf, transactionHash } from './transaction-hash.ts'
 
 const bad = (block: Block, reason: string): Failure =>
   new Failure('bad_block', `Block ${block.height}: ${reason}.`, { details: { height: block.height } })
+
+const NOTHING = new Uint8Array()
 
 /** Whom the first transaction of every block but genesis belongs to. */
 const BASE_PUBLISHER = 'base.iost'
@@ -109,6 +112,25 @@ const checkReceipts = (block: Block, hashes: readonly Uint8Array[], raw: Known['
   const root = encodeBase58(merkleRoot(leaves))
   if (root !== block.txReceiptMerkleHash)
     throw bad(block, `merkle root of its receipts is ${root}, its head says ${block.txReceiptMerkleHash}`)
+}
+
+/**
+ * The receipt at `index` with the bytes that were cut off its message, when they can be told: the one with which the root
+ * of the receipts is the head's, so nothing is believed. undefined: there is none.
+ */
+export const restoredReceipt = (block: Block, index: number): TxReceipt | undefined => {
+  const leaves = block.transactions.map(
+    ({ hash, receipt }) => receiptHash(hashBytes(hash) ?? NOTHING, receipt) ?? NOTHING,
+  )
+  const tx = block.transactions[index]
+  if (tx === undefined) return undefined
+  const hash = hashBytes(tx.hash) ?? NOTHING
+  const root = hashBytes(block.txReceiptMerkleHash) ?? NOTHING
+  for (const receipt of uncut(tx.receipt)) {
+    const leaf = receiptHash(hash, receipt)
+    if (leaf !== undefined && Buffer.compare(merkleRoot(leaves.with(index, leaf)), root) === 0) return receipt
+  }
+  return undefined
 }
 
 /** Positions of the receipts whose bytes the node's JSON may have lost. */
