@@ -1,11 +1,10 @@
 import { pass } from '../faulty-proxy.ts'
 import type { Cause } from './causes.ts'
+import type { Episode } from './episode.ts'
 import { troubled } from './gate.ts'
 import { LIES, lying, lyingAboutLib, orphanAt } from './lies.ts'
 import type { Stand } from './stand.ts'
-
-/** Something done to a stand, until all is well again. */
-export type Episode = { readonly name: string; readonly play: (stand: Stand) => Promise<void> }
+import { VANISHING } from './vanish.ts'
 
 const NEVER = /^\b$/
 const OUT_OF_REACH =
@@ -199,7 +198,7 @@ const killService: Episode = {
 }
 
 /** What takes a node, a store or a process away, or has the node lie. */
-export const SHORT: readonly Episode[] = [kill, loseStore, loseNode, second, lie, libs]
+export const SHORT: readonly Episode[] = [kill, loseStore, loseNode, second, lie, libs, orphan]
 
 /** All that is played, as often as they stand here. */
 export const EPISODES: readonly Episode[] = [
@@ -214,4 +213,5 @@ export const EPISODES: readonly Episode[] = [
   libs,
   orphan,
   killService,
+  ...VANISHING,
 ]

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 
 /** What the soak counts, by name. */
 export type Counts = ReadonlyMap<string, number>
@@ -19,6 +19,7 @@ export type Journal = {
 
 /** `path`: file the events are appended to; absent: nowhere. `now`: milliseconds since the begin. */
 export const openJournal = (path: string | undefined, now: () => number): Journal => {
+  if (path !== undefined) writeFileSync(path, '')
   const counts = new Map<string, number>()
   const wrongs: string[] = []
   const { promise: failed, resolve: fail } = Promise.withResolvers<void>()

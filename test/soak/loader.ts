@@ -10,6 +10,8 @@ export type Loader = {
   url(): string | undefined
   /** Environment of the next one that is started, and of that one only. */
   prepareNext(environment: Readonly<Record<string, string>>): void
+  /** Ends it (SIGTERM), and starts none until the returned function is called. */
+  hold(): Promise<() => void>
   /** Ends it for good. */
   stop(): Promise<void>
   /** Commands run because a message named them. */
@@ -83,8 +85,10 @@ export const keepLoading = (parts: LoaderParts): Loader => {
       await parts.remedy(remedy)
     } else if (cause === undefined) journal.wrong(`${name}: the loader ended with ${code}: ${said}`)
   }
+  let held: Promise<void> | undefined
   const supervise = async (): Promise<void> => {
     while (!stopping) {
+      await held
       killing = false
       running = start()
       const outcome = await Promise.race([running.ended, namesCommand(running)])
@@ -115,6 +119,18 @@ export const keepLoading = (parts: LoaderParts): Loader => {
     url: () => url,
     prepareNext: environment => {
       next = environment
+    },
+    hold: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      killing = true
+      url = undefined
+      running?.kill('SIGTERM')
+      await running?.ended
+      return () => {
+        held = undefined
+        resolve()
+      }
     },
     stop: async () => {
       stopping = true

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { EPISODES } from './episodes.ts'
 import { countLines, openJournal } from './journal.ts'
 import { elasticPlace, sqlitePlace } from './place.ts'
 import { soakOn } from './run.ts'
@@ -13,6 +14,7 @@ const { values } = parseArgs({
     episodes: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     store: { type: 'string', default: 'both' },
+    only: { type: 'string', default: '' },
     log: { type: 'string' },
   },
 })
@@ -30,7 +32,8 @@ for (const [at, kind] of kinds.entries()) {
   const goesOn = (played: number): boolean =>
     values.episodes === undefined ? performance.now() - begun < until : played < Number(values.episodes)
   const place = kind === 'sqlite' ? sqlitePlace(folder) : await elasticPlace(server)
-  await soakOn(place, journal, { seed, goesOn })
+  const episodes = EPISODES.filter(each => each.name.includes(values.only))
+  await soakOn(place, journal, { seed, goesOn, episodes })
 }
 rmSync(folder, { recursive: true, force: true })
 for (const line of countLines(journal.counts)) process.stdout.write(`${line}\n`)

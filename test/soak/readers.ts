@@ -4,10 +4,10 @@ import type { Journal } from './journal.ts'
 import type { Question } from './questions.ts'
 
 export type Readers = {
-  /** Resolves with the height of the first good answer that is asked for after now and fits. */
-  sees(fits: (height: number) => boolean): Promise<void>
-  /** What is stored may go back now: a command was run that may take blocks back. */
-  mayGoBack(): void
+  /** Resolves with the first answer that is asked for after now and fits. */
+  sees(fits: (answer: { readonly status: number; readonly height: number }) => boolean): Promise<void>
+  /** What is stored may go back until the returned function is called. */
+  mayGoBack(): () => void
   /** Until the returned function is called, nothing is asked. */
   pause(): Promise<() => void>
   stop(): Promise<void>
@@ -51,12 +51,13 @@ const ask = async (url: string, key: string): Promise<Answered> => {
 export const startReaders = (parts: ReadersParts): Readers => {
   const { name, journal, causes } = parts
   const floors = new Map<string, number>()
-  let [stopping, back, asked] = [false, 0, 0]
+  /** How often heights were free to go back, and how often that has ended. */
+  let [stopping, back, forth, asked] = [false, 0, 0, 0]
   let held: Promise<void> | undefined
   let busy: Promise<unknown> = Promise.resolve()
   let awaited: {
     readonly from: number
-    readonly fits: (height: number) => boolean
+    readonly fits: Parameters<Readers['sees']>[0]
     readonly done: () => void
   }[] = []
   const judge = (question: Question, { height, text }: Answered, floor: number): string | undefined => {
@@ -78,19 +79,20 @@ export const startReaders = (parts: ReadersParts): Readers => {
     if (url === undefined) return
     const question = parts.draw()
     const [mark, floor, times] = [causes.mark(), floors.get(url) ?? -1, back]
+    const isFree = (): boolean => times !== back || back !== forth
     const answer = await ask(`${url}/api/?${question.query}`, parts.key())
+    const seen = awaited.filter(({ from, fits }) => number >= from && fits(answer))
+    awaited = awaited.filter(one => !seen.includes(one))
+    for (const { done } of seen) done()
     if (answer.status !== 200) return refused(answer, mark, question.query)
-    const problem = judge(question, answer, times === back ? floor : -1)
+    const problem = judge(question, answer, isFree() ? -1 : floor)
     journal.count(`${name}: answers compared`)
     if (problem !== undefined) {
       journal.count(`${name}: answers wrong`)
       const doing = causes.since(mark).map(cause => cause.name)
       journal.wrong(`${name}: ${question.query} at height ${answer.height}: ${problem}; meanwhile: ${doing}`)
     }
-    if (times === back) floors.set(url, Math.max(floor, answer.height))
-    const seen = awaited.filter(({ from, fits }) => number >= from && fits(answer.height))
-    awaited = awaited.filter(one => !seen.includes(one))
-    for (const { done } of seen) done()
+    if (!isFree()) floors.set(url, Math.max(floor, answer.height))
   }
   const run = async (): Promise<void> => {
     while (!stopping) {
@@ -106,6 +108,11 @@ export const startReaders = (parts: ReadersParts): Readers => {
     mayGoBack: () => {
       back++
       floors.clear()
+      return () => {
+        // What began before is free as well.
+        back++
+        forth += 2
+      }
     },
     pause: async () => {
       const { promise, resolve } = Promise.withResolvers<void>()

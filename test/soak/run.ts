@@ -1,4 +1,5 @@
-import { EPISODES, type Episode } from './episodes.ts'
+import type { Episode } from './episode.ts'
+import { EPISODES } from './episodes.ts'
 import type { Journal } from './journal.ts'
 import type { SoakPlace } from './place.ts'
 import { openStand } from './stand.ts'

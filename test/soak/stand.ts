@@ -38,6 +38,8 @@ export type Stand = {
   doomAt(write: number): Readonly<Record<string, string>>
   /** Resolves when a service answers from the chain's end; counts as wrong when that never happens. */
   settled(what: string): Promise<void>
+  /** Resolves when the service that only reads answers with that status. */
+  refused(status: number, what: string): Promise<void>
   /** Kills the service that only reads, and starts another one. */
   killService(): Promise<void>
   /** Causes before this moment explain nothing that comes. */
@@ -104,9 +106,9 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
         return journal.wrong(`${name}: named again and again, and does not help: iostlens ${text}`)
       journal.note(`${name}: command: iostlens ${next.join(' ')}`)
       journal.count(`${name}: commands run: iostlens ${next.filter(word => !word.includes('://')).join(' ')}`)
-      readers.mayGoBack()
+      const onlyForth = readers.mayGoBack()
       const { code, out, err } = await run(next)
-      readers.mayGoBack()
+      onlyForth()
       const said = `${saidIn(err)} ${out.trim().split('\n').slice(-3).join(' | ')}`
       journal.note(`${name}: command ended with ${code}: ${said}`)
       const named = code === 0 ? undefined : remedyIn(said)
@@ -154,14 +156,18 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
     start: words => folder.start(words, commands),
     remedy,
     doomAt: write => doomedAtWrite(place.path ?? '', write),
-    settled: async what => {
-      const ends = Promise.withResolvers<'hangs'>()
-      const timer = setTimeout(() => ends.resolve('hangs'), HANG_MS)
-      const seen = await Promise.race([readers.sees(height => height === end), ends.promise, journal.failed])
-      clearTimeout(timer)
-      if (seen === 'hangs')
-        throw new Error(`${name}: no recovery after ${what}: nothing is answered from ${end}.`)
-    },
+    settled: what =>
+      unlessHung(
+        readers.sees(({ status, height }) => status === 200 && height === end),
+        () => `${name}: no recovery after ${what}: nothing is answered from ${end}.`,
+        journal,
+      ),
+    refused: (wanted, what) =>
+      unlessHung(
+        readers.sees(({ status }) => status === wanted),
+        () => `${name}: ${what}: nothing is answered with ${wanted}.`,
+        journal,
+      ),
     killService: async () => {
       serviceUrl = undefined
       service.kill('SIGKILL')
@@ -183,4 +189,12 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
       await place.close()
     },
   }
+}
+
+const unlessHung = async (work: Promise<void>, message: () => string, { failed }: Journal): Promise<void> => {
+  const ends = Promise.withResolvers<'hangs'>()
+  const timer = setTimeout(() => ends.resolve('hangs'), HANG_MS)
+  const first = await Promise.race([work, ends.promise, failed])
+  clearTimeout(timer)
+  if (first === 'hangs') throw new Error(message())
 }
