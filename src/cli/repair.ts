@@ -51,6 +51,8 @@ const held = async (store: Store, call: Call): Promise<Held> => {
       outcome = await auditStore(call, store, writer)
       return outcome.audited
     })
+    // Every document was looked at: what is there is all that belongs there.
+    if (outcome !== undefined && leftOf(outcome) === 0) await writer.accept?.()
     return { aligned, ...(outcome === undefined ? {} : { outcome }) }
   } finally {
     node?.close()

@@ -1,5 +1,5 @@
-import { wantedIndices } from '#store/elastic/create.ts'
 import { namesOf } from '#store/elastic/names.ts'
+import { wantedIndices } from '#store/elastic/wanted.ts'
 import { schema } from '#store/sqlite/tables.ts'
 import type { StoreAddress } from './readers.ts'
 
@@ -7,7 +7,7 @@ import type { StoreAddress } from './readers.ts'
 export const schemaText = (address: StoreAddress): string => {
   if (address.type === 'sqlite') return schema.map(({ sql }) => `${sql};`).join('\n')
   const indices = wantedIndices(namesOf(address.prefix)).map(
-    ({ name, alias, shape }) => [name, { aliases: { [alias]: {} }, ...shape }] as const,
+    ({ name, alias, into, shape }) => [name, { aliases: { [alias]: {}, [into]: {} }, ...shape }] as const,
   )
   return JSON.stringify(Object.fromEntries(indices), null, 2)
 }

@@ -18,7 +18,7 @@ export const healthHandler =
     textReply(200, JSON_TYPE, writeJson({ status: 'ok', version }), { headers: NOT_CACHED })
 
 export type ReadyOptions = {
-  readonly store: Pick<Store, 'published'>
+  readonly store: Pick<Store, 'published' | 'whole'>
   readonly node: Node | undefined
   readonly version: string
   /** Milliseconds. */
@@ -33,12 +33,17 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
   let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined
   const published = (): Promise<Published | undefined> => {
     if (kept === undefined || now() >= kept.until)
-      kept = { published: store.published(), until: now() + KEPT_MS }
+      kept = { published: store.whole().then(() => store.published()), until: now() + KEPT_MS }
     return kept.published
   }
   return async () => {
     const at = await published().catch(storeFailure)
-    if (at instanceof Failure) return notReady({ reason: 'The store can not be read.', version })
+    if (at instanceof Failure)
+      return notReady({
+        reason:
+          at.details['problem'] === undefined ? 'The store can not be read.' : 'A part of the store is lost.',
+        version,
+      })
     if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
     const info = node?.heard()
     const lib = Math.max(at.lib, info?.libBlock ?? 0)

@@ -70,6 +70,11 @@ export type Store = {
   create(): Promise<void>
   /** Names what differs from what `create` would make; [] when all is as it should be. Changes nothing. */
   check(): Promise<readonly Difference[]>
+  /**
+   * Ends when nothing that was loaded is known to be lost; what it says is a second old at most. Throws 'unavailable'
+   * with what is missing, or another one, and what helps: no answer is to be given then.
+   */
+  whole(signal?: AbortSignal): Promise<void>
   /** undefined: nothing published yet. */
   published(): Promise<Published | undefined>
   identity(): Promise<Identity | undefined>
@@ -80,8 +85,9 @@ export type Store = {
   read<T>(work: (view: View) => Promise<T>, options?: { readonly signal?: AbortSignal }): Promise<T>
   /**
    * Takes the store over for writing. Throws 'conflict' while another loader is alive or when the stored derivation
-   * version, chain id or genesis differ from `identity`, or when a repair did not come to its end. `mending`: for a
-   * repair, which takes what is stored as it stands, and reads what nobody else may read until it is settled.
+   * version, chain id or genesis differ from `identity`, when a repair did not come to its end, and when something that
+   * was loaded is gone or another one. `mending`: for a repair, which takes what is stored as it stands, and reads what
+   * nobody else may read until it is settled; missing indices are made anew, for `rewrite` to fill and `accept` to confirm.
    */
   takeOver(identity: Identity, options?: { readonly mending?: boolean }): Promise<Writer>
   /**
@@ -115,7 +121,8 @@ export type MergeProgress = {
 export type Difference = {
   /** Index or table. */
   readonly name: string
-  readonly problem: 'missing' | 'different'
+  /** `lost`: it was loaded, and is gone, closed, another one, or has not as many documents as belong in it. */
+  readonly problem: 'missing' | 'different' | 'lost'
   /** What is stored against what is expected; one line. */
   readonly detail: string
 }
@@ -257,6 +264,11 @@ export type Writer = {
    * false: nobody reads or loads until it is called again. The caller answers for the state.
    */
   settle(settled: Settled): Promise<void>
+  /**
+   * What is stored now counts as all that belongs there: every document was looked at. Absent where a store can not lose
+   * a part of itself.
+   */
+  readonly accept?: () => Promise<void>
   release(): Promise<void>
 }
 

@@ -39,7 +39,7 @@ export const createItem = (index: string, id: string, source: string): BulkItem 
 
 /** Writes a document unless one of a higher version is there; the same version is written again. */
 export const versionedItem = (alias: string, id: string, version: number, source: string): BulkItem =>
-  item('index', alias, id, `,"version":${version},"version_type":"external_gte","require_alias":true`, source)
+  item('index', alias, id, `,"version":${version},"version_type":"external_gte"`, source)
 
 /** Writes a document whatever is there. */
 export const indexItem = (index: string, id: string, source: string): BulkItem =>

@@ -88,6 +88,8 @@ const tryRun = async (bulk: Bulk, pending: readonly BulkItem[]): Promise<Tried> 
       method: 'POST',
       path: '/_bulk',
       query: {
+        // An index that was deleted must not come back by itself with a guessed mapping.
+        require_alias: 'true',
         filter_path: 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by',
       },
       lines: pending.map(({ lines }) => lines).join(''),

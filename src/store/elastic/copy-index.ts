@@ -54,11 +54,11 @@ export const copyIndex = async (bulk: Bulk, copying: Copying): Promise<number> =
   return copied
 }
 
-const itemOf = ({ index, from, to, into }: Copying, { _id, _version, _source }: Hit): BulkItem => {
+const itemOf = ({ index, from, into }: Copying, { _id, _version, _source }: Hit): BulkItem => {
   const doc = readable(index, from, _id, _source)
   return index.kind === 'state'
     ? versionedItem(into, _id, _version, encode(index, doc, _source[AT] as number))
-    : createItem(to, _id, encode(index, doc))
+    : createItem(into, _id, encode(index, doc))
 }
 
 const readable = (index: AnyIndex, from: string, id: string, source: Source) => {

@@ -23,7 +23,11 @@ export const crashBatch = (first: number, last: number): Batch => {
     return { index: pledges, doc: { id: pledgeId(doc.pledger, doc.beneficiary), ...doc } }
   })
   const others = batch.changes.filter(({ index }) => index !== lists)
-  const list: Change = { index: lists, doc: { ...listAt(last), starts } }
+  const list: Change = {
+    index: lists,
+    doc: { ...listAt(last), starts },
+    ...(first === 0 ? {} : { before: listAt(first - 1) }),
+  }
   return {
     ...batch,
     filling: { partition, documents: last - partition * BLOCKS + 1 },

@@ -1,54 +1,20 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Difference } from '#store/port.ts'
 import { ask, askText } from './ask.ts'
 import { requireNothing } from './begin-anew.ts'
 import type { Connection } from './connection.ts'
 import { errorOf, toFailure } from './failures.ts'
-import { type IndexShape, journalShape, keysShape, type Mapping, metaShape, shapeOf } from './mappings.ts'
+import type { IndexShape, Mapping } from './mappings.ts'
 import { readCheckpoint } from './meta.ts'
 import type { Names } from './names.ts'
 import type { Pace } from './pace.ts'
-import { FIRST_PARTITION, type Partitions } from './partitions.ts'
 import { startedCheckpoint } from './started.ts'
+import { standingOf } from './stock.ts'
+import { type Wanted, wantedIndices } from './wanted.ts'
 
-export type Wanted = {
-  /** Without prefix, generation and partition. */
-  readonly of: string
-  readonly name: string
-  readonly alias: string
-  readonly shape: IndexShape
-  /** First height of the partition of history that it is. */
-  readonly from?: number
-}
 type Existing = Readonly<
   Record<string, { readonly aliases: Readonly<Record<string, unknown>>; readonly mappings: Partial<Mapping> }>
 >
-
-/** Every index behind a prefix, with its alias and shape; history as far as it is split. */
-export const wantedIndices = (names: Names, partitions: Partitions = FIRST_PARTITION): readonly Wanted[] => [
-  ...historyIndices.flatMap(index =>
-    partitions.map((from, partition) => ({
-      of: index.name,
-      name: names.partition(index, partition),
-      alias: names.history(index),
-      shape: shapeOf(index),
-      from,
-    })),
-  ),
-  ...stateIndices.map(index => behind(names, index.name, shapeOf(index))),
-  behind(names, 'meta', metaShape),
-  behind(names, 'journal', journalShape),
-  // Keys are of no generation of documents: whoever adds or asks for one needs not know of them.
-  ...(names.building ? [] : [{ ...behind(names, 'keys', keysShape), alias: names.keys }]),
-]
-
-const behind = (names: Names, of: string, shape: IndexShape): Wanted => ({
-  of,
-  name: names.behind(of),
-  alias: names.own(of),
-  shape,
-})
 
 /** What differs from what `createIndices` would make; names without prefix and generation. */
 export const checkIndices = async (connection: Connection, names: Names): Promise<readonly Difference[]> => {
@@ -113,7 +79,12 @@ export const refuseDifferent = (connection: Connection, differences: readonly Di
   })
 }
 
-export type CreateOptions = { readonly replicas: number; readonly timeoutMs: number }
+export type CreateOptions = {
+  readonly replicas: number
+  readonly timeoutMs: number
+  /** Also makes what was loaded and is gone, for a repair to fill. */
+  readonly mending?: boolean
+}
 
 /** Creates what is missing; safe to repeat and to run twice at once. */
 export const createIndices = async (
@@ -123,16 +94,17 @@ export const createIndices = async (
   pace: Pick<Pace, 'now' | 'sleep'>,
 ): Promise<void> => {
   const begun = await startedCheckpoint(connection, names, pace)
+  if (begun !== undefined) await showHidden(connection, names)
+  if (!options.mending) await refuseLost(connection, names)
   const differences = await checkIndices(connection, names)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
   if (missing.size > 0 && begun === undefined) await requireNothing(connection, names)
-  await refuseLost(connection, names, missing)
   // All at once: Elasticsearch makes one change of the cluster's state of them.
   await Promise.all(
-    wantedIndices(names.at(begun?.checkpoint.generations))
+    wantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)
       .filter(wanted => missing.has(labelOf(names, wanted)))
-      .map(wanted => createIndex(connection, wanted, options)),
+      .map(wanted => createIndex(connection, withAliases(wanted), options)),
   )
   await startedCheckpoint(connection, names, pace)
   const left = await checkIndices(connection, names)
@@ -143,36 +115,66 @@ export const createIndices = async (
     })
 }
 
-/** Blocks that were committed are not made up for by an empty index. */
-const refuseLost = async (
-  connection: Connection,
-  names: Names,
-  missing: ReadonlySet<string>,
-): Promise<void> => {
-  if (missing.size === 0) return
+/** Throws 'conflict' for what was loaded and is gone: an empty index does not make up for it. */
+export const refuseLost = async (connection: Connection, names: Names): Promise<void> => {
   const stored = (await readCheckpoint(connection, names))?.checkpoint
-  if (stored?.end === undefined) return
-  const lost = wantedIndices(names.at(stored.generations), stored.partitions).filter(
-    wanted => wanted.from !== undefined && missing.has(labelOf(names, wanted)),
+  if (stored === undefined) return
+  const { end, generations, partitions, inventory } = stored
+  const loaded = wantedIndices(names.at(generations), partitions).filter(
+    ({ name, from }) => inventory?.indices[name] !== undefined || (from !== undefined && end !== undefined),
   )
+  const standing = await standingOf(
+    connection,
+    loaded.map(({ name }) => name),
+  )
+  const lost = loaded.filter(({ name }) => !standing.has(name))
   if (lost.length === 0) return
-  const list = lost.map(({ name, from }) => `${name} (blocks from ${from} on)`).join(', ')
-  throw new Failure('conflict', `History that was loaded is missing at ${connection.url}: ${list}.`, {
-    help: 'Restore it from a snapshot, or load anew into another prefix.',
+  const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
+  throw new Failure('conflict', `What was loaded is missing at ${connection.url}: ${list.join(', ')}.`, {
+    help: 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.',
   })
 }
 
-/** Creates it unless it is there; without an alias it is not seen by readers. */
+/** Puts indices that were loaded behind aliases that they have lost. */
+const showHidden = async (connection: Connection, names: Names): Promise<void> => {
+  const stored = (await readCheckpoint(connection, names))?.checkpoint
+  if (stored?.inventory === undefined) return
+  const { inventory, generations, partitions } = stored
+  const wanted = wantedIndices(names.at(generations), partitions)
+  const standing = await standingOf(connection, Object.keys(inventory.indices))
+  const actions = wanted.flatMap(({ name, alias, into }) => {
+    const found = standing.get(name)
+    if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
+    return [...new Set([alias, into])]
+      .filter(each => !found.aliases.has(each))
+      .map(each => ({ add: { index: name, alias: each } }))
+  })
+  if (actions.length === 0) return
+  await ask(connection, {
+    what: `put indices of ${names.prefix} behind their aliases`,
+    method: 'POST',
+    path: '/_aliases',
+    body: JSON.stringify({ actions }),
+  })
+}
+
+/** As readers and writers find it. */
+export const withAliases = ({ alias, into, ...wanted }: Wanted) => ({
+  ...wanted,
+  aliases: [...new Set([alias, into])],
+})
+
+/** Creates it unless it is there. */
 export const createIndex = async (
   connection: Connection,
-  { name, alias, shape }: Pick<Wanted, 'name' | 'shape'> & Partial<Pick<Wanted, 'alias'>>,
+  { name, shape, aliases }: Pick<Wanted, 'name' | 'shape'> & { readonly aliases: readonly string[] },
   options: CreateOptions,
 ): Promise<void> => {
   const answer = await askText(connection, {
     what: `create ${name}`,
     method: 'PUT',
     path: `/${name}`,
-    body: JSON.stringify(bodyOf(shape, alias, options.replicas)),
+    body: JSON.stringify(bodyOf(shape, aliases, options.replicas)),
     timeoutMs: options.timeoutMs,
     also: [400],
   })
@@ -182,8 +184,8 @@ export const createIndex = async (
     throw toFailure(connection, answer.status, error, `create ${name}`)
 }
 
-const bodyOf = (shape: IndexShape, alias: string | undefined, replicas: number) => ({
+const bodyOf = (shape: IndexShape, aliases: readonly string[], replicas: number) => ({
   settings: { index: { ...shape.settings.index, number_of_replicas: replicas } },
   mappings: shape.mappings,
-  aliases: alias === undefined ? {} : { [alias]: {} },
+  aliases: Object.fromEntries(aliases.map(alias => [alias, {}])),
 })

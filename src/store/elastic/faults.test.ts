@@ -371,9 +371,17 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
 
   test('read: a ranking is never short of what has left it at a height to come', () =>
     withFaults(async ({ target, faults, writer, at }) => {
+      const holding = (owner: string, amount: bigint) => ({
+        id: balanceId('coin', owner),
+        token: 'coin',
+        owner,
+        amount,
+        frozen: 0n,
+        frozen_list: [],
+      })
       const holds = (owner: string, amount: bigint): Change => ({
         index: balances,
-        doc: { id: balanceId('coin', owner), token: 'coin', owner, amount, frozen: 0n, frozen_list: [] },
+        doc: holding(owner, amount),
       })
       await writer.commit(batchOf(at, at, { changes: [holds('x', 2n), holds('y', 1n)] }))
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -383,7 +391,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         ready()
         return { type: 'hold', until: released }
       }
-      const commit = writer.commit(batchOf(at + 1, at + 1, { changes: [holds('y', 0n)] }))
+      const commit = writer.commit(
+        batchOf(at + 1, at + 1, { changes: [{ ...holds('y', 0n), before: holding('y', 1n) } as Change] }),
+      )
       await refreshed
       const holders = (options?: { signal: AbortSignal }) =>
         target.store.read(

@@ -148,7 +148,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await standing(target)).toEqual([0, 1, 2, 3])
       const late = await failureOf(writer.commit(restOf(next, 6)))
       expect(late.kind).toBe('defect')
-      await writer.commit({ ...next, changes: [{ index: wealth, doc: wealthDoc('a', 7n) }] })
+      await writer.commit({
+        ...next,
+        changes: [{ index: wealth, doc: wealthDoc('a', 7n), before: wealthDoc('a', 4n) }],
+      })
       expect(await target.store.published()).toEqual(publishedAt(6))
       expect((await rowsOf(target.store, [3, 4, 5, 6])).map(row => row?.height)).toEqual([3, 4, 5, 6])
       await writer.release()

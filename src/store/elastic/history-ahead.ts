@@ -5,6 +5,7 @@ import { sendAcknowledged } from './acknowledged.ts'
 import type { Bulk } from './bulk.ts'
 import type { CreateOptions } from './create.ts'
 import { historyItems } from './history.ts'
+import { type Added, addedBy, sumOf } from './inventory.ts'
 import type { Checkpoint } from './meta.ts'
 import type { Names } from './names.ts'
 import { createPartition } from './open-partition.ts'
@@ -15,6 +16,8 @@ export type Stored = {
   /** Its last block. */
   readonly last: Ahead
   readonly partition: number
+  /** How many documents that is. */
+  readonly added: Added
   /** Settles when all of it is written; rejects with what became of it. */
   readonly written: Promise<void>
 }
@@ -67,7 +70,13 @@ export const historyAhead = ({ bulk, names, create, checkpoint }: Options) => {
         stored === undefined && opens(first, history.filling) ? (under?.done ?? Promise.resolve()) : undefined
       // What came before and failed is not gone on with.
       const written = (stored?.written ?? last).then(() => write(history, after))
-      stored = { last: { height: end.height, hash: end.hash, time: end.time }, partition, written }
+      const added = addedBy(history)
+      stored = {
+        last: { height: end.height, hash: end.hash, time: end.time },
+        partition,
+        added: stored === undefined ? added : sumOf(stored.added, added),
+        written,
+      }
       last = written.catch(() => {})
       await written
     },

@@ -12,7 +12,7 @@ export const historyItems = function* (
   history: Pick<History, 'blocks' | 'transactions' | 'records'>,
 ): Generator<BulkItem, void, void> {
   for (const index of historyIndices) {
-    const name = names.partition(index, partition)
+    const name = names.intoPartition(index, partition)
     const docs: readonly DocOf<HistoryIndex>[] = history[index.name]
     for (const doc of docs) yield createItem(name, doc.id, encode(index, doc))
   }

@@ -3,6 +3,7 @@ import type { Filling, Published } from '#store/port.ts'
 import { askText } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { errorOf, MISSING_INDEX, toFailure } from './failures.ts'
+import type { Inventory } from './inventory.ts'
 import { EDITION } from './mappings.ts'
 import type { Generations, Names } from './names.ts'
 import { parseAnswer } from './parse-answer.ts'
@@ -39,6 +40,8 @@ export type Checkpoint = {
   readonly mending?: true | undefined
   /** What takes the last batch back; absent: nothing is kept. */
   readonly undo?: Undo | undefined
+  /** What the store consists of; absent in what older versions wrote. */
+  readonly inventory?: Inventory | undefined
 }
 
 /** What readers go by. */
@@ -50,6 +53,7 @@ export type PublishedMeta = {
   /** As in the checkpoint. */
   readonly lift?: number | undefined
   readonly mending?: true | undefined
+  readonly inventory?: Inventory | undefined
   /** `EDITION` of who published it; absent in what older versions wrote. */
   readonly edition?: string
 }

@@ -4,7 +4,7 @@ import type { CopyProgress } from '#store/migrating-port.ts'
 import { type Bulk, sendBulk } from './bulk.ts'
 import { indexItem } from './bulk-item.ts'
 import { type Copying, compareIndices, copyIndex } from './copy-index.ts'
-import { type CreateOptions, createIndex, mappingDifference, type Wanted, wantedIndices } from './create.ts'
+import { type CreateOptions, createIndex, mappingDifference, withAliases } from './create.ts'
 import { type Existing, removeIndices } from './existing.ts'
 import { getMany } from './get-many.ts'
 import type { Checkpoint } from './meta.ts'
@@ -14,7 +14,9 @@ import { type Names, namesOf } from './names.ts'
 import { refresh } from './refresh.ts'
 import { type SourceMark, sourceMark } from './source-mark.ts'
 import { startedCheckpoint } from './started.ts'
+import { stockKeeper } from './stock-keeper.ts'
 import { beginMeta, CONTROL, swap } from './swap.ts'
+import { type Wanted, wantedIndices } from './wanted.ts'
 
 type Options = {
   readonly create: CreateOptions
@@ -42,6 +44,10 @@ export const migrateByCopy = async (hold: MigrationHold, seen: Seen, options: Op
   const checkpoint = hold.checkpoint()
   const target = targetOf(seen)
   const tasks = tasksOf(seen, target, checkpoint)
+  // What is lost must not be copied as if it were all there is.
+  const keeper = stockKeeper(bulk, names, hold)
+  await keeper.begin()
+  await keeper.settle()
   await prepare(bulk, seen, target, tasks, options)
   await refresh(
     bulk,
@@ -106,7 +112,7 @@ const prepare = async (
     bulk.connection,
     stale.map(({ name }) => name),
   )
-  for (const each of control) await createIndex(bulk.connection, each, create)
+  for (const each of control) await createIndex(bulk.connection, withAliases(each), create)
   await startedCheckpoint(bulk.connection, target, bulk.pace)
 }
 
@@ -131,14 +137,14 @@ const copyOne = async (
     index,
     from,
     to: wanted.name,
-    into: wanted.alias,
+    into: wanted.into,
     height: end?.height ?? -1,
     signal,
     onCopied: tell('copying'),
     onCompared: tell('comparing'),
   }
   await removeIndices(bulk.connection, [wanted.name])
-  await createIndex(bulk.connection, wanted, create)
+  await createIndex(bulk.connection, withAliases(wanted), create)
   await copyIndex(bulk, copying)
   await compareIndices(bulk.connection, copying)
   onProgress({ ...place, state: 'copied', documents: documents.comparing })

@@ -4,7 +4,7 @@ import type { Migrating } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
 import { ask } from './ask.ts'
 import type { Bulk } from './bulk.ts'
-import { type CreateOptions, mappingDifference, wantedIndices } from './create.ts'
+import { type CreateOptions, mappingDifference } from './create.ts'
 import { removeIndices } from './existing.ts'
 import { HEIGHT, SCHEMA } from './mappings.ts'
 import { readCheckpoint } from './meta.ts'
@@ -15,6 +15,7 @@ import { freeKeys } from './move-keys.ts'
 import { type Generations, type Names, namesOf } from './names.ts'
 import { startedCheckpoint } from './started.ts'
 import { CONTROL, swap } from './swap.ts'
+import { wantedIndices } from './wanted.ts'
 
 type Parts = {
   readonly bulk: Bulk

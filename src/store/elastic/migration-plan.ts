@@ -2,11 +2,12 @@ import { Failure } from '#failure/failure.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { MigrationPlan } from '#store/migrating-port.ts'
 import type { Connection } from './connection.ts'
-import { mappingDifference, wantedIndices } from './create.ts'
+import { mappingDifference } from './create.ts'
 import { type Existing, existingIndices } from './existing.ts'
 import { type Mapping, SCHEMA } from './mappings.ts'
 import { type Checkpoint, readCheckpoint } from './meta.ts'
 import type { Names } from './names.ts'
+import { wantedIndices } from './wanted.ts'
 
 export type Seen = {
   readonly checkpoint: Checkpoint

@@ -28,12 +28,15 @@ export const moveKeys = async (bulk: Bulk, target: Names, replicas: number): Pro
   })
   await refresh(bulk, [from])
   await removeIndices(connection, [to])
-  await createIndex(connection, { name: to, shape: keysShape }, { replicas, timeoutMs: bulk.timeoutMs })
+  // Callers find it under the alias of all keys, once that is moved.
+  const into = target.own('keys')
+  const made = { name: to, shape: keysShape, aliases: [into] }
+  await createIndex(connection, made, { replicas, timeoutMs: bulk.timeoutMs })
   const [keys, copies] = [new Map<string, object>(), new Map<string, object>()]
   await readAll(bulk, from, keys)
   await sendBulk(
     bulk,
-    [...keys].map(([id, source]) => indexItem(to, id, JSON.stringify(source))),
+    [...keys].map(([id, source]) => indexItem(into, id, JSON.stringify(source))),
   )
   await refresh(bulk, [to])
   await readAll(bulk, to, copies)

@@ -24,6 +24,8 @@ export type Names = {
   /** Alias over all partitions. */
   readonly history: (index: HistoryIndex) => string
   readonly partition: (index: HistoryIndex, partition: number) => string
+  /** Alias under which a partition is written: an index that was removed does not come back by itself. */
+  readonly intoPartition: (index: HistoryIndex, partition: number) => string
   /** The index of a name without prefix, partitions of history aside. */
   readonly behind: (name: string) => string
   /** Alias of the generation: its indices have it from their creation on. */
@@ -57,6 +59,10 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
   // The first generation has the aliases of what is served; a later one gets these when it is.
   const own = (name: string) =>
     generationOf(name) === 0 ? served(name) : `${served(name)}-v${generationOf(name)}`
+  const partitionOf = ({ name }: HistoryIndex, partition: number) => {
+    const digits = String(partition).padStart(PARTITION_DIGITS, '0')
+    return `${generationOf(name) === 0 ? served(name) : behind(name)}-${digits}`
+  }
   return {
     prefix,
     generations,
@@ -66,10 +72,8 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
     state: index => behind(index.name),
     into: index => own(index.name),
     history: index => own(index.name),
-    partition: ({ name }, partition) => {
-      const digits = String(partition).padStart(PARTITION_DIGITS, '0')
-      return `${generationOf(name) === 0 ? served(name) : behind(name)}-${digits}`
-    },
+    partition: partitionOf,
+    intoPartition: (index, partition) => `${partitionOf(index, partition)}-into`,
     behind,
     own,
     served,

@@ -2,11 +2,14 @@ import { Failure } from '#failure/failure.ts'
 import { underRepair } from '#store/mending.ts'
 import type { Migrating } from '#store/migrating-port.ts'
 import type { Store, View, Writer } from '#store/port.ts'
+import { wholeness } from '#store/wholeness.ts'
 import { openAudit } from './audit.ts'
+import { requireNothing } from './begin-anew.ts'
 import type { Bulk, WriteEvent } from './bulk.ts'
 import { type ConnectionOptions, connect } from './connection.ts'
-import { type CreateOptions, checkIndices, createIndices, refuseDifferent } from './create.ts'
+import { type CreateOptions, checkIndices, createIndices, refuseDifferent, refuseLost } from './create.ts'
 import { openKeys } from './keys.ts'
+import { lostOf, lostToReaders } from './lost.ts'
 import { mergeFinished } from './merge.ts'
 import { type PublishedMeta, readCheckpoint, readPublished } from './meta.ts'
 import { migratingOf } from './migrating.ts'
@@ -16,7 +19,7 @@ import { FIRST_PARTITION } from './partitions.ts'
 import type { Hints } from './rank-begin.ts'
 import { rememberState } from './remembered.ts'
 import { readableFrom, removedMeanwhile } from './served.ts'
-import { openSessions } from './session.ts'
+import { openSessions, untilAborted } from './session.ts'
 import { untilStarted } from './started.ts'
 import { tellingWriter } from './telling-writer.ts'
 import { openView } from './view.ts'
@@ -99,6 +102,9 @@ export const openElastic = (options: ElasticOptions): Store => {
     nothing: () =>
       new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`),
   })
+  const whole = wholeness({ look: () => lostToReaders(connection, names, published), now: pace.now })
+  const requireWhole = (signal?: AbortSignal): Promise<void> =>
+    untilAborted(signal, whole.require(), 'the store was looked at')
   let writing = false
   let isMender = false
   let writer: Writer | undefined
@@ -115,6 +121,9 @@ export const openElastic = (options: ElasticOptions): Store => {
     writing = true
     try {
       const stored = await readCheckpoint(connection, names)
+      if (stored === undefined) await requireNothing(connection, names)
+      if (mending) await createIndices(connection, names, { ...create, mending }, pace)
+      else await refuseLost(connection, names)
       requireAll(await checkIndices(connection, names))
       const own = names.at(stored?.checkpoint.generations)
       await untilStarted(connection, own, pace)
@@ -134,6 +143,7 @@ export const openElastic = (options: ElasticOptions): Store => {
       writer = tellingWriter(opened, () => {
         state.forget()
         sessions.lookAgain()
+        if (mending) whole.lookAgain()
       })
       return writer
     } catch (error) {
@@ -163,15 +173,23 @@ export const openElastic = (options: ElasticOptions): Store => {
       const { chainId, genesis, derivation } = stored.checkpoint
       return { chainId, genesis, derivation }
     },
-    read: (work, { signal } = {}) =>
-      sessions.read(view => removedMeanwhile(work(view), metas.get(view), published), signal),
+    read: async (work, { signal } = {}) => {
+      if (!isMender) await requireWhole(signal)
+      return sessions.read(view => removedMeanwhile(work(view), metas.get(view), published), signal)
+    },
   }
 
   return {
     ...source,
     name: `${connection.url}/${names.prefix}`,
     create: () => createIndices(connection, names, create, pace),
-    check: () => checkIndices(connection, names),
+    check: async () => {
+      const lost = await lostOf(connection, names)
+      const told = new Set(lost.map(({ name }) => name))
+      const others = await checkIndices(connection, names)
+      return [...lost, ...others.filter(({ detail }) => ![...told].some(name => detail.endsWith(`-${name}`)))]
+    },
+    whole: requireWhole,
     takeOver,
     merge: how => mergeFinished(bulk, names, how),
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,

@@ -18,6 +18,7 @@ export const createPartition = async (
   const wanted = historyIndices.map(index => ({
     name: names.partition(index, partition),
     shape: shapeOf(index),
+    aliases: [names.intoPartition(index, partition)],
   }))
   await Promise.all(wanted.map(each => createIndex(connection, each, options)))
   const found = await ask<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
@@ -30,6 +31,7 @@ export const createPartition = async (
     return detail === undefined ? [] : [{ name, problem: 'different' as const, detail }]
   })
   refuseDifferent(connection, differences)
+  await showUnder(connection, names, partition, index => [names.intoPartition(index, partition)])
 }
 
 /** Aliases over the partitions of an index. */
@@ -42,8 +44,18 @@ export const showPartition = async (
   names: Names,
   partition: number,
 ): Promise<void> => {
+  await showUnder(connection, names, partition, index => aliasesOf(names, index))
+}
+
+/** Puts the indices of a partition behind aliases; again is harmless. */
+export const showUnder = async (
+  connection: Connection,
+  names: Names,
+  partition: number,
+  aliases: (index: HistoryIndex) => readonly string[],
+): Promise<void> => {
   const actions = historyIndices.flatMap(index =>
-    aliasesOf(names, index).map(alias => ({ add: { index: names.partition(index, partition), alias } })),
+    aliases(index).map(alias => ({ add: { index: names.partition(index, partition), alias } })),
   )
   await ask(connection, {
     what: `show partition ${partition} of ${names.prefix}`,

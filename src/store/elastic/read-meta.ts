@@ -20,7 +20,8 @@ export const checkpointOf = (source: unknown): Checkpoint | undefined => {
     isFilling(rest['filling']) &&
     areGenerations(rest['generations']) &&
     isLift(rest['lift']) &&
-    isUndo(rest['undo'])
+    isUndo(rest['undo']) &&
+    isInventory(rest['inventory'])
   if (!whole || (end !== undefined && published === undefined)) return undefined
   // Each member was looked at above.
   return { ...rest, ...(published === undefined ? {} : { end: published }) } as Checkpoint
@@ -34,7 +35,8 @@ export const publishedOf = (source: unknown): PublishedMeta | undefined => {
     typeof body?.['batch'] === 'string' &&
     arePartitions(body['partitions']) &&
     areGenerations(body['generations']) &&
-    isLift(body['lift'])
+    isLift(body['lift']) &&
+    isInventory(body['inventory'])
   return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
 }
 
@@ -85,3 +87,19 @@ const isUndo = (value: unknown): boolean => {
 /** Absent in what older versions wrote. */
 const areGenerations = (value: unknown): boolean =>
   value === undefined || (membersOf(value) !== undefined && Object.values(value as object).every(isCount))
+
+/** Absent in what older versions wrote. */
+const isInventory = (value: unknown): boolean => {
+  if (value === undefined) return true
+  const { batch, indices } = membersOf(value) ?? {}
+  return (
+    typeof batch === 'string' &&
+    membersOf(indices) !== undefined &&
+    Object.values(indices as object).every(
+      holding =>
+        Array.isArray(holding) &&
+        typeof holding[0] === 'string' &&
+        (holding[1] === undefined || isCount(holding[1])),
+    )
+  )
+}

@@ -14,13 +14,18 @@ import { refresh } from './refresh.ts'
  * Brings the store from whatever a dead loader left to its checkpoint: the committed batch applied and published, no
  * history above it, no journal but its own. May be repeated; the caller holds the checkpoint.
  */
-export const recover = async (bulk: Bulk, names: Names, checkpoint: Checkpoint): Promise<void> => {
+export const recover = async (
+  bulk: Bulk,
+  names: Names,
+  checkpoint: Checkpoint,
+  confirm: () => Promise<void> = async () => {},
+): Promise<void> => {
   const published = await readPublished(bulk.connection, names)
   requireSameEnd(bulk, names, checkpoint, published)
   if (checkpoint.end !== undefined && published?.batch !== checkpoint.batch) {
     const entries = await readJournal(bulk.connection, names, checkpoint.batch, checkpoint.parts)
     const indices = stateIndices.map(index => names.state(index))
-    await apply(bulk, names, checkpoint, entries, indices)
+    await apply(bulk, names, checkpoint, entries, indices, confirm)
     // One that was deleted by hand a moment ago has left a version that stands in the way of its own.
     const [item, version] = publication(names, { ...checkpoint, end: checkpoint.end })
     await insist(bulk, [item], version)
@@ -46,27 +51,49 @@ const requireSameEnd = (
   )
 }
 
-/** Writes the state of the committed batch, makes it searchable in `indices`, then publishes its height. */
+/**
+ * Writes the state of the committed batch, makes it searchable in `indices`, then publishes its height, unless `confirm`
+ * throws.
+ */
 export const apply = async (
   bulk: Bulk,
   names: Names,
   checkpoint: Checkpoint,
   entries: readonly Entry[],
   indices: readonly string[],
+  confirm: () => Promise<void>,
 ): Promise<void> => {
   const { end, lift } = checkpoint
   if (end === undefined) return
   await sendBulk(bulk, applyItems(names, entries, stampOf({ end, lift })))
   await refresh(bulk, indices)
-  const [item] = publication(names, { ...checkpoint, end })
+  await confirm()
+  await publish(bulk, names, { ...checkpoint, end })
+}
+
+/** Tells readers of a checkpoint. */
+export const publish = async (
+  bulk: Bulk,
+  names: Names,
+  checkpoint: Checkpoint & { readonly end: Published },
+): Promise<void> => {
+  const [item] = publication(names, checkpoint)
   await sendBulk(bulk, [item])
 }
 
 /** The write that publishes a checkpoint, and its version. */
 export const publication = (
   names: Names,
-  { end, batch, partitions, generations, lift, mending }: Checkpoint & { readonly end: Published },
+  { end, batch, partitions, generations, lift, mending, inventory }: Checkpoint & { readonly end: Published },
 ): readonly [BulkItem, number] => {
-  const { id, version, source } = publishedDoc({ end, batch, partitions, generations, lift, mending })
+  const { id, version, source } = publishedDoc({
+    end,
+    batch,
+    partitions,
+    generations,
+    lift,
+    mending,
+    inventory,
+  })
   return [versionedItem(names.meta, id, version, source), version]
 }

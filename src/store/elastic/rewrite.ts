@@ -2,8 +2,9 @@ import type { AnyIndex } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
 import { ask } from './ask.ts'
 import { type Bulk, sendBulk } from './bulk.ts'
-import { type BulkItem, deleteItem, indexItem, versionedDeleteItem, versionedItem } from './bulk-item.ts'
+import { type BulkItem, deleteItem, deleteSeenItem, indexItem, versionedItem } from './bulk-item.ts'
 import { encode } from './documents.ts'
+import { getMany } from './get-many.ts'
 import { insist } from './insist.ts'
 import { versionAt } from './meta.ts'
 import type { Names } from './names.ts'
@@ -27,28 +28,48 @@ export const rewriteDocuments = async (
     index.kind === 'state'
       ? names.state(index)
       : names.partition(index, partitionAt(partitions, heightOf(id) ?? 0))
+  const into = (index: AnyIndex, id: string): string =>
+    index.kind === 'state'
+      ? names.into(index)
+      : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
+  const gone = remove.map(({ index, id, stray }) => deleteItem(stray ?? standsIn(index, id), id))
   const items: readonly BulkItem[] = [
-    ...remove.map(({ index, id, stray }) =>
-      index.kind === 'state'
-        ? versionedDeleteItem(names.into(index), id, version)
-        : deleteItem(stray ?? standsIn(index, id), id),
-    ),
+    ...(await asSeen(bulk, gone)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
-        ? versionedItem(names.into(index), doc.id, version, encode(index, doc, stamp))
-        : indexItem(standsIn(index, doc.id), doc.id, encode(index, doc)),
+        ? versionedItem(into(index, doc.id), doc.id, version, encode(index, doc, stamp))
+        : indexItem(into(index, doc.id), doc.id, encode(index, doc)),
     ),
   ]
-  const indices = [...new Set(items.map(({ index }) => index))]
+  const indices = [
+    ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => standsIn(index, doc.id))]),
+  ]
   const closed = await openForWriting(bulk, indices)
   try {
     await sendBulk(bulk, items)
   } finally {
     await block(bulk, closed, 'true')
   }
-  const state = items.filter((_, at) => [...remove, ...put][at]?.index.kind === 'state')
+  const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
+  const written = items.slice(items.length - put.length)
+  const state = [
+    ...gone.filter((_, at) => isState(at, remove)),
+    ...written.filter((_, at) => isState(at, put)),
+  ]
   await insist(bulk, state, version)
   await refresh(bulk, indices)
+}
+
+/**
+ * Deletes of those that are there, each as it stands: by a version of ours Elasticsearch would make an index anew that is
+ * missing.
+ */
+const asSeen = async (bulk: Bulk, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+  const found = await getMany(bulk.connection, gone, { realtime: true })
+  return gone.flatMap(({ index, id }, at) => {
+    const got = found[at]
+    return got === undefined ? [] : [deleteSeenItem(index, id, got.seqNo, got.primaryTerm)]
+  })
 }
 
 /** Merged partitions are read-only: makes those among `indices` writable and says which they were. */

@@ -91,11 +91,11 @@ export const openSessions = (sessions: Sessions) => {
     return looking
   }
   const guess = async <T>(work: (view: View) => Promise<T>, signal: AbortSignal | undefined) => {
-    if (known === undefined) return { at: await until(signal, current(signal)) }
+    if (known === undefined) return { at: await untilAborted(signal, current(signal)) }
     const at = known
     const [done, now] = await Promise.allSettled([
       run(work, sessions.viewOf(at, signal), signal),
-      until(signal, current(signal)),
+      untilAborted(signal, current(signal)),
     ])
     if (now.status === 'rejected') throw now.reason
     return now.value.batch === at.batch ? { at: now.value, done } : { at: now.value }
@@ -135,14 +135,14 @@ export const openSessions = (sessions: Sessions) => {
 /** Work that does not look at the signal ends with it all the same. */
 const run = <T>(work: (view: View) => Promise<T>, view: View, signal: AbortSignal | undefined): Promise<T> =>
   signal?.aborted
-    ? Promise.reject(passed(`what was asked of height ${view.at.height}`))
-    : until(signal, work(view), `what was asked of height ${view.at.height}`)
+    ? Promise.reject(passed(`what was asked of height ${view.at.height} was read`))
+    : untilAborted(signal, work(view), `what was asked of height ${view.at.height} was read`)
 
 /** The promise, or a 'deadline' as soon as the signal aborts. */
-const until = async <T>(
+export const untilAborted = async <T>(
   signal: AbortSignal | undefined,
   promise: Promise<T>,
-  what = 'the published height',
+  what = 'the published height was read',
 ): Promise<T> => {
   if (signal === undefined) return promise
   const { promise: aborted, reject } = Promise.withResolvers<never>()
@@ -156,5 +156,4 @@ const until = async <T>(
   }
 }
 
-const passed = (what: string): Failure =>
-  new Failure('deadline', `The deadline passed before ${what} was read.`)
+const passed = (what: string): Failure => new Failure('deadline', `The deadline passed before ${what}.`)

@@ -1,9 +1,9 @@
 import { Failure } from '#failure/failure.ts'
+import { takeStock } from './adopt.ts'
 import { ask } from './ask.ts'
 import { sendBulk } from './bulk.ts'
 import { versionedItem } from './bulk-item.ts'
 import { compareAndSet } from './compare-and-set.ts'
-import { wantedIndices } from './create.ts'
 import { existingIndices } from './existing.ts'
 import { SCHEMA } from './mappings.ts'
 import { type Checkpoint, publishedDoc, readCheckpoint } from './meta.ts'
@@ -11,6 +11,7 @@ import type { MigrationHold } from './migration-hold.ts'
 import { freeKeys, moveKeys } from './move-keys.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
+import { wantedIndices } from './wanted.ts'
 
 /** Indices of no document: each migration begins them anew. */
 export const CONTROL = ['meta', 'journal'] as const
@@ -22,12 +23,13 @@ export const beginMeta = async ({ bulk }: MigrationHold, target: Names, from: Ch
   const { write: _, retired: __, undo: ___, ...kept } = from
   // A name of its own: whoever knows the old height under the old name looks again.
   const batch = crypto.randomUUID()
-  const next = { ...kept, schema: SCHEMA, generations, owner: '', batch, parts: 0 }
+  const inventory = await takeStock(bulk.connection, target, { partitions: from.partitions, batch })
+  const next = { ...kept, schema: SCHEMA, generations, owner: '', batch, parts: 0, inventory }
   const stand = await readCheckpoint(bulk.connection, target)
   if ((await compareAndSet(bulk, target, next, stand)) === undefined)
     throw new Failure('conflict', `Somebody else writes ${target.meta}, which is being built.`)
   if (from.end === undefined) return
-  const meta = { end: from.end, batch, partitions: from.partitions, generations, lift: from.lift }
+  const meta = { end: from.end, batch, partitions: from.partitions, generations, lift: from.lift, inventory }
   const { id, version, source } = publishedDoc(meta)
   await sendBulk(bulk, [versionedItem(target.meta, id, version, source)])
 }

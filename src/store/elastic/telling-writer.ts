@@ -13,6 +13,7 @@ export const tellingWriter = (writer: Writer, onChange: () => void): Writer => (
     return writer.unfinished
   },
   commit: batch => writer.commit(batch).finally(onChange),
+  accept: () => writer.accept?.().finally(onChange) ?? Promise.resolve(),
   rewrite: rewrite => writer.rewrite(rewrite).finally(onChange),
   takeBack: height => writer.takeBack(height).finally(onChange),
   settle: settled => writer.settle(settled).finally(onChange),

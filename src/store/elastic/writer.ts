@@ -12,6 +12,7 @@ import { getMany } from './get-many.ts'
 import { historyItems } from './history.ts'
 import { historyAhead, type Stored } from './history-ahead.ts'
 import { keepHold } from './hold.ts'
+import { addedBy, type Inventory, inventoryAfter, sumOf } from './inventory.ts'
 import { type Entry, entriesOf, journalParts, partId, partItems } from './journal.ts'
 import { acquire, requireServed } from './lease.ts'
 import { removeJournalsBut } from './leftovers.ts'
@@ -24,6 +25,8 @@ import { partitionsWith } from './partitions.ts'
 import { apply, recover } from './recover.ts'
 import { refresh } from './refresh.ts'
 import { rewriteDocuments } from './rewrite.ts'
+import { type Standing, standingOf } from './stock.ts'
+import { stockKeeper } from './stock-keeper.ts'
 import { undoOf } from './undo.ts'
 
 export type WriterOptions = {
@@ -52,8 +55,17 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const taking = { identity, leaseMs, ...(mending ? { require: requireServed } : {}) }
   const holder = keepHold(options.bulk, names, await acquire(options.bulk, names, taking), leaseMs)
   const bulk: Bulk = { ...options.bulk, requireHold: holder.requireHold }
+  const keeper = stockKeeper(bulk, names, holder)
+  /** Brings the store to its checkpoint, and makes sure that nothing of it is lost. */
+  const restore = async (): Promise<void> => {
+    const { inventory, partitions } = holder.checkpoint()
+    const confirm = async () => inventory && keeper.require(inventory, partitions)
+    await keeper.begin()
+    await recover(bulk, names, holder.checkpoint(), confirm)
+    await keeper.settle()
+  }
   try {
-    if (!mending) await recover(bulk, names, holder.checkpoint())
+    if (!mending) await restore()
   } catch (error) {
     await holder.release()
     throw error
@@ -69,7 +81,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
         throw new Failure('unavailable', `What was stored ahead of block ${batch.first} is to be cleared up.`)
       await ahead.forget()
       await holder.renew()
-      await recover(bulk, names, holder.checkpoint())
+      await restore()
       unclear = false
       if (holder.checkpoint().end?.hash === batch.end.hash) return
     }
@@ -88,6 +100,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     if (opens && stored === undefined)
       await createPartition(bulk.connection, names, partition, options.create)
     const name = crypto.randomUUID()
+    const grown = await inventoriesOf(bulk, names, keeper.inventory(), { name, batch, stored, opens })
     const parts = await writeAll(bulk, names, { name, batch, partition, entries, before, kept })
     await refresh(
       bulk,
@@ -95,9 +108,19 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     )
     if (opens) await showPartition(bulk.connection, names, partition)
     const { end, filling } = batch
-    await holder.set({ end, batch: name, parts, partitions, filling, undo: kept?.undo })
+    await keeper.require(grown.written, partitions)
+    await holder.set({
+      end,
+      batch: name,
+      parts,
+      partitions,
+      filling,
+      undo: kept?.undo,
+      inventory: grown.applied,
+    })
     const touched = new Set(entries.map(({ index }) => names.state(index)))
-    await apply(bulk, names, holder.checkpoint(), entries, [...touched])
+    const confirm = () => keeper.require(grown.applied, partitions)
+    await apply(bulk, names, holder.checkpoint(), entries, [...touched], confirm)
     unclear = false
     // Forgets what is too old, a sixteenth of it at a time.
     if (before.undo !== undefined && kept?.undo.marks[0]?.[0] !== before.undo.marks[0]?.[0])
@@ -113,6 +136,14 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     )
     return done
   }
+  /** Ends with what has happened to the store, when that is why the work failed. */
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw await keeper.reasonFor(error)
+    }
+  }
   return {
     get checkpoint() {
       return holder.checkpoint().end
@@ -121,8 +152,9 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       return holder.checkpoint().filling
     },
     partitionDocuments: options.partitionDocuments,
-    stage: ahead.store,
-    commit: batch => ahead.commit(batch, stored => inTurn(() => commit(batch, stored))),
+    stage: history => told(ahead.store(history)),
+    commit: batch => told(ahead.commit(batch, stored => inTurn(() => commit(batch, stored)))),
+    accept: () => inTurn(keeper.accept),
     rewrite: rewrite =>
       inTurn(async () => {
         // Also makes sure that the store is still ours.
@@ -139,15 +171,45 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     endings: async () => requireMender(mender).endings(),
     takeBack: height => inTurn(() => requireMender(mender).takeBack(height)),
     settle: settled => inTurn(() => requireMender(mender).settle(settled)),
-    getMany: keys => stateOf(bulk, names, keys),
-    due: range => dueBalances(bulk.connection, names, range),
-    members: range => membersOf(bulk.connection, names, range),
+    getMany: keys => told(stateOf(bulk, names, keys)),
+    due: range => told(dueBalances(bulk.connection, names, range)),
+    members: range => told(membersOf(bulk.connection, names, range)),
     release: async () => {
       await last
       await ahead.forget()
       await holder.release()
       options.onRelease()
     },
+  }
+}
+
+/** What there is once a batch's history is written, and once its state is applied as well. */
+const inventoriesOf = async (
+  { connection }: Bulk,
+  names: Names,
+  before: Inventory,
+  {
+    name,
+    batch,
+    stored,
+    opens,
+  }: {
+    readonly name: string
+    readonly batch: Batch
+    readonly stored: Stored | undefined
+    readonly opens: boolean
+  },
+): Promise<{ readonly written: Inventory; readonly applied: Inventory }> => {
+  const { partition } = batch.filling
+  const opened = opens ? historyIndices.map(index => names.partition(index, partition)) : []
+  const standing = opens ? await standingOf(connection, opened) : new Map<string, Standing>()
+  const uuids = new Map([...standing].map(([index, { uuid }]) => [index, uuid] as const))
+  const own = addedBy(batch)
+  const added = stored === undefined ? own : sumOf(stored.added, own)
+  const grown = { name, partition, added, uuids }
+  return {
+    written: inventoryAfter(before, names, { ...grown, changes: [] }),
+    applied: inventoryAfter(before, names, { ...grown, changes: batch.changes }),
   }
 }
 

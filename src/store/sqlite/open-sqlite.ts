@@ -46,6 +46,7 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
       await create(path, name)
     },
     check: async () => check(path, name),
+    whole: async () => {},
     published: () => readers.once(connection => getPublished(connection)),
     identity: () => readers.once(connection => getIdentity(connection)),
     read: (work, options) => readers.read(work, options?.signal),

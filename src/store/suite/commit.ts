@@ -65,7 +65,9 @@ export const commitCases = (open: Open): void => {
       const writer = await store.takeOver(identity)
       await writer.commit(batchOf(0, 0, { changes: [{ index: wealth, doc: wealthDoc('a', 5n) }] }))
       await writer.commit(batchOf(1, 1))
-      await writer.commit(batchOf(2, 3, { changes: [{ index: wealth, doc: wealthDoc('a', 0n) }] }))
+      await writer.commit(
+        batchOf(2, 3, { changes: [{ index: wealth, doc: wealthDoc('a', 0n), before: wealthDoc('a', 5n) }] }),
+      )
       expect(await writer.getMany([{ index: wealth, id: 'a' }])).toEqual([wealthDoc('a', 0n)])
       expect(await store.read(view => view.get(wealth, 'a'))).toEqual(wealthDoc('a', 0n))
       await writer.release()

@@ -3,6 +3,7 @@ import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { type ListDoc, lists, placeOf } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
+import type { Change } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Writer } from '#store/port.ts'
 import { batchOf, blockDoc, hash8Of, identity, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
@@ -61,7 +62,10 @@ export const listCases = (open: Open): void => {
       const last = first === 0 ? 1 : first === 2 ? 4 : BLOCKS - 1
       const within = ({ height }: { readonly height: number }) => height >= first && height <= last
       const changes = [
-        ...listsAt(last + 1).map(doc => ({ index: lists, doc }) as const),
+        ...listsAt(last + 1).map(
+          (doc, at) =>
+            ({ index: lists, doc, ...(first === 0 ? {} : { before: listsAt(first)[at] }) }) as Change,
+        ),
         ...(first === 0 ? [...due, balanceDoc('iost', 'never')] : []).map(
           doc => ({ index: balances, doc }) as const,
         ),

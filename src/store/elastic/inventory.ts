@@ -1,0 +1,78 @@
+import { type AnyIndex, type Change, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { Batch } from '#store/port.ts'
+import type { Names } from './names.ts'
+import type { Partitions } from './partitions.ts'
+
+/** An index's own identity, which no other index ever has, and how many documents belong in it; absent: not counted. */
+export type Holding = readonly [uuid: string, documents?: number]
+
+/** What a store consists of after a batch. */
+export type Inventory = {
+  /** Name of the batch: another one's was written by a version that kept no inventory. */
+  readonly batch: string
+  /** By name of index. */
+  readonly indices: Readonly<Record<string, Holding>>
+}
+
+/** Counts of documents by name of index. */
+export type Counts = ReadonlyMap<string, number>
+
+/** Indices of documents, all partitions. */
+export const countedNames = (names: Names, partitions: Partitions): readonly string[] => [
+  ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
+  ...stateIndices.map(index => names.state(index)),
+]
+
+/** All that an inventory names: documents, and what a loader goes on from. Keys are of no batch. */
+export const listedNames = (names: Names, partitions: Partitions): readonly string[] => [
+  ...countedNames(names, partitions),
+  names.behind('meta'),
+  names.behind('journal'),
+]
+
+/** Documents that a batch adds to each index of the partition it goes to. */
+export type Added = { readonly [I in (typeof historyIndices)[number]['name']]: number }
+
+export const addedBy = ({ blocks, transactions, records }: Pick<Batch, keyof Added>): Added => ({
+  blocks: blocks.length,
+  transactions: transactions.length,
+  records: records.length,
+})
+
+export const sumOf = (a: Added, b: Added): Added => ({
+  blocks: a.blocks + b.blocks,
+  transactions: a.transactions + b.transactions,
+  records: a.records + b.records,
+})
+
+/** The inventory after a batch: `uuids` are those of a partition that it opens. */
+export const inventoryAfter = (
+  before: Inventory,
+  names: Names,
+  {
+    name,
+    partition,
+    added,
+    changes,
+    uuids,
+  }: {
+    readonly name: string
+    readonly partition: number
+    readonly added: Added
+    readonly changes: readonly Change[]
+    readonly uuids: ReadonlyMap<string, string>
+  },
+): Inventory => {
+  const indices: Record<string, Holding> = { ...before.indices }
+  for (const [index, uuid] of uuids) indices[index] = [uuid, 0]
+  const add = (index: string, more: number): void => {
+    const [uuid = '', documents = 0] = indices[index] ?? []
+    indices[index] = [uuid, documents + more]
+  }
+  for (const index of historyIndices) add(names.partition(index, partition), added[index.name])
+  const made = new Map<AnyIndex, number>()
+  for (const { index, before: was } of changes)
+    if (was === undefined) made.set(index, (made.get(index) ?? 0) + 1)
+  for (const [index, more] of made) if (index.kind === 'state') add(names.state(index), more)
+  return { batch: name, indices }
+}
