@@ -15,8 +15,6 @@ type Hold = {
   readonly set: (next: { readonly inventory: Inventory }) => Promise<void>
 }
 
-export type StockKeeper = ReturnType<typeof stockKeeper>
-
 /** Compares the store with the inventory of its checkpoint on a loader's behalf. */
 export const stockKeeper = (bulk: Bulk, names: Names, hold: Hold) => {
   const { connection } = bulk
