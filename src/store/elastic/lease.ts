@@ -9,6 +9,7 @@ import { SCHEMA } from './mappings.ts'
 import { type Checkpoint, readCheckpoint } from './meta.ts'
 import type { Names } from './names.ts'
 import { FIRST_PARTITION, NOTHING_FILLED } from './partitions.ts'
+import { onceStarted } from './started.ts'
 
 const SIGNS_PER_LEASE = 3
 
@@ -38,7 +39,7 @@ export const acquire = async (
   const seen = await freeCheckpoint(bulk, names, leaseMs, stored => {
     require(stored, names, bulk.connection.url, identity)
   })
-  if (seen === undefined) await requireNothing(bulk.connection, names)
+  if (seen === undefined) await onceStarted(() => requireNothing(bulk.connection, names), bulk.pace)
   const owner = crypto.randomUUID()
   const next = { ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)), owner, renewed: bulk.pace.now() }
   const held = await compareAndSet(bulk, names, next, seen)

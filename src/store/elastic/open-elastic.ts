@@ -20,7 +20,7 @@ import type { Hints } from './rank-begin.ts'
 import { rememberState } from './remembered.ts'
 import { readableFrom, removedMeanwhile } from './served.ts'
 import { openSessions, untilAborted } from './session.ts'
-import { untilStarted } from './started.ts'
+import { onceStarted, untilStarted } from './started.ts'
 import { tellingWriter } from './telling-writer.ts'
 import { openView } from './view.ts'
 import { openWriter } from './writer.ts'
@@ -121,7 +121,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     writing = true
     try {
       const stored = await readCheckpoint(connection, names)
-      if (stored === undefined) await requireNothing(connection, names)
+      if (stored === undefined) await onceStarted(() => requireNothing(connection, names), pace)
       if (mending) await createIndices(connection, names, { ...create, mending }, pace)
       else await refuseLost(connection, names)
       requireAll(await checkIndices(connection, names))

@@ -17,7 +17,7 @@ type Clock = Pick<Pace, 'now' | 'sleep'>
  * Reads from indices that may have been created a moment ago, by another process perhaps: an index is there before its
  * shard is, and until then it answers nothing.
  */
-const onceStarted = async <T>(read: () => Promise<T>, pace: Clock): Promise<T> => {
+export const onceStarted = async <T>(read: () => Promise<T>, pace: Clock): Promise<T> => {
   const since = pace.now()
   for (;;) {
     try {
