@@ -70,10 +70,7 @@ export type Store = {
   create(): Promise<void>
   /** Names what differs from what `create` would make; [] when all is as it should be. Changes nothing. */
   check(): Promise<readonly Difference[]>
-  /**
-   * Ends when nothing that was loaded is known to be lost; what it says is a second old at most. Throws 'unavailable'
-   * with what is missing, or another one, and what helps: no answer is to be given then.
-   */
+  /** Throws 'unavailable', with what helps, while something that was loaded is known to be lost. */
   whole(signal?: AbortSignal): Promise<void>
   /** undefined: nothing published yet. */
   published(): Promise<Published | undefined>
@@ -121,7 +118,6 @@ export type MergeProgress = {
 export type Difference = {
   /** Index or table. */
   readonly name: string
-  /** `lost`: it was loaded, and is gone, closed, another one, or has not as many documents as belong in it. */
   readonly problem: 'missing' | 'different' | 'lost'
   /** What is stored against what is expected; one line. */
   readonly detail: string
@@ -264,10 +260,7 @@ export type Writer = {
    * false: nobody reads or loads until it is called again. The caller answers for the state.
    */
   settle(settled: Settled): Promise<void>
-  /**
-   * What is stored now counts as all that belongs there: every document was looked at. Absent where a store can not lose
-   * a part of itself.
-   */
+  /** What is stored now counts as all that belongs there. Absent where no part can be lost alone. */
   readonly accept?: () => Promise<void>
   release(): Promise<void>
 }
