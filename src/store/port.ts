@@ -82,9 +82,8 @@ export type Store = {
   read<T>(work: (view: View) => Promise<T>, options?: { readonly signal?: AbortSignal }): Promise<T>
   /**
    * Takes the store over for writing. Throws 'conflict' while another loader is alive or when the stored derivation
-   * version, chain id or genesis differ from `identity`, when a repair did not come to its end, and when something that
-   * was loaded is gone or another one. `mending`: for a repair, which takes what is stored as it stands, and reads what
-   * nobody else may read until it is settled; missing indices are made anew, for `rewrite` to fill and `accept` to confirm.
+   * version, chain id or genesis differ from `identity`, or a repair did not end, or what was loaded is gone. `mending`: for
+   * a repair, which takes what is stored as it stands and makes missing indices, for `rewrite` to fill.
    */
   takeOver(identity: Identity, options?: { readonly mending?: boolean }): Promise<Writer>
   /**
