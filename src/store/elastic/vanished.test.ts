@@ -197,10 +197,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   test('an index that was closed or hidden is gone on with once it is put right', () =>
     withLoaded(async target => {
       await ask('POST', `${at(target, 'wealth-0')}/_close`)
-      await unalias(target, 'records-000000')
       let now = 0
       const other = target.reopen({ pace: { now: () => now } })
       expect((await failureOf(other.takeOver(identity))).retryable).toBe(true)
+      await unalias(target, 'records-000000')
+      expect((await failureOf(other.takeOver(identity))).help).toContain('iostlens indices create')
       expect((await failureOf(look(other))).retryable).toBe(true)
       await ask('POST', `${at(target, 'wealth-0')}/_open?wait_for_active_shards=1`)
       await other.create()
