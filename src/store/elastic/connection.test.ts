@@ -128,6 +128,17 @@ test('ask: a signal that aborts is a deadline and is not tried again', async () 
   expect(requests - before).toBe(1)
 })
 
+test('close: a request that hangs ends at once, and is not sent again', async () => {
+  const connection = connect({ url })
+  const before = requests
+  const failure = failureOf(ask(connection, { what: 'wait', method: 'GET', path: '/hang' }))
+  while (requests === before) await Bun.sleep(1)
+  await connection.close()
+  expect((await failure).retryable).toBe(false)
+  expect((await failure).message).toContain('was closed')
+  expect(requests - before).toBe(1)
+})
+
 test('openElastic: nobody listens', async () => {
   const store = openElastic({ url: 'http://127.0.0.1:1', prefix: 'p', auth })
   const failure = await failureOf(store.published())

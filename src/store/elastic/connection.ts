@@ -50,6 +50,7 @@ export type Connection = {
    * out), 'deadline' when `signal` aborts.
    */
   send(request: Request): Promise<Answer>
+  /** Requests that are under way fail with 'unavailable', as do later ones; none is sent again. */
   close(): Promise<void>
 }
 
@@ -115,20 +116,30 @@ export const connect = (options: ConnectionOptions): Connection => {
   const url = options.url.replace(/\/+$/, '')
   const defaultTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
   let closed = false
-  const send = async (request: Request): Promise<Answer> => {
+  /** What ends each request that is under way. */
+  const underWay = new Set<AbortController>()
+  const refuseClosed = (): void => {
     if (closed) throw new Failure('unavailable', `The store ${url} was closed.`, { retryable: false })
+  }
+  const send = async (request: Request): Promise<Answer> => {
+    refuseClosed()
     if (request.signal?.aborted) throw passed(request)
     const host = turns.next()
     const since = performance.now()
+    const deadline = new AbortController()
+    underWay.add(deadline)
     try {
-      const answer = await sendTo(host, request, request.timeoutMs ?? defaultTimeout)
+      const answer = await sendTo(host, request, request.timeoutMs ?? defaultTimeout, deadline)
       host.known ||= answer.status < 300
       // A node that starts, or has lost its cluster; 429 would be no better elsewhere.
       if (answer.status >= 502 && answer.status <= 504) turns.failed(host)
       return answer
     } catch (error) {
+      refuseClosed()
       if (!request.signal?.aborted || performance.now() - since > SLOW_MS) turns.failed(host)
       throw error
+    } finally {
+      underWay.delete(deadline)
     }
   }
   return {
@@ -139,13 +150,18 @@ export const connect = (options: ConnectionOptions): Connection => {
     close: async () => {
       if (closed) return
       closed = true
+      for (const request of underWay) request.abort()
       await Promise.all(hosts.map(({ client }) => client.close()))
     },
   }
 }
 
-const sendTo = async (host: Host, request: Request, timeoutMs: number): Promise<Answer> => {
-  const deadline = new AbortController()
+const sendTo = async (
+  host: Host,
+  request: Request,
+  timeoutMs: number,
+  deadline: AbortController,
+): Promise<Answer> => {
   // The client's own timeout ends with the headers; a body that never ends needs this one.
   const timer = setTimeout(() => deadline.abort(), timeoutMs)
   const abort = () => deadline.abort()

@@ -53,6 +53,8 @@ const LEASE_MS = 15_000
 const KEY_SOCKETS = 8
 const WRITE_TIMEOUT_MS = 120_000
 const PATIENCE_MS = 300_000
+/** What is under way when the store is closed gets this long to end; every write can be cut off anywhere. */
+const CLOSE_MS = 2_000
 /** A read without a deadline of its own is tried again for so long. */
 const READ_PATIENCE_MS = 10_000
 
@@ -205,7 +207,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     }),
     close: async () => {
       // Out of reach: the lease ends by itself.
-      await writer?.release().catch(() => {})
+      if (writer !== undefined) await Promise.race([writer.release().catch(() => {}), Bun.sleep(CLOSE_MS)])
       closing.abort()
       await Promise.all([connection.close(), keysConnection.close()])
     },
