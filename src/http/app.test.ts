@@ -269,67 +269,6 @@ describe('trouble', () => {
   })
 })
 
-describe('status', () => {
-  test('/health needs nobody', async () => {
-    const { ask } = serviceOn(store)
-    const response = await ask('/health')
-    expect([response.status, await response.json()]).toEqual([200, { status: 'ok', version: '0.0.0-test' }])
-  })
-
-  const published = (height: number, lib: number): Store => ({
-    ...store,
-    published: async () => ({ height, hash: 'h', time: 1_795_249_532_500_123_456n, lib }),
-  })
-  const state = { time: '2026-11-21T08:25:32.500Z', node: 'none', version: '0.0.0-test' }
-
-  test('/ready: 503 until something is published', async () => {
-    const response = await serviceOn(store).ask('/ready')
-    expect([response.status, await response.json()]).toEqual([
-      503,
-      { ready: false, reason: 'Nothing is loaded yet.', version: '0.0.0-test' },
-    ])
-  })
-
-  test('/ready: 200 up to 1,000 blocks behind', async () => {
-    const near = await serviceOn(published(4_000, 5_000)).ask('/ready')
-    expect([near.status, await near.json()]).toEqual([
-      200,
-      { ready: true, height: 4_000, lib: 5_000, behind: 1_000, ...state },
-    ])
-    const far = await serviceOn(published(4_000, 5_001)).ask('/ready')
-    expect([far.status, await far.json()]).toEqual([
-      503,
-      {
-        ready: false,
-        reason: 'The load is more than 1000 blocks behind.',
-        height: 4_000,
-        lib: 5_001,
-        behind: 1_001,
-        ...state,
-      },
-    ])
-  })
-
-  test('/ready: asks the store at most twice a second', async () => {
-    let asked = 0
-    let time = 0
-    const { ask } = serviceOn(
-      {
-        ...store,
-        published: async () => {
-          asked++
-          return undefined
-        },
-      },
-      { now: () => time },
-    )
-    for (let again = 0; again < 10; again++) await ask('/ready')
-    time = 500
-    await ask('/ready')
-    expect(asked).toBe(2)
-  })
-})
-
 describe('language', () => {
   test('messages follow lang, then Accept-Language', async () => {
     const { ask } = serviceOn(store)

@@ -10,6 +10,8 @@ import { JSON_TYPE, textReply } from './reply.ts'
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 /** Anybody may ask for readiness, so the store is asked this often at most, in milliseconds. */
 const KEPT_MS = 500
+/** A store that needs longer to say its height answers nobody in time. */
+const STORE_MS = 1_000
 
 /** `/health`: the process is up. Asks nothing of anybody. */
 export const healthHandler =
@@ -27,7 +29,8 @@ export type ReadyOptions = {
 
 /**
  * `/ready`: 200 when answers are worth having; 503 with the reason while nothing is published, the store is out of
- * reach, or the load is more than 1,000 blocks behind.
+ * reach, the load is more than 1,000 blocks behind, or no node says how far it is behind. `behind` is null when nobody
+ * knows it; a service that follows no node is ready all the same.
  */
 export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handler => {
   let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined
@@ -37,7 +40,7 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
     return kept.published
   }
   return async () => {
-    const at = await published().catch(storeFailure)
+    const at = await inTime(published()).catch(storeFailure)
     if (at instanceof Failure)
       return notReady({
         reason:
@@ -52,12 +55,14 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
       height: at.height,
       time: toIso(at.time),
       lib,
-      behind,
+      behind: info === undefined ? null : behind,
       node: nodeState(node, info),
       version,
     }
     if (behind > BEHIND)
       return notReady({ reason: `The load is more than ${BEHIND} blocks behind.`, ...state })
+    if (node !== undefined && info === undefined)
+      return notReady({ reason: 'No node answers, so nobody knows how far behind the load is.', ...state })
     return textReply(200, JSON_TYPE, writeJson({ ready: true, ...state }), { headers: NOT_CACHED })
   }
 }
@@ -69,6 +74,19 @@ const notReady = (state: Readonly<Record<string, unknown>>) =>
   textReply(503, JSON_TYPE, writeJson({ ready: false, ...state }), {
     headers: { ...NOT_CACHED, 'Retry-After': '5' },
   })
+
+const inTime = async <T>(value: Promise<T>): Promise<T> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => late.reject(new Failure('unavailable', `The store did not tell its height in ${STORE_MS} ms.`)),
+    STORE_MS,
+  )
+  try {
+    return await Promise.race([value, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 const storeFailure = (error: unknown): Failure => {
   if (error instanceof Failure && error.kind === 'unavailable') return error

@@ -18,7 +18,8 @@ beforeAll(async () => {
     requests += 1
     const [, path = '', type = 'none'] = (request.url ?? '').split(/[/?]/)
     if (path === 'hang') return
-    const product = path === 'other' ? {} : { 'x-elastic-product': 'Elasticsearch' }
+    const product =
+      path === 'other' || type === 'other-server' ? {} : { 'x-elastic-product': 'Elasticsearch' }
     const status = Number(path) || 200
     response.writeHead(status, { 'content-type': 'application/json', ...product })
     if (path === 'half') {
@@ -91,6 +92,9 @@ const failures: readonly (readonly [string, Failure['kind'], retryable: boolean,
   ['/400/index_closed_exception', 'unavailable', true, /is closed \(read balances\)/, /_open/],
   ['/404/other', 'unavailable', false, /refused to read balances \(404\)/, /indices check/],
   ['/other', 'usage', false, /is not Elasticsearch/, /--store/],
+  ['/404/other-server', 'usage', false, /is not Elasticsearch/, /--store/],
+  ['/400/other-server', 'usage', false, /is not Elasticsearch/, /--store/],
+  ['/503/other-server', 'unavailable', true, /now \(503\)/],
   ['/hang', 'unavailable', true, /did not answer GET \/hang within 100 ms/],
   ['/half', 'unavailable', true, /did not answer GET \/half within 100 ms/],
 ]

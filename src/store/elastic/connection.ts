@@ -167,10 +167,13 @@ const sendTo = async (
   const abort = () => deadline.abort()
   request.signal?.addEventListener('abort', abort, { once: true })
   try {
-    return await Promise.race([
+    const { isElastic, ...answer } = await Promise.race([
       perform(host.client, request, timeoutMs, deadline.signal),
       ended(deadline.signal),
     ])
+    // The client looks at successes alone.
+    if (!isElastic && !host.known && ANSWERS_OF_OTHERS.has(answer.status)) throw notElastic(host)
+    return answer
   } catch (error) {
     if (request.signal?.aborted) throw passed(request)
     throw toFailure(error, host, request, timeoutMs)
@@ -185,8 +188,8 @@ const perform = async (
   request: Request,
   timeoutMs: number,
   signal: AbortSignal,
-): Promise<Answer> => {
-  const { statusCode, body } = await client.transport.request<string | boolean>(
+): Promise<Answer & { readonly isElastic: boolean }> => {
+  const { statusCode, body, headers } = await client.transport.request<string | boolean>(
     {
       method: request.method,
       path: request.path,
@@ -204,7 +207,11 @@ const perform = async (
       ...(request.body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
     },
   )
-  return { status: statusCode ?? 0, text: typeof body === 'string' ? body : '' }
+  return {
+    status: statusCode ?? 0,
+    text: typeof body === 'string' ? body : '',
+    isElastic: headers?.['x-elastic-product'] === 'Elasticsearch',
+  }
 }
 
 const ended = (signal: AbortSignal): Promise<never> =>
@@ -217,19 +224,25 @@ const ended = (signal: AbortSignal): Promise<never> =>
 const passed = (request: Request): Failure =>
   new Failure('deadline', `The deadline passed before Elasticsearch answered ${request.path}.`)
 
-const toFailure = (error: unknown, { url, known }: Host, request: Request, timeoutMs: number): Failure => {
+/** What a server says that does not know the path or its form; a proxy says others while Elasticsearch is away. */
+const ANSWERS_OF_OTHERS: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415, 501])
+
+/** Once it was Elasticsearch, it is a proxy before it that answers now. */
+const notElastic = ({ url, known }: Host): Failure =>
+  new Failure(known ? 'unavailable' : 'usage', `What answers at ${url} is not Elasticsearch.`, {
+    help: 'Give the URL of an Elasticsearch of version 8.19 or 9 with --store.',
+  })
+
+const toFailure = (error: unknown, host: Host, request: Request, timeoutMs: number): Failure => {
   if (error instanceof Failure) return error
+  const { url } = host
   const what = `${request.method} ${request.path}`
   if (error instanceof errors.TimeoutError || error instanceof errors.RequestAbortedError)
     return new Failure(
       'unavailable',
       `Elasticsearch at ${url} did not answer ${what} within ${timeoutMs} ms.`,
     )
-  // Once it was Elasticsearch, it is a proxy before it that answers now.
-  if (error instanceof errors.ProductNotSupportedError)
-    return new Failure(known ? 'unavailable' : 'usage', `What answers at ${url} is not Elasticsearch.`, {
-      help: 'Give the URL of an Elasticsearch of version 8.19 or 9 with --store.',
-    })
+  if (error instanceof errors.ProductNotSupportedError) return notElastic(host)
   // No cause: the client's errors carry the request with its headers.
   return new Failure('unavailable', `Elasticsearch at ${url} can not be reached: ${messageOf(error)}.`)
 }
