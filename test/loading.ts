@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ProofLevel } from '#chain/proof.ts'
 import { type LoadOptions, load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
 import { type Replay, serveReplay } from '#replay/serve.ts'
@@ -16,9 +17,9 @@ export const replayed = async (to?: number): Promise<Replay> =>
 export const loadFrom = async (
   url: string,
   store: Store,
-  options: Partial<LoadOptions> = {},
+  { prove = 'signed', ...options }: Partial<LoadOptions> & { readonly prove?: ProofLevel } = {},
 ): Promise<number> => {
-  const node = createNode({ urls: [url] })
+  const node = createNode({ urls: [url], prove })
   try {
     await store.create()
     const { height } = await load(

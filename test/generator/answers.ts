@@ -1,14 +1,13 @@
 import { type Answer, found, refused } from '#replay/answer.ts'
-import { NO_SIGN } from '#replay/block-text.ts'
 import { parseBool, parseInt64, readBody } from '#replay/go-values.ts'
 import { base58Of32 } from './base58.ts'
-import type { Made } from './block.ts'
+import { blockGas, hashesOf, type Made } from './block.ts'
 import type { Chain } from './chain.ts'
-import { signText } from './signing.ts'
+import { rawBlockText, rawHeadText } from './raw-text.ts'
 import { chainStorage, type StorageQuestion } from './storage.ts'
 import { systemContractText } from './system-contracts.ts'
-import { placeOfHash } from './transaction-hash.ts'
-import { signerOf, type World } from './world.ts'
+import type { Place } from './transaction-hash.ts'
+import type { World } from './world.ts'
 
 /** Heads per call and distance of the ends of a range of transactions (go-iost rpc). */
 const HEAD_LIMIT = 110n
@@ -16,7 +15,7 @@ const TRANSACTION_RANGE = 100n
 const HASH = 32
 /** Blocks that are hashed to answer where the chain ends; further ahead the end's hash is not told. */
 const NEAR = 200_000
-/** Blocks among which a block is found by its hash. */
+/** Blocks among which a block or a transaction is found by its hash. */
 const FOUND_AMONG = 100_000
 const UNKNOWN_HASH = '1'.repeat(HASH)
 const NODE_INFO =
@@ -33,20 +32,8 @@ const blockText = (made: Made, complete: boolean): string =>
   `"time":"${made.time}", "gas_usage":0, "tx_count":"${made.texts.length}", "info":null, "orig_info":"", ` +
   `"transactions":[${complete ? made.texts.join(', ') : ''}]}}`
 
-const base64 = (made: Made, which: 0 | 1 | 2): string =>
-  made.roots.toString('base64', which * HASH, (which + 1) * HASH)
-
-const headText = (world: World, made: Made): string => {
-  const genesis = made.height === 0
-  const signer = signerOf(world, made.height)
-  const sign = signer === undefined ? NO_SIGN : signText(made.roots.subarray(3 * HASH), signer)
-  return (
-    `{"head":{"version":"${genesis ? 0 : 1}", "parentHash":"${genesis ? '' : base64(made, 0)}", ` +
-    `"txMerkleHash":"${base64(made, 1)}", "txReceiptMerkleHash":"${base64(made, 2)}", ` +
-    `"info":"${genesis ? '' : 'e30='}", "number":"${made.height}", "witness":"${made.witness}", "time":"${made.time}"}, ` +
-    `"sign":${sign}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
-  )
-}
+const headText = (world: World, made: Made): string =>
+  `{${rawHeadText(world, made)}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
 
 /** The transactions of a block that have an action, as the bulk call gives them: those without are missing. */
 const listText = ({ height, texts, without }: Made): string | undefined => {
@@ -55,24 +42,20 @@ const listText = ({ height, texts, without }: Made): string | undefined => {
   return `{"status":"IRREVERSIBLE", "block_number":"${height}", "tx_list":[${shown.length === 1 ? shown[0] : shown.join(', ')}]}`
 }
 
-/** Hash of a block's first transaction. */
-const firstHash = ({ texts }: Made): string => /^\{"hash":"([^"]*)"/.exec(texts[0] ?? '')?.[1] ?? ''
-
 /** What the generated chain's node answers. `end()`: height of its head, which is irreversible. */
 export const generatedNode = (chain: Chain, end: () => number) => {
   const has = (height: bigint | number): boolean => height >= 0 && height <= end()
-  /** Heights by the hash of the block and of its base transaction. */
-  const byHash = new Map<string, number>()
+  /** Heights by the hash of the block, places by that of the transaction. */
+  const heights = new Map<string, number>()
+  const places = new Map<string, Place>()
   let indexed = 0
-  const heightOf = (hash: string): number | undefined => {
+  const index = (): void => {
     const last = Math.min(end(), FOUND_AMONG)
     for (; indexed <= last; indexed += 1) {
       const made = chain.block(indexed)
-      byHash.set(hashIn(made, 3), indexed)
-      if (indexed > 0) byHash.set(firstHash(made), indexed)
+      heights.set(hashIn(made, 3), indexed)
+      for (const [position, hash] of hashesOf(made).entries()) places.set(hash, { height: indexed, position })
     }
-    const height = byHash.get(hash)
-    return height === undefined || !has(height) ? undefined : height
   }
   const storage = chainStorage(chain)
   const chainInfo = (): Answer => {
@@ -97,21 +80,28 @@ export const generatedNode = (chain: Chain, end: () => number) => {
       if (typeof whole !== 'boolean') return whole
       return has(height) ? found(blockText(chain.block(Number(height)), whole)) : BLOCK_NOT_FOUND
     },
+    rawBlockByNumber: (number: string, complete: string): Answer => {
+      const height = parseInt64('number', number)
+      if (typeof height !== 'bigint') return height
+      const whole = parseBool('complete', complete)
+      if (typeof whole !== 'boolean') return whole
+      if (!has(height)) return BLOCK_NOT_FOUND
+      const { world } = chain
+      const parentGas = height === 0n ? 0 : blockGas(world, Number(height) - 1)
+      return found(rawBlockText(world, chain.block(Number(height)), parentGas, whole))
+    },
     blockByHash: (hash: string, complete: string): Answer => {
       const whole = parseBool('complete', complete)
       if (typeof whole !== 'boolean') return whole
-      const height = heightOf(hash)
-      return height === undefined || hashIn(chain.block(height), 3) !== hash
+      index()
+      const height = heights.get(hash)
+      return height === undefined || !has(height)
         ? BLOCK_NOT_FOUND
         : found(blockText(chain.block(height), whole))
     },
     transactionByHash: (hash: string): Answer => {
-      const height = heightOf(hash)
-      const place =
-        placeOfHash(chain.settings.seed, hash) ??
-        (height === undefined || firstHash(chain.block(height)) !== hash
-          ? undefined
-          : { height, position: 0 })
+      index()
+      const place = places.get(hash)
       const text =
         place === undefined || !has(place.height)
           ? undefined

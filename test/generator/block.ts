@@ -47,11 +47,11 @@ export const blockMaker = (world: World): MakeBlock => {
     let without = NONE
     for (let position = 0; position < count; position += 1) {
       const at = position * HASH
-      if (position < first)
-        hashBase({ height, seed, parent: witnessOf(world, height - 1).key, gas: parent.gas }, hashes, at)
-      else writeTxHash(seed, height, position, hashes, at)
-      const hash = texts ? base58Of32(hashes, at) : ''
       const tx = position < first ? undefined : users[position - first]
+      if (tx === undefined)
+        hashBase({ height, seed, parent: witnessOf(world, height - 1).key, gas: parent.gas }, hashes, at)
+      else writeTxHash(world.seals, tx, { height, position }, hashes, at)
+      const hash = texts ? base58Of32(hashes, at) : ''
       if (tx === undefined) {
         const { parts, receipt } = baseOf(height)
         hashEncoded(receipt, hashes, at, leaves)
@@ -70,6 +70,10 @@ export const blockMaker = (world: World): MakeBlock => {
     return { height, time, witness, roots, gas: gasOf(users), texts: written, without }
   }
 }
+
+/** Hashes of a block's transactions in order, base58. */
+export const hashesOf = ({ texts }: Made): readonly string[] =>
+  texts.map(text => /^\{"hash":"([^"]*)"/.exec(text)?.[1] ?? '')
 
 /** Σ gas × 100 of a block, by itself. */
 export const blockGas = (world: World, height: number): number => gasOf(userTransactions(world, height))

@@ -1,10 +1,15 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block } from '#chain/block.ts'
 import { checkBaseTransaction, checkBlock } from '#chain/check.ts'
+import { checkWhole } from '#chain/check-whole.ts'
 import { decodeBlock } from '#chain/decode.ts'
+import { merkleRoot } from '#chain/merkle.ts'
+import { decodeRawBlock } from '#chain/raw-block.ts'
+import { headHash } from '#chain/raw-head.ts'
 import { createNode } from '#node/create-node.ts'
+import { rpcAnswers } from '#test/recording.ts'
 import { base58Of32 } from './base58.ts'
 import { createChain } from './chain.ts'
 import { userTransactions } from './content.ts'
@@ -12,7 +17,9 @@ import { type Generated, serveGenerated } from './serve.ts'
 import { PROFILES, settingsOf } from './settings.ts'
 import { small } from './small.ts'
 import { blockTime, writeBlockTime } from './time.ts'
-import { placeOfHash, txHash } from './transaction-hash.ts'
+
+// A busy machine takes its time; only what hangs takes longer.
+setDefaultTimeout(120_000)
 
 const withNode = async (
   given: Parameters<typeof serveGenerated>[0],
@@ -46,16 +53,6 @@ test('base58Of32: as the chain writes 32 bytes', () => {
       expect(base58Of32(bytes)).toBe(encodeBase58(bytes))
     }),
   )
-})
-
-test('placeOfHash: finds every place, and no place for another hash', () => {
-  fc.assert(
-    fc.property(fc.nat(), fc.integer({ min: 0, max: 2 ** 40 }), fc.nat(60_000), (seed, height, position) => {
-      expect(placeOfHash(seed, txHash(seed, height, position))).toEqual({ height, position })
-    }),
-  )
-  expect(placeOfHash(1, txHash(2, 5, 5))).toBeUndefined()
-  expect(placeOfHash(1, 'no hash')).toBeUndefined()
 })
 
 test('writeBlockTime: the bytes of the text, whatever the height', () => {
@@ -99,6 +96,61 @@ for (const profile of PROFILES)
       })
     })
 
+    test('every transaction has the hash of its raw form, and is found by it; another hash is not', async () => {
+      await withNode(small(profile), async ({ url, chain }) => {
+        for (const height of [1, 2, 3, chain.world.dawn + 5, chain.settings.blocks]) {
+          const text = await textOf(`${url}/getBlockByNumber/${height}/true`)
+          const block = decodeBlock(text)
+          const rawText = await textOf(`${url}/getRawBlockByNumber/${height}/true`)
+          const raw = decodeRawBlock(rawText)
+          checkWhole(block, raw)
+          expect(headHash(raw.head)).toBe(block.hash)
+          const whole = (tx: Block['transactions'][number]) => ({
+            ...tx.receipt,
+            ramUsage: [...tx.receipt.ramUsage],
+          })
+          expect(raw.receipts).toEqual(block.transactions.map(whole))
+          const short = JSON.parse(await textOf(`${url}/getRawBlockByNumber/${height}/false`)) as {
+            block: { txHashes: string[]; receiptHashes: string[] }
+          }
+          const root = (hashes: readonly string[]) =>
+            encodeBase58(merkleRoot(hashes.map(hash => new Uint8Array(Buffer.from(hash, 'base64')))))
+          expect([root(short.block.txHashes), root(short.block.receiptHashes)]).toEqual([
+            block.txMerkleHash,
+            block.txReceiptMerkleHash,
+          ])
+          for (const { hash, body } of block.transactions) {
+            const found = JSON.parse(await textOf(`${url}/getTxByHash/${hash}`)) as object
+            expect(found).toMatchObject({
+              block_number: String(height),
+              transaction: JSON.parse(body) as object,
+            })
+          }
+        }
+        expect(await textOf(`${url}/getTxByHash/${'1'.repeat(32)}`)).toBe(
+          '{"code":2,"message":"tx not found"}',
+        )
+        expect(await textOf(`${url}/getTxByHash/nonsense`)).toBe('{"code":2,"message":"tx not found"}')
+      })
+    }, 60_000)
+
+    test('a delayed transaction is carried out by one that names it, and that nobody signs', async () => {
+      await withNode(small(profile), async ({ url }) => {
+        const [sent, carried] = await Promise.all(
+          [1, 2].map(async height => ({
+            block: decodeBlock(await textOf(`${url}/getBlockByNumber/${height}/true`)),
+            raw: decodeRawBlock(await textOf(`${url}/getRawBlockByNumber/${height}/true`)),
+          })),
+        )
+        const [delayed, later] = [sent?.block.transactions.at(-1), carried?.block.transactions[1]]
+        expect([delayed?.delay, delayed?.receipt.receipts]).toEqual([500_000_000n, []])
+        expect([later?.referredTx, later?.actions]).toEqual([delayed?.hash ?? '', delayed?.actions ?? []])
+        expect(
+          [sent?.raw.transactions.at(-1), carried?.raw.transactions[1]].map(tx => tx?.publishSigns.length),
+        ).toEqual([1, 0])
+      })
+    })
+
     test('the same settings give the same chain, another seed another one', () => {
       const [one, same, other] = [small(profile), small(profile), small(profile, 8)].map(createChain)
       const { dawn } = one?.world ?? { dawn: 0 }
@@ -132,6 +184,44 @@ test('a block far up the chain can be made, and is the one that going there bloc
   const wanted = far.block(39_990)
   for (let height = 0; height < 39_990; height += 1) near.block(height)
   expect(near.block(39_990)).toEqual(wanted)
+})
+
+/** Order and kind of a JSON value's members; of lists, the first one alone. */
+const shapeOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
+  if (typeof value !== 'object' || value === null) return typeof value
+  return Object.entries(value).map(([name, member]) => [name, shapeOf(member)])
+}
+
+/** A raw block's last transaction and its receipt, what differs between kinds of transactions made equal. */
+const rawShape = (text: string): unknown => {
+  const { status, block } = JSON.parse(text) as {
+    status: string
+    block: { txs: { signers: unknown[] }[]; receipts: { receipts: unknown[]; ramUsage: unknown }[] }
+  }
+  const [txs, receipts] = [block.txs.slice(-1), block.receipts.slice(-1)]
+  return shapeOf({
+    status,
+    block: { ...block, txs, receipts: receipts.map(one => ({ ...one, ramUsage: {} })) },
+  })
+}
+
+test('raw blocks have the form of recorded ones, letter by letter between their values', async () => {
+  const answers = await rpcAnswers()
+  await withNode(small('busy'), async ({ url, chain }) => {
+    const height = chain.world.dawn + 1
+    for (const complete of ['true', 'false']) {
+      const recorded = answers.get(`GET /getRawBlockByNumber/1201/${complete}`) ?? ''
+      const made = await textOf(`${url}/getRawBlockByNumber/${height}/${complete}`)
+      expect(rawShape(made)).toEqual(rawShape(recorded))
+      const bones = (text: string): string =>
+        text
+          .replace(/"(?:[^"\\]|\\.)*"|\d+/g, 'x')
+          .replace(/x(?:, x)+/g, 'x, x')
+          .slice(0, 300)
+      expect(bones(made)).toBe(bones(recorded))
+    }
+  })
 })
 
 test('settingsOf: what can not be meant is refused by name', () => {

@@ -1,4 +1,6 @@
 import { MOST } from './cycle-plan.ts'
+import { carriedTx, delayedTx } from './delayed.ts'
+import { deployTx } from './deployment.ts'
 import { issue, signUp, transfer, vote } from './movements.ts'
 import { FOUNDER, HUB, TOKENS } from './names.ts'
 import { mix } from './random.ts'
@@ -33,33 +35,6 @@ const SECOND_EVERY = 7
 const secondVotes = (index: number): number => (index % SECOND_EVERY === 1 ? 3 * IOST : 0)
 const secondProducer = (world: World, index: number): string =>
   world.producers[(1 + index) % world.producers.length]?.account ?? ''
-
-const ABIS = ['play', 'claim', 'route', 'store', 'drop', 'ballot']
-const codeOf = (index: number): string =>
-  JSON.stringify({
-    ID: '',
-    info: {
-      lang: 'javascript',
-      version: `1.0.${index}`,
-      abi: ABIS.map(name => ({
-        name,
-        args: ['string', 'string'],
-        amountLimit: [{ token: '*', val: 'unlimited' }],
-      })),
-    },
-    code: `class C${index}{init(){} play(a,b){return a;}}\nmodule.exports=C${index};`,
-  })
-
-const deployTx = (world: World, index: number): Tx => {
-  const tx = emptyTx(FOUNDER, GAS)
-  const contract = world.contracts[index] ?? ''
-  const data = JSON.stringify([codeOf(index)])
-  tx.actions.push({ contract: 'system.iost', name: 'setCode', data, from: FOUNDER, to: 'system.iost' })
-  tx.returns.push(`["${contract}"]`)
-  tx.ram.push([FOUNDER, data.length])
-  tx.effects.push({ kind: 'deploy', contract }, { kind: 'ram', owner: FOUNDER, bytes: data.length })
-  return tx
-}
 
 const tokenTx = (which: 'coin' | 'mint', first: number): Tx => {
   const token = TOKENS[which]
@@ -144,13 +119,15 @@ export const dawnTransactions = (world: World, height: number): readonly Tx[] =>
   const { holders, voters } = world.settings
   if (height < DAWN_ACCOUNTS_FROM)
     return [
-      ...world.contracts.map((_, index) => deployTx(world, index)),
+      ...world.contracts.map((contract, index) => deployTx(contract, index)),
       tokenTx('coin', COINS * COIN),
       tokenTx('mint', 0),
       hubTx(world),
+      delayedTx(),
     ]
   const at = (height - DAWN_ACCOUNTS_FROM) * DAWN_PER_BLOCK
-  if (at < holders) return batches(at, holders, (from, to) => accountsTx(world, from, to))
+  const carried = height === DAWN_ACCOUNTS_FROM ? [carriedTx(world)] : []
+  if (at < holders) return [...carried, ...batches(at, holders, (from, to) => accountsTx(world, from, to))]
   const votesFrom = DAWN_ACCOUNTS_FROM + Math.ceil(holders / DAWN_PER_BLOCK)
   return batches((height - votesFrom) * DAWN_PER_BLOCK, voters, (from, to) => votesTx(world, from, to))
 }

@@ -1,5 +1,7 @@
-import { writeBlockTime } from './time.ts'
-import { CHAIN, STATUS, type Tx } from './transaction.ts'
+import { base58Bytes } from '#chain/base58.ts'
+import { writeBlockTime, writeSignedTimes } from './time.ts'
+import { BASE_GAS_LIMIT, CHAIN, GAS_LIMIT, GAS_RATIO, STATUS, type Tx } from './transaction.ts'
+import type { Sealed, Signed } from './transaction-hash.ts'
 
 /** Hashes are written into one buffer and hashed from there: nothing is allocated but the results. */
 const HASH = 32
@@ -109,9 +111,6 @@ const encode = (tx: Leaf, hashes: Buffer, at: number): void => {
   }
 }
 
-const GAS = 100
-const BASE_GAS_LIMIT = 100_000_000
-
 /** What is hashed of a base transaction varies in this. */
 export type HashedBase = {
   readonly height: number
@@ -125,7 +124,7 @@ export type HashedBase = {
 export const hashBase = ({ height, seed, parent, gas }: HashedBase, into: Buffer, at: number): void => {
   end = writeBlockTime(seed, height, scratch, 0)
   long(0)
-  long(GAS)
+  long(GAS_RATIO)
   long(BASE_GAS_LIMIT)
   long(0)
   int(CHAIN)
@@ -144,6 +143,57 @@ export const hashBase = ({ height, seed, parent, gas }: HashedBase, into: Buffer
   int(0)
   text('base.iost')
   int(0)
+  hashScratch(end, into, at)
+}
+
+const seals = (signs: readonly Sealed[]): void => {
+  int(signs.length)
+  for (const { algorithm, sig, pubKey } of signs) {
+    int(1 + 4 + sig.length + 4 + pubKey.length)
+    end = scratch.writeUInt8(algorithm, end)
+    bytes(sig, 0, sig.length)
+    bytes(pubKey, 0, pubKey.length)
+  }
+}
+
+/** What is hashed of an ordinary transaction. */
+export type HashedTx = Signed & { readonly tx: Tx; readonly height: number }
+
+/** Hash of an ordinary transaction (go-iost core/tx, Tx.ToBytes at level Full). */
+export const hashTransaction = (
+  { tx, height, signs, publishSigns }: HashedTx,
+  into: Buffer,
+  at: number,
+): void => {
+  end = writeSignedTimes(height, scratch, 0)
+  long(GAS_RATIO)
+  long(GAS_LIMIT)
+  long(tx.delay)
+  int(CHAIN)
+  // Nothing reserved.
+  int(0)
+  int(tx.signers.length)
+  for (const signer of tx.signers) text(signer)
+  int(tx.actions.length)
+  for (const { contract, name, data } of tx.actions) {
+    const start = end
+    end += 4
+    text(contract)
+    text(name)
+    text(data)
+    scratch.writeInt32BE(end - start - 4, start)
+  }
+  int(1)
+  nested(() => {
+    text('*')
+    text('unlimited')
+  })
+  seals(signs)
+  const referred = tx.referred === '' ? undefined : base58Bytes(tx.referred)
+  if (referred === undefined) int(0)
+  else bytes(Buffer.from(referred), 0, referred.length)
+  text(tx.publisher)
+  seals(publishSigns)
   hashScratch(end, into, at)
 }
 

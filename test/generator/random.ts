@@ -34,21 +34,3 @@ export const createDraws = () => {
     zipf: (n: number): number => Math.min(n - 1, Math.floor(Math.exp(unit() * Math.log(n + 1))) - 1),
   }
 }
-
-const ROUNDS = [0x7f4a7c15, 0x94d049bb, 0xbf58476d, 0x2545f491] as const
-
-const round = (value: number, key: number): number => fmix(value ^ key)
-
-/** A permutation of pairs of 32-bit integers, so that what looks like chance can be read back. */
-export const scramble = (seed: number, left: number, right: number): readonly [number, number] => {
-  let [l, r] = [left >>> 0, right >>> 0]
-  for (const key of ROUNDS) [l, r] = [r, (l ^ round(r, key ^ seed)) >>> 0]
-  return [l, r]
-}
-
-/** The inverse of `scramble`. */
-export const unscramble = (seed: number, left: number, right: number): readonly [number, number] => {
-  let [l, r] = [left >>> 0, right >>> 0]
-  for (const key of ROUNDS.toReversed()) [l, r] = [(r ^ round(l, key ^ seed)) >>> 0, l]
-  return [l, r]
-}

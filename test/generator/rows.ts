@@ -92,6 +92,9 @@ export function* rowsBetween(world: World, from: number, to: number, deployed: S
   }
 }
 
-/** Hash of the transaction a row is of. */
-export const hashOfRow = ({ settings }: World, { height, position }: Row): string =>
-  txHash(settings.seed, height, position)
+/** Hash of the transaction a row is of: never of a base transaction, which makes none. */
+export const hashOfRow = (world: World, { height, position }: Row): string => {
+  const tx = userTransactions(world, height)[height === 0 ? position : position - 1]
+  if (tx === undefined) throw new Error(`Block ${height} has no transaction ${position}.`)
+  return txHash(world.seals, tx, { height, position })
+}

@@ -37,6 +37,8 @@ const answerGet = (node: GeneratedNode, path: string): Answer => {
       return node.chainInfo()
     case 'getBlockByNumber':
       return node.blockByNumber(first, second)
+    case 'getRawBlockByNumber':
+      return node.rawBlockByNumber(first, second)
     case 'getBlockByHash':
       return node.blockByHash(first, second)
     case 'getTxByHash':

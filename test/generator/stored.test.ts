@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fromUnits } from '#chain/amount.ts'
+import type { ProofLevel } from '#chain/proof.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
@@ -12,7 +13,7 @@ import type { Store, View } from '#store/port.ts'
 import { loadFrom, temporarySqlite } from '#test/loading.ts'
 import { hashOfRow } from './rows.ts'
 import { serveGenerated } from './serve.ts'
-import { PROFILES } from './settings.ts'
+import { PROFILES, type Profile } from './settings.ts'
 import { small } from './small.ts'
 import { type Truth, truthAt } from './truth.ts'
 import type { World } from './world.ts'
@@ -20,6 +21,9 @@ import type { World } from './world.ts'
 const ALL = { offset: 0, limit: 1_000_000 }
 /** Lists whose rows are compared, not only counted: going through the chain for each costs. */
 const LISTS = 12
+
+/** The busy chain's texts are proved too: it holds every kind of transaction. */
+const proveOf = (profile: Profile): ProofLevel => (profile === 'busy' ? 'whole' : 'signed')
 
 for (const profile of PROFILES)
   describe(`a ${profile} generated chain, loaded over HTTP into SQLite`, () => {
@@ -33,11 +37,21 @@ for (const profile of PROFILES)
       store = opened.store
       const node = serveGenerated(small(profile))
       world = node.chain.world
-      const height = await loadFrom(node.url, store)
+      const height = await loadFrom(node.url, store, { prove: proveOf(profile) })
       await node.stop()
       expect(height).toBe(node.chain.settings.blocks)
+      // Genesis has no signatures, and so no raw form that proves more.
+      const ranges = (await store.published())?.proved?.ranges ?? []
+      expect(ranges.map(({ from, to, level }) => [from, to, level])).toEqual(
+        profile === 'busy'
+          ? [
+              [0, 0, 'signed'],
+              [1, height, 'whole'],
+            ]
+          : [[0, height, 'signed']],
+      )
       truth = truthAt(world, height)
-    }, 60_000)
+    }, 600_000)
     afterAll(() => opened.destroy())
 
     test('figures are those of the truth', async () => {

@@ -16,13 +16,34 @@ const lateNs = (seed: number, height: number): number =>
 /** Time of a block, nanoseconds since 1970, as the node writes it. */
 export const blockTime = (seed: number, height: number): string => `${blockMs(height)}${lateNs(seed, height)}`
 
-/** The same as 8 bytes, big endian: the number is beyond a double, its halves are not. */
-export const writeBlockTime = (seed: number, height: number, into: Buffer, at: number): number => {
-  const ms = blockMs(height)
+/** The same as 8 bytes, big endian. */
+export const writeBlockTime = (seed: number, height: number, into: Buffer, at: number): number =>
+  writeTime(blockMs(height), lateNs(seed, height), into, at)
+
+/** Milliseconds and nanoseconds as one number of 8 bytes, big endian: it is beyond a double, its halves are not. */
+const writeTime = (ms: number, ns: number, into: Buffer, at: number): number => {
   const high = Math.floor(ms / WORD)
-  const low = (ms - high * WORD) * NS_PER_MS + lateNs(seed, height)
+  const low = (ms - high * WORD) * NS_PER_MS + ns
   const words = high * NS_PER_MS + Math.floor(low / WORD)
   const top = Math.floor(words / WORD)
   const next = into.writeUInt32BE(top, at)
   return into.writeUInt32BE((words - top * WORD) * WORD + (low % WORD), next)
+}
+
+/** Transactions are signed a little before their block, and good for 90 seconds. */
+const BEFORE_MS = 300
+const EXPIRES_MS = 90_000
+
+/** Time and expiration of a block's ordinary transactions, nanoseconds since 1970, as the node writes them. */
+export const signedTimes = (height: number): readonly [time: string, expiration: string] => {
+  if (height === 0) return ['0', '0']
+  const signed = blockMs(height) - BEFORE_MS
+  return [`${signed}000000`, `${signed + EXPIRES_MS}000000`]
+}
+
+/** The same as twice 8 bytes. */
+export const writeSignedTimes = (height: number, into: Buffer, at: number): number => {
+  const signed = height === 0 ? 0 : blockMs(height) - BEFORE_MS
+  const next = writeTime(signed, 0, into, at)
+  return writeTime(height === 0 ? 0 : signed + EXPIRES_MS, 0, into, next)
 }

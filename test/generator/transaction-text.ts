@@ -1,16 +1,13 @@
 import { statusText } from './hashing.ts'
-import { blockMs } from './time.ts'
+import { signedTimes } from './time.ts'
 import { CHAIN, type Tx } from './transaction.ts'
 
 const GAS_DECIMALS = 100
-/** Signed a little before the block, good for 90 seconds. */
-const BEFORE_MS = 300
-const EXPIRES_MS = 90_000
 
 const PLAIN = /^[ -~\n]*$/
 
 /** JSON text of a text, ASCII only: one letter beyond would double the size of every answer it is in. */
-const quoted = (value: string): string => {
+export const quoted = (value: string): string => {
   const json = JSON.stringify(value)
   return PLAIN.test(json)
     ? json
@@ -26,7 +23,7 @@ const receiptsText = (receipts: readonly { readonly name: string; readonly conte
   return text
 }
 
-const listed = (texts: readonly string[]): string => {
+export const listed = (texts: readonly string[]): string => {
   let list = ''
   for (const text of texts) list += `${list === '' ? '' : ', '}${quoted(text)}`
   return list
@@ -34,16 +31,15 @@ const listed = (texts: readonly string[]): string => {
 
 /** The node's JSON of a transaction with its receipt. */
 export const transactionText = (tx: Tx, hash: string, height: number): string => {
-  const signed = blockMs(height) - BEFORE_MS
   let actions = ''
   for (const { contract, name, data } of tx.actions)
     actions += `${actions === '' ? '' : ', '}{"contract":"${contract}", "action_name":"${name}", "data":${quoted(data)}}`
   const ram = tx.ram.map(([payer, bytes]) => `"${payer}":"${bytes}"`).join(', ')
-  const [time, expiration] = height === 0 ? ['0', '0'] : [`${signed}000000`, `${signed + EXPIRES_MS}000000`]
+  const [time, expiration] = signedTimes(height)
   return (
-    `{"hash":"${hash}", "time":"${time}", "expiration":"${expiration}", "gas_ratio":1, "gas_limit":4000000, "delay":"0", ` +
+    `{"hash":"${hash}", "time":"${time}", "expiration":"${expiration}", "gas_ratio":1, "gas_limit":4000000, "delay":"${tx.delay}", ` +
     `"chain_id":${CHAIN}, "actions":[${actions}], "signers":[${listed(tx.signers)}], "publisher":"${tx.publisher}", ` +
-    `"referred_tx":"", "amount_limit":[{"token":"*", "value":"unlimited"}], "tx_receipt":{"tx_hash":"${hash}", ` +
+    `"referred_tx":"${tx.referred}", "amount_limit":[{"token":"*", "value":"unlimited"}], "tx_receipt":{"tx_hash":"${hash}", ` +
     `"gas_usage":${gasText(tx.gas)}, "ram_usage":{${ram}}, "status_code":"${statusText(tx.status)}", ` +
     `"message":${quoted(tx.message)}, "returns":[${listed(tx.returns)}], "receipts":[${receiptsText(tx.receipts)}]}}`
   )

@@ -1,6 +1,11 @@
 /** Id of the generated chain. */
 export const CHAIN = 1024
 
+/** Gas ratio and limit of ordinary transactions and limit of base ones, × 100 as they are hashed. */
+export const GAS_RATIO = 100
+export const GAS_LIMIT = 400_000_000
+export const BASE_GAS_LIMIT = 100_000_000
+
 /**
  * A transaction with what it does, told twice: in the node's words (actions, receipts) and, for the truth, as plain
  * effects and parties. Whoever reads the words must come to the effects.
@@ -58,6 +63,10 @@ export const BROKEN = 4
 
 export type Tx = {
   publisher: string
+  /** Nanoseconds until it is carried out; above 0 nothing is done yet. */
+  readonly delay: number
+  /** Hash of the delayed transaction that this one carries out; else empty. */
+  readonly referred: string
   signers: readonly string[]
   /** Gas paid × 100. */
   gas: number
@@ -70,8 +79,14 @@ export type Tx = {
   readonly effects: Effect[]
 }
 
-export const emptyTx = (publisher: string, gas: number): Tx => ({
+export const emptyTx = (
+  publisher: string,
+  gas: number,
+  { delay = 0, referred = '' }: Partial<Pick<Tx, 'delay' | 'referred'>> = {},
+): Tx => ({
   publisher,
+  delay,
+  referred,
   signers: [],
   gas,
   status: OK,

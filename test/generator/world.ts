@@ -1,9 +1,10 @@
 import { CONTRACTS, type CyclePlan, cyclePlan, HUB_INDEX, type Needs, needsOf } from './cycle-plan.ts'
+import { contractId } from './deployment.ts'
 import { accountNames, HUB, keyOf, producerName } from './names.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 import type { Settings } from './settings.ts'
 import { type SigningKey, signingKey } from './signing.ts'
-import { txHash } from './transaction-hash.ts'
+import { type Seals, sealsOf } from './transaction-hash.ts'
 
 /** What is made once from the settings and then only read. */
 export type World = {
@@ -19,6 +20,8 @@ export type World = {
   readonly contracts: readonly string[]
   /** Keys of ordinary accounts: few, as nobody looks at them. */
   readonly keys: readonly string[]
+  /** What ordinary transactions are signed with. */
+  readonly seals: Seals
   /** Blocks before the first cycle: genesis, contracts and tokens, accounts, votes. */
   readonly dawn: number
 }
@@ -35,6 +38,8 @@ export const worldOf = (settings: Settings): World => {
   const { seed, holders, voters } = settings
   const schedule = scheduleOf(settings)
   const name = accountNames()
+  const keys = Array.from({ length: KEYS }, (_, index) => keyOf(seed, index))
+  const seals = sealsOf(seed, keys)
   const blocksFor = (accounts: number): number => Math.ceil(accounts / DAWN_PER_BLOCK)
   return {
     settings,
@@ -46,9 +51,9 @@ export const worldOf = (settings: Settings): World => {
       account: producerName(index),
       ...signingKey(seed, index),
     })),
-    // Position 0 of block 1 is its base transaction.
-    contracts: Array.from({ length: CONTRACTS }, (_, index) => `Contract${txHash(seed, 1, 1 + index)}`),
-    keys: Array.from({ length: KEYS }, (_, index) => keyOf(seed, index)),
+    contracts: Array.from({ length: CONTRACTS }, (_, index) => contractId(seals, index)),
+    keys,
+    seals,
     dawn: DAWN_ACCOUNTS_FROM + blocksFor(holders) + blocksFor(voters),
   }
 }
