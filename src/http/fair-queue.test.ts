@@ -78,13 +78,13 @@ test('run: what waited too long is refused though nothing else happens', async (
   expect(running.map(({ key }) => key)).toEqual(['x', 'b'])
 })
 
-test('run: the first of a key that may start is not refused, though the machine was busy for long', async () => {
-  const { run, clock, ended, running } = setUp({ running: 2, runningOfKey: 1 })
-  for (const key of 'aab') run(key)
+test('run: those of a key that may start are not refused, though the machine was busy for long', async () => {
+  const { run, clock, ended, running } = setUp({ running: 3, runningOfKey: 2 })
+  for (const key of 'aaab') run(key)
   // Time passes, and the loop has no turn.
   clock.leap(5_000)
   await clock.settle()
-  expect([running.map(({ key }) => key), ended]).toEqual([['a', 'b'], ['a unavailable']])
+  expect([running.map(({ key }) => key), ended]).toEqual([['a', 'b', 'a'], ['a unavailable']])
 })
 
 test('run: who goes away leaves the queue, and is not begun', async () => {

@@ -62,13 +62,14 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
     waits -= 1
     return true
   }
-  const mayStart = (key: string): boolean =>
-    runs < limits.running && (running.get(key) ?? 0) < limits.runningOfKey
-  /** The first of a key that may start is next, however busy the machine is: it is not refused. */
+  /** How many of a key may start now. */
+  const placesFor = (key: string): number =>
+    Math.max(0, Math.min(limits.running - runs, limits.runningOfKey - (running.get(key) ?? 0)))
+  /** What may start now is not refused, however late it is: a machine that stood still for a while is not overloaded. */
   const refuseOld = (): void => {
     const oldest = clock.now() - limits.ageMs
     for (const [key, own] of waiting)
-      for (const waiter of [...own].slice(mayStart(key) ? 1 : 0)) {
+      for (const waiter of [...own].slice(placesFor(key))) {
         if (waiter.since > oldest) break
         if (remove(waiter)) waiter.refuse(tooLong(limits.ageMs))
       }
@@ -84,7 +85,7 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   /** The next key's oldest; the key goes to the end of the turns. */
   const next = (): Waiter | undefined => {
     for (const [key, own] of waiting) {
-      if (!mayStart(key)) continue
+      if (placesFor(key) === 0) continue
       const [waiter] = own
       waiting.delete(key)
       waiting.set(key, own)
