@@ -31,7 +31,13 @@ export type WrittenTransaction = {
 const NOTHING = new Uint8Array()
 const bytes = (hash: string): Uint8Array => hashBytes(hash) ?? NOTHING
 
-const decoded = (block: Written): Block => decodeBlock(JSON.stringify({ status: 'IRREVERSIBLE', block }))
+/** Bytes that are no UTF-8 stand in the text as they are (`lost-bytes.ts`): an answer has no escapes for them. */
+const decoded = (block: Written): Block =>
+  decodeBlock(
+    JSON.stringify({ status: 'IRREVERSIBLE', block }).replaceAll(/\\u(dc[89a-f][0-9a-f])/g, (_, code) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    ),
+  )
 
 /** Names the parent, its witness and its gas in a block, as whoever makes up a chain has to. */
 const setParent = (written: Written, parent: Block): void => {

@@ -70,7 +70,7 @@ describe('get-transaction-detail, of what is not stored', () => {
   })
   test('get-transaction-detail: PACKED as the node says, asked again after a first not found', async () => {
     const receipt =
-      '{"tx_hash":"x","gas_usage":9119.29,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":[],"receipts":[]}'
+      '{"tx_hash":"FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC","gas_usage":9119.29,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":[],"receipts":[]}'
     const node = spokenNode({ [path]: [notFound('tx'), found(inPool('PACKED', receipt))] })
     expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node } })).toBe(
       shown('PACKED', receipt),

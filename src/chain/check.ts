@@ -4,7 +4,7 @@ import type { Block, TxReceipt } from './block.ts'
 import { uncut } from './cut-letter.ts'
 import { hashBytes } from './hash.ts'
 import { infoForms } from './head-info.ts'
-import { merkleRoot } from './merkle.ts'
+import { merklePath, merkleRoot, rootOnPath } from './merkle.ts'
 import { headHash } from './raw-head.ts'
 import { isShownOf, mayHaveLost, receiptHash } from './receipt-hash.ts'
 import { hashedPartOf, transactionHash } from './transaction-hash.ts'
@@ -24,8 +24,8 @@ export const OWN_HASH = 'own hash'
 export type Known = {
   /** Bytes of `info` in its head, when the raw head gave them; else they must be of a known form. */
   readonly info?: Uint8Array
-  /** Receipts from the raw form, by position, whose bytes the node's JSON has lost. */
-  readonly receipts?: ReadonlyMap<number, TxReceipt>
+  /** Receipts from the raw form, by position, whose bytes the node's JSON has lost; `later`: they are checked later. */
+  readonly receipts?: ReadonlyMap<number, TxReceipt> | 'later'
 }
 
 /**
@@ -58,7 +58,7 @@ export const checkBlock = (
 /** The part of `checkBlock` that is left for a block whose hash was made from its raw head: what the head covers. */
 export const checkContents = (block: Block, { receipts }: Known = {}): void => {
   const hashes = transactionHashes(block)
-  checkReceipts(block, hashes, receipts)
+  if (receipts !== 'later') checkReceipts(block, hashes, receipts)
   if (block.height === 0) return
   const [base] = block.transactions
   if (base?.publisher !== BASE_PUBLISHER)
@@ -99,7 +99,11 @@ const transactionHashes = (block: Block): readonly Uint8Array[] => {
   return hashes
 }
 
-const checkReceipts = (block: Block, hashes: readonly Uint8Array[], raw: Known['receipts']): void => {
+const checkReceipts = (
+  block: Block,
+  hashes: readonly Uint8Array[],
+  raw: ReadonlyMap<number, TxReceipt> | undefined,
+): void => {
   const leaves = block.transactions.map(({ hash, receipt }, index) => {
     const whole = raw?.get(index)
     if (whole !== undefined && !isShownOf(receipt, whole))
@@ -126,11 +130,8 @@ export const restoredReceipt = (block: Block, index: number): TxReceipt | undefi
   if (tx === undefined) return undefined
   const hash = hashBytes(tx.hash) ?? NOTHING
   const root = hashBytes(block.txReceiptMerkleHash) ?? NOTHING
-  for (const receipt of uncut(tx.receipt)) {
-    const leaf = receiptHash(hash, receipt)
-    if (leaf !== undefined && Buffer.compare(merkleRoot(leaves.with(index, leaf)), root) === 0) return receipt
-  }
-  return undefined
+  const path = merklePath(leaves, index)
+  return uncut(hash, tx.receipt, leaf => Buffer.compare(rootOnPath(path, leaf), root) === 0)
 }
 
 /** Positions of the receipts whose bytes the node's JSON may have lost. */

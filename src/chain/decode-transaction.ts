@@ -1,4 +1,5 @@
 import { unitsOf } from './amount.ts'
+import { base58Bytes } from './base58.ts'
 import type { Action, Receipt, Transaction, TxReceipt } from './block.ts'
 import { type Bound, HASH, IN_GENESIS, IN_TRANSACTION, OF_EXECUTION, WORD } from './bounds.ts'
 import {
@@ -47,13 +48,13 @@ export const transactionAt = (
     gasRatio: decimalOf(fields, 'gas_ratio', path),
     gasLimit: decimalOf(fields, 'gas_limit', path),
     delay: int64Of(fields, 'delay', path),
-    chainId: integerOf(fields, 'chain_id', path),
+    chainId: chainIdOf(fields, path),
     actions: listOf(fields, 'actions', path).map((action, index) =>
       actionFrom(action, { above: { above: path, key: 'actions' }, key: index }, data),
     ),
     signers: textsOf(fields, 'signers', path),
     publisher: textOf(fields, 'publisher', path),
-    referredTx: optionalTextOf(fields, 'referred_tx', path, HASH),
+    referredTx: referredTxOf(fields, path),
     amountLimit: amountLimitsOf(fields, path),
     receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), hash, body, {
       above: path,
@@ -61,6 +62,19 @@ export const transactionAt = (
     }),
     body,
   }
+}
+
+const chainIdOf = (fields: Fields, above: Path): number => {
+  const id = integerOf(fields, 'chain_id', above)
+  if (id < 0) throw wrong({ above, key: 'chain_id' }, id, 'a number from 0')
+  return id
+}
+
+/** Hashed as bytes: what is no base58 would be hashed as if it were not there. */
+const referredTxOf = (fields: Fields, above: Path): string => {
+  const text = optionalTextOf(fields, 'referred_tx', above, HASH)
+  if (base58Bytes(text) === undefined) throw wrong({ above, key: 'referred_tx' }, text, 'base58')
+  return text
 }
 
 /** Decodes the text of one transaction object, such as a stored `body`. Throws Failure 'bad_block'. */

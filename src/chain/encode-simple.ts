@@ -20,7 +20,7 @@ export const encodeSimple = (parts: readonly Part[]): Uint8Array => {
   let at = 0
   for (const part of parts) {
     if (typeof part === 'bigint') at = bytes.writeBigInt64BE(part, at)
-    else if (typeof part === 'number') at = bytes.writeInt32BE(part, at)
+    else if (typeof part === 'number') at = bytes.writeUInt32BE(part, at)
     else if (typeof part === 'string') {
       const written = bytes.write(part, at + INT)
       bytes.writeInt32BE(written, at)

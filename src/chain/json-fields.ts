@@ -44,13 +44,25 @@ export const bounded = (text: string, path: Path, bound: Bound): string => {
   return text
 }
 
+/** The escapes of a JSON text: both halves of a letter beyond U+FFFF, one half alone (caught), any other. */
+const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/gs
+
+/** The first escape that is half a letter: no text of the chain has one, and bytes of another text could hide in it. */
+const halfLetter = (text: string): string | undefined => {
+  if (!text.includes('\\ud') && !text.includes('\\uD')) return undefined
+  for (const [, half] of text.matchAll(ESCAPE)) if (half !== undefined) return half
+  return undefined
+}
+
 /**
- * Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers) and for text that is nested so deep
- * that what walks over it could overflow.
+ * Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers), for text that is nested so deep
+ * that what walks over it could overflow, and for half letters (`\ud800`), which nodes write as U+FFFD.
  */
 export const parseAnswer = (text: string, name: string): unknown => {
   const depth = depthOf(text)
   if (depth > DEPTH.most) throw tooLong({ key: name }, depth, 'brackets inside each other', DEPTH)
+  const half = halfLetter(text)
+  if (half !== undefined) throw wrong({ key: name }, `\\${half}`, 'a whole letter, and nodes write no other')
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -31,19 +31,33 @@ const fits = (value: unknown, shape: Shape | readonly [Shape] | undefined): bool
 }
 
 const written = (text: string, span: Span, shape: Shape | readonly [Shape] | undefined): string => {
-  const first = text[span[0]]
-  if (shape === undefined || (first !== '{' && first !== '[')) return compactJson(text, span)
-  if (isList(shape))
+  const first = text[span[0]] ?? ''
+  if (first === '[') {
+    const each = shape !== undefined && isList(shape) ? shape[0] : undefined
     return `[${elementSpans(text, span[0])
-      .map(each => written(text, each, shape[0]))
+      .map(entry => written(text, entry, each))
       .join(',')}]`
-  const members = [...memberSpans(text, span[0])].filter(([name]) => Object.hasOwn(shape, name))
-  return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${written(text, each, shape[name])}`).join(',')}}`
+  }
+  if (first === '{') {
+    const known = shape === undefined || isList(shape) ? undefined : shape
+    const members = [...memberSpans(text, span[0])].filter(
+      ([name]) => known === undefined || Object.hasOwn(known, name),
+    )
+    return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${written(text, each, known?.[name])}`).join(',')}}`
+  }
+  const value = compactJson(text, span)
+  // A number has one spelling: digits that a double does not have are hashed by nobody.
+  return /[-0-9]/.test(first) ? String(Number(value)) : value
 }
 
 /**
- * The text of a transaction object at `span`, compact, letter by letter; `value` is the same, parsed. Members that nothing
- * is known of are left out: no hash covers them, so nobody could say whether they are so.
+ * The text of a transaction object at `span`, compact, texts letter by letter; `value` is the same, parsed. What no hash
+ * covers is left out, as nobody could say whether it is so: members that nothing is known of, all but the last of those
+ * with one name, digits beyond a double's.
  */
-export const transactionText = (text: string, span: Span, value: unknown): string =>
-  fits(value, TRANSACTION) ? compactJson(text, span) : written(text, span, TRANSACTION)
+export const transactionText = (text: string, span: Span, value: unknown): string => {
+  const compact = compactJson(text, span)
+  return fits(value, TRANSACTION) && compact === JSON.stringify(value)
+    ? compact
+    : written(text, span, TRANSACTION)
+}

@@ -27,24 +27,31 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * have.
  */
 export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
+  const bytes = receiptBytes(txHash, receipt)
+  return bytes === undefined ? undefined : sha3(bytes)
+}
+
+/** Where the message begins in `receiptBytes`: behind the hash and the gas, the status and three lengths. */
+export const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
+
+/** What is hashed of a receipt. */
+export const receiptBytes = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
   const code = STATUS_CODES.indexOf(receipt.statusCode)
   if (code < 0) return undefined
   const ram = [...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b))
-  return sha3(
-    encodeSimple([
-      txHash,
-      receipt.gasUsage,
-      encodeSimple([code, bytesOfText(receipt.message)]),
-      ram.length,
-      ...ram.flat(),
-      receipt.returns.length,
-      ...receipt.returns.map(bytesOfText),
-      receipt.receipts.length,
-      ...receipt.receipts.map(({ funcName, content }) =>
-        encodeSimple([bytesOfText(funcName), bytesOfText(content)]),
-      ),
-    ]),
-  )
+  return encodeSimple([
+    txHash,
+    receipt.gasUsage,
+    encodeSimple([code, bytesOfText(receipt.message)]),
+    ram.length,
+    ...ram.flat(),
+    receipt.returns.length,
+    ...receipt.returns.map(bytesOfText),
+    receipt.receipts.length,
+    ...receipt.receipts.map(({ funcName, content }) =>
+      encodeSimple([bytesOfText(funcName), bytesOfText(content)]),
+    ),
+  ])
 }
 
 /** The texts of a receipt that are hashed and that any bytes may stand in. */
