@@ -13,7 +13,7 @@ export type Connection = {
   /** First row, undefined: none. */
   readonly row: (sql: string, ...cells: Cell[]) => Cell[] | undefined
   readonly rows: (sql: string, ...cells: Cell[]) => Cell[][]
-  /** Whether the path still leads to the file that is open. */
+  /** Whether the path still leads to the file that is open, which never gets smaller. */
   readonly isInPlace: () => boolean
   /** Rolls back what is open, frees statements and file. */
   readonly close: () => void
@@ -27,9 +27,9 @@ const WRITER_CACHE_KIB = 32_000
 const LOG_BYTES = 64 * 1024 * 1024
 
 /** Whether there is anything at the path. Throws what the system says but "not there". */
-const exists = (path: string): boolean => inodeOf(path) !== undefined
+const exists = (path: string): boolean => statOf(path) !== undefined
 
-const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 
 /** Opens for reading; undefined: no file. Creates nothing. `name` is for messages. */
 export const openReader = (path: string, name: string): Connection | undefined =>
@@ -79,10 +79,13 @@ const connect = (path: string, db: Database): Connection => {
     return made
   }
   const rows = (sql: string, ...cells: Cell[]) => statement(sql).values(...cells) as Cell[][]
-  const inode = inodeOf(path)
+  const opened = statOf(path)
   return {
     db,
-    isInPlace: () => inodeOf(path) === inode,
+    isInPlace: () => {
+      const now = statOf(path)
+      return now?.ino === opened?.ino && now?.dev === opened?.dev && (now?.size ?? 0) >= (opened?.size ?? 0)
+    },
     statement,
     rows,
     row: (sql, ...cells) => rows(sql, ...cells)[0],

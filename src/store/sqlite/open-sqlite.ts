@@ -5,6 +5,7 @@ import type { Difference, Store, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import { openOrCreate, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
+import { keptFile } from './kept-file.ts'
 import { keyStoreOf } from './key-store.ts'
 import { getIdentity, getPublished } from './meta.ts'
 import { migratingOf } from './migrating.ts'
@@ -29,7 +30,8 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
   const path = resolve(given)
   const name = `sqlite:${given}`
   let isMender = false
-  const readers = readersOf(path, name, { mayRead: () => isMender })
+  const kept = keptFile(path, name)
+  const readers = readersOf(path, name, { mayRead: () => isMender, kept })
   const anyReaders = readersOf(path, name, { check: () => {} })
   const writers = new Set<Writer>()
   let isClosed = false
@@ -43,6 +45,7 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
     name,
     create: async () => {
       mayWrite()
+      kept.require()
       await create(path, name)
     },
     check: async () => check(path, name),

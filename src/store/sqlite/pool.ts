@@ -15,12 +15,14 @@ export type PoolOptions<T> = {
   readonly size: number
   readonly open: () => T
   readonly dispose: (item: T) => void
+  /** Whether what was given back may be lent again; false: it is closed, and another one opened. */
+  readonly isOfUse?: (item: T) => boolean
   readonly closed: () => Failure
 }
 
 type Waiter = { readonly go: () => void; readonly fail: (failure: Failure) => void }
 
-export const poolOf = <T>({ size, open, dispose, closed }: PoolOptions<T>): Pool<T> => {
+export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }: PoolOptions<T>): Pool<T> => {
   const idle: T[] = []
   const queue = new Set<Waiter>()
   let lent = 0
@@ -61,7 +63,11 @@ export const poolOf = <T>({ size, open, dispose, closed }: PoolOptions<T>): Pool
       if (lent < size) lent += 1
       else await turn(signal)
       try {
-        return idle.pop() ?? open()
+        for (let item = idle.pop(); item !== undefined; item = idle.pop()) {
+          if (isOfUse(item)) return item
+          dispose(item)
+        }
+        return open()
       } catch (error) {
         free()
         throw error

@@ -3,6 +3,7 @@ import { underRepair } from '#store/mending.ts'
 import type { View } from '#store/port.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
+import type { KeptFile } from './kept-file.ts'
 import { checkFingerprint, getPublished, isMending } from './meta.ts'
 import { deadline, poolOf } from './pool.ts'
 import { inspect } from './schema.ts'
@@ -27,20 +28,23 @@ type ReadersOptions = {
   readonly check?: typeof checkFingerprint
   /** Also what a repair has left half done. */
   readonly mayRead?: () => boolean
+  /** Absent: a file that another one replaced is read as if it were the first. */
+  readonly kept?: KeptFile
 }
 
 /** Connections that read, opened when needed. */
 export const readersOf = (
   path: string,
   name: string,
-  { check = checkFingerprint, mayRead = () => false }: ReadersOptions = {},
+  { check = checkFingerprint, mayRead = () => false, kept }: ReadersOptions = {},
 ): Readers => {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
   const closing = new AbortController()
   const pool = poolOf<Connection | undefined>({
     size: READERS,
-    open: () => openStore(path, name, check),
+    open: () => openStore(path, name, { check, kept }),
     dispose: connection => connection?.close(),
+    isOfUse: connection => connection?.isInPlace() === true,
     closed,
   })
 
@@ -104,12 +108,18 @@ const nothingPublished = (name: string): Failure =>
   })
 
 /** A connection to a store that this version made; undefined: there is none. */
-const openStore = (path: string, name: string, check: typeof checkFingerprint): Connection | undefined => {
+const openStore = (
+  path: string,
+  name: string,
+  { check, kept }: { readonly check: typeof checkFingerprint; readonly kept: KeptFile | undefined },
+): Connection | undefined => {
+  kept?.require()
   const connection = openReader(path, name)
   if (connection === undefined) return undefined
   try {
     if (inspect(connection, name) === 'store') {
       guarded(name, () => check(connection, name))
+      kept?.take(connection)
       return connection
     }
   } catch (error) {

@@ -117,7 +117,9 @@ const writerOf = ({ name, pen, reader, owner, unlock, ...begun }: Parts): Writer
           { retryable: true },
         )
       if (!pen.isInPlace())
-        throw new Failure('conflict', `${name} was removed or replaced while it was being loaded.`)
+        throw new Failure('conflict', `${name} was removed or replaced while it was being loaded.`, {
+          help: 'Put the store back that belongs there, without the -wal and -shm of another one, and start again.',
+        })
       await work()
     })
   const alone = async (work: () => void | Promise<void>): Promise<void> => {

@@ -1,0 +1,59 @@
+import { statSync } from 'node:fs'
+import { Failure } from '#failure/failure.ts'
+import type { Identity } from '#store/port.ts'
+import type { Connection } from './connection.ts'
+import { guarded } from './failures.ts'
+import { getIdentity } from './meta.ts'
+
+/** The file of a handle, once a store was read from it: another one in its place must be a store of the same chain. */
+export type KeptFile = {
+  /** Throws 'unavailable' when the file is gone or empty, or its log belongs to the file that was there before. */
+  readonly require: () => void
+  /** For a store that was opened: throws 'unavailable' when another file of another chain is in its place. */
+  readonly take: (connection: Connection) => void
+}
+
+type Kept = { readonly file: string; readonly log: string | undefined; readonly identity: Identity }
+
+export const keptFile = (path: string, name: string): KeptFile => {
+  let kept: Kept | undefined
+  const refuse = (what: string, help: string): never => {
+    throw new Failure('unavailable', `${name} ${what}.`, { help })
+  }
+  return {
+    require: () => {
+      if (kept === undefined) return
+      const file = fileAt(path)
+      if (file === undefined)
+        refuse(
+          'was read here and is gone, or is empty now',
+          'Put it back, or a store of the same chain; it is read as soon as it is there. To load anew, restart.',
+        )
+      const log = fileAt(`${path}-wal`)
+      if (file !== kept.file && log !== undefined && log === kept.log)
+        refuse(
+          `was replaced, and ${path}-wal is still the one of the file that was there before`,
+          `Stop what writes to it, remove ${path}-wal and ${path}-shm, and put the file there again.`,
+        )
+    },
+    take: connection => {
+      const identity = guarded(name, () => getIdentity(connection))
+      const file = fileAt(path)
+      if (identity === undefined || file === undefined) return
+      const { chainId, genesis } = kept?.identity ?? identity
+      // What a file says of its own chain may be put right by a repair.
+      if (kept?.file !== file && (identity.chainId !== chainId || identity.genesis !== genesis))
+        refuse(
+          `was replaced by a store of another chain: ${identity.chainId} from genesis ${identity.genesis}, it was ${chainId} from ${genesis}`,
+          'Put a store of the same chain there, or restart to read this one.',
+        )
+      kept = { file, log: fileAt(`${path}-wal`, 0), identity }
+    },
+  }
+}
+
+/** Which file it is; undefined: there is none of at least that many bytes. */
+const fileAt = (path: string, leastBytes = 1): string | undefined => {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found === undefined || found.size < leastBytes ? undefined : `${found.dev}/${found.ino}`
+}
