@@ -1,5 +1,6 @@
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { hash8 } from '#chain/hash.ts'
+import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { Node } from '#node/port.ts'
@@ -60,6 +61,12 @@ const blockOfNode = async (
   const text = await askNode(node, path, { at: view.at, signal, apart })
   if (text === undefined) return undefined
   const { status, block } = decodeBlockAnswer(text)
+  if ('height' in name ? block.height !== name.height : block.hash !== name.hash)
+    throw new Failure(
+      'bad_block',
+      `The node gave block ${block.height}, ${block.hash}, for ${'height' in name ? name.height : name.hash}.`,
+      { details: { height: block.height } },
+    )
   return { status, doc: await blockFromNode(view, block) }
 }
 

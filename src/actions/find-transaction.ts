@@ -2,7 +2,7 @@ import { toBaseTransaction } from '#chain/base-transaction.ts'
 import { IN_TRANSACTION, WORD } from '#chain/bounds.ts'
 import { transactionAt } from '#chain/decode-transaction.ts'
 import { hash8 } from '#chain/hash.ts'
-import { asObject, int64Of, objectOf, type Path, parseAnswer, textOf } from '#chain/json-fields.ts'
+import { asObject, int64Of, objectOf, type Path, parseAnswer, textOf, wrong } from '#chain/json-fields.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
@@ -67,24 +67,36 @@ const ofNode = async (
     await Bun.sleep(ASK_AGAIN_MS)
     text = await ask()
   }
-  return text === undefined ? undefined : fromNode(text)
+  return text === undefined ? undefined : fromNode(text, hash, view.at.height)
 }
+
+/** What a node may say of a transaction. */
+const STATUSES: ReadonlySet<string> = new Set(['PENDING', 'PACKED', 'IRREVERSIBLE'])
 
 /** What a transaction in the pool is checked with: it has no receipt yet. */
 const NO_RECEIPT = { gas_usage: 0, ram_usage: {}, status_code: '', message: '', returns: [], receipts: [] }
 
-/** Reads an answer of getTxByHash, every value within its bounds. Throws Failure 'bad_block'. */
-const fromNode = (text: string): FoundTransaction => {
+/**
+ * Reads an answer of getTxByHash, every value within its bounds: it is the transaction that was asked for, and in no block
+ * up to `height`, whose transactions are all stored. The rest is the node's word. Throws Failure 'bad_block'.
+ */
+const fromNode = (text: string, asked: string, height: number): FoundTransaction => {
   const path: Path = { key: 'answer' }
   const answer = asObject(parseAnswer(text, 'getTxByHash'), path)
   const own: Path = { above: path, key: 'transaction' }
   const fields = objectOf(answer, 'transaction', path)
   const span = memberSpans(text).get('transaction') ?? [0, 0]
   const checked = fields['tx_receipt'] === null ? { ...fields, tx_receipt: NO_RECEIPT } : fields
-  const { body } = transactionAt(text, span, checked, own, IN_TRANSACTION)
-  return {
-    status: textOf(answer, 'status', path, WORD),
-    blockNumber: String(int64Of(answer, 'block_number', path)),
-    body,
-  }
+  const { body, hash } = transactionAt(text, span, checked, own, IN_TRANSACTION)
+  if (hash !== asked) throw wrong({ above: own, key: 'hash' }, hash, `the one that was asked for, ${asked}`)
+  const status = textOf(answer, 'status', path, WORD)
+  if (!STATUSES.has(status)) throw wrong({ above: path, key: 'status' }, status, 'a status of a transaction')
+  const number = int64Of(answer, 'block_number', path)
+  if (number <= BigInt(height) && (status === 'IRREVERSIBLE' || number !== -1n))
+    throw wrong(
+      { above: path, key: 'block_number' },
+      String(number),
+      `above block ${height}, up to which every transaction is stored`,
+    )
+  return { status, blockNumber: String(number), body }
 }

@@ -94,4 +94,10 @@ describe('get-block-detail, above the last published block', () => {
       'not_found',
     )
   })
+  test('get-block-detail: another block than was asked for is no answer', async () => {
+    const node = spokenNode({ '/getBlockByNumber/4861/true': [found(await pending())] })
+    expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe(
+      'bad_block',
+    )
+  })
 })

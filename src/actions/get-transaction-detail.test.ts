@@ -103,4 +103,18 @@ describe('get-transaction-detail, of what is not stored', () => {
       )
     }
   })
+  test('get-transaction-detail: another transaction than was asked for, or a place that is stored without it, is no answer', async () => {
+    const right = inPool('PENDING', 'null')
+    const OTHER = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
+    for (const [text, says] of [
+      [right.replace(HASH, OTHER), /hash: "8Q1w\w+" is not the one that was asked for/],
+      [right.replace('"PENDING"', '"FINAL"'), /status: "FINAL" is not a status/],
+      [right.replace('"PENDING"', '"IRREVERSIBLE"'), /block_number: "-1" is not above block 4851/],
+      [right.replace('"-1"', '"4851"'), /block_number: "4851" is not above block 4851/],
+    ] as const) {
+      const node = spokenNode({ [path]: [found(text)] })
+      const refused = await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))
+      expect([refused.kind, refused.en]).toEqual(['bad_block', expect.stringMatching(says)])
+    }
+  })
 })

@@ -1,5 +1,6 @@
 import type { Block } from '#chain/block.ts'
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
+import { Failure } from '#failure/failure.ts'
 import { type Asking, type Question, tryOnce } from './call.ts'
 import type { Member } from './pool.ts'
 import type { ChainIdentity, ChainInfo, NodeEvent } from './port.ts'
@@ -64,7 +65,10 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   for (const member of pool.members) void goOn(member)
 }
 
-type Said = { readonly info: ChainInfo; readonly genesis: string } | { readonly silent: string }
+/** `doubted`: what it says of itself is not so at this moment, and is not taken. */
+type Said =
+  | { readonly info: ChainInfo; readonly genesis: string }
+  | { readonly silent: string; readonly doubted?: true }
 type Look = Said & { readonly ms: number }
 
 const chainInfo: Question<ChainInfo> = {
@@ -81,11 +85,54 @@ const firstBlock: Question<Block> = {
 const lookAt = async (asking: Asking, member: Member, signal: AbortSignal): Promise<Said> => {
   const info = await answerOf(asking, member, chainInfo, signal)
   if (typeof info === 'string') return { silent: info }
+  const doubt = await doubtOf(asking, member, info, signal)
+  if (doubt !== undefined) return { silent: doubt, doubted: true }
   if (member.genesis !== undefined) return { info, genesis: member.genesis }
   const genesis = await answerOf(asking, member, firstBlock, signal)
   // Without it nobody knows which chain the node has.
   return typeof genesis === 'string' ? { silent: genesis } : { info, genesis: genesis.hash }
 }
+
+/** Blocks a node may go on between two looks, and its head be above its last irreversible block, without being doubted. */
+const FAR = 1_000
+
+/**
+ * Why a node does not stand where it says: a number alone may be nonsense, so one that is far from what was known of the
+ * node counts only when it has that very block. undefined: nothing speaks against it.
+ */
+const doubtOf = async (
+  asking: Asking,
+  member: Member,
+  { libBlock: lib, headBlock: head }: ChainInfo,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const known = member.heard?.info
+  if (lib > head) return `it says that block ${lib} is irreversible, above its head, block ${head}`
+  for (const [height, what, before] of [
+    [lib, 'last irreversible block', known?.libBlock ?? -1],
+    [head, 'head', Math.max(lib, known?.headBlock ?? -1)],
+  ] as const) {
+    if (height <= before + FAR) continue
+    const said = await answerOf(asking, member, headOf(height), signal)
+    if (typeof said === 'string')
+      return `it names block ${height} as its ${what}, and does not give it: ${said}`
+    if (what !== 'head' && said.status !== 'IRREVERSIBLE')
+      return `it names block ${height} as its ${what}, and says that it is ${said.status}`
+  }
+  return undefined
+}
+
+const headOf = (height: number): Question<ReturnType<typeof decodeBlockAnswer>> => ({
+  what: `head of block ${height}`,
+  path: `/getBlockByNumber/${height}/false`,
+  mayBeAbsent: true,
+  decode: text => {
+    const answer = decodeBlockAnswer(text)
+    if (answer.block.height !== height)
+      throw new Failure('bad_block', `Block ${answer.block.height} came for block ${height}.`)
+    return answer
+  },
+})
 
 /** What the node says, or as text why it says nothing that can be used. */
 const answerOf = async <T extends object>(
@@ -106,6 +153,8 @@ const note = ({ pool }: Asking, member: Member, look: Look, { onEvent, signal }:
   const tell = (type: NodeEvent['type'], detail: string): void =>
     onEvent({ type, node: member.endpoint.name, detail })
   if ('silent' in look) {
+    // What was heard before counts until it is old; then nobody knows where the node stands.
+    if (look.doubted === true && heard !== undefined) return
     member.silent = look.silent
     member.heard = undefined
     // What comes back at this address may be another node.

@@ -193,3 +193,44 @@ test('watch: nobody is asked after the end', async () => {
   expect(nodes.sick.asked.length).toBe(asked)
   expect(await statusOf(nodes.node.get(PATH))).toBe('deadline')
 })
+
+test.each([
+  ['a last irreversible block', /"(lib_block|head_block)":"\d+"/g],
+  ['a head', /"(head_block)":"\d+"/g],
+])(
+  'heard: %s that is absurd is not believed, not at the first word, nor when it is said again and again',
+  async (_, said) => {
+    const absurd = saying(text => text.replace(said, (_all, name) => `"${name}":"1000000000000000"`))
+    for (const first of [true, false]) {
+      await using faulty = await pair()
+      const { node, become, look, events, sick } = faulty
+      if (first) become(absurd)
+      await node.watch(async () => OURS)
+      become(absurd)
+      for (let looks = 0; looks < 4; looks += 1) {
+        await look()
+        expect([node.heard()?.libBlock, node.heard()?.headBlock]).toEqual([4851, 4851])
+      }
+      expect(events.filter(({ node: name, type }) => name === sick.url && type === 'silent')).toEqual(
+        first
+          ? [
+              {
+                type: 'silent',
+                node: sick.url,
+                detail: expect.stringContaining('it names block 1000000000000000 as its') as string,
+              },
+            ]
+          : [],
+      )
+    }
+  },
+)
+
+test('heard: a last irreversible block above the head is not so', async () => {
+  await using faulty = await pair()
+  const { node, become, look } = faulty
+  await node.watch(async () => OURS)
+  become(saying(text => text.replace(/"head_block":"\d+"/, '"head_block":"4850"')))
+  await look()
+  expect(node.heard()?.headBlock).toBe(4851)
+})
