@@ -205,7 +205,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     expect(await opened.store.check()).toEqual([])
     await fetch(`${opened.url}/${partition('records', 3)}`, { method: 'DELETE' })
     const differences = await opened.store.check()
-    expect(differences.map(({ name, problem }) => [name, problem])).toEqual([['records-000003', 'missing']])
+    expect(differences.map(({ name, problem }) => [name, problem])).toEqual([['records-000003', 'lost']])
     const refused = await failureOf(opened.store.create())
     expect(refused.kind).toBe('conflict')
     expect(refused.message).toMatch(/records-000003 \(blocks from \d+ on\)/)
