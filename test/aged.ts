@@ -78,4 +78,15 @@ export const ageIndex = async (url: string, name: string, ageing: Ageing): Promi
     aliases: found.aliases,
   })
   await ask('DELETE', temporary)
+  // Older versions kept no inventory, which would tell that this is another index.
+  const meta = `${/^test-[^-]+-[^-]+/.exec(name)?.[0]}-meta/_doc`
+  for (const id of ['checkpoint', 'published']) {
+    const { _source, _version } = await ask<Hit & { readonly _source: { readonly body: string } }>(
+      'GET',
+      `${meta}/${id}`,
+    )
+    const { inventory: _, ...older } = JSON.parse(_source.body)
+    const versioned = id === 'published' ? `&version=${_version}&version_type=external_gte` : ''
+    await ask('PUT', `${meta}/${id}?refresh=true${versioned}`, { body: JSON.stringify(older) })
+  }
 }
