@@ -78,11 +78,12 @@ const reasonOf = (rebuild: () => Block): string | undefined => {
 type Rebuild = (height: number, parent: string | undefined) => Block
 
 const stored = async ({ store, signal }: Source, heights: readonly number[]) => {
-  const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal })
+  const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal, damaged: true })
   const ids = docs.map(doc => (doc === undefined ? [] : transactionIdsOf(doc)))
   const all = ids.flat()
   const found = new Map<string, Awaited<ReturnType<typeof read>>[number]>()
-  const read = (part: readonly string[]) => store.read(view => view.getMany(transactions, part), { signal })
+  const read = (part: readonly string[]) =>
+    store.read(view => view.getMany(transactions, part), { signal, damaged: true })
   for (let at = 0; at < all.length; at += TRANSACTIONS)
     for (const doc of await read(all.slice(at, at + TRANSACTIONS)))
       if (doc !== undefined) found.set(doc.id, doc)
@@ -145,7 +146,7 @@ const codeOf = async (source: Source, block: Block): Promise<readonly ContractCo
 /** As it stands: whoever reads as a service does would wait for what another program wrote. */
 const storedContract = async ({ store, signal }: Source, id: string) => {
   if (store.audit === undefined)
-    return await store.read(view => view.get(contracts, id), { signal }).catch(unreadable)
+    return await store.read(view => view.get(contracts, id), { signal, damaged: true }).catch(unreadable)
   const stored = await store.audit()
   try {
     return (await stored.getMany(contracts, [id]))[0]

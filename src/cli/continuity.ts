@@ -80,7 +80,7 @@ const getBlocks = (
   signal: AbortSignal,
 ): Promise<readonly (BlockDoc | undefined)[]> => {
   const ids = Array.from({ length: to - from + 1 }, (_, at) => blockId(from + at))
-  return store.read(view => view.getMany(blocks, ids), { signal })
+  return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
 }
 
 const problemOf = (
@@ -118,7 +118,7 @@ const lookAtTransactions = async (
   for (let at = 0; at < expected.length; at += TRANSACTIONS) {
     const part = expected.slice(at, at + TRANSACTIONS)
     const ids = part.map(({ id }) => id)
-    const found = await store.read(view => view.getMany(transactions, ids), { signal })
+    const found = await store.read(view => view.getMany(transactions, ids), { signal, damaged: true })
     for (const [index, { id, hash }] of part.entries()) {
       const doc = found[index]
       if (doc === undefined) problems.push(`transaction ${id} (${hash}) is missing`)

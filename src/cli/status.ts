@@ -36,8 +36,11 @@ export const status: Command = {
       // Both of one height, also while a loader goes on.
       const { published, held } = await store.read(
         async view => ({ published: view.at, held: await view.get(statistics, STATISTICS) }),
-        { signal },
+        { signal, damaged: true },
       )
+      const lost = (await store.check())
+        .filter(({ problem }) => problem === 'lost')
+        .map(({ detail }) => detail)
       const position = await positionOf(node, published, signal)
       const found = await continuity(store, {
         published,
@@ -46,7 +49,12 @@ export const status: Command = {
         onLooked: looked => screen.bar(`Looking at blocks: ${looked.blocks} of ${looked.of}`),
       })
       screen.bar('')
-      const problems = [...position.problems, ...found.problems, ...countProblems(found, published, held)]
+      const problems = [
+        ...position.problems,
+        ...found.problems,
+        ...countProblems(found, published, held),
+        ...lost,
+      ]
       const state: State = { store: store.name, published, position, found, held, problems }
       if (values.json) out(writeJson(jsonOf(state)))
       else for (const line of aligned(rowsOf(state))) out(line)

@@ -26,7 +26,7 @@ export const storedNode = (
     libTime: at.time,
   }),
   blockHash: async height => {
-    const doc = await source.store.read(view => view.get(blocks, blockId(height)))
+    const doc = await source.store.read(view => view.get(blocks, blockId(height)), { damaged: true })
     return doc?.hash
   },
   blocks: async function* ({ from, to, parent }) {

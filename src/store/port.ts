@@ -77,9 +77,9 @@ export type Store = {
   identity(): Promise<Identity | undefined>
   /**
    * Runs `work` on a view of one published height, and again if the height moved meanwhile.
-   * Throws 'unavailable' when nothing is published or the store is out of reach, 'deadline' when `signal` aborts.
+   * Throws 'unavailable': nothing published, out of reach or, but for auditors (`damaged`), not `whole`; else 'deadline'.
    */
-  read<T>(work: (view: View) => Promise<T>, options?: { readonly signal?: AbortSignal }): Promise<T>
+  read<T>(work: (view: View) => Promise<T>, options?: ReadOptions): Promise<T>
   /**
    * Takes the store over for writing. Throws 'conflict' while another loader is alive or when the stored derivation
    * version, chain id or genesis differ from `identity`, or a repair did not end, or what was loaded is gone. `mending`: for
@@ -99,6 +99,8 @@ export type Store = {
   readonly migrating: Migrating
   close(): Promise<void>
 }
+
+export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: true }
 
 export type MergeOptions = {
   readonly signal: AbortSignal
@@ -166,7 +168,6 @@ export type Found<I extends AnyIndex = AnyIndex> = {
   readonly stray?: string
 }
 
-/** A row at a place of a list. */
 export type Placed = { readonly place: bigint; readonly id: string }
 
 /** What is stored, of one height: for auditors, who trust nothing. Each answer is bounded, whatever is stored. */

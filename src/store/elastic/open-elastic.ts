@@ -175,8 +175,8 @@ export const openElastic = (options: ElasticOptions): Store => {
       const { chainId, genesis, derivation } = stored.checkpoint
       return { chainId, genesis, derivation }
     },
-    read: async (work, { signal } = {}) => {
-      if (!isMender) await requireWhole(signal)
+    read: async (work, { signal, damaged } = {}) => {
+      if (damaged !== true) await requireWhole(signal)
       return sessions.read(view => removedMeanwhile(work(view), metas.get(view), published), signal)
     },
   }
