@@ -107,7 +107,6 @@ export type MergeOptions = {
   readonly onProgress: (progress: MergeProgress) => void
 }
 
-/** What becomes of one index of a finished partition. */
 export type MergeProgress = {
   readonly name: string
   readonly state: 'merging' | 'merged' | 'skipped'
