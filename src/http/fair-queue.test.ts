@@ -30,7 +30,7 @@ const setUp = (limits: Partial<Limits>) => {
   return { clock, queue, running, ended, run, keys: () => running.map(({ key }) => key).join('') }
 }
 
-test('run: keys take turns, however many requests one has', async () => {
+test('run: keys take turns, every other one is of the key that has fewest waiting', async () => {
   const { run, running, clock, keys } = setUp({ running: 1 })
   for (const key of 'aaaaaabbcaa') run(key)
   expect(running).toHaveLength(0)
@@ -39,7 +39,19 @@ test('run: keys take turns, however many requests one has', async () => {
     running.at(-1)?.end()
     await clock.settle()
   }
-  expect(keys()).toBe('abcabaaaaaa')
+  expect(keys()).toBe('acbbaaaaaaa')
+})
+
+test('run: who has few waiting does not wait for a round of the others for each of them', async () => {
+  const { run, running, clock, keys } = setUp({ running: 1 })
+  for (let each = 0; each < 100; each++) for (const key of 'abcdefghij') run(key)
+  for (const key of 'xxxx') run(key)
+  for (let turn = 0; turn < 8; turn++) {
+    await clock.settle()
+    running.at(-1)?.end()
+    await clock.settle()
+  }
+  expect(keys().slice(0, 8)).toBe('axbxcxdx')
 })
 
 test('run: one key has at most its share of what is worked on and of what waits', async () => {

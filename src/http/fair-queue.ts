@@ -51,6 +51,7 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   let waits = 0
   let runs = 0
   let isDue = false
+  let inTurn = true
   /** When work was last left for new requests. */
   let paused = performance.now()
   let watch: (() => void) | undefined
@@ -82,16 +83,25 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
       keepWatch()
     })
   }
-  /** The next key's oldest; the key goes to the end of the turns. */
+  /**
+   * The oldest of the key whose turn it is, every other time of the key that has fewest waiting: one that asks seldom,
+   * and was late with all the others, need not wait for a round of theirs for each of its requests. The key goes to the
+   * end of the turns.
+   */
   const next = (): Waiter | undefined => {
+    let chosen: { readonly key: string; readonly own: Set<Waiter> } | undefined
     for (const [key, own] of waiting) {
       if (placesFor(key) === 0) continue
-      const [waiter] = own
-      waiting.delete(key)
-      waiting.set(key, own)
-      return waiter
+      if (chosen === undefined || own.size < chosen.own.size) chosen = { key, own }
+      if (inTurn) break
     }
-    return undefined
+    if (chosen === undefined) return undefined
+    inTurn = !inTurn
+    const { key, own } = chosen
+    waiting.delete(key)
+    waiting.set(key, own)
+    const [waiter] = own
+    return waiter
   }
   const go = (): void => {
     isDue = false
