@@ -81,6 +81,20 @@ test('/ready: nobody is told how far behind it is while no node says so', async 
       ...state,
     },
   ])
+  const lagging = await readyBeside(published(4_000, 4_000), 2_999)
+  expect([lagging.status, await lagging.json()]).toEqual([
+    503,
+    {
+      ready: false,
+      reason: 'The node is behind what is loaded, so nobody knows how far behind the load is.',
+      height: 4_000,
+      lib: 4_000,
+      behind: null,
+      node: 'reachable',
+      ...state,
+    },
+  ])
+  expect((await readyBeside(published(4_000, 4_000), 3_000)).status).toBe(200)
   const none = await serviceOn(published(4_000, 4_000)).ask('/ready')
   expect([none.status, await none.json()]).toEqual([
     200,

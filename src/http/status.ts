@@ -48,7 +48,9 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
         version,
       })
     if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
-    const info = node?.heard()
+    const heard = node?.heard()
+    // A node that far behind the store knows as little of the chain's end as one that is silent.
+    const info = heard !== undefined && heard.libBlock < at.height - BEHIND ? undefined : heard
     const lib = Math.max(at.lib, info?.libBlock ?? 0)
     const behind = Math.max(0, lib - at.height)
     const state = {
@@ -56,13 +58,19 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
       time: toIso(at.time),
       lib,
       behind: info === undefined ? null : behind,
-      node: nodeState(node, info),
+      node: nodeState(node, heard),
       version,
     }
     if (behind > BEHIND)
       return notReady({ reason: `The load is more than ${BEHIND} blocks behind.`, ...state })
     if (node !== undefined && info === undefined)
-      return notReady({ reason: 'No node answers, so nobody knows how far behind the load is.', ...state })
+      return notReady({
+        reason:
+          heard === undefined
+            ? 'No node answers, so nobody knows how far behind the load is.'
+            : 'The node is behind what is loaded, so nobody knows how far behind the load is.',
+        ...state,
+      })
     return textReply(200, JSON_TYPE, writeJson({ ready: true, ...state }), { headers: NOT_CACHED })
   }
 }
