@@ -3,6 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import { createApp } from '#http/app.ts'
 import { systemClock } from '#keys/clock.ts'
 import { keyring } from '#keys/keyring.ts'
+import { watchLateness } from '#keys/lateness.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
 import { createRates } from '#keys/rate.ts'
 import type { Log } from '#load/progress.ts'
@@ -44,7 +45,8 @@ export const startServing = async (parts: {
     values.profiles === undefined
       ? undefined
       : await watch({ source: { path: values.profiles }, what: 'Profiles', parse: parseProfiles, log })
-  const rates = createRates({ now: Date.now })
+  const lateness = watchLateness()
+  const rates = createRates({ now: Date.now, lateMs: lateness.ms })
   const app = createApp({
     store,
     node,
@@ -77,6 +79,7 @@ export const startServing = async (parts: {
     stop: async () => {
       prices?.close()
       profiles?.close()
+      lateness.stop()
       await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])
       await server.stop(true)
       counting.stop()

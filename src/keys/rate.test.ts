@@ -75,6 +75,27 @@ test('take: the day ends at midnight UTC, and a refused call is not counted', ()
   })
 })
 
+test('take: who asks as often as the plan allows is not refused because this process was late', () => {
+  const counts = (lateMs: number) => {
+    const at = clock(NOON)
+    const rates = createRates({ now: at.now, lateMs: () => lateMs })
+    const key = caller(20, 1_000)
+    const answers = []
+    for (let sent = 0; sent < 60; sent++) {
+      // What came in 700 ms of the second second is looked at at its end.
+      const late = sent >= 20 && sent < 34
+      at.time = NOON + (late ? 33 : sent) * 50
+      answers.push(rates.take(key))
+    }
+    return answers
+  }
+  const passed = counts(700)
+  expect(passed.filter(({ allowed }) => allowed)).toHaveLength(60)
+  for (const { at: first } of passed)
+    expect(passed.filter(({ at }) => at >= first && at < first + 1_000).length).toBeLessThanOrEqual(20)
+  expect(counts(0).some(({ allowed }) => !allowed)).toBe(true)
+})
+
 test('take: keys do not share', () => {
   const rates = createRates(clock(NOON))
   expect(rates.take(caller(1, 9, 'a')).allowed).toBe(true)

@@ -8,6 +8,8 @@ const DAY_MS = 86_400_000
  * because the network brought two requests together.
  */
 const EARLY_MS = 200
+/** The same for a request that this process itself was late to look at, together with others of its key. */
+const MOST_EARLY_MS = 1_200
 /** Keys remembered at once, some 10 MB. Beyond that the one unused for longest is forgotten, with its day's count. */
 const MAX_KEYS = 100_000
 
@@ -57,14 +59,20 @@ type Use = {
  * Counts what each key asks: never more than `perSecond` in any second, wherever it begins, and never more than `perDay`
  * in a UTC day. A refused call costs nothing.
  */
-export const createRates = (options: { readonly now: () => number; readonly maxKeys?: number }): Rates => {
-  const { now, maxKeys = MAX_KEYS } = options
+export const createRates = (options: {
+  readonly now: () => number
+  /** Milliseconds that requests of the last second may have waited before this process looked at them. */
+  readonly lateMs?: () => number
+  readonly maxKeys?: number
+}): Rates => {
+  const { now, lateMs = () => 0, maxKeys = MAX_KEYS } = options
   // In order of last use: a key is put back at the end each time.
   const uses = new Map<string, Use>()
   /** The day's counts of all processes, as last shared. */
   let all: { readonly day: number; readonly counts: ReadonlyMap<string, number> } | undefined
 
   const sharedOf = (id: string, day: number) => (all?.day === day ? (all.counts.get(id) ?? 0) : 0)
+  const mostEarly = () => Math.min(MOST_EARLY_MS, EARLY_MS + lateMs())
   const useOf = (id: string, time: number): Use => {
     const day = Math.floor(time / DAY_MS)
     const use = uses.get(id) ?? newUse(time, day, sharedOf(id, day))
@@ -88,7 +96,7 @@ export const createRates = (options: { readonly now: () => number; readonly maxK
       const at = nextTime(use, perSecond, time)
       const early = at - time
       const allowed =
-        use.today < perDay && (early === 0 || (early <= EARLY_MS && !isRushing(use, perSecond, time)))
+        use.today < perDay && (early === 0 || (early <= mostEarly() && !isRushing(use, perSecond, time)))
       if (allowed) pass(use, at)
       else if (early > 0) refuse(use, time)
       return answerOf(caller, use, { time, allowed, early })
