@@ -4,6 +4,7 @@ import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
 import { serveReplay } from '#replay/serve.ts'
 import { type Dump, differences, dumpSqlite } from './dump.ts'
+import { startFaultyNode } from './faulty-node.ts'
 import { forgedChain, type Written } from './forged-chain.ts'
 import { idleClock } from './idle-clock.ts'
 import { temporarySqlite } from './loading.ts'
@@ -155,4 +156,21 @@ test('following: a node that gives no raw block is believed as far as it is sign
   node.close()
   whole.close()
   await replay.stop()
+})
+
+test('a node that knows no call for heads: the signature of a block comes from its raw form', async () => {
+  await using faulty = await startFaultyNode(({ path }) =>
+    path === '/getBlockHeaderByRange'
+      ? new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })
+      : undefined,
+  )
+  const node = createNode({ urls: [faulty.url], clock: idleClock() })
+  const [signed] = await Array.fromAsync(node.blocks({ from: 1201, to: 1201 }))
+  const [truth] = (await recordedBlocks()).slice(1201)
+  expect([signed?.block.hash, signed?.proof.signedBy]).toEqual([truth?.block.hash, truth?.block.witness])
+  // Nor is the raw form of this one given.
+  await expect(Array.fromAsync(node.blocks({ from: 1203, to: 1203 }))).rejects.toThrow(
+    'its signature is not to be had',
+  )
+  node.close()
 })

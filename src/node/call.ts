@@ -24,6 +24,9 @@ export type Question<T> = HttpRequest & {
   readonly mayBeAbsent?: true
 }
 
+/** gRPC code of nodes that do not know a call. */
+export const NO_SUCH_CALL = 12
+
 /** A node's own refusal (HTTP 400 with code and message): asking it again would give the same. */
 export class Refused extends Failure {
   readonly code: number

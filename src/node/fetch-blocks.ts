@@ -4,7 +4,7 @@ import { type BlockTransactions, decodeBlockTransactions } from '#chain/decode.t
 import type { RawHead } from '#chain/raw-head.ts'
 import { Failure } from '#failure/failure.ts'
 import { assemble } from './assemble.ts'
-import { ask, Refused, TooLarge } from './call.ts'
+import { ask, NO_SUCH_CALL, Refused, TooLarge } from './call.ts'
 import { fetchHeads, type Range } from './fetch-heads.ts'
 import { type Found, fetchSingle } from './fetch-single.ts'
 import type { Fetching } from './fetching.ts'
@@ -12,8 +12,6 @@ import { type Proven, proveBlocks } from './prove-blocks.ts'
 
 /** Blocks asked for one by one at the same time, when a bulk answer does not help. */
 const SINGLES = 4
-/** gRPC code of nodes that do not know a call. */
-const NO_SUCH_CALL = 12
 
 /** One irreversible block by itself, proved; a child of `parent` if that is given. Throws Failure 'bad_block'. */
 export const fetchBlock = async (

@@ -1,7 +1,8 @@
+import { decodeRawBlock } from '#chain/raw-block.ts'
 import { decodeRawHeads, headHashBytes, type RawHead } from '#chain/raw-head.ts'
 import { decodeSignature, signatureFault } from '#chain/signature.ts'
 import { Failure } from '#failure/failure.ts'
-import { ask, Refused } from './call.ts'
+import { ask, NO_SUCH_CALL, Refused } from './call.ts'
 import { type Fetching, SIGNED_HELP } from './fetching.ts'
 
 export type Range = { readonly from: number; readonly to: number }
@@ -71,10 +72,40 @@ export const fetchSignedHead = async (
     return head
   } catch (error) {
     if (!(error instanceof Refused)) throw error
+    const head = error.code === NO_SUCH_CALL ? await headOfRawBlock(fetching, height, signal) : undefined
+    if (head !== undefined) return head
     throw new Failure(
       'bad_block',
       `Block ${height}: its signature is not to be had, and only with --prove linked is it believed without: ${error.message}`,
       { cause: error, details: { height }, help: SIGNED_HELP },
     )
+  }
+}
+
+/** The same out of the raw block, of a node that knows no call for heads; undefined: it gives none either. */
+const headOfRawBlock = async (
+  { asking }: Fetching,
+  height: number,
+  signal: AbortSignal | undefined,
+): Promise<RawHead | undefined> => {
+  try {
+    return await ask(
+      asking,
+      {
+        what: `raw block ${height}`,
+        path: `/getRawBlockByNumber/${height}/true`,
+        bytes: true,
+        decode: text => {
+          const { head } = decodeRawBlock(text)
+          requireRun([head], { from: height, to: height })
+          requireSigned(head)
+          return head
+        },
+      },
+      signal,
+    )
+  } catch (error) {
+    if (error instanceof Refused) return undefined
+    throw error
   }
 }
