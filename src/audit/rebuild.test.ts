@@ -2,11 +2,12 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { fromBaseTransaction } from '#chain/base-transaction.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block, Transaction } from '#chain/block.ts'
-import { hashBytes } from '#chain/hash.ts'
+import { hash8, hashBytes } from '#chain/hash.ts'
 import { merkleRoot } from '#chain/merkle.ts'
 import { headHash } from '#chain/raw-head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
 import type { BlockDoc } from '#indices/block.ts'
+import { transactionId } from '#indices/position.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { recordedBlocks } from '#test/recording.ts'
 import { rebuildBlock } from './rebuild.ts'
@@ -69,9 +70,16 @@ const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Block => 
     tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
     ...(base === undefined ? {} : { base: fromBaseTransaction(base) }),
   }
-  const docs = bodies.slice(1).map(body => ({ body }))
+  const docs: readonly TransactionDoc[] = block.transactions.slice(1).map(({ hash }, at) => ({
+    id: transactionId(block.height, at + 1),
+    height: block.height,
+    tx: at + 1,
+    hash,
+    hash8: hash8(hash),
+    body: bodies[at + 1] ?? '',
+  }))
   const expected = { height: block.height, parentHash: block.parentHash }
-  return rebuildBlock(doc as BlockDoc, docs as readonly TransactionDoc[], expected)
+  return rebuildBlock(doc as BlockDoc, docs, expected)
 }
 
 const CUT = 'within a \udce6\udc96'
