@@ -9,6 +9,7 @@ import { parseArguments } from './parse-arguments.ts'
 import { type Environment, readSettings } from './read-settings.ts'
 import type { Screen } from './screen.ts'
 import { environmentName } from './settings.ts'
+import { leftWhenStopped } from './stop.ts'
 
 export type Surroundings = {
   readonly version: string
@@ -105,7 +106,8 @@ const runCommand = async (
     write: screen.line,
     now: () => new Date(),
   })
-  return command.run({ ...resolved, version, words, out, screen, log, signal: stop() })
+  const signal = stop()
+  return leftWhenStopped(command.run({ ...resolved, version, words, out, screen, log, signal }), signal)
 }
 
 /** Settings may be what went wrong, so they are not asked. */

@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test'
+import { leftWhenStopped } from './stop.ts'
+
+const forever = new Promise<number>(() => {})
+
+test('leftWhenStopped: what ends by itself is waited for, told to stop or not', async () => {
+  const stop = new AbortController()
+  expect(await leftWhenStopped(Promise.resolve(3), stop.signal)).toBe(3)
+  const work = Promise.withResolvers<number>()
+  const waiting = leftWhenStopped(work.promise, stop.signal)
+  stop.abort()
+  work.resolve(4)
+  expect(await waiting).toBe(4)
+})
+
+test('leftWhenStopped: what does not end after the stop is left', async () => {
+  const stop = new AbortController()
+  const waiting = leftWhenStopped(forever, stop.signal, 1)
+  stop.abort()
+  await expect(waiting).rejects.toMatchObject({
+    kind: 'deadline',
+    message: expect.stringContaining('Stopped'),
+  })
+})
