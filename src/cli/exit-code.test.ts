@@ -20,5 +20,6 @@ test('exitCodeFor: 75 exactly when the failure may pass', () => {
     exitCodeFor(new Failure('loading', 'x')),
     exitCodeFor(new Failure('conflict', 'x', { retryable: true })),
     exitCodeFor(new Failure('unavailable', 'x', { retryable: false })),
-  ]).toEqual([75, 75, 75, 1])
+    exitCodeFor(new Failure('unavailable', 'x', { retryable: false, details: { problem: 'missing' } })),
+  ]).toEqual([75, 75, 75, 1, 3])
 })

@@ -26,5 +26,7 @@ export const exitCodeFor = (error: unknown): ExitCode => {
   if (!(error instanceof Failure)) return 1
   if (error.retryable) return 75
   const code = CODES[error.kind]
-  return code === 75 ? 1 : code
+  if (code !== 75) return code
+  // A store that says which part of it is lost is found to differ from what was loaded.
+  return error.details['problem'] === undefined ? 1 : 3
 }

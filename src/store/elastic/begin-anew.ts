@@ -3,6 +3,7 @@ import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { existingIndices } from './existing.ts'
+import { readCheckpoint } from './meta.ts'
 import { inParts, type Names } from './names.ts'
 
 const DERIVED = new Set<string>([...historyIndices, ...stateIndices].map(({ name }) => name))
@@ -31,5 +32,16 @@ export const requireNothing = async (connection: Connection, names: Names): Prom
         `There are documents in ${found._index} at ${connection.url}, but no checkpoint in ${names.meta}: it was lost.`,
         { help: `Restore ${names.meta} from a snapshot, or load anew into another prefix.` },
       )
+  }
+}
+
+/** The same for whoever looks on: documents that a loader began to write meanwhile are no loss. */
+export const requireNothingUnlessBegun = async (connection: Connection, names: Names): Promise<void> => {
+  const isBegun = async () => (await readCheckpoint(connection, names)) !== undefined
+  if (await isBegun()) return
+  try {
+    await requireNothing(connection, names)
+  } catch (error) {
+    if (!(await isBegun())) throw error
   }
 }

@@ -35,6 +35,9 @@ const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<
     expect(refused.message).toMatch(message)
     expect(refused.help).toMatch(/snapshot|indices create/)
   }
+  // Nor is it a store where nothing is loaded yet, to whoever looks on.
+  const seen = await failureOf(other.check())
+  expect([seen.kind, /no checkpoint in|'checkpoint' of/.test(seen.message)]).toEqual(['conflict', true])
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => {
