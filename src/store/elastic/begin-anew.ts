@@ -8,11 +8,7 @@ import { inParts, type Names } from './names.ts'
 
 const DERIVED = new Set<string>([...historyIndices, ...stateIndices].map(({ name }) => name))
 
-/**
- * Without a checkpoint a store begins with block 0. Throws 'conflict' when there are documents all the same: then the
- * checkpoint was lost, and whoever began anew would count them twice.
- */
-export const requireNothing = async (connection: Connection, names: Names): Promise<void> => {
+const requireEmpty = async (connection: Connection, names: Names): Promise<void> => {
   const indices = (await existingIndices(connection, names))
     .filter(({ of }) => DERIVED.has(of))
     .filter(({ of, generation }) => !names.building || generation === names.generations[of])
@@ -35,12 +31,16 @@ export const requireNothing = async (connection: Connection, names: Names): Prom
   }
 }
 
-/** The same for whoever looks on: documents that a loader began to write meanwhile are no loss. */
-export const requireNothingUnlessBegun = async (connection: Connection, names: Names): Promise<void> => {
+/**
+ * Without a checkpoint a store begins with block 0. Throws 'conflict' when there are documents all the same: then the
+ * checkpoint was lost, and a loader that began anew would count them twice. Documents that another loader began to write
+ * meanwhile are no loss.
+ */
+export const requireNothing = async (connection: Connection, names: Names): Promise<void> => {
   const isBegun = async () => (await readCheckpoint(connection, names)) !== undefined
   if (await isBegun()) return
   try {
-    await requireNothing(connection, names)
+    await requireEmpty(connection, names)
   } catch (error) {
     if (!(await isBegun())) throw error
   }

@@ -8,7 +8,7 @@ import type { IndexShape, Mapping } from './mappings.ts'
 import { readCheckpoint } from './meta.ts'
 import type { Names } from './names.ts'
 import type { Pace } from './pace.ts'
-import { startedCheckpoint } from './started.ts'
+import { onceStarted, startedCheckpoint } from './started.ts'
 import { standingOf } from './stock.ts'
 import { type Wanted, wantedIndices } from './wanted.ts'
 
@@ -99,7 +99,8 @@ export const createIndices = async (
   const differences = await checkIndices(connection, names)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
-  if (missing.size > 0 && begun === undefined) await requireNothing(connection, names)
+  if (missing.size > 0 && begun === undefined)
+    await onceStarted(() => requireNothing(connection, names), pace)
   // All at once: Elasticsearch makes one change of the cluster's state of them.
   await Promise.all(
     wantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)

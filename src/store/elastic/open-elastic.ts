@@ -4,7 +4,7 @@ import type { Migrating } from '#store/migrating-port.ts'
 import type { Store, View, Writer } from '#store/port.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { openAudit } from './audit.ts'
-import { requireNothing, requireNothingUnlessBegun } from './begin-anew.ts'
+import { requireNothing } from './begin-anew.ts'
 import type { Bulk, WriteEvent } from './bulk.ts'
 import { type ConnectionOptions, connect } from './connection.ts'
 import { type CreateOptions, checkIndices, createIndices, refuseDifferent, refuseLost } from './create.ts'
@@ -186,7 +186,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     name: `${connection.url}/${names.prefix}`,
     create: () => createIndices(connection, names, create, pace),
     check: async () => {
-      await onceStarted(() => requireNothingUnlessBegun(connection, names), pace)
+      await onceStarted(() => requireNothing(connection, names), pace)
       const lost = await lostOf(connection, names)
       const told = new Set(lost.map(({ name }) => name))
       const others = await checkIndices(connection, names)
