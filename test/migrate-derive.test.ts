@@ -135,6 +135,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
     const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '10s']
     const migrate = ['indices', 'migrate', ...store, '--partition-documents', String(PARTITION)]
     try {
+      const identity = await target.store.identity()
+      if (identity === undefined) throw new Error('Nothing is loaded.')
+      // Before the loss: a loader begins on nothing that is not whole.
+      const loader = await target.reopen({ leaseMs: 10_000 }).takeOver(identity)
       const ask = asking(target)
       await ask('DELETE', 'blocks-000000/_doc/000000000300?refresh=true')
       const poor = await folder.run(migrate)
@@ -142,9 +146,6 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
         3,
         expect.stringContaining('What is stored is not enough to derive from: give a node with --node.'),
       ])
-      const identity = await target.store.identity()
-      if (identity === undefined) throw new Error('Nothing is loaded.')
-      const loader = await target.reopen({ leaseMs: 10_000 }).takeOver(identity)
       const late = await folder.run([...migrate, '--node', node.url])
       expect([late.code, late.err]).toEqual([75, expect.stringContaining('Another loader is writing')])
       expect(late.out).toContain(`What was derived is whole at block ${HEIGHT}.\n`)

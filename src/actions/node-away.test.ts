@@ -78,7 +78,7 @@ describe('a transaction or block that is not stored', () => {
     await clock.awaited(2_000)
     await clock.step(2_000)
     expect((await before).kind).toBe('unavailable')
-    await clock.step(1_000)
+    await clock.step(3_000)
     const asked = faulty.asked.length
     expect(node.heard()).toBeUndefined()
     expect(await kindsOf(node)).toEqual(['unavailable'])

@@ -269,7 +269,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       })
       const refused = await failureOf(writer.commit(batchOf(at, at + 1)))
       expect([refused.kind, refused.retryable]).toEqual(['defect', false])
-      expect(refused.message).toContain(`${target.prefix}-blocks-000000 '${id}'`)
+      expect(refused.message).toContain(`${target.prefix}-blocks-000000-into '${id}'`)
       expect(refused.message).toContain('[hash8]')
       expect(await target.store.published()).toEqual(publishedAt(at - 1))
       // Another end: what the failed try left behind must be gone.
