@@ -76,11 +76,16 @@ describe('a transaction or block that is not stored', () => {
     // Asked before it is known to hang: given up after two seconds of the request's ten.
     const before = refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))
     await clock.awaited(2_000)
-    await clock.step(2_000)
+    await clock.step(1_000)
+    // The look that begins now has one and a half seconds.
+    await clock.awaited(1_500)
+    await clock.step(1_000)
     expect((await before).kind).toBe('unavailable')
-    await clock.step(3_000)
-    const asked = faulty.asked.length
+    await clock.step(500)
+    // It has failed, and the next one is to come.
+    await clock.awaited(1_000)
     expect(node.heard()).toBeUndefined()
+    const asked = faulty.asked.length
     expect(await kindsOf(node)).toEqual(['unavailable'])
     expect((await ask('get-latest-block', {}, { deps: { node } })).block.number).toBe(4851)
     expect((await ask('get-overview', {}, { deps: { node } })).head_block).toBe('4851')

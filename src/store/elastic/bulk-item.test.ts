@@ -55,7 +55,7 @@ test('items: lines as Elasticsearch reads them, with their length in bytes', () 
     bytes: 47,
   })
   expect(versionedItem('i', 'x', 1, '{}').lines).toBe(
-    '{"index":{"_index":"i","_id":"x","version":1,"version_type":"external_gte","require_alias":true}}\n{}\n',
+    '{"index":{"_index":"i","_id":"x","version":1,"version_type":"external_gte"}}\n{}\n',
   )
   expect(rewriteSeenItem(createItem('i', 'x', '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toEqual({
     action: 'index',

@@ -53,7 +53,7 @@ test('partItems, applyItems: parts under the name of the batch, state with the v
     [...applyItems(names, entries, 0)].map(({ lines }) => JSON.parse(lines.split('\n')[0] ?? '')),
   ).toEqual([
     {
-      index: { _index: 'p-wealth', _id: 'a', version: 1, version_type: 'external_gte', require_alias: true },
+      index: { _index: 'p-wealth', _id: 'a', version: 1, version_type: 'external_gte' },
     },
   ])
 })

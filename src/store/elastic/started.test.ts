@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
 import { identity } from '#store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/elasticsearch.ts'
-import { type IndexShape, metaShape, shapeOf } from './mappings.ts'
+import { type IndexShape, journalShape, metaShape, shapeOf } from './mappings.ts'
 
 const put = async (url: string, body: object): Promise<void> => {
   const answer = await fetch(url, {
@@ -35,17 +35,20 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has 
   })
   afterAll(() => target.destroy())
 
-  test('create waits for the checkpoint, takeOver for all that a loader reads', async () => {
+  test('create waits for the checkpoint and for what must be empty, takeOver for all that a loader reads', async () => {
     const startMeta = await createUnstarted(target, 'meta', metaShape)
     const startAccounts = await createUnstarted(target, 'accounts', shapeOf(accounts))
+    const startJournal = await createUnstarted(target, 'journal', journalShape)
     const created = target.store.create()
     expect(await isWaiting(created)).toBe(true)
     await startMeta()
+    expect(await isWaiting(created)).toBe(true)
+    await startAccounts()
     await created
     expect(await target.store.check()).toEqual([])
     const taken = target.store.takeOver(identity)
     expect(await isWaiting(taken)).toBe(true)
-    await startAccounts()
+    await startJournal()
     const writer = await taken
     expect(writer.checkpoint).toBeUndefined()
     await writer.release()
