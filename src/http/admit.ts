@@ -42,6 +42,22 @@ export const admitting =
     }
   }
 
+/**
+ * What refuses a request for want of room before anything is done for it, where that can be told within the call: the
+ * key is known by a list that is fresh. undefined: it goes the way of all requests.
+ */
+export const crowdedOut =
+  (asks: 'store' | 'node', { keyring, queues }: Pick<Gate, 'keyring' | 'queues'>) =>
+  (exchange: Exchange): Busy | undefined => {
+    try {
+      const caller = keyring.known(keyOf(exchange))
+      if (caller !== undefined) queues[asks].check(caller.id)
+    } catch (error) {
+      if (error instanceof Busy) return error
+    }
+    return undefined
+  }
+
 const pause = async (ms: number, clock: Clock, signal: AbortSignal): Promise<void> => {
   const over = Promise.withResolvers<void>()
   const forget = clock.after(ms, over.resolve)

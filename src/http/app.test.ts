@@ -253,6 +253,45 @@ describe('trouble', () => {
     expect((await ask(path)).status).toBe(500)
   })
 
+  test('a key with too many waiting is refused at once, in its own manner, and nobody else is', async () => {
+    const hang = Promise.withResolvers<never>()
+    const other = createKey('other', { perSecond: 1_000, perDay: 1_000 }, { now: Date.now() })
+    const begun = Promise.withResolvers<void>()
+    const { ask, key, lines } = serviceOn(
+      failing(() => {
+        begun.resolve()
+        return hang.promise
+      }),
+      { maxInFlight: 1, keys: [other.stored] },
+    )
+    const path = `/api/?module=base&action=get-overview&apikey=${key}`
+    const waiting = [ask(path)]
+    await begun.promise
+    waiting.push(ask(path), ask(path))
+    // Those two have taken their places by now.
+    await ask('/api/?apikey=unknown')
+    const before = lines.length
+    const refused = await ask(`${path}&lang=zh`)
+    expect(await bodyOf(refused)).toMatchObject({
+      status: 503,
+      code: 5030,
+      message: '服务繁忙：等待处理的请求过多。',
+    })
+    // HEAD goes the long way.
+    const long = await ask(`${path}&lang=zh`, { method: 'HEAD' })
+    const { 'x-request-id': _, ...headers } = refused.headers.toJSON()
+    expect(long.headers.toJSON()).toMatchObject(headers)
+    expect(
+      lines.slice(before).map(({ fields: { route, kind, status, bytes } }) => [route, kind, status, bytes]),
+    ).toEqual(Array.from({ length: 2 }, () => ['api', 'unavailable', 503, Number(headers['content-length'])]))
+    const byHeader = await ask('/api/?module=base', { headers: { 'x-api-key': key } })
+    const unknown = await ask('/api/?module=base&apikey=unknown')
+    const letIn = await ask(`/api/?module=base&apikey=${other.key}`)
+    expect([byHeader.status, unknown.status, letIn.status]).toEqual([503, 401, 400])
+    hang.reject(new Error('over'))
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([500, 500, 500])
+  })
+
   test('a client that goes away ends its request', async () => {
     const client = new AbortController()
     let signal: AbortSignal | undefined

@@ -7,10 +7,10 @@ import type { Keyring } from '#keys/keyring.ts'
 import type { Rates } from '#keys/rate.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { type AdmittedHandler, admitting } from './admit.ts'
+import { type AdmittedHandler, admitting, crowdedOut } from './admit.ts'
 import { apiHandler } from './api.ts'
 import { documentHandler } from './documents.ts'
-import { answering, type Handler } from './exchange.ts'
+import { answering, type Handler, refusing } from './exchange.ts'
 import type { Log } from './log.ts'
 import { beforeRouting } from './methods.ts'
 import { textReply } from './reply.ts'
@@ -71,6 +71,16 @@ export const createApp = (options: AppOptions): Elysia => {
     openapi: open('openapi', documents.openapi),
     unknown: open('unknown', notFound),
   }
+  const refusals = {
+    api: refusing('api', crowdedOut('store', gate), common),
+    rpc: refusing('rpc', crowdedOut('node', gate), common),
+  }
+  /** Those for whom there is no room are told before the routes are looked at. */
+  const refuseCrowd = (request: Request): Response | undefined => {
+    if (queues.store.isCrowded() && isFor(request, API_PATH)) return refusals.api(request)
+    if (queues.node.isCrowded() && isFor(request, RPC_PATH)) return refusals.rpc(request)
+    return undefined
+  }
   // Bun's own router would lead past `onRequest`.
   const app: Elysia = new Elysia({
     systemRouter: false,
@@ -78,8 +88,10 @@ export const createApp = (options: AppOptions): Elysia => {
     serve: { maxRequestBodySize: MAX_BODY_BYTES, idleTimeout: idleSeconds(deadlineMs) },
   })
   app
-    .onRequest(({ request }) =>
-      beforeRouting(request, { answering: common, get: inner => app.handle(inner) }),
+    .onRequest(
+      ({ request }) =>
+        refuseCrowd(request) ??
+        beforeRouting(request, { answering: common, get: inner => app.handle(inner) }),
     )
     .get('/api', ({ request }) => api(request))
     .get('/rpc/*', ({ request }) => rpc(request))
@@ -96,6 +108,12 @@ export const createApp = (options: AppOptions): Elysia => {
     )
   return app
 }
+
+/** As the routes take them. */
+const API_PATH = /^https?:\/\/[^/?#]{4,}\/api\/?(?:[?#]|$)/
+const RPC_PATH = /^https?:\/\/[^/?#]{4,}\/rpc\//
+
+const isFor = ({ method, url }: Request, path: RegExp): boolean => method === 'GET' && path.test(url)
 
 const idleSeconds = (deadlineMs: number): number => {
   const { least, most, afterDeadline } = IDLE_SECONDS

@@ -56,12 +56,14 @@ const hidden = (message: string, secrets: readonly string[]): string =>
     .reduce((text, secret) => withoutBegin(text.replaceAll(secret, '***'), secret), message)
 
 /** Where a long text was cut, the key in it may have been cut too. */
-const withoutBegin = (message: string, secret: string): string =>
-  message.replace(/([^']*)…/g, (whole, before: string) => {
+const withoutBegin = (message: string, secret: string): string => {
+  if (!message.includes('…')) return message
+  return message.replace(/([^']*)…/g, (whole, before: string) => {
     let length = Math.min(secret.length, before.length)
     while (length >= BEGIN_LETTERS && !before.endsWith(secret.slice(0, length))) length -= 1
     return length < BEGIN_LETTERS ? whole : `${before.slice(0, before.length - length)}***…`
   })
+}
 
 /** Fewer letters of a key tell nothing of the rest. */
 const BEGIN_LETTERS = 4

@@ -45,21 +45,8 @@ export const answering =
   async (request: Request): Promise<Response> => {
     const started = performance.now()
     const exchange = exchangeOf(request, defaults)
-    const done = (kind: string, reply: Reply): Response => {
-      const response = responseOf(reply, request, exchange.id)
-      const ms = Math.round((performance.now() - started) * 100) / 100
-      const { status } = response
-      log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
-        id: exchange.id,
-        route,
-        ...exchange.named,
-        kind,
-        status,
-        ms,
-        bytes: reply.body.length,
-      })
-      return response
-    }
+    const done = (kind: string, reply: Reply): Response =>
+      responseTo(exchange, reply, { log, route, kind, started })
     try {
       checkLength(request.url)
       const run = 'begin' in handler ? await handler.begin(exchange) : handler
@@ -73,10 +60,55 @@ export const answering =
       const failure = failureOf(error)
       // What is refused for want of room needs no second line.
       if (!(failure instanceof Busy)) logCause(log, failure, exchange.id)
-      const reply = failureReply(failure, exchange.manner, exchange.id)
-      return done(failure.kind, { ...reply, headers: { ...exchange.headers, ...reply.headers } })
+      return done(failure.kind, failed(exchange, failure))
     }
   }
+
+/**
+ * Answers, within the call, what `why` refuses: a service that is overrun has most of its work with those it turns away.
+ * undefined: nothing is refused, and nothing was logged.
+ */
+export const refusing =
+  (route: string, why: (exchange: Exchange) => Busy | undefined, { log, defaults }: Answering) =>
+  (request: Request): Response | undefined => {
+    const started = performance.now()
+    const exchange = exchangeOf(request, defaults)
+    const failure = why(exchange)
+    if (failure === undefined) return undefined
+    return responseTo(exchange, failed(exchange, failure), { log, route, kind: failure.kind, started })
+  }
+
+const failed = ({ manner, id, headers }: Exchange, failure: Failure): Reply => {
+  const reply = failureReply(failure, manner, id)
+  return { ...reply, headers: { ...headers, ...reply.headers } }
+}
+
+type Logged = {
+  readonly log: Log
+  readonly route: string
+  readonly kind: string
+  readonly started: number
+}
+
+/** The Response, with its line in the access log. */
+const responseTo = (
+  { request, id, named }: Exchange,
+  reply: Reply,
+  { log, route, kind, started }: Logged,
+): Response => {
+  const response = responseOf(reply, request, id)
+  const ms = Math.round((performance.now() - started) * 100) / 100
+  log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
+    id,
+    route,
+    ...named,
+    kind,
+    status: response.status,
+    ms,
+    bytes: reply.body.length,
+  })
+  return response
+}
 
 const exchangeOf = (request: Request, defaults: OptionDefaults): Exchange => {
   const { path, query } = targetOf(request.url)

@@ -23,6 +23,8 @@ export class Busy extends Told {}
 export type FairQueue = {
   /** Throws 'unavailable' when `run` would; at once, for those who have not begun anything yet. */
   check(key: string): void
+  /** Whether so many wait that some key may have no room; as cheap as can be, for who asks before the key is known. */
+  isCrowded(): boolean
   /**
    * Runs `work` when it is its turn; its place is held until the work itself has ended. Throws 'unavailable' when too
    * many wait or the wait was too long, and what `signal` aborts with while it waits.
@@ -155,6 +157,7 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
     check: key => {
       if (roomFor(key) === false) throw TOO_MANY
     },
+    isCrowded: () => waits >= Math.min(limits.waiting, limits.waitingOfKey),
     run: async (key, work, signal) => {
       signal.throwIfAborted()
       const room = roomFor(key)

@@ -22,6 +22,8 @@ export type KeyLists = {
    * 'unavailable' when there is none.
    */
   get(maxAgeMs?: number): Promise<KeyList>
+  /** The list at hand when it need not be read again yet. */
+  fresh(): KeyList | undefined
 }
 
 /**
@@ -65,6 +67,7 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
   const isFailing = (): boolean => failed !== undefined && Math.abs(clock.now() - failed.at) < REFRESH_MS
 
   return {
+    fresh: () => younger(REFRESH_MS),
     get: async (maxAgeMs = REFRESH_MS) => {
       const fresh = younger(maxAgeMs)
       if (fresh !== undefined) return fresh

@@ -17,6 +17,8 @@ export type Caller = { readonly id: string; readonly plan: Plan }
 export type Keyring = {
   /** Throws 'unauthorized' (no such key), 'forbidden' (revoked or expired), 'unavailable' (keys can not be read). */
   check(key: string): Promise<Caller>
+  /** The same without waiting; undefined where the list would have to be read, or `check` might refuse the key. */
+  known(key: string): Caller | undefined
 }
 
 export type KeyringOptions = {
@@ -41,19 +43,30 @@ export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
       const stored =
         (await lists.get()).keys.get(hash) ?? (await lists.get(UNKNOWN_REFRESH_MS)).keys.get(hash)
       if (stored === undefined) throw unknownKey()
-      return callerOf(stored, clock.now())
+      const refusal = refusalOf(stored, clock.now())
+      if (refusal !== undefined) throw refusal
+      return callerOf(stored)
+    },
+    known: key => {
+      if (key.length > KEY_MAX_LENGTH) return undefined
+      const hash = hashOfKey(key)
+      if (testKey !== undefined && hash === testHash) return { id: TEST_KEY_ID, plan: testKey.plan }
+      const stored = lists.fresh()?.keys.get(hash)
+      return stored === undefined || refusalOf(stored, clock.now()) !== undefined
+        ? undefined
+        : callerOf(stored)
     },
   }
 }
 
-const callerOf = ({ id, perSecond, perDay, revoked, expires }: StoredKey, now: number): Caller => {
+const callerOf = ({ id, perSecond, perDay }: StoredKey): Caller => ({ id, plan: { perSecond, perDay } })
+
+const refusalOf = ({ revoked, expires }: StoredKey, now: number): Failure | undefined => {
   if (revoked !== undefined)
-    throw new Failure('forbidden', 'This API key is revoked.', { zh: '此 API key 已被吊销。' })
-  if (expires !== undefined && expires <= now)
-    throw new Failure('forbidden', `This API key expired on ${new Date(expires).toISOString()}.`, {
-      zh: `此 API key 已于 ${new Date(expires).toISOString()} 过期。`,
-    })
-  return { id, plan: { perSecond, perDay } }
+    return new Failure('forbidden', 'This API key is revoked.', { zh: '此 API key 已被吊销。' })
+  if (expires === undefined || expires > now) return undefined
+  const day = new Date(expires).toISOString()
+  return new Failure('forbidden', `This API key expired on ${day}.`, { zh: `此 API key 已于 ${day} 过期。` })
 }
 
 const unknownKey = (): Failure =>
