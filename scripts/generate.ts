@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { generators } from './generators.ts'
-import { readmeWith } from './readme.ts'
+import { tables, withTable } from './tables.ts'
 
 /** Writes every generated file anew: `scripts/bun scripts/generate.ts`. */
 const root = resolve(import.meta.dir, '..')
@@ -14,7 +14,9 @@ for (const { folder, files } of generators) {
     count++
   }
 }
-const readme = join(root, 'README.md')
-await Bun.write(readme, readmeWith(await Bun.file(readme).text()))
-count++
+for (const table of tables) {
+  const document = join(root, table.document)
+  await Bun.write(document, withTable(table, await Bun.file(document).text()))
+  count++
+}
 console.log(`Wrote ${count} files.`)

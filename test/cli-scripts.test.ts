@@ -4,7 +4,7 @@ import { cliFolder, spawnIn } from './cli-process.ts'
 
 const SCRIPTS = join(import.meta.dir, '../scripts')
 
-test.each(['start', 'test', 'build', 'backfill', 'follow', 'check-loaded', 'bench'])(
+test.each(['start', 'check', 'test', 'build', 'backfill', 'follow', 'check-loaded', 'bench'])(
   'scripts: %s tells what it does, from any folder',
   async script => {
     await using folder = await cliFolder()

@@ -22,9 +22,9 @@ const POSITIONS = {
 type Position = keyof typeof POSITIONS
 const positions = Object.keys(POSITIONS) as readonly Position[]
 
-/** What the README says that each level leaves to the node's word. */
+/** What docs/trust.md says that each level leaves to the node's word. */
 const listed = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const text = await Bun.file(join(import.meta.dir, '../README.md')).text()
+  const text = await Bun.file(join(import.meta.dir, '../docs/trust.md')).text()
   return new Map(
     [...text.matchAll(/^\| `(linked|signed|whole)` \| (.*) \|$/gm)].map(([, level = '', said = '']) => [
       level,

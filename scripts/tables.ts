@@ -1,0 +1,53 @@
+import { parametersOf } from '#actions/read.ts'
+import { actions } from '#actions/registry.ts'
+import { environmentName, settingNames, settings } from '#cli/settings.ts'
+
+/** A table in a document that is made from a registry; it stands between two comments with its name. */
+type Table = {
+  /** Path from the project's root. */
+  readonly document: string
+  readonly name: string
+  /** The heading, then the rows, each with its cells. */
+  readonly rows: () => readonly (readonly string[])[]
+}
+
+export const tables: readonly Table[] = [
+  {
+    document: 'docs/api.md',
+    name: 'actions',
+    rows: () => [
+      ['module', 'action', 'parameters', 'answers'],
+      ...actions.map(({ module, action, params, title }) => [
+        module,
+        action,
+        parametersOf(params)
+          .map(({ name, required }) => (required ? `**${name}**` : name))
+          .join(', '),
+        title.en,
+      ]),
+    ],
+  },
+  {
+    document: 'docs/settings.md',
+    name: 'settings',
+    rows: () => [
+      ['flag', 'variable', 'default', 'what'],
+      ...settingNames.map(name => {
+        const { about, fallback, secret } = settings[name]
+        const flag = secret === 'private' ? `--${name}-file` : `--${name}`
+        return [`\`${flag}\``, `\`${environmentName(name)}\``, fallback ?? '', about.replaceAll('|', '\\|')]
+      }),
+    ],
+  },
+]
+
+const textOf = ([heading = [], ...rows]: readonly (readonly string[])[]): string =>
+  [heading, heading.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')
+
+/** The document's text with the table made anew. Throws when the comments around it are missing. */
+export const withTable = ({ document, name, rows }: Table, text: string): string => {
+  const [begin, end] = [`<!-- ${name}: made by scripts/generate.ts -->\n`, `<!-- /${name} -->`]
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${document} has no section between ${begin.trim()} and ${end}.`)
+  return `${text.slice(0, from + begin.length)}${textOf(rows())}\n${text.slice(to)}`
+}

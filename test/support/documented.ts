@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '../..')
+
+/** A fenced block of a document. */
+export type Fence = { readonly language: string; readonly text: string }
+
+/** Text of a document of the project, or of one section of it, up to the next heading of the same depth. */
+export const documented = (path: string, section?: string): string => {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+  if (section === undefined) return text
+  const from = text.indexOf(`\n${section}\n`)
+  if (from < 0) throw new Error(`${path} has no section '${section}'.`)
+  const depth = section.indexOf(' ')
+  const to = text.indexOf(`\n${section.slice(0, depth)} `, from + 1)
+  return text.slice(from, to < 0 ? undefined : to)
+}
+
+/** Fenced blocks in order; indented ones do not count. */
+export const fences = (text: string): readonly Fence[] =>
+  [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', inner = '']) => ({
+    language,
+    text: inner,
+  }))
+
+/** Lines of a block, of a shell block one command each. */
+export const commandsIn = ({ text }: Fence): readonly string[] => text.split('\n').filter(line => line !== '')
