@@ -41,3 +41,13 @@ export const openCauses = (): Causes => {
     ],
   }
 }
+
+/** Work during which a cause is in force. */
+export const within = async (causes: Causes, cause: Cause, work: () => Promise<void>): Promise<void> => {
+  const end = causes.begin(cause)
+  try {
+    await work()
+  } finally {
+    end()
+  }
+}

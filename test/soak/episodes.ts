@@ -1,27 +1,19 @@
+import { PROOF_LEVELS } from '#chain/proof.ts'
 import { pass } from '../faulty-proxy.ts'
-import type { Cause } from './causes.ts'
+import { type Cause, within } from './causes.ts'
 import type { Episode } from './episode.ts'
+import { FILES } from './files.ts'
+import { forge } from './forge.ts'
 import { troubled } from './gate.ts'
 import { LIES, lying, lyingAboutLib, orphanAt } from './lies.ts'
-import type { Stand } from './stand.ts'
-import { VANISHING } from './vanish.ts'
+import type { SoakPlace } from './place.ts'
+import { below, pick } from './random.ts'
+import { INDICES, VANISHING } from './vanish.ts'
 
 const NEVER = /^\b$/
 const OUT_OF_REACH =
   /out of reach|unavailable|no answer|No node answers|not answer|busy|too many|timed? ?out|closed|cut|connect|unable|socket|respond/i
 const NODE_LIES = /block|transaction|receipt|parent|JSON|nested|answer|irreversible|hash/i
-
-const below = (random: () => number, bound: number): number => Math.floor(random() * bound)
-const pick = <T>(random: () => number, from: readonly T[]): T => from[below(random, from.length)] as T
-
-const within = async (stand: Stand, cause: Cause, work: () => Promise<void>): Promise<void> => {
-  const end = stand.causes.begin(cause)
-  try {
-    await work()
-  } finally {
-    end()
-  }
-}
 
 /** What a killed `up` no longer answers. */
 const KILLED: Cause = { name: 'killed', statuses: [0, 503], says: /Another loader|took/ }
@@ -29,7 +21,7 @@ const KILLED: Cause = { name: 'killed', statuses: [0, 503], says: /Another loade
 const kill: Episode = {
   name: 'a loader is killed at a counted request',
   play: stand =>
-    within(stand, KILLED, async () => {
+    within(stand.causes, KILLED, async () => {
       const { random, nodeGate, place, loader } = stand
       const requests = 1 + below(random, 12)
       stand.grow(1 + below(random, 120))
@@ -65,14 +57,14 @@ const loseStore: Episode = {
     const { random, place, loader } = stand
     if (place.gates === undefined) return kill.play(stand)
     const cause = { name: 'store troubled', statuses: [503, 504], says: OUT_OF_REACH }
-    await within(stand, cause, async () => {
+    await within(stand.causes, cause, async () => {
       const gates = [place.gates?.loader, place.gates?.service]
       for (const gate of gates) gate?.decide(troubled(gate, random, 0.25))
       stand.grow(1 + below(random, 60))
       await place.gates?.loader.after(30 + below(random, 60))
       if (random() < 0.5) loader.kill()
       for (const gate of gates) gate?.passAll()
-      await within(stand, KILLED, () => stand.settled('trouble with the store'))
+      await within(stand.causes, KILLED, () => stand.settled('trouble with the store'))
     })
   },
 }
@@ -80,7 +72,7 @@ const loseStore: Episode = {
 const loseNode: Episode = {
   name: 'answers of the node are lost, held and refused',
   play: stand =>
-    within(stand, { name: 'node troubled', statuses: [], says: OUT_OF_REACH }, async () => {
+    within(stand.causes, { name: 'node troubled', statuses: [], says: OUT_OF_REACH }, async () => {
       const { random, nodeGate } = stand
       nodeGate.decide(troubled(nodeGate, random, 0.4))
       stand.grow(1 + below(random, 100))
@@ -93,26 +85,31 @@ const loseNode: Episode = {
 const second: Episode = {
   name: 'a second loader',
   play: stand =>
-    within(stand, { name: 'second loader', statuses: [0], says: /Another loader|loader took/ }, async () => {
-      const { random, loader, journal, name } = stand
-      const other = stand.start(['load', '--once'])
-      stand.grow(1 + below(random, 60))
-      if (random() < 0.4) loader.kill()
-      const { code, err } = await other.ended
-      const fine = code === 0 || /Another loader|loader took/.test(err)
-      journal.count(`${name}: second loader ended ${code}`)
-      if (!fine) journal.wrong(`${name}: the second loader ended with ${code}: ${err.slice(-500)}`)
-      await stand.settled('a second loader')
-    }),
+    within(
+      stand.causes,
+      { name: 'second loader', statuses: [0], says: /Another loader|loader took/ },
+      async () => {
+        const { random, loader, journal, name } = stand
+        const other = stand.start(['load', '--once'])
+        stand.grow(1 + below(random, 60))
+        if (random() < 0.4) loader.kill()
+        const { code, err } = await other.ended
+        const fine = code === 0 || /Another loader|loader took/.test(err)
+        journal.count(`${name}: second loader ended ${code}`)
+        if (!fine) journal.wrong(`${name}: the second loader ended with ${code}: ${err.slice(-500)}`)
+        await stand.settled('a second loader')
+      },
+    ),
 }
 
 const lie: Episode = {
   name: 'a node lies about a block',
   play: async stand => {
-    const { random, nodeGate, journal, name } = stand
+    const { random, nodeGate, journal, name, loader } = stand
     const told = pick(random, LIES)
+    if (random() < 0.5) loader.prove(pick(random, PROOF_LEVELS))
     const cause = { name: `node lies: ${told.name}`, statuses: [0], says: NODE_LIES }
-    await within(stand, cause, async () => {
+    await within(stand.causes, cause, async () => {
       const from = stand.end()
       const blocks = 1 + below(random, 60)
       const height = from + 1 + below(random, blocks)
@@ -140,7 +137,7 @@ const libs: Episode = {
   name: 'the last irreversible block goes back, or is absurd',
   play: stand =>
     within(
-      stand,
+      stand.causes,
       { name: 'node lies: last irreversible block', statuses: [0], says: NODE_LIES },
       async () => {
         const { random, nodeGate, journal, name } = stand
@@ -170,7 +167,7 @@ const libs: Episode = {
 const orphan: Episode = {
   name: 'an orphan at the tip',
   play: stand =>
-    within(stand, { name: 'node lies: orphan', statuses: [0, 503], says: NODE_LIES }, async () => {
+    within(stand.causes, { name: 'node lies: orphan', statuses: [0, 503], says: NODE_LIES }, async () => {
       const { random, nodeGate, node, journal, name, loader } = stand
       const before = loader.remedies()
       stand.grow(1 + below(random, 20))
@@ -180,7 +177,7 @@ const orphan: Episode = {
       nodeGate.passAll()
       if (random() < 0.5) loader.kill()
       stand.grow(1 + below(random, 20))
-      await within(stand, KILLED, () => stand.settled('an orphan'))
+      await within(stand.causes, KILLED, () => stand.settled('an orphan'))
       journal.count(
         `${name}: orphans taken back ${loader.remedies() > before ? 'by a command' : 'by itself'}`,
       )
@@ -190,18 +187,32 @@ const orphan: Episode = {
 const killService: Episode = {
   name: 'the service is killed',
   play: stand =>
-    within(stand, { name: 'service killed', statuses: [0], says: NEVER }, async () => {
+    within(stand.causes, { name: 'service killed', statuses: [0], says: NEVER }, async () => {
       await stand.killService()
       stand.grow(1 + below(stand.random, 30))
       await stand.settled('a service that was killed')
     }),
 }
 
+/** A node whose chain ends earlier for a while, as after its own restore. */
+const nodeBack: Episode = {
+  name: 'the node itself goes back',
+  play: stand =>
+    within(stand.causes, { name: 'node goes back', statuses: [0], says: NODE_LIES }, async () => {
+      const { random, nodeGate, node, journal, name } = stand
+      node.setHeight(Math.max(0, stand.end() - 1 - below(random, 100)))
+      await nodeGate.after(3 + below(random, 12))
+      journal.count(`${name}: nodes that went back`)
+      stand.grow(1 + below(random, 20))
+      await stand.settled('a node that went back')
+    }),
+}
+
 /** What takes a node, a store or a process away, or has the node lie. */
 export const SHORT: readonly Episode[] = [kill, loseStore, loseNode, second, lie, libs, orphan]
 
-/** All that is played, as often as they stand here. */
-export const EPISODES: readonly Episode[] = [
+/** All that is played on a store, as often as they stand here. */
+export const episodesOn = ({ path }: SoakPlace): readonly Episode[] => [
   kill,
   kill,
   loseStore,
@@ -210,8 +221,12 @@ export const EPISODES: readonly Episode[] = [
   lie,
   lie,
   lie,
+  forge,
+  forge,
   libs,
+  nodeBack,
   orphan,
   killService,
   ...VANISHING,
+  ...(path === undefined ? INDICES : FILES),
 ]

@@ -82,6 +82,15 @@ export const LIES: readonly Lie[] = [
     name: 'signatures of something else',
     change: text => text.replaceAll(/"sig":"(.)(.)/g, (_, a, b) => `"sig":"${b}${a}`),
   },
+  {
+    name: 'the raw form of the block',
+    change: text => text.replaceAll(/"gasUsage":"(\d+)"/g, (_, gas) => `"gasUsage":"${Number(gas) + 1}"`),
+  },
+  {
+    name: 'raw transactions',
+    change: text =>
+      text.replaceAll(/"publisher":"[^"]*", "publishSigns"/g, '"publisher":"founder", "publishSigns"'),
+  },
   { name: 'half of an answer', change: text => text.slice(0, text.length / 2) },
   { name: 'an answer that is no JSON', change: () => '<html>gateway</html>' },
   { name: 'an empty answer', change: () => '{}' },
@@ -99,7 +108,8 @@ const atHead = (text: string, height: number, change: (part: string) => string):
 
 /** Whether a call's answer holds the block. */
 const holds = ({ path, body }: Asked, height: number): boolean => {
-  if (path.startsWith(`/getBlockByNumber/${height}/`)) return true
+  if (path.startsWith(`/getBlockByNumber/${height}/`) || path.startsWith(`/getRawBlockByNumber/${height}/`))
+    return true
   if (!body.startsWith('{')) return false
   const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
   const [first, last] = [Number(from_block ?? start), Number(to_block ?? Number(end) - 1)]

@@ -1,3 +1,4 @@
+import type { ProofLevel } from '#chain/proof.ts'
 import type { CliFolder, Running } from '../cli-process.ts'
 import type { Causes } from './causes.ts'
 import type { Journal } from './journal.ts'
@@ -8,6 +9,8 @@ export type Loader = {
   kill(): void
   /** Where the loader serves, while it is one that does. */
   url(): string | undefined
+  /** Kills it; from the next one on blocks are proved so far. */
+  prove(level: ProofLevel): void
   /** Environment of the next one that is started, and of that one only. */
   prepareNext(environment: Readonly<Record<string, string>>): void
   /** Ends it (SIGTERM), and starts none until the returned function is called. */
@@ -53,14 +56,15 @@ export const keepLoading = (parts: LoaderParts): Loader => {
   const { name, folder, journal, causes, random } = parts
   let [stopping, killing, failures, remedies] = [false, false, 0, 0]
   let next: Readonly<Record<string, string>> = {}
+  let level: ProofLevel = 'signed'
   let running: Running | undefined
   let url: string | undefined
   const start = (): Running => {
     const serves = random() < 0.4
     const words = serves ? ['up', '--listen', '127.0.0.1:0'] : ['load']
-    const child = folder.start(words, { ...parts.environment, ...next })
+    const child = folder.start(words, { ...parts.environment, IOSTLENS_PROVE: level, ...next })
     next = {}
-    journal.note(`${name}: ${words[0]} started`)
+    journal.note(`${name}: ${words[0]} started, ${level}`)
     journal.count(`${name}: loaders started`)
     if (serves)
       child.firstLine.then(
@@ -110,11 +114,16 @@ export const keepLoading = (parts: LoaderParts): Loader => {
     }
   }
   const supervised = supervise()
+  const kill = (): void => {
+    killing = true
+    url = undefined
+    running?.kill('SIGKILL')
+  }
   return {
-    kill: () => {
-      killing = true
-      url = undefined
-      running?.kill('SIGKILL')
+    kill,
+    prove: asked => {
+      level = asked
+      kill()
     },
     url: () => url,
     prepareNext: environment => {

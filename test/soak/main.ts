@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { EPISODES } from './episodes.ts'
+import { episodesOn } from './episodes.ts'
 import { countLines, openJournal } from './journal.ts'
 import { elasticPlace, sqlitePlace } from './place.ts'
 import { soakOn } from './run.ts'
@@ -32,7 +32,7 @@ for (const [at, kind] of kinds.entries()) {
   const goesOn = (played: number): boolean =>
     values.episodes === undefined ? performance.now() - begun < until : played < Number(values.episodes)
   const place = kind === 'sqlite' ? sqlitePlace(folder) : await elasticPlace(server)
-  const episodes = EPISODES.filter(each => each.name.includes(values.only))
+  const episodes = episodesOn(place).filter(each => each.name.includes(values.only))
   await soakOn(place, journal, { seed, goesOn, episodes })
 }
 rmSync(folder, { recursive: true, force: true })

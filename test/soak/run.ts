@@ -1,13 +1,12 @@
 import type { Episode } from './episode.ts'
-import { EPISODES } from './episodes.ts'
 import type { Journal } from './journal.ts'
 import type { SoakPlace } from './place.ts'
 import { openStand } from './stand.ts'
 
 export type SoakOptions = {
   readonly seed: number
-  /** What is played; default: everything. */
-  readonly episodes?: readonly Episode[]
+  /** What is played. */
+  readonly episodes: readonly Episode[]
   /** Whether another episode is to be played after so many. */
   readonly goesOn: (played: number) => boolean
 }
@@ -16,7 +15,7 @@ export type SoakOptions = {
 export const soakOn = async (
   place: SoakPlace,
   journal: Journal,
-  { seed, goesOn, episodes = EPISODES }: SoakOptions,
+  { seed, goesOn, episodes }: SoakOptions,
 ): Promise<void> => {
   const stand = await openStand(place, journal, seed)
   const { name, random } = stand

@@ -27,6 +27,8 @@ export type Stand = {
   readonly readers: Readers
   /** Height of the chain's end. */
   end(): number
+  /** Another node is behind `nodeGate` from now on. */
+  nodeIs(url: string): void
   /** The chain grows by so many blocks. */
   grow(blocks: number): void
   /** Runs a command of the program to its end. */
@@ -64,7 +66,8 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
   const node = serveGenerated({ ...small('mixed', seed), blocks: BLOCKS })
   let end = FIRST
   node.setHeight(end)
-  const nodeGate = await openGate(() => node.url)
+  let nodeUrl = node.url
+  const nodeGate = await openGate(() => nodeUrl)
   const causes = openCauses()
   const folder = await cliFolder()
   const common = {
@@ -148,6 +151,9 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
     loader,
     readers,
     end: () => end,
+    nodeIs: url => {
+      nodeUrl = url
+    },
     grow: blocks => {
       end += blocks
       node.setHeight(end)

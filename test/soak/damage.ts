@@ -1,0 +1,96 @@
+import { Database } from 'bun:sqlite'
+import { ask } from '../ask-elastic.ts'
+import type { SoakPlace } from './place.ts'
+import { below, pick } from './random.ts'
+
+/** Ways to damage what is stored, past all of the program's own code, while nobody writes. */
+export type Harm = {
+  /** Deletes some documents of one index; says how many of which. */
+  documents(random: () => number): Promise<string>
+  /** Deletes what says how far the store is loaded; what it returns puts it back. */
+  checkpoint(): Promise<() => Promise<void>>
+  /** Changes what is published of the end. */
+  published(fields: Readonly<Record<string, string | number>>): Promise<void>
+}
+
+const INDICES = [
+  'accounts',
+  'balances',
+  'blocks',
+  'contracts',
+  'lists',
+  'records',
+  'tokens',
+  'transactions',
+  'votes',
+  'wealth',
+] as const
+/** Of one index. */
+const MOST = 12
+const LOOKED_AT = 200
+
+export const harmTo = ({ path, server }: SoakPlace): Harm =>
+  server === undefined ? harmToFile(path ?? '') : harmToIndices(`${server.url}/${server.prefix}-`)
+
+const harmToFile = (path: string): Harm => {
+  const write = (sql: string, ...values: readonly (string | number)[]): void => {
+    const database = new Database(path)
+    try {
+      if (database.query(sql).run(...values).changes === 0) throw new Error(`Nothing to damage: ${sql}`)
+    } finally {
+      database.close()
+    }
+  }
+  return {
+    documents: async random => {
+      const [index, count] = [pick(random, INDICES), 1 + below(random, MOST)]
+      write(
+        `DELETE FROM "${index}" WHERE id IN (SELECT id FROM "${index}" ORDER BY id LIMIT ? OFFSET ?)`,
+        count,
+        0,
+      )
+      return `${count} documents of ${index}`
+    },
+    checkpoint: async () => {
+      const database = new Database(path)
+      const kept = database.query(`DELETE FROM meta WHERE key = 'published' RETURNING value`).get()
+      database.close()
+      const { value } = kept as { readonly value: string }
+      return async () => write(`INSERT INTO meta (key, value) VALUES ('published', ?)`, value)
+    },
+    published: async fields => {
+      for (const [field, value] of Object.entries(fields))
+        write(`UPDATE meta SET value = json_set(value, '$.' || ?, ?) WHERE key = 'published'`, field, value)
+    },
+  }
+}
+
+type Hits = { readonly hits: { readonly hits: readonly { readonly _index: string; readonly _id: string }[] } }
+type Stored = { readonly _source: { readonly body: string } }
+
+const harmToIndices = (prefix: string): Harm => {
+  const meta = (id: string): string => `${prefix}meta/_doc/${id}?refresh=true`
+  return {
+    documents: async random => {
+      const [index, count] = [pick(random, INDICES), 1 + below(random, MOST)]
+      const { hits } = await ask<Hits>('GET', `${prefix}${index}*/_search?size=${LOOKED_AT}&_source=false`)
+      const from = below(random, Math.max(1, hits.hits.length - count))
+      const chosen = hits.hits.slice(from, from + count)
+      const { origin } = new URL(prefix)
+      for (const { _index, _id } of chosen)
+        await ask('DELETE', `${origin}/${_index}/_doc/${encodeURIComponent(_id)}?refresh=true`)
+      return `${chosen.length} documents of ${index}`
+    },
+    checkpoint: async () => {
+      const { _source } = await ask<Stored>('GET', meta('checkpoint'))
+      await ask('DELETE', meta('checkpoint'))
+      return async () => void (await ask('PUT', meta('checkpoint'), _source))
+    },
+    published: async fields => {
+      const { body } = (await ask<Stored>('GET', meta('published')))._source
+      const said = JSON.parse(body) as { readonly end: object }
+      const edited = { ...said, end: { ...said.end, ...fields } }
+      await ask('PUT', meta('published'), { body: JSON.stringify(edited) })
+    },
+  }
+}
