@@ -7,9 +7,9 @@ export const saidIn = (err: string): string =>
     .join(' | ')
 
 const COMMAND =
-  /\biostlens (repair|verify|load|indices create|indices check|indices migrate)((?: --[a-z-]+(?: https?:\/\/[^\s.,"']+(?:[.,][^\s.,"']+)*)?)*)/
+  /\biostlens (repair|verify|load|indices create|indices check|indices migrate)((?: --[a-z-]+(?: URL\b| https?:\/\/[^\s.,"']+(?:[.,][^\s.,"']+)*)?)*)/
 
-/** The first command that a message names, word by word; undefined: none. */
+/** The first command that a message names, word by word, `URL` where the operator is to give one; undefined: none. */
 export const remedyIn = (text: string): readonly string[] | undefined => {
   const [, command, options = ''] = COMMAND.exec(text) ?? []
   return command === undefined ? undefined : `${command}${options}`.trim().split(/\s+/)

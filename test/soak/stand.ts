@@ -110,7 +110,7 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
       journal.note(`${name}: command: iostlens ${next.join(' ')}`)
       journal.count(`${name}: commands run: iostlens ${next.filter(word => !word.includes('://')).join(' ')}`)
       const onlyForth = readers.mayGoBack()
-      const { code, out, err } = await run(next)
+      const { code, out, err } = await run(next.map(word => (word === 'URL' ? nodeGate.url : word)))
       onlyForth()
       const said = `${saidIn(err)} ${out.trim().split('\n').slice(-3).join(' | ')}`
       journal.note(`${name}: command ended with ${code}: ${said}`)
