@@ -9,7 +9,7 @@ const { stderr, stdout } = process
 /** A reader of the log that has stalled keeps the process no longer than this at its end, in milliseconds. */
 const LAST_LINES_MS = 1_000
 const log = lineWriter((text, done) => stderr.write(text, done), {
-  dropped: count => `${count} log lines were dropped: whoever reads them was too slow.\n`,
+  dropped: count => `${count} log lines were dropped because they were read too slowly.\n`,
 })
 
 // Whoever read our output has gone (`iostlens indices print | head`): not a fault.

@@ -39,7 +39,7 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
   const told = await folder.run(['repair', '--dry-run'])
   expect([told.code, told.out]).toEqual([
     3,
-    expect.stringContaining('1 differences would be put right, nothing was'),
+    expect.stringContaining('1 differences would be repaired, nothing was'),
   ])
   expect((await folder.run(['verify'])).code).toBe(3)
 
@@ -145,7 +145,7 @@ test('load, repair: another end of the chain is refused with the command that he
   expect([repaired.code, repaired.out]).toEqual([
     0,
     expect.stringMatching(
-      / at block 148, \S+: batches were taken back from block 150; no document was looked at/,
+      / at block 148, \S+: the batches from block 150 on were undone; no document was checked/,
     ),
   ])
   expect((await folder.run(load)).code).toBe(0)

@@ -9,11 +9,11 @@ const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? 
 test('cli: what it says goes to stdout, what went wrong to stderr, and the code tells', async () => {
   await using folder = await cliFolder()
   const [fine, wrong] = await Promise.all([folder.run(['--help']), folder.run(['lod'])])
-  expect([fine.code, fine.err, fine.out.startsWith('iostlens answers')]).toEqual([0, '', true])
+  expect([fine.code, fine.err, fine.out.startsWith('iostlens loads')]).toEqual([0, '', true])
   expect(wrong).toEqual({
     code: 2,
     out: '',
-    err: "iostlens: Command 'lod' is not known; the nearest one is 'load'.\n  'iostlens --help' lists the commands.\n",
+    err: "iostlens: Unknown command 'lod'; the nearest one is 'load'.\n  'iostlens --help' lists the commands.\n",
   })
 })
 
@@ -65,7 +65,7 @@ test('keys: an id that is not there and a plan that can not be are bad usage', a
   expect(await folder.run(['keys', 'revoke', 'nobody'])).toEqual({
     code: 2,
     out: '',
-    err: "iostlens: No key has the id 'nobody'.\n  'iostlens keys list' shows the ids.\n",
+    err: "iostlens: There is no key with the id 'nobody'.\n  'iostlens keys list' prints the ids.\n",
   })
 })
 
@@ -124,13 +124,13 @@ test('load: in two runs, with status between', async () => {
   const between = await folder.run(['status', '--node', url])
   expect(between.code).toBe(0)
   expect(between.out).toMatch(/^height +120, /m)
-  expect(between.out).toMatch(/^behind +80 blocks; the node's last irreversible one is 200$/m)
+  expect(between.out).toMatch(/^behind +80 blocks; the node's last irreversible block is 200$/m)
 
   const second = await folder.run(['load', '--once', '--log-format', 'json'], { IOSTLENS_NODE: url })
   expect([second.code, second.out]).toEqual([0, 'Loaded up to block 200.\n'])
   for (const line of second.err.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('message')
   const after = await folder.run(['status', '--all', '--node', url])
-  expect(after.out).toMatch(/^looked +at 201 of 201 blocks, 1 transactions$/m)
+  expect(after.out).toMatch(/^checked +201 of 201 blocks, 1 transactions$/m)
   expect([after.code, /^whole +yes$/m.test(after.out)]).toEqual([0, true])
   expect(after.out).toMatch(/^proved +blocks 0 to 200: signed$/m)
   const told = await folder.run(['status', '--json'])
@@ -177,7 +177,7 @@ test('up: loads, serves, shows what to try, and goes on when it is started again
     service.kill('SIGINT')
     const { code, out, err } = await service.ended
     expect([round, code]).toEqual([round, 0])
-    expect(out).toContain('Loaded up to block 150, the last irreversible one.')
+    expect(out).toContain('Loaded up to block 150, the last irreversible block.')
     expect(out).toContain('Shared test key: try-it\n')
     expect(out).toContain(`  ${url}/api/?module=base&action=get-overview&apikey=try-it\n`)
     expect(err).not.toContain('try-it')

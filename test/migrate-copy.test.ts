@@ -125,7 +125,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: other mappin
       // A service that stays from before, and one from after the old indices are gone.
       const removal = await folder.run([...migrate, '--delete-old'])
       expect(removal).toMatchObject({ code: 0, err: '' })
-      expect(removal.out).toContain(`${target.prefix}-balances-0: removed\n`)
+      expect(removal.out).toContain(`${target.prefix}-balances-0: deleted\n`)
       await watching.sees(200)
       expect((await namesAt(target)).length).toBe(after.length)
       await loadFrom(further.url, target.reopen())

@@ -107,7 +107,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
       const dry = await folder.run([...migrate, '--dry-run'])
       expect(dry).toMatchObject({
         code: 3,
-        out: `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived anew, audited and replaced.\n`,
+        out: `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived again, audited and replaced.\n`,
       })
       const stop = watchSwitch(serviceOn(target.reopen()), before, after)
       const kills = await runKilled(
@@ -148,10 +148,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
       ])
       const late = await folder.run([...migrate, '--node', node.url])
       expect([late.code, late.err]).toEqual([75, expect.stringContaining('Another loader is writing')])
-      expect(late.out).toContain(`What was derived is whole at block ${HEIGHT}.\n`)
+      expect(late.out).toContain(`The new data is whole at block ${HEIGHT}.\n`)
       await loader.release()
       const { code, out } = await folder.run([...migrate, '--node', node.url, '--delete-old'])
-      expect([code, out]).toEqual([0, expect.stringContaining('is served from what was built.')])
+      expect([code, out]).toEqual([0, expect.stringContaining('now serves the new data.')])
       expect(await target.store.check()).toEqual([])
       expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
       expect(await target.store.read(view => view.get(accounts, 'admin'))).toEqual(

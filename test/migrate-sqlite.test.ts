@@ -77,7 +77,7 @@ test('an embedded store: answers of one derivation or the other, however often i
     const dry = await folder.run([...migrate, '--dry-run'])
     expect([dry.code, dry.out]).toEqual([
       3,
-      `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived anew, audited and replaced.\n`,
+      `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived again, audited and replaced.\n`,
     ])
     const stop = watchSwitch(service, before, after)
     const keys: string[] = []
@@ -130,7 +130,11 @@ test('an embedded store with other tables; one whose blocks can not be read take
     expect((await folder.run([...migrate, '--node', node.url])).code).toBe(0)
     expect(differences(dumpSqlite(target.path), expected)).toEqual([])
     const again = await folder.run(migrate)
-    expect(again).toEqual({ code: 0, out: `sqlite:${target.path} is as this version makes it.\n`, err: '' })
+    expect(again).toEqual({
+      code: 0,
+      out: `sqlite:${target.path} matches this version; there is nothing to migrate.\n`,
+      err: '',
+    })
   } finally {
     await target.destroy()
   }

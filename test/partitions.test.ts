@@ -248,12 +248,12 @@ test.skipIf(elasticsearchUrl() === undefined)(
       expect(await folder.run(load)).toMatchObject({ code: 0, out: 'Loaded up to block 120.\n' })
       const merge = () => folder.run(['indices', 'merge', ...store])
       const first = await merge()
-      const [, count = ''] = /(\d+) indices merged, 0 were so before\.\n$/.exec(first.out) ?? []
+      const [, count = ''] = /(\d+) indices merged, 0 were merged before\.\n$/.exec(first.out) ?? []
       expect([first.code, Number(count) % 3]).toEqual([0, 0])
       expect(first.out).toContain(`${prefix}-blocks-000000: merged, 1 of ${count}\n`)
       expect(await merge()).toEqual({
         code: 0,
-        out: `Finished partitions of ${url}/${prefix}: 0 indices merged, ${count} were so before.\n`,
+        out: `Finished partitions of ${url}/${prefix}: 0 indices merged, ${count} were merged before.\n`,
         err: '',
       })
     } finally {

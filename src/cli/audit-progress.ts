@@ -5,7 +5,7 @@ import type { Screen } from './screen.ts'
 /** Without a terminal: one line in this time. */
 const INTERVAL_MS = 10_000
 
-const LOOKING = { bar: 'Looking at', log: 'Looked at what is stored.' }
+const LOOKING = { bar: 'Checking', log: 'Checked stored data.' }
 
 /** Shows how far an audit is and how quick: a line that is drawn over on a terminal, else a log line per interval. */
 export const auditProgress = (options: {

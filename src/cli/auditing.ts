@@ -42,7 +42,7 @@ export const auditStore = async (
     )
     return { audited, found }
   } catch (error) {
-    if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was looked at.')
+    if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
     throw error
   } finally {
     screen.bar('')

@@ -25,8 +25,8 @@ export type Command = {
   readonly words: readonly string[]
   /** One line for lists. */
   readonly summary: string
-  /** What it promises, for its `--help`. */
-  readonly about: string
+  /** What it promises, for its `--help`: short paragraphs. */
+  readonly about: readonly string[]
   readonly settings: readonly SettingName[]
   readonly examples: readonly string[]
   readonly run: (call: Call) => Promise<ExitCode>

@@ -39,13 +39,13 @@ export const openStore = (values: Values, log: Log): Store => {
 const tell = (log: Log, event: WriteEvent): void => {
   switch (event.type) {
     case 'blocked':
-      log('error', 'Elasticsearch takes no writes; waiting until it does.', { reason: event.reason })
+      log('error', 'Elasticsearch blocks writes; waiting until it accepts them.', { reason: event.reason })
       break
     case 'unblocked':
-      log('info', 'Elasticsearch takes writes again.')
+      log('info', 'Elasticsearch accepts writes again.')
       break
     case 'retry':
-      log('warn', 'A write is tried again.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
+      log('warn', 'Retrying a write.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
   }
 }
 
@@ -57,18 +57,15 @@ const authOf = (values: Values, address: Elastic) => {
   const username = values['store-user'] ?? address.user
   const password = values['store-password'] ?? address.password
   if (apiKey !== undefined && username !== undefined)
-    throw new Failure(
-      'usage',
-      'Both a user and an API key of Elasticsearch are set; only one of them may be.',
-    )
+    throw new Failure('usage', 'Both a user and an API key of Elasticsearch are set; set only one of them.')
   if (apiKey !== undefined) return { apiKey }
   if (username === undefined && password === undefined) return undefined
   if (username === undefined || password === undefined)
     throw new Failure(
       'usage',
       username === undefined
-        ? 'A password of Elasticsearch is set without a user.'
-        : `User '${username}' of Elasticsearch is set without a password.`,
+        ? 'An Elasticsearch password is set without a user.'
+        : `The Elasticsearch user '${username}' is set without a password.`,
       {
         help: 'Set --store-user (IOSTLENS_STORE_USER) and --store-password-file (IOSTLENS_STORE_PASSWORD, IOSTLENS_STORE_PASSWORD_FILE).',
       },
@@ -83,9 +80,9 @@ export const requireUsable = async (store: Store): Promise<void> => {
   if (first !== undefined)
     throw new Failure(
       'conflict',
-      `${store.name}: ${first.name} is not as this version makes it${different.length > 1 ? `, and ${different.length - 1} more` : ''}: ${first.detail}.`,
+      `${store.name}: ${first.name} does not match this version${different.length > 1 ? `, and ${different.length - 1} more` : ''}: ${first.detail}.`,
       {
-        help: "Run 'iostlens indices check' for all differences; then 'iostlens indices migrate', or use the version that made it.",
+        help: "'iostlens indices check' lists all differences. Run 'iostlens indices migrate', or use the version that created the store.",
       },
     )
 }
@@ -94,7 +91,7 @@ export const requireUsable = async (store: Store): Promise<void> => {
 const tellOfBlock = (log: Log, event: BlockEvent): void => {
   switch (event.type) {
     case 'lost_bytes':
-      log('warn', "The node's JSON lost bytes of receipts; they are proved by the raw block.", {
+      log('warn', "The node's JSON lost bytes of receipts; the receipts are proved by the raw block.", {
         height: event.height,
         receipts: event.receipts,
       })
@@ -102,7 +99,7 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
     case 'no_raw':
       log(
         'warn',
-        'The node does not give a raw block; the texts of transactions near the head are not proved.',
+        'The node does not return a raw block; the text of transactions near the head is not proved.',
         {
           height: event.height,
           reason: event.reason,
@@ -130,10 +127,10 @@ export const connectNode = (values: Values, log: Log): Node | undefined =>
 const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
   switch (type) {
     case 'silent':
-      log('warn', 'A node does not answer; it is left aside until it does.', { node, reason: detail })
+      log('warn', 'A node does not answer; it is not used until it does.', { node, reason: detail })
       break
     case 'foreign':
-      log('error', 'A node is of another chain than the store; it is not used.', { node, reason: detail })
+      log('error', 'A node serves another chain than the store; it is not used.', { node, reason: detail })
       break
     case 'heard':
       log('info', 'A node answers.', { node, at: detail })

@@ -7,9 +7,10 @@ import { environmentName, settingNames, type Values } from './settings.ts'
 export const config: Command = {
   name: 'config',
   words: [],
-  summary: 'every setting, its value, where it came from (secrets masked)',
-  about:
-    'Prints every setting with its flag, its environment variable, its value and where the value came from. Secrets are shown as ***.',
+  summary: 'print every setting, its value and its source; secrets are masked',
+  about: [
+    'Prints every setting with its flag, its environment variable, its value and the source of the value. Secrets are printed as ***.',
+  ],
   settings: settingNames,
   examples: ['iostlens config', 'IOSTLENS_LISTEN=0.0.0.0:80 iostlens config --log-level debug'],
   run: async call => {

@@ -55,12 +55,16 @@ test.each([
   [blockId(0), undefined, 'block 0 is missing'],
   [blockId(200), undefined, 'block 200 is missing'],
   [blockId(LAST), undefined, 'block 450 is missing'],
-  [blockId(3), { height: 4 }, 'block 3 says it is 4'],
-  [blockId(200), { parent_hash: 'x' }, 'block 200 has the parent x, block 199 is hash199'],
-  [blockId(LAST), { hash: 'x' }, 'block 450 is x, published is hash450'],
-  [blockId(7), { tx_count: 3 }, 'block 7 has 2 of 3 hashes'],
+  [blockId(3), { height: 4 }, 'block 3 is stored as block 4'],
+  [blockId(200), { parent_hash: 'x' }, 'block 200 has the parent hash x, but block 199 has the hash hash199'],
+  [blockId(LAST), { hash: 'x' }, 'block 450 has the hash x, but hash450 is published'],
+  [blockId(7), { tx_count: 3 }, 'block 7 has 2 of 3 transaction hashes'],
   [transactionId(9, 1), undefined, `transaction ${transactionId(9, 1)} (tx9) is missing`],
-  [transactionId(9, 1), { hash: 'x' }, `transaction ${transactionId(9, 1)} is x, its block says tx9`],
+  [
+    transactionId(9, 1),
+    { hash: 'x' },
+    `transaction ${transactionId(9, 1)} has the hash x, but its block names tx9`,
+  ],
 ] as const)('continuity: %s changed to %p is found', async (id, doc, problem) => {
   expect((await look(new Map([[id, doc]]))).problems).toEqual([problem])
 })

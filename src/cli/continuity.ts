@@ -90,14 +90,16 @@ const problemOf = (
   published: Published,
 ): string | undefined => {
   if (doc === undefined) return `block ${height} is missing`
-  if (doc.height !== height) return `block ${height} says it is ${doc.height}`
+  if (doc.height !== height) return `block ${height} is stored as block ${doc.height}`
   const parent = previous?.height === height - 1 ? previous.hash : undefined
   if (parent !== undefined && doc.parent_hash !== parent)
-    return `block ${height} has the parent ${doc.parent_hash}, block ${height - 1} is ${parent}`
+    return `block ${height} has the parent hash ${doc.parent_hash}, but block ${height - 1} has the hash ${parent}`
   if (height === published.height && doc.hash !== published.hash)
-    return `block ${height} is ${doc.hash}, published is ${published.hash}`
+    return `block ${height} has the hash ${doc.hash}, but ${published.hash} is published`
   const hashes = hashesOf(doc).length
-  return hashes === doc.tx_count ? undefined : `block ${height} has ${hashes} of ${doc.tx_count} hashes`
+  return hashes === doc.tx_count
+    ? undefined
+    : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
 }
 
 const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
@@ -122,7 +124,8 @@ const lookAtTransactions = async (
     for (const [index, { id, hash }] of part.entries()) {
       const doc = found[index]
       if (doc === undefined) problems.push(`transaction ${id} (${hash}) is missing`)
-      else if (doc.hash !== hash) problems.push(`transaction ${id} is ${doc.hash}, its block says ${hash}`)
+      else if (doc.hash !== hash)
+        problems.push(`transaction ${id} has the hash ${doc.hash}, but its block names ${hash}`)
     }
   }
   return { count: expected.length, problems }

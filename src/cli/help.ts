@@ -8,16 +8,20 @@ const WIDTH = 100
 export const globalHelp = (commands: readonly Command[]): string => {
   const rows = commands.map(command => [synopsis(command), command.summary] as const)
   return [
-    'iostlens answers questions about the IOST blockchain from blocks it has loaded.',
+    'iostlens loads the IOST blockchain from a node and serves queries about it.',
     '',
     'usage: iostlens COMMAND [--flag VALUE …]',
     '',
     ...table(rows),
     '',
+    "'iostlens COMMAND --help' explains a command and its flags.",
     ...wrapped(
-      "'iostlens COMMAND --help' tells more. Every flag --some-name has an environment variable IOSTLENS_SOME_NAME; the flag wins. Exit codes: 0 fine, 1 our fault, 2 bad usage, 3 a difference found, 75 try again.",
+      'Every flag --some-name can also be set as the environment variable IOSTLENS_SOME_NAME; the flag takes precedence.',
       '',
     ),
+    '',
+    'Exit codes: 0 success, 1 internal error, 2 usage error, 3 inconsistency found,',
+    '            75 temporary failure, try again',
   ].join('\n')
 }
 
@@ -28,7 +32,7 @@ export const familyHelp = (first: string, members: readonly Command[]): string =
     '',
     ...table(members.map(command => [synopsis(command), command.summary] as const)),
     '',
-    `'iostlens ${first} COMMAND --help' tells more.`,
+    `'iostlens ${first} COMMAND --help' explains a command and its flags.`,
   ].join('\n')
 
 /** `iostlens COMMAND --help`. */
@@ -36,10 +40,10 @@ export const commandHelp = (command: Command): string =>
   [
     `usage: iostlens ${synopsis(command)}${command.settings.length === 0 ? '' : ' [--flag VALUE …]'}`,
     '',
-    ...wrapped(command.about, ''),
+    ...command.about.flatMap((paragraph, at) => [...(at === 0 ? [] : ['']), ...wrapped(paragraph, '')]),
     ...(command.settings.length === 0
       ? []
-      : ['', 'Flags, each with its environment variable:', ...command.settings.flatMap(settingHelp)]),
+      : ['', 'Flags and their environment variables:', ...command.settings.flatMap(settingHelp)]),
     '',
     'Examples:',
     ...command.examples.map(example => `  ${example}`),

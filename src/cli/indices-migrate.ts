@@ -15,9 +15,16 @@ import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
 export const indicesMigrate: Command = {
   name: 'indices migrate',
   words: [],
-  summary: 'bring a store that another version made to this one, while it is served',
-  about:
-    "Builds new indices beside those that are served, verifies them and swaps all aliases at one moment; until then, and whenever it is stopped or killed, what is served stays as it was. There must be room for both. Where only mappings differ, the changed indices are copied and every document is compared; a loader must be stopped first, and none can start meanwhile. Where documents differ, all are derived anew, from the stored blocks or from --node, and audited as 'iostlens verify' does; a loader may go on until that is done and must then be stopped. Running it again goes on: copies that were compared are kept while nothing was written to their source, what was derived is continued. Services that run go on meanwhile; those of this version change over by themselves, those of another one stay at the last height they could read until they are started anew. API keys are kept. The replaced indices stay, for those services, until it is run (again) with --delete-old. The embedded store is always derived anew, into a file beside it, and replaced in one transaction; keep a copy of the file for a way back. With --dry-run it only tells what would be done, with code 3 when that is anything.",
+  summary: 'bring a store of another version up to this one while it is served',
+  about: [
+    'Brings a store that another version made up to this version. It builds new indices beside the old ones, verifies them, and then swaps all aliases at once. Until then the old data is served, even if the command is stopped or killed; run it again to continue. There must be disk space for both.',
+    'If only mappings differ, the changed indices are copied and every document is compared. Stop the loader first; no loader can start during the copy. A copy that was compared before is kept if its source was not written to since.',
+    "If documents differ, all of them are derived again, from the stored blocks or from --node, and audited as with 'iostlens verify'. A loader may run until that is done and must then be stopped.",
+    'Running services of this version switch to the new indices by themselves. Services of another version stay at the last height they could read until they are restarted. API keys are kept.',
+    'The old indices remain for these services. Run the command with --delete-old to delete them.',
+    'The embedded store is always derived again, into a file beside it, and replaced in one transaction. Keep a copy of the file if you may want to go back.',
+    '--dry-run only prints what would be done, and ends with exit code 3 if there is anything to do.',
+  ],
   settings: [...NODE, ...STORE, ...LOADING, 'sample', 'dry-run', 'delete-old', ...LOGGING],
   examples: [
     'iostlens indices migrate --dry-run --store http://127.0.0.1:9200/iostlens',
@@ -33,19 +40,23 @@ export const indicesMigrate: Command = {
       if (values['dry-run']) return told(call, plan)
       if (plan.way === 'none') {
         await store.migrating.settle()
-        out(`${store.name} is as this version makes it.`)
+        out(`${store.name} matches this version; there is nothing to migrate.`)
       } else {
         if (plan.way === 'copy') await copied(call, store)
         else if (!(await derived(call, store))) return 3
-        out(`${store.name} is served from what was built.`)
+        out(`${store.name} now serves the new data.`)
       }
       await removed(call, store)
       return 0
     } catch (error) {
       if (signal.aborted)
-        throw new Failure('deadline', `Stopped before its end; ${store.name} is served as it was.`, {
-          help: 'Run it again to go on.',
-        })
+        throw new Failure(
+          'deadline',
+          `Stopped before the migration was complete; ${store.name} still serves the old data.`,
+          {
+            help: 'Run it again to continue.',
+          },
+        )
       throw error
     } finally {
       screen.bar('')
@@ -55,16 +66,16 @@ export const indicesMigrate: Command = {
 }
 
 const WAYS = {
-  none: 'Nothing would be done.',
+  none: 'There is nothing to do.',
   copy: 'The indices above would be copied, compared and replaced.',
-  derive: 'Everything would be derived anew, audited and replaced.',
+  derive: 'Everything would be derived again, audited and replaced.',
 } as const
 
 const told = (
   { out, values }: Call,
   { way, leftovers }: Awaited<ReturnType<Store['migrating']['plan']>>,
 ): 0 | 3 => {
-  for (const name of leftovers) out(`${name}: nobody is served from it`)
+  for (const name of leftovers) out(`${name}: replaced, no longer served`)
   out(WAYS[way])
   return way === 'none' && (leftovers.length === 0 || !values['delete-old']) ? 0 : 3
 }
@@ -76,7 +87,7 @@ const copied = async ({ out, screen, log, signal }: Call, store: Store): Promise
   let lastLine = performance.now()
   const onProgress = ({ name, state, documents, at, of }: CopyProgress): void => {
     const place = `${at} of ${of}`
-    if (state === 'kept') out(`${name}: was copied before, ${place}`)
+    if (state === 'kept') out(`${name}: copied before, ${place}`)
     else if (state === 'copied') out(`${name}: ${documents} documents copied and compared, ${place}`)
     else if (screen.isTerminal) screen.bar(`${state} ${name}: ${documents}  ${place}`)
     else if (performance.now() - lastLine >= INTERVAL_MS) {
@@ -113,8 +124,8 @@ const derived = async (call: Call, store: Store): Promise<boolean> => {
           const whole = complete && found.count === 0
           out(
             whole
-              ? `What was derived is whole at block ${at.height}.`
-              : `What was derived is NOT WHOLE, ${found.count} differences; ${store.name} is served as it was.`,
+              ? `The new data is whole at block ${at.height}.`
+              : `The new data is NOT WHOLE, ${found.count} differences; ${store.name} still serves the old data.`,
           )
           return whole
         },
@@ -130,11 +141,11 @@ const derived = async (call: Call, store: Store): Promise<boolean> => {
 /** With --delete-old removes what nobody is served from, else says how. */
 const removed = async ({ values, out }: Call, store: Store): Promise<void> => {
   if (values['delete-old']) {
-    for (const name of await store.migrating.removeLeftovers()) out(`${name}: removed`)
+    for (const name of await store.migrating.removeLeftovers()) out(`${name}: deleted`)
     return
   }
   const { leftovers } = await store.migrating.plan()
   if (leftovers.length === 0) return
-  out(`${leftovers.length} indices are left that nobody is served from, such as ${leftovers[0]}.`)
-  out("Once no service of the earlier version runs: 'iostlens indices migrate --delete-old' removes them.")
+  out(`${leftovers.length} replaced indices are left that are no longer served, such as ${leftovers[0]}.`)
+  out("Once no service of the old version runs, delete them with 'iostlens indices migrate --delete-old'.")
 }

@@ -6,16 +6,18 @@ import { LOGGING, STORE } from './setting-groups.ts'
 export const indicesCreate: Command = {
   name: 'indices create',
   words: [],
-  summary: 'create what is missing in the store; safe to repeat',
-  about:
-    'Creates the indices (or tables) that are missing. One that exists with another mapping is left alone and ends it with code 3. Loading does this by itself, and creates further partitions of history (records-000001 and so on) as it fills them.',
+  summary: 'create the indices or tables that are missing; safe to repeat',
+  about: [
+    'Creates the indices (Elasticsearch) or tables (embedded store) that are missing. Existing ones are never changed: if one has a different mapping, the command ends with exit code 3.',
+    "'iostlens load' does this by itself. It also creates further partitions of history (records-000001 and so on) when it needs them.",
+  ],
   settings: [...STORE, 'replicas', ...LOGGING],
   examples: ['iostlens indices create --store http://127.0.0.1:9200/iostlens'],
   run: async ({ values, log, out }) => {
     const store = openStore(values, log)
     try {
       await store.create()
-      out(`All indices of ${store.name} are there.`)
+      out(`All indices of ${store.name} exist.`)
       return 0
     } finally {
       await store.close()
@@ -26,9 +28,10 @@ export const indicesCreate: Command = {
 export const indicesCheck: Command = {
   name: 'indices check',
   words: [],
-  summary: 'what differs between the store and this version; code 3 when something does',
-  about:
-    'Compares the indices (or tables) of the store with those this version makes, prints one line for each that is missing or different, and changes nothing.',
+  summary: 'compare the store with this version; exit code 3 if anything differs',
+  about: [
+    'Compares the indices (or tables) of the store with those of this version and prints one line for each that is missing or different. Changes nothing.',
+  ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices check', 'iostlens indices check --store http://127.0.0.1:9200/iostlens'],
   run: async ({ values, log, out }) => {
@@ -37,7 +40,7 @@ export const indicesCheck: Command = {
       const differences = await store.check()
       for (const { name, problem, detail } of differences) out(`${name}: ${problem}: ${detail}`)
       if (differences.length > 0) return 3
-      out(`All indices of ${store.name} are as they should be.`)
+      out(`All indices of ${store.name} match this version.`)
       return 0
     } finally {
       await store.close()
@@ -48,9 +51,11 @@ export const indicesCheck: Command = {
 export const indicesPrint: Command = {
   name: 'indices print',
   words: [],
-  summary: 'the mappings or tables this version makes, as text',
-  about:
-    'Prints what indices create would make: index names with settings and mappings as JSON for Elasticsearch (further partitions of history, -000001 and so on, are like the first), SQL for the embedded store. Asks no store.',
+  summary: 'print the mappings or tables of this version',
+  about: [
+    "Prints what 'iostlens indices create' would create: for Elasticsearch, JSON of index names with settings and mappings; for the embedded store, SQL. Does not connect to the store.",
+    'Of the partitions of history, only the first is printed; the others (-000001 and so on) are the same.',
+  ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices print --store http://127.0.0.1:9200/iostlens'],
   run: async ({ values, out }) => {
@@ -63,8 +68,10 @@ export const indicesMerge: Command = {
   name: 'indices merge',
   words: [],
   summary: 'merge finished partitions of history and make them read-only; safe to repeat',
-  about:
-    'History in Elasticsearch is split into partitions; all but the last are finished. Merges each index of these to one segment, so that it takes less room and is read faster, and makes it read-only; those that are so already are skipped. May run while the store is loaded and served, and be stopped and run again at any time. The embedded store has nothing to merge.',
+  about: [
+    'History in Elasticsearch is split into partitions; all but the last are finished. This command merges each index of a finished partition into one segment, so that it takes less space and reads faster, and makes it read-only. Indices that are merged already are skipped.',
+    'The store may be loaded and served meanwhile. The command may be stopped and run again at any time. The embedded store has nothing to merge.',
+  ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices merge --store http://127.0.0.1:9200/iostlens'],
   run: async ({ values, log, out, screen, signal }) => {
@@ -82,12 +89,12 @@ export const indicesMerge: Command = {
       out(
         count.merged + count.skipped === 0
           ? `${store.name} has no finished partition yet.`
-          : `Finished partitions of ${store.name}: ${count.merged} indices merged, ${count.skipped} were so before.`,
+          : `Finished partitions of ${store.name}: ${count.merged} indices merged, ${count.skipped} were merged before.`,
       )
       return 0
     } catch (error) {
       if (!signal.aborted) throw error
-      out('Stopped before all was merged; run it again to go on.')
+      out('Stopped before all indices were merged; run it again to continue.')
       return 75
     } finally {
       screen.bar('')

@@ -23,7 +23,7 @@ export const keepCounts = (
       isFailing = false
     } catch (error) {
       if (!isFailing)
-        log('warn', "The day's counts of keys can not be kept; a restart begins them anew.", {
+        log('warn', 'The daily request counts of keys cannot be saved; a restart resets them.', {
           file,
           reason: error instanceof Error ? error.message : String(error),
         })

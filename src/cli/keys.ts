@@ -10,9 +10,11 @@ import { LOGGING, STORE } from './setting-groups.ts'
 export const keysAdd: Command = {
   name: 'keys add',
   words: ['NAME'],
-  summary: 'make an API key; it is the last line on stdout, shown once',
-  about:
-    'Makes a random API key with a plan of its own and stores its hash. The key is the last line on stdout and is never shown again. It is valid at once, without a restart.',
+  summary: 'create an API key; the last line of the output is the key, printed only this once',
+  about: [
+    'Creates a random API key with rate limits of its own and stores its hash. The key works at once; no restart is needed.',
+    'The last line on stdout is the key. It cannot be printed again.',
+  ],
   settings: [...STORE, 'replicas', 'per-second', 'per-day', 'expires', ...LOGGING],
   examples: ['iostlens keys add wallet', 'iostlens keys add wallet --per-second 50 --expires 90d'],
   run: async ({ values, words: [name = ''], log, out }) => {
@@ -28,7 +30,9 @@ export const keysAdd: Command = {
       await store.keys.add(stored)
       const until = stored.expires === undefined ? 'until it is revoked' : `until ${timeText(stored.expires)}`
       out(`Key ${stored.id} of ${shown(name)} in ${store.name}`)
-      out(`${plan.perSecond} requests a second, ${plan.perDay} a day, valid ${until}. Shown this once:`)
+      out(
+        `${plan.perSecond} requests per second, ${plan.perDay} per day, valid ${until}. The key is printed only this once:`,
+      )
       out(key)
       return 0
     } finally {
@@ -40,8 +44,8 @@ export const keysAdd: Command = {
 export const keysList: Command = {
   name: 'keys list',
   words: [],
-  summary: 'all keys with their plans; never the keys themselves',
-  about: 'Prints every key, revoked and expired ones too: id, name, plan, times and state.',
+  summary: 'list all API keys with their limits; never the keys themselves',
+  about: ['Prints every key, including revoked and expired ones: id, name, limits, times and state.'],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens keys list'],
   run: async ({ values, log, out }) => {
@@ -61,8 +65,10 @@ export const keysList: Command = {
 export const keysRevoke: Command = {
   name: 'keys revoke',
   words: ['ID'],
-  summary: 'end a key at once, without a restart',
-  about: 'Revokes a key by its id, as the list shows it. Running services heed it within a second or so.',
+  summary: 'revoke an API key; no restart is needed',
+  about: [
+    "Revokes the key with this id; 'iostlens keys list' prints the ids. Running services reject the key after about a second.",
+  ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens keys revoke 3f9a1c20de'],
   run: async ({ values, words: [id = ''], log, out }) => {
@@ -70,8 +76,8 @@ export const keysRevoke: Command = {
     try {
       await requireUsable(store)
       if (!(await store.keys.revoke(id, Date.now())))
-        throw new Failure('not_found', `No key has the id ${shown(id)}.`, {
-          help: "'iostlens keys list' shows the ids.",
+        throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
+          help: "'iostlens keys list' prints the ids.",
         })
       out(`Revoked key ${id}.`)
       return 0

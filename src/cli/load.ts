@@ -10,9 +10,12 @@ import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
 export const load: Command = {
   name: 'load',
   words: [],
-  summary: 'load a node into the store and follow it; --once ends at the last irreversible block',
-  about:
-    'Loads irreversible blocks from a node into the store, from where the last load ended, and follows the chain until it is stopped. With --once it ends at the last irreversible block, with --to at that height. What a node or store may mend is waited for, and nothing is skipped: a node out of reach, one that lags, a block that can not be right. With --once that ends with code 75 when nothing was loaded for --wait. What can not mend itself ends it at once: a host that does not exist (2), a store of another chain or version (3), another loader (75).',
+  summary: 'load blocks from a node and follow the chain',
+  about: [
+    'Loads irreversible blocks from a node into the store, starting after the last loaded block, and then follows the chain until it is stopped. --once ends at the last irreversible block, --to HEIGHT at that block.',
+    'No block is ever skipped. Loading waits and retries as long as the problem may pass: the node is unreachable or behind, or it sends a block that fails a check. With --once it gives up with exit code 75 when nothing was loaded for --wait.',
+    'Other problems end it at once: the host does not exist (2), the store is of another chain or version (3), another loader is running (75).',
+  ],
   settings: [...NODE, ...STORE, ...LOADING, 'to', 'once', 'wait', ...LOGGING],
   examples: [
     'iostlens load --node http://127.0.0.1:30001 --once',
@@ -50,6 +53,6 @@ export const load: Command = {
 }
 
 export const noNode = (command: string): Failure =>
-  new Failure('usage', `'${command}' needs a node.`, {
-    help: 'Give one with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
+  new Failure('usage', `Command '${command}' needs a node.`, {
+    help: 'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
   })

@@ -42,14 +42,14 @@ test('parseArguments: secrets come by file, shared ones also as they are', () =>
   expect(parse('--test-key', 'abcd').flags).toEqual(new Map([['test-key', { text: 'abcd', file: false }]]))
   expect(parse('--test-key-file', 'f').flags).toEqual(new Map([['test-key', { text: 'f', file: true }]]))
   expect(messageOf('--store-password', 'x')).toBe(
-    'A secret can not be given as --store-password; use --store-password-file PATH.',
+    'A secret cannot be given as --store-password, since process lists would contain it; use --store-password-file PATH.',
   )
 })
 
 test.each([
-  [['--nod', 'x'], "Flag '--nod' is not known; the nearest one is '--node'."],
-  [['-n', 'x'], "Flag '--n' is not known; the nearest one is '--to'."],
-  [['--listen', 'a:1'], "Flag --listen is not one of 'load'."],
+  [['--nod', 'x'], "Unknown flag '--nod'; the nearest one is '--node'."],
+  [['-n', 'x'], "Unknown flag '--n'; the nearest one is '--to'."],
+  [['--listen', 'a:1'], "Command 'load' does not have the flag --listen."],
   [['--to', '1', '--to=2'], 'Flag --to is given twice.'],
   [['--test-key=abcd', '--test-key-file=f'], 'Flag --test-key is given twice.'],
   [['--node'], 'Flag --node needs a value: URL[,URL].'],

@@ -76,15 +76,18 @@ const unknownFlag = (command: string, written: string, own: readonly string[]): 
   const bare = written.replace(/^-+/, '')
   const elsewhere = settingNames.find(name => flagsOf(name).includes(bare))
   if (elsewhere !== undefined)
-    return new Failure('usage', `Flag --${bare} is not one of '${command}'.`, {
+    return new Failure('usage', `Command '${command}' does not have the flag --${bare}.`, {
       help: `'iostlens ${command} --help' lists its flags.`,
     })
   const priv = settingNames.find(name => name === bare)
   if (priv !== undefined)
-    return new Failure('usage', `A secret can not be given as --${bare}; use --${bare}-file PATH.`)
+    return new Failure(
+      'usage',
+      `A secret cannot be given as --${bare}, since process lists would contain it; use --${bare}-file PATH.`,
+    )
   return new Failure(
     'usage',
-    `Flag ${shown(`--${bare}`)} is not known; the nearest one is '--${nearest(bare, [...own, 'help']) ?? 'help'}'.`,
+    `Unknown flag ${shown(`--${bare}`)}; the nearest one is '--${nearest(bare, [...own, 'help']) ?? 'help'}'.`,
     { help: `'iostlens ${command} --help' lists the flags.` },
   )
 }

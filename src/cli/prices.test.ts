@@ -8,8 +8,8 @@ test('parsePrices: keeps every digit, of numbers too', () => {
 })
 
 test.each([
-  ['[]', 'it is not a JSON object'],
-  ['{"usd":1,"cny":1,"time":"2026-11-21T08:00:00Z"}', 'it has no rank'],
+  ['[]', 'the text is not a JSON object'],
+  ['{"usd":1,"cny":1,"time":"2026-11-21T08:00:00Z"}', 'field rank is missing'],
   ['{"usd":"1e-3","cny":1,"rank":1,"time":"2026-11-21T08:00:00Z"}', 'usd 1e-3 is not a decimal number'],
   ['{"usd":-1,"cny":1,"rank":1,"time":"2026-11-21T08:00:00Z"}', 'usd -1 is not a decimal number'],
   ['{"usd":1,"cny":1,"rank":0,"time":"2026-11-21T08:00:00Z"}', 'rank 0 is not a whole number from 1'],

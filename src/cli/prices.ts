@@ -27,9 +27,9 @@ const decimal = (name: string, text: string): string => {
 
 const fieldText = (json: ExactJson, name: string): string => {
   if (typeof json !== 'object' || json === null || Array.isArray(json) || json instanceof Exact)
-    throw new TypeError('it is not a JSON object')
+    throw new TypeError('the text is not a JSON object')
   const value = (json as Readonly<Record<string, ExactJson>>)[name]
   if (value instanceof Exact) return value.text
   if (typeof value === 'string' || typeof value === 'number') return String(value)
-  throw new TypeError(`it has no ${name}`)
+  throw new TypeError(`field ${name} is missing`)
 }

@@ -50,14 +50,14 @@ test('parseProfiles: no profiles are none', () => {
 })
 
 test.each([
-  ['', 'it is empty'],
+  ['', 'the text is empty'],
   ['[1]', 'a profile is not an object'],
   ['[{"alias":"x"}]', 'a profile has no producer'],
   ['[{"producer":"a","name":"x"}]', "'name' is not a field of a profile"],
-  ['[{"producer":"a","alias":1}]', "'alias' of a profile is not text"],
-  ['[{"producer":"a","social_media":{"x":1}}]', "'social_media.x' of a profile is not text"],
+  ['[{"producer":"a","alias":1}]', "'alias' of a profile is not a string"],
+  ['[{"producer":"a","social_media":{"x":1}}]', "'social_media.x' of a profile is not a string"],
   ['producer,alias\na,b\na,c', 'producer a is given twice'],
-  ['producer,alias\na', 'a line has 1 cells, the header 2'],
+  ['producer,alias\na', 'a line has 1 cells, but the header has 2'],
   ['producer,alias\na,"b"c', 'a quote is out of place'],
 ])('parseProfiles: refuses %p', (text, message) => {
   expect(() => parseProfiles(text)).toThrow(message)

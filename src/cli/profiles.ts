@@ -56,7 +56,7 @@ const profileOf = (row: Row): Profile => {
 
 const jsonRows = (text: string): readonly Row[] => {
   const rows: unknown = JSON.parse(text)
-  if (!Array.isArray(rows)) throw new TypeError('it is not an array')
+  if (!Array.isArray(rows)) throw new TypeError('the text is not an array')
   return rows.map((row: unknown) => {
     if (typeof row !== 'object' || row === null) throw new TypeError('a profile is not an object')
     return new Map(Object.entries(row).flatMap(([name, value]) => fields(name, value)))
@@ -66,19 +66,19 @@ const jsonRows = (text: string): readonly Row[] => {
 const fields = (name: string, value: unknown): readonly (readonly [string, string])[] => {
   if (typeof value === 'string') return [[name, value]]
   if (name !== 'social_media' || typeof value !== 'object' || value === null)
-    throw new TypeError(`'${name}' of a profile is not text`)
+    throw new TypeError(`'${name}' of a profile is not a string`)
   return Object.entries(value).flatMap(([part, link]) => {
-    if (typeof link !== 'string') throw new TypeError(`'${SOCIAL}${part}' of a profile is not text`)
+    if (typeof link !== 'string') throw new TypeError(`'${SOCIAL}${part}' of a profile is not a string`)
     return [[`${SOCIAL}${part}`, link] as const]
   })
 }
 
 const csvRows = (text: string): readonly Row[] => {
   const [header, ...lines] = csvLines(text.replace(/^\ufeff/, ''))
-  if (header === undefined) throw new TypeError('it is empty')
+  if (header === undefined) throw new TypeError('the text is empty')
   return lines.map(cells => {
     if (cells.length !== header.length)
-      throw new TypeError(`a line has ${cells.length} cells, the header ${header.length}`)
+      throw new TypeError(`a line has ${cells.length} cells, but the header has ${header.length}`)
     return new Map(header.map((name, at) => [name.trim(), cells[at] ?? ''] as const))
   })
 }

@@ -11,7 +11,7 @@ const published = (height: number, proved?: Proved) => ({
 })
 
 test('provedLines: a store of an earlier version has no record', () => {
-  expect(provedLines(published(9))).toEqual(['blocks 0 to 9: not recorded, linked at best'])
+  expect(provedLines(published(9))).toEqual(['blocks 0 to 9: not recorded, at best linked'])
   expect(provedJson(published(9))).toEqual({
     ranges: [{ from: 0, to: 9, level: 'not recorded', agreed: false }],
     lost_receipts: 0,
@@ -28,10 +28,10 @@ test('provedLines: every block up to the published one is told of, and none beyo
     formerKeys: [],
   }
   expect(provedLines(published(9, proved))).toEqual([
-    'blocks 0 to 4: not recorded, linked at best',
+    'blocks 0 to 4: not recorded, at best linked',
     'block 5: signed',
     'blocks 6 to 9: whole, and other nodes agreed',
-    "3 receipts by their raw form: the node's JSON had lost bytes of them",
+    "3 receipts by the raw block, since the node's JSON had lost bytes",
   ])
   expect(provedJson(published(30, proved)).ranges.at(-1)).toEqual({
     from: 21,

@@ -23,10 +23,10 @@ export const provedLines = (published: Published): readonly string[] => {
   return [
     ...stretchesOf(published).map(({ from, to, level, agreed }) => {
       const blocks = from === to ? `block ${from}` : `blocks ${from} to ${to}`
-      const how = level ?? 'not recorded, linked at best'
+      const how = level ?? 'not recorded, at best linked'
       return `${blocks}: ${how}${agreed === true ? ', and other nodes agreed' : ''}`
     }),
-    ...(lost === 0 ? [] : [`${lost} receipts by their raw form: the node's JSON had lost bytes of them`]),
+    ...(lost === 0 ? [] : [`${lost} receipts by the raw block, since the node's JSON had lost bytes`]),
   ]
 }
 

@@ -48,10 +48,10 @@ test('readSettings: every default keeps its own rule', () => {
 
 test('readSettings: an unknown variable is refused with the nearest name', () => {
   expect(messageOf(() => readSettings(none, { IOSTLENS_LISTN: '1' }))).toBe(
-    "Environment variable 'IOSTLENS_LISTN' is not known; the nearest one is 'IOSTLENS_LISTEN'.",
+    "Unknown environment variable 'IOSTLENS_LISTN'; the nearest one is 'IOSTLENS_LISTEN'.",
   )
   expect(messageOf(() => readSettings(none, { IOSTLENS_STORE_PASSWORD_FILES: 'x' }))).toBe(
-    "Environment variable 'IOSTLENS_STORE_PASSWORD_FILES' is not known; the nearest one is 'IOSTLENS_STORE_PASSWORD_FILE'.",
+    "Unknown environment variable 'IOSTLENS_STORE_PASSWORD_FILES'; the nearest one is 'IOSTLENS_STORE_PASSWORD_FILE'.",
   )
 })
 
@@ -96,14 +96,14 @@ test('readSettings: secrets come from a file without its last line end, and are 
 
 test('readSettings: a secret that breaks its rule is not repeated', () => {
   expect(messageOf(() => readSettings(none, { IOSTLENS_STORE_PASSWORD: 'hunter2\nx' }))).toBe(
-    'IOSTLENS_STORE_PASSWORD is a secret that does not fit; it must be text without line breaks or other control characters.',
+    'IOSTLENS_STORE_PASSWORD is not a valid secret; it must be text without line breaks or other control characters.',
   )
 })
 
 test('readSettings: a secret given twice, or in a file that is not there, is refused', () => {
   const twice = { IOSTLENS_STORE_PASSWORD: 'a', IOSTLENS_STORE_PASSWORD_FILE: 'b' }
   expect(messageOf(() => readSettings(none, twice))).toBe(
-    'IOSTLENS_STORE_PASSWORD and IOSTLENS_STORE_PASSWORD_FILE are both set; only one of them may be.',
+    'IOSTLENS_STORE_PASSWORD and IOSTLENS_STORE_PASSWORD_FILE are both set; set only one of them.',
   )
   expect(messageOf(() => readSettings(flag('test-key', join(folder, 'no'), true), {}))).toContain(
     "--test-key-file names '",

@@ -34,7 +34,7 @@ export const readSettings = (flags: FlagTexts, environment: Environment): Resolv
     if (text !== undefined && value === undefined)
       throw new Failure(
         'usage',
-        `${found?.label ?? name} is ${secret === undefined ? shown(withoutSecrets(text)) : 'a secret that does not fit'}; it must be ${reader.rule}.`,
+        `${found?.label ?? name} is ${secret === undefined ? shown(withoutSecrets(text)) : 'not a valid secret'}; it must be ${reader.rule}.`,
       )
     values[name] = value
     origins.set(name, found?.origin ?? 'default')
@@ -54,7 +54,7 @@ const find = (name: SettingName, flags: FlagTexts, environment: Environment): Fo
   const text = environment[variable] ?? ''
   const file = environment[`${variable}_FILE`] ?? ''
   if (text !== '' && file !== '')
-    throw new Failure('usage', `${variable} and ${variable}_FILE are both set; only one of them may be.`)
+    throw new Failure('usage', `${variable} and ${variable}_FILE are both set; set only one of them.`)
   if (file !== '') return fromFile(`${variable}_FILE`, file)
   return text === '' ? undefined : { text, origin: 'environment', label: variable }
 }
@@ -66,7 +66,7 @@ const fromFile = (label: string, path: string): Found => {
     return { text, origin: `file ${path}`, label }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Failure('usage', `${label} names ${shown(path)}, which can not be read: ${reason}.`, { cause })
+    throw new Failure('usage', `${label} names ${shown(path)}, which cannot be read: ${reason}.`, { cause })
   }
 }
 
@@ -80,7 +80,7 @@ const refuseUnknown = (environment: Environment): void => {
     if (name.startsWith('IOSTLENS_') && !known.includes(name))
       throw new Failure(
         'usage',
-        `Environment variable ${shown(name)} is not known; the nearest one is '${nearest(name, known) ?? ''}'.`,
+        `Unknown environment variable ${shown(name)}; the nearest one is '${nearest(name, known) ?? ''}'.`,
         { help: "'iostlens config' prints every setting." },
       )
 }

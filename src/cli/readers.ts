@@ -86,7 +86,7 @@ export const address: Reader<Address> = {
 }
 
 export const nodeUrls: Reader<readonly string[]> = {
-  rule: 'one or several http:// or https:// URLs with commas between, without query or fragment',
+  rule: 'one or more http:// or https:// URLs, comma-separated, without query or fragment',
   read: text => {
     const urls = text.split(',').map(part => httpUrl(part.trim()))
     return urls.every(url => url !== undefined) ? urls.map(url => url.href.replace(/\/$/, '')) : undefined

@@ -12,9 +12,14 @@ import { LOGGING, NODE, STORE } from './setting-groups.ts'
 export const repair: Command = {
   name: 'repair',
   words: [],
-  summary: 'rewrite exactly what verify finds; --dry-run tells it first',
-  about:
-    "First the end of the store: where its last blocks are not the node's, as many batches are taken back as it takes, from what is kept of the last hours; where that does not reach, everything is derived anew up to the last block that both have, and nobody reads the store meanwhile. Where only what it says of its end or of its chain is wrong, that is put right. When that was all, the rest is not looked at: 'iostlens verify' does. Else it finds what 'iostlens verify' finds and rewrites or removes exactly the documents that differ from the replay; API keys are never touched. Blocks and transactions that are lost or wrong come from --node; without one nothing is written when there are any. The text of an action is covered by no hash that can be made anew: where it was changed, only a --sample that has its block puts it right; without one the rows are made to agree with it. Refuses while a loader holds the store. May be killed and started again. With --dry-run it only tells what it would do, and holds nothing. Ends with 0 when all it found is right again, with 3 when something is left (or would be written).",
+  summary: 'audit like verify and rewrite only what differs; --dry-run writes nothing',
+  about: [
+    "First compares the end of the store with --node. If the last blocks are not the node's, their batches are undone, with the undo data of the last hours. If that data does not reach back far enough, everything is derived again up to the last common block, and the store cannot be read meanwhile. A wrong record of the store's last block or of its chain is corrected. If this step changed anything, the command ends here; 'iostlens verify' checks the rest.",
+    "Otherwise the store is audited as with 'iostlens verify', and exactly the documents that differ are rewritten or removed. API keys are never touched. Lost or wrong blocks and transactions are taken from --node; if there are any, nothing is written without it.",
+    'The text of an action is covered by no hash that can be recomputed. A changed text is corrected only if its block is in the --sample; otherwise the rows are rewritten to agree with the text.',
+    'The command refuses to run while a loader is running. It may be killed and started again. --dry-run only prints what would be done, and does not lock the store.',
+    'Ends with exit code 0 if everything that was found is repaired, and with 3 if anything is left (or would be written).',
+  ],
   settings: [...NODE, ...STORE, 'lease', 'sample', 'dry-run', 'json', ...LOGGING],
   examples: [
     'iostlens repair --dry-run --node http://127.0.0.1:30001',
@@ -64,9 +69,9 @@ const held = async (store: Store, call: Call): Promise<Held> => {
 const tellAligned = ({ values, out }: Call, store: Store, { way, end, from }: Aligned): 0 => {
   const text =
     way === 'back'
-      ? `batches were taken back from block ${from}`
-      : 'what the store says of its end and its chain was put right'
-  const rest = "no document was looked at: 'iostlens verify' does that"
+      ? `the batches from block ${from} on were undone`
+      : 'the record of the last block and the chain was corrected'
+  const rest = "no document was checked, run 'iostlens verify' to check the rest"
   if (values.json)
     out(
       writeJson({
@@ -96,9 +101,9 @@ const tellAudited = ({ values, out }: Call, store: Store, outcome: Outcome): 0 |
 const leftOf = ({ audited, found }: Outcome): number => (audited.complete ? found.beyondRepair : found.count)
 
 const endOf = ({ audited, found }: Outcome, dryRun: boolean, left: number): string => {
-  if (found.count === 0) return 'whole, nothing to do'
+  if (found.count === 0) return 'whole, nothing to repair'
   if (!audited.complete) return 'nothing was written'
   return dryRun
-    ? `${found.count} differences would be put right, nothing was written`
-    : `${found.count - left} differences were put right, ${left} are left`
+    ? `${found.count} differences would be repaired, nothing was written`
+    : `${found.count - left} differences were repaired, ${left} are left`
 }

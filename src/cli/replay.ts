@@ -11,8 +11,10 @@ const NODE_ADDRESS = { host: '127.0.0.1', port: 30_001 }
 export const replay: Command = {
   name: 'replay',
   words: ['DIR'],
-  summary: 'a recorded chain as a node',
-  about: `Serves a recorded chain (a folder with blocks.ndjson.gz and rpc.ndjson.gz) with the RPC of a real node, up to its last block or --to. Listens on ${NODE_ADDRESS.host}:${NODE_ADDRESS.port} unless --listen says otherwise. The only line on stdout is its URL.`,
+  summary: 'serve a recorded chain as a node',
+  about: [
+    `Serves a recorded chain (a folder with blocks.ndjson.gz and rpc.ndjson.gz) through the RPC interface of a node, up to its last block or --to. Listens on ${NODE_ADDRESS.host}:${NODE_ADDRESS.port} unless --listen is given. The only line on stdout is the URL.`,
+  ],
   settings: ['listen', 'to', ...LOGGING],
   examples: [
     'iostlens replay test/chain/devnet',

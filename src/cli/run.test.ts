@@ -44,6 +44,13 @@ test.each(commands.map(({ name }) => name))(
   },
 )
 
+test('run: no line of a help text is wider than 100 characters', async () => {
+  const names = ['', 'keys', 'indices', ...commands.map(({ name }) => name)]
+  const texts = await Promise.all(names.map(name => outcome([...name.split(' ').filter(Boolean), '--help'])))
+  const lines = texts.flatMap(({ out }) => out.split('\n'))
+  expect(lines.filter(line => line.length > 100)).toEqual([])
+})
+
 test('run: every setting belongs to a command', () => {
   const used = new Set(commands.filter(({ name }) => name !== 'config').flatMap(({ settings }) => settings))
   expect(settingNames.filter(name => !used.has(name))).toEqual([])
@@ -51,28 +58,40 @@ test('run: every setting belongs to a command', () => {
 
 test.each([
   [[], 'No command is given.', "'iostlens --help' lists the commands."],
+  [['srve'], "Unknown command 'srve'; the nearest one is 'serve'.", "'iostlens --help' lists the commands."],
   [
-    ['srve'],
-    "Command 'srve' is not known; the nearest one is 'serve'.",
-    "'iostlens --help' lists the commands.",
+    ['keys'],
+    "'keys' must be followed by one of: add, list, revoke.",
+    "'iostlens keys --help' explains the command.",
   ],
-  [['keys'], "'keys' needs one of: add, list, revoke.", "'iostlens keys --help' tells more."],
-  [['keys', 'ad'], "'keys' has no 'ad'; it has: add, list, revoke.", "'iostlens keys --help' tells more."],
-  [['keys', 'add'], "'keys add' needs NAME.", "'iostlens keys add --help' tells more."],
+  [
+    ['keys', 'ad'],
+    "Unknown command 'keys ad'; 'keys' must be followed by one of: add, list, revoke.",
+    "'iostlens keys --help' explains the command.",
+  ],
+  [
+    ['keys', 'add'],
+    "Command 'keys add' needs the argument NAME.",
+    "'iostlens keys add --help' explains the command.",
+  ],
   [
     ['keys', 'list', 'x'],
-    "'keys list' takes no argument; 'x' is one too many.",
-    "'iostlens keys list --help' tells more.",
+    "Command 'keys list' takes no argument; 'x' is one too many.",
+    "'iostlens keys list --help' explains the command.",
   ],
   [
     ['load'],
-    "'load' needs a node.",
-    'Give one with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
+    "Command 'load' needs a node.",
+    'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
   ],
-  [['status', '--once'], "Flag --once is not one of 'status'.", "'iostlens status --help' lists its flags."],
+  [
+    ['status', '--once'],
+    "Command 'status' does not have the flag --once.",
+    "'iostlens status --help' lists its flags.",
+  ],
   [
     ['config', '--listne=a:1'],
-    "Flag '--listne' is not known; the nearest one is '--listen'.",
+    "Unknown flag '--listne'; the nearest one is '--listen'.",
     "'iostlens config --help' lists the flags.",
   ],
 ] as const)('run: %p is bad usage', async (args, message, help) => {
@@ -83,7 +102,7 @@ test('run: an unknown variable is bad usage of every command', async () => {
   expect(await outcome(['config'], { IOSTLENS_NODES: 'x' })).toEqual({
     code: 2,
     out: '',
-    err: "iostlens: Environment variable 'IOSTLENS_NODES' is not known; the nearest one is 'IOSTLENS_NODE'.\n  'iostlens config' prints every setting.\n",
+    err: "iostlens: Unknown environment variable 'IOSTLENS_NODES'; the nearest one is 'IOSTLENS_NODE'.\n  'iostlens config' prints every setting.\n",
   })
 })
 
@@ -147,9 +166,9 @@ test('run: credentials of the store must be whole', async () => {
     outcome(['indices', 'check', '--store-user', 'u'], { ...es, IOSTLENS_STORE_API_KEY: 'k' }),
   ])
   expect(messages.map(({ code, err }) => [code, err.split('\n')[0]])).toEqual([
-    [2, "iostlens: User 'u' of Elasticsearch is set without a password."],
-    [2, 'iostlens: A password of Elasticsearch is set without a user.'],
-    [2, 'iostlens: Both a user and an API key of Elasticsearch are set; only one of them may be.'],
+    [2, "iostlens: The Elasticsearch user 'u' is set without a password."],
+    [2, 'iostlens: An Elasticsearch password is set without a user.'],
+    [2, 'iostlens: Both a user and an API key of Elasticsearch are set; set only one of them.'],
   ])
 })
 

@@ -56,7 +56,7 @@ const family = (first: string, rest: readonly string[], around: Surroundings): E
   if (members.length === 0)
     throw new Failure(
       'usage',
-      `Command ${shown(first)} is not known; the nearest one is '${
+      `Unknown command ${shown(first)}; the nearest one is '${
         nearest(
           first,
           commands.map(({ name }) => name.split(' ')[0] ?? name),
@@ -73,9 +73,9 @@ const family = (first: string, rest: readonly string[], around: Surroundings): E
   throw new Failure(
     'usage',
     given === undefined
-      ? `'${first}' needs one of: ${names.join(', ')}.`
-      : `'${first}' has no ${shown(given)}; it has: ${names.join(', ')}.`,
-    { help: `'iostlens ${first} --help' tells more.` },
+      ? `'${first}' must be followed by one of: ${names.join(', ')}.`
+      : `Unknown command ${shown(`${first} ${given}`)}; '${first}' must be followed by one of: ${names.join(', ')}.`,
+    { help: `'iostlens ${first} --help' explains the command.` },
   )
 }
 
@@ -95,9 +95,9 @@ const runCommand = async (
     throw new Failure(
       'usage',
       extra === undefined
-        ? `'${command.name}' needs ${missing}.`
-        : `'${command.name}' takes ${command.words.length === 0 ? 'no argument' : command.words.join(' ')}; ${shown(extra)} is one too many.`,
-      { help: `'iostlens ${command.name} --help' tells more.` },
+        ? `Command '${command.name}' needs the argument ${missing}.`
+        : `Command '${command.name}' takes ${command.words.length === 0 ? 'no argument' : `only ${command.words.join(' ')}`}; ${shown(extra)} is one too many.`,
+      { help: `'iostlens ${command.name} --help' explains the command.` },
     )
   const resolved = readSettings(flags, environment)
   const log = createLog({
@@ -119,9 +119,9 @@ const told = (error: unknown, debug: boolean): readonly string[] => {
   if (!(error instanceof Error)) return [`iostlens: ${String(error)}`]
   const known = error instanceof Failure
   return [
-    `iostlens: ${known ? error.message : `Defect: ${error.message}`}`,
+    `iostlens: ${known ? error.message : `Internal error: ${error.message}`}`,
     ...(known && error.help !== undefined ? [`  ${error.help}`] : []),
-    ...(known ? [] : ["  This is a fault of iostlens. '--log-level debug' shows where."]),
+    ...(known ? [] : ["  This is a bug in iostlens. '--log-level debug' prints where it happened."]),
     ...(debug && error.stack !== undefined ? [error.stack] : []),
   ]
 }

@@ -7,9 +7,12 @@ import { stopped } from './stop.ts'
 export const serve: Command = {
   name: 'serve',
   words: [],
-  summary: 'answer from what is loaded; needs read rights only',
-  about:
-    'Serves the API from what is loaded, also while another process loads. With --node the head of the chain and /rpc/ are answered too. The first line on stdout is the base URL.',
+  summary: 'serve the API from the store; needs read access only',
+  about: [
+    'Serves the API from the store. Another process may load the store at the same time.',
+    'With --node the service also answers queries about blocks that are not irreversible yet, and passes /rpc/ requests on to the node.',
+    'The first line on stdout is the base URL.',
+  ],
   settings: [...NODE, ...STORE, ...SERVING, ...LOGGING],
   examples: ['iostlens serve', 'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens'],
   run: async ({ values, version, log, out, signal }) => {

@@ -98,16 +98,16 @@ export const listening = <T>(address: Address, listen: () => T | null | undefine
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
     if (code === 'EADDRINUSE')
       throw new Failure('usage', `Address ${name} is in use by another program.`, {
-        help: 'Stop that program, or choose another address with --listen HOST:PORT (port 0 takes a free one).',
+        help: 'Stop that program, or choose another address with --listen HOST:PORT (port 0 picks a free port).',
         cause,
       })
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Failure('usage', `Can not listen on ${name}: ${reason}.`, {
+    throw new Failure('usage', `Cannot listen on ${name}: ${reason}.`, {
       help: 'Choose another address with --listen HOST:PORT.',
       cause,
     })
   }
-  throw new Failure('defect', `Listening on ${name} gave no server.`)
+  throw new Failure('defect', `Listening on ${name} returned no server.`)
 }
 
 const urlOf = (host: string, port: number): string =>

@@ -13,9 +13,12 @@ import { LOGGING, NODE, STORE } from './setting-groups.ts'
 export const status: Command = {
   name: 'status',
   words: [],
-  summary: 'what is loaded, up to where, how far behind, is it whole',
-  about:
-    'Prints what is loaded, up to which block, how far that is behind the node, and whether it is whole: stored blocks follow each other by number and parent hash and have their transactions, and how far each stretch of blocks was proved when it was loaded. Looks at the first, the last and a spread of blocks, with --all at every one; with --node also at whether the node has the same block at that height. Ends with 3 when something does not fit, with 75 when nothing is loaded yet.',
+  summary: 'report what is loaded, how far behind it is, and whether it is whole',
+  about: [
+    'Prints the last loaded block, how far it is behind the node, and whether the store is consistent: blocks follow each other by number and parent hash and have all their transactions. Also prints how far each range of blocks was proved when it was loaded (see --prove).',
+    "The first block, the last block and a sample of the others are checked; --all checks every block. With --node, the last loaded block is compared with the node's block at that height.",
+    'Ends with exit code 3 if a check fails, and with 75 if nothing is loaded yet.',
+  ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
   run: async ({ values, log, out, screen, signal }) => {
@@ -46,7 +49,7 @@ export const status: Command = {
         published,
         all: values.all,
         signal,
-        onLooked: looked => screen.bar(`Looking at blocks: ${looked.blocks} of ${looked.of}`),
+        onLooked: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
       })
       screen.bar('')
       const problems = [
@@ -87,9 +90,9 @@ const rowsOf = ({
   ['store', store],
   ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
   ['behind', position.text],
-  ['holds', held === undefined ? 'nothing that is counted' : heldText(held)],
+  ['stored', held === undefined ? 'no counters' : heldText(held)],
   ...provedLines(published).map((line, at) => [at === 0 ? 'proved' : '', line]),
-  ['looked', `at ${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`],
+  ['checked', `${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`],
   ['whole', problems.length === 0 ? 'yes' : 'NO'],
   ...problems.map(problem => ['', problem]),
 ]
@@ -132,18 +135,23 @@ const positionOf = async (
 ): Promise<Position> => {
   const heard = Math.max(0, lib - height)
   if (node === undefined)
-    return { text: `${heard} blocks, by what the loader last heard`, lib, behind: heard, problems: [] }
+    return { text: `${heard} blocks, as last reported to the loader`, lib, behind: heard, problems: [] }
   const { libBlock } = await node.chainInfo(signal)
   const behind = Math.max(0, libBlock - height)
-  const text = `${behind} blocks; the node's last irreversible one is ${libBlock}`
+  const text = `${behind} blocks; the node's last irreversible block is ${libBlock}`
   if (libBlock < height)
-    return { text: `the node is behind: ${libBlock}`, lib: libBlock, behind, problems: [] }
+    return {
+      text: `the node is behind, its last irreversible block is ${libBlock}`,
+      lib: libBlock,
+      behind,
+      problems: [],
+    }
   const there = await node.blockHash(height, signal)
   return {
     text,
     lib: libBlock,
     behind,
-    problems: there === hash ? [] : [`block ${height} is ${hash}, the node has ${there ?? 'none'}`],
+    problems: there === hash ? [] : [`block ${height} is ${hash}, the node has ${there ?? 'no such block'}`],
   }
 }
 

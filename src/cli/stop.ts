@@ -39,7 +39,7 @@ export const leftWhenStopped = async <T>(
     timer = setTimeout(
       () =>
         left.reject(
-          new Failure('deadline', `Stopped before the end: something did not answer for ${afterMs} ms.`),
+          new Failure('deadline', `Stopped before the end: a server did not answer for ${afterMs} ms.`),
         ),
       afterMs,
     )

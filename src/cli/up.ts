@@ -16,8 +16,11 @@ export const up: Command = {
   name: 'up',
   words: [],
   summary: 'load, follow and serve in one process',
-  about:
-    'Loads a node into the store, follows it, and serves the API meanwhile, all in one process. What is not loaded yet is answered 503. Whatever the load meets, the API stays: the load is begun again after pauses, and the log says why. The first line on stdout is the base URL; a few example calls follow once the last irreversible block is reached.',
+  about: [
+    'Loads blocks from a node into the store, follows the chain and serves the API, all in one process.',
+    'Requests for data that is not loaded yet get 503. If loading fails, the API stays up: loading starts again after a pause, and the log gives the reason.',
+    'The first line on stdout is the base URL. Example calls follow once the last irreversible block is loaded.',
+  ],
   settings: [...NODE, ...STORE, ...LOADING, ...SERVING, ...LOGGING],
   examples: [
     'iostlens up --node http://127.0.0.1:30001',
@@ -71,7 +74,7 @@ const onlyOnce = (log: Log, work: () => Promise<void>): (() => void) => {
     if (done) return
     done = true
     work().catch((error: unknown) =>
-      log('warn', 'The examples could not be written.', { reason: String(error) }),
+      log('warn', 'The examples could not be printed.', { reason: String(error) }),
     )
   }
 }

@@ -6,9 +6,14 @@ import { LOGGING, NODE, STORE } from './setting-groups.ts'
 export const verify: Command = {
   name: 'verify',
   words: [],
-  summary: 'audit everything stored against a replay, and against a node; code 3 when something differs',
-  about:
-    'Derives everything anew from the stored blocks and transactions (each checked by its parent, its merkle roots and its own hash) into a temporary file in the data folder, and compares it with every stored document and with every row of every list. Prints one line for each difference, at most 20 of a kind, and their totals. With --node a sample of blocks is compared with the node, and every balance, vote and account when the node is at the same block; blocks that can not be right are then taken from it. Without a node the text of actions is believed: receipts are under a merkle root and so are the hashes of transactions, but no node tells the signatures that are hashed along with an action; where its text was changed, it shows only in rows that differ from it. A loader may go on meanwhile. Ends with 3 when something differs, with 75 when store or node is away.',
+  summary: 'audit the store against a replay and a node; exit code 3 if anything differs',
+  about: [
+    'Derives everything again from the stored blocks and transactions, into a temporary file in the data folder, and compares the result with every stored document and with every row of every list. Each block is checked first: its parent hash, its merkle roots and its own hash.',
+    'Prints one line per difference, at most 20 of a kind, and the totals.',
+    "With --node, a sample of blocks is compared with the node, and all balances, votes and accounts if the node is at the same block. Stored blocks that fail a check are then replaced by the node's, for the audit only.",
+    'Without --node, the text of actions cannot be checked: its hash includes signatures that nodes do not return. A changed text is found only where rows differ from it.',
+    'A loader may run meanwhile. Ends with exit code 3 if anything differs, and with 75 if the store or the node is unreachable.',
+  ],
   settings: [...NODE, ...STORE, 'sample', 'json', ...LOGGING],
   examples: [
     'iostlens verify',

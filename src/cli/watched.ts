@@ -43,13 +43,16 @@ export const watch = async <T>(options: {
     mark = found
   }
   const warn = (error: unknown): void =>
-    log('warn', `${what} could not be read; the last ones stay.`, { source: name, reason: reasonOf(error) })
+    log('warn', `${what} could not be read; the last ones read remain in use.`, {
+      source: name,
+      reason: reasonOf(error),
+    })
 
   try {
     await look()
   } catch (error) {
     if ('path' in source)
-      throw new Failure('usage', `${what} can not be read from ${name}: ${reasonOf(error)}.`)
+      throw new Failure('usage', `${what} cannot be read from ${name}: ${reasonOf(error)}.`)
     warn(error)
   }
   const timer = setInterval(() => {

@@ -18,10 +18,10 @@ export const welcome = async (options: {
     `  ${url}/api/?module=${module}&action=${action}${parameters}&apikey=${key}`
   return [
     '',
-    `Loaded up to block ${height}, the last irreversible one. Serving on ${url}`,
+    `Loaded up to block ${height}, the last irreversible block. Serving on ${url}`,
     '',
     testKey === 'off'
-      ? "No shared test key is switched on; 'iostlens keys add NAME' makes a key."
+      ? "No shared test key is enabled; create a key with 'iostlens keys add NAME'."
       : `Shared test key: ${testKey}`,
     '',
     'Try:',
