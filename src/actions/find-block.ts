@@ -1,3 +1,4 @@
+import { checkAlone } from '#chain/check-alone.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { hash8 } from '#chain/hash.ts'
 import { Failure } from '#failure/failure.ts'
@@ -50,7 +51,7 @@ export const storedBlock = async (
   return doc === undefined ? undefined : { status: 'IRREVERSIBLE', doc }
 }
 
-/** The block of a height by the followed node's word. */
+/** The block of a height or hash that the followed node has; what it says of it must have the block's hash. */
 const blockOfNode = async (
   { view, signal, apart }: Pick<Context, 'view' | 'signal' | 'apart'>,
   node: Node,
@@ -67,6 +68,7 @@ const blockOfNode = async (
       `The node gave block ${block.height}, ${block.hash}, for ${'height' in name ? name.height : name.hash}.`,
       { details: { height: block.height } },
     )
+  checkAlone(block)
   return { status, doc: await blockFromNode(view, block) }
 }
 

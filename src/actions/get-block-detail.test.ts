@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ask, askText } from '#test/ask.ts'
-import { recordedBlocks, recording, rpcAnswers } from '#test/recording.ts'
+import { pendingBlock } from '#test/pending-block.ts'
+import { recordedBlocks, rpcAnswers } from '#test/recording.ts'
 import { refusal } from '#test/refusal.ts'
 import { found, notFound, spokenNode } from '#test/spoken-node.ts'
 
@@ -63,12 +64,7 @@ describe('get-block-detail', () => {
 })
 
 describe('get-block-detail, above the last published block', () => {
-  const pending = async () => {
-    const text = (await recording()).blockText(2021) ?? ''
-    return text
-      .replace('"status":"IRREVERSIBLE"', '"status":"PENDING"')
-      .replace('"number":"2021"', '"number":"4860"')
-  }
+  const pending = () => pendingBlock(4860)
   test('get-block-detail: the followed node answers, gas is summed from its transactions', async () => {
     const node = spokenNode({ '/getBlockByNumber/4860/true': [found(await pending())] })
     const said = await ask('get-block-detail', { number: '4860' }, { deps: { node } })
@@ -77,11 +73,11 @@ describe('get-block-detail, above the last published block', () => {
   })
   test('get-block-detail: a hash that lost its place on the chain is not found', async () => {
     const text = await pending()
-    const { hash } = JSON.parse(text).block
-    const other = text.replace(hash, 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC')
-    const path = '/getBlockByHash/FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC/true'
+    const other = await pendingBlock(4860, 1n)
+    const { hash } = JSON.parse(other).block
+    const path = `/getBlockByHash/${hash}/true`
     const orphaned = spokenNode({ [path]: [found(other)], '/getBlockByNumber/4860/true': [found(text)] })
-    const params = { hash: 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC' }
+    const params = { hash }
     expect((await refusal(ask('get-block-detail', params, { deps: { node: orphaned } }))).kind).toBe(
       'not_found',
     )
@@ -93,6 +89,31 @@ describe('get-block-detail, above the last published block', () => {
     expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe(
       'not_found',
     )
+  })
+  test('get-block-detail: what the node alters of a block is no answer', async () => {
+    const text = await pending()
+    const lies: readonly (readonly [from: string | RegExp, to: string])[] = [
+      ['"number":"4860"', '"number":"4861"'],
+      [/"witness":"[^"]*"/, '"witness":"9V1v7Emef8MyPc1uBc9i5BmrTFxpUkxvQa1vUUSuzr4F"'],
+      [/"time":"(\d+)\d"/, '"time":"$19"'],
+      [/"parent_hash":"[^"]*"/, '"parent_hash":"FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC"'],
+      [/"tx_merkle_hash":"[^"]*"/, '"tx_merkle_hash":"FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC"'],
+      [/"tx_count":"\d+"/, '"tx_count":"77"'],
+      [/"gas_usage":\d+(?:\.\d+)?, "ram_usage"/, '"gas_usage":77,"ram_usage"'],
+      [/"message":"[^"]*", "returns"/, '"message":"\ufffd","returns"'],
+    ]
+    for (const [from, to] of lies) {
+      const lie = text.replace(from, to)
+      expect(lie === text).toBe(false)
+      const { number, hash } = JSON.parse(lie).block
+      const node = spokenNode({
+        [`/getBlockByNumber/${number}/true`]: [found(lie)],
+        [`/getBlockByHash/${hash}/true`]: [found(lie)],
+      })
+      for (const params of [{ number }, { hash }])
+        for (const action of ['get-block-detail', 'get-block-tx'])
+          expect((await refusal(ask(action, params, { deps: { node } }))).kind).toBe('bad_block')
+    }
   })
   test('get-block-detail: another block than was asked for is no answer', async () => {
     const node = spokenNode({ '/getBlockByNumber/4861/true': [found(await pending())] })

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { checkAlone } from '#chain/check-alone.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './block-answer.ts'
 import { type Context, defineAction } from './define.ts'
@@ -32,7 +33,10 @@ const headBlockOf = askedOnce(async node => {
   const { status, body, release } = await node.get(`/getBlockByNumber/${headBlock}/true`)
   const text = new TextDecoder().decode(body)
   release()
-  return status === 200 ? decodeBlockAnswer(text) : undefined
+  if (status !== 200) return undefined
+  const answer = decodeBlockAnswer(text)
+  checkAlone(answer.block, headBlock)
+  return answer
 })
 
 /** The head where it is above what is stored; undefined also while no node says where it stands. */

@@ -45,7 +45,7 @@ export class Refused extends Failure {
 export class TooLarge extends Failure {
   constructor(what: string, node: string, maxBytes: number) {
     super('bad_block', `${node}: the answer to ${what} is over ${maxBytes} bytes.`, {
-      help: 'Raise the size limit of node answers.',
+      help: 'Name another node with --node: the answers of a sound one are far smaller.',
     })
     this.name = 'TooLarge'
   }

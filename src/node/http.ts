@@ -39,6 +39,8 @@ export type Outcome =
 
 /** What is not read any more must not come in either. */
 const LEFT = 'left'
+/** A part of an answer, and none because it has not changed: no request of ours asks for either. */
+const UNASKED: ReadonlySet<number> = new Set([206, 304])
 /** Tells the time-out from the caller's end. */
 const LATE = 'late'
 
@@ -72,6 +74,8 @@ export const askOnce = async (
     const { status } = response
     if (status < 200 || status > 599)
       return { tag: 'connection', detail: `status ${status}, which HTTP does not have` }
+    if (UNASKED.has(status))
+      return { tag: 'connection', detail: `status ${status}, which answers another question than was asked` }
     const body = await readBody(response, limits.maxBytes, hold)
     if (typeof body === 'string') {
       ends.abort(LEFT)
