@@ -1,11 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DERIVATION } from '#indices/registry.ts'
 import { batchBuilder } from '#load/batch-builder.ts'
 import { deriver } from '#load/deriver.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { edition } from './edition.ts'
 import { recordedBlocks } from './recording.ts'
 
 /** Blocks of one batch. */
@@ -36,16 +45,49 @@ export const fillFromRecording = async (
 
 let loaded: Promise<Store> | undefined
 
-/** The whole recorded chain in a SQLite file of its own: made once in a process, removed when it ends. */
+/** The whole recorded chain in a SQLite file that all tests of these sources share: it can only be read. */
 export const loadedStore = (): Promise<Store> => {
-  loaded ??= load()
+  loaded ??= wholeChain().then(path => openSqlite({ path, readonly: true }))
   return loaded
 }
 
-const load = async (): Promise<Store> => {
-  const folder = mkdtempSync(join(tmpdir(), 'iostlens-loaded-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const store = openSqlite({ path: join(folder, 'chain.sqlite') })
+/** Where files of the whole chain are kept, each in a folder that is named by the edition of what made it. */
+const KEPT = join(import.meta.dir, '../.cache/loaded')
+const FILE = 'chain.sqlite'
+const DAY_MS = 86_400_000
+
+/** Path of the file of this edition, made unless it is there. */
+const wholeChain = async (): Promise<string> => {
+  const folder = join(KEPT, edition())
+  if (existsSync(folder)) {
+    const now = new Date()
+    utimesSync(folder, now, now)
+  } else await makeWholeChain(folder)
+  return join(folder, FILE)
+}
+
+/** Many processes may do so at once: each makes a folder of its own, and one of them gets the name. */
+const makeWholeChain = async (folder: string): Promise<void> => {
+  mkdirSync(KEPT, { recursive: true })
+  removeUnused()
+  const made = mkdtempSync(`${folder}.`)
+  const store = openSqlite({ path: join(made, FILE) })
   await fillFromRecording(store, { to: (await recordedBlocks()).length - 1 })
-  return store
+  await store.close()
+  try {
+    renameSync(made, folder)
+  } catch (error) {
+    rmSync(made, { recursive: true })
+    // Another process was faster, with the same content.
+    if (!existsSync(folder)) throw error
+  }
+}
+
+/** Removes what no test has opened for a day: other editions, and what a process that died left half made. */
+const removeUnused = (): void => {
+  for (const name of readdirSync(KEPT)) {
+    const path = join(KEPT, name)
+    const used = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
+    if (Date.now() - used > DAY_MS) rmSync(path, { recursive: true, force: true })
+  }
 }
