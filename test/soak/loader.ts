@@ -7,6 +7,8 @@ import { remedyIn, saidIn } from './remedy.ts'
 export type Loader = {
   /** SIGKILL, now. */
   kill(): void
+  /** What it logged so far. */
+  logged(): string
   /** Where the loader serves, while it is one that does. */
   url(): string | undefined
   /** Kills it; from the next one on blocks are proved so far. */
@@ -125,6 +127,7 @@ export const keepLoading = (parts: LoaderParts): Loader => {
       level = asked
       kill()
     },
+    logged: () => running?.logged() ?? '',
     url: () => url,
     prepareNext: environment => {
       next = environment

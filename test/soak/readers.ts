@@ -24,6 +24,8 @@ export type ReadersParts = {
   /** Height beyond which nothing can be known. */
   readonly end: () => number
   readonly truthAt: (height: number) => Truth
+  /** What the services logged last. */
+  readonly logged: () => string
 }
 
 /** A reader leaves the processor to the others between two questions; no judgement depends on it. */
@@ -70,7 +72,8 @@ export const startReaders = (parts: ReadersParts): Readers => {
   const refused = ({ status, text }: Answered, mark: number, query: string): void => {
     const cause = causes.since(mark).find(({ statuses }) => statuses.includes(status))
     journal.count(`${name}: refused ${status} ${cause === undefined ? 'unexplained' : `(${cause.name})`}`)
-    if (cause === undefined) journal.wrong(`${name}: ${query}: ${status} ${text.slice(0, 300)}`)
+    if (cause === undefined)
+      journal.wrong(`${name}: ${query}: ${status} ${text.slice(0, 300)}; logged: ${parts.logged()}`)
   }
   const askOnce = async (): Promise<void> => {
     const urls = parts.services()

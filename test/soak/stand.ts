@@ -56,6 +56,8 @@ const BLOCKS = 1_000_000
 const MOST_COMMANDS = 8
 /** Of one command in one episode: it may meet what was begun before it. */
 const MOST_TRIES = 3
+/** Characters of a log that tell why something was refused. */
+const LOGGED = 1_500
 /** Only what hangs for good takes longer. */
 const HANG_MS = 300_000
 
@@ -74,6 +76,7 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
     IOSTLENS_LOG_LEVEL: 'warn',
     IOSTLENS_NODE_TIMEOUT: '2s',
     IOSTLENS_LEASE: '4s',
+    IOSTLENS_STORE_TIMEOUT: '8s',
   }
   const commands = { ...common, IOSTLENS_STORE: place.store.commands, IOSTLENS_NODE: nodeGate.url }
   const run: Stand['run'] = words => folder.run(words, commands)
@@ -85,7 +88,8 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
   let service: Running
   let serviceUrl: string | undefined
   const startService = async (): Promise<void> => {
-    const environment = { IOSTLENS_LOG_LEVEL: common.IOSTLENS_LOG_LEVEL, IOSTLENS_STORE: place.store.service }
+    const { IOSTLENS_LOG_LEVEL } = common
+    const environment = { IOSTLENS_LOG_LEVEL, IOSTLENS_STORE: place.store.service }
     service = folder.start(['serve', '--listen', '127.0.0.1:0'], environment)
     serviceUrl = (await service.firstLine).trim()
   }
@@ -139,6 +143,7 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
     key: () => key,
     end: () => end,
     truthAt: truthOf,
+    logged: () => `${service.logged().slice(-LOGGED)} | ${loader.logged().slice(-LOGGED)}`,
   })
   return {
     name,
