@@ -35,6 +35,7 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
     /^lists account\/admin count: stored \d+ expected \d+\nlists count: 1 in all\n/,
   )
   expect([found.code, found.out]).toEqual([3, finding])
+  expect(found.out).toEndWith(': NOT WHOLE, 1 differences. Run: iostlens repair\n')
 
   const told = await folder.run(['repair', '--dry-run'])
   expect([told.code, told.out]).toEqual([
@@ -65,6 +66,10 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
     false,
     { 'blocks document': 2 },
   ])
+  expect((await folder.run(['verify'])).out).toEndWith('2 differences. Run: iostlens repair --node URL\n')
+  expect((await folder.run(['verify', '--node', node.url])).out).toEndWith(
+    `Run: iostlens repair --node ${node.url}\n`,
+  )
   expect((await folder.run(['repair'])).code).toBe(3)
   expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['verify'])).code).toBe(0)

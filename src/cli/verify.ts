@@ -1,4 +1,4 @@
-import { auditStore, outcomeJson, outcomeLines } from './auditing.ts'
+import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Command } from './command.ts'
 import { openStore, requireUsable } from './compose.ts'
 import { LOGGING, NODE, STORE } from './setting-groups.ts'
@@ -28,7 +28,7 @@ export const verify: Command = {
       const outcome = await auditStore(call, store)
       const { count } = outcome.found
       if (values.json) out(outcomeJson(store, outcome, {}))
-      else for (const line of outcomeLines(store, outcome, endOf(count))) out(line)
+      else for (const line of outcomeLines(store, outcome, endOf(outcome, values.node))) out(line)
       return count === 0 ? 0 : 3
     } finally {
       await store.close()
@@ -36,4 +36,10 @@ export const verify: Command = {
   },
 }
 
-const endOf = (count: number): string => (count === 0 ? 'whole' : `NOT WHOLE, ${count} differences`)
+const endOf = ({ audited, found }: Outcome, nodes: readonly string[] | undefined): string => {
+  if (found.count === 0) return 'whole'
+  // Blocks that are lost or wrong, and what the blocks do not tell, come from a node.
+  const asksNode = nodes !== undefined || !audited.complete || found.beyondRepair > 0
+  const repair = asksNode ? `iostlens repair --node ${nodes?.join(',') ?? 'URL'}` : 'iostlens repair'
+  return `NOT WHOLE, ${found.count} differences. Run: ${repair}`
+}

@@ -36,7 +36,7 @@ const told = async (stand: Stand, words: readonly string[]) => {
   return { code, said }
 }
 
-/** Harm that is done while the loader rests and nobody asks: `judge` must find it, then all goes on. */
+/** Harm that is done while the loader rests and nobody asks; `work` has it put right, then all goes on. */
 const quietly = (name: string, work: (stand: Stand) => Promise<void>): Episode => ({
   name,
   play: stand =>
@@ -53,11 +53,13 @@ const quietly = (name: string, work: (stand: Stand) => Promise<void>): Episode =
     }),
 })
 
-/** What no service can notice: verify must, and what its message names must put it right. */
+/** What no service can notice: verify must, and the command that it names must put it right. */
 const foundByVerify = async (stand: Stand, what: string): Promise<void> => {
   const { code, said } = await told(stand, ['verify'])
   if (code === 0) stand.journal.wrong(`${stand.name}: verify found nothing: ${what}`)
-  await stand.remedy(remedyIn(said) ?? ['repair', '--node', stand.nodeGate.url])
+  const named = remedyIn(said)
+  if (named === undefined) stand.journal.wrong(`${stand.name}: verify names no command: ${said}`)
+  else await stand.remedy(named)
 }
 
 const documents = quietly('documents are deleted', async stand => {
