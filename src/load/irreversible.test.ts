@@ -14,7 +14,8 @@ const heard = async (said: readonly number[], { has, loaded }: { has: number; lo
     (_, message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
   )
   const believed: (number | undefined)[] = []
-  for (const _ of said) believed.push(await final.look(loaded, new AbortController().signal))
+  for (const _ of said)
+    believed.push(await final.look({ height: loaded, time: undefined }, new AbortController().signal))
   return { believed, lines }
 }
 
@@ -42,4 +43,35 @@ test('irreversible: one that stands still is said after a minute of looks, and a
     'The node\'s last irreversible block stands still. {"lib":100}',
     'The node\'s last irreversible block stands still. {"lib":101}',
   ])
+})
+
+test('irreversible: a node that makes up a far block is believed no further than time allows', async () => {
+  const START = 1_600_000_000
+  const lines: string[] = []
+  const lookAt = (said: number, loaded: { height: number; after?: number }, now: number) =>
+    irreversible(
+      {
+        chainInfo: async () => spokenNode({}, { libBlock: said }).chainInfo(),
+        blockHash: async height => `hash-${height}`,
+      },
+      (_, message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
+      () => (START + now) * 1_000,
+    ).look(
+      {
+        height: loaded.height,
+        time: loaded.after === undefined ? undefined : BigInt(START + loaded.after) * 1_000_000_000n,
+      },
+      new AbortController().signal,
+    )
+  // An hour after block 100 there are 7,200 more at most.
+  expect(await lookAt(10 ** 15, { height: 100, after: 0 }, 3_600)).toBe(100 + 7_200 + 1_000)
+  expect(await lookAt(7_300, { height: 100, after: 0 }, 3_600)).toBe(7_300)
+  // Nothing is loaded: the first blocks are, then there is a time to go by.
+  expect(await lookAt(10 ** 15, { height: -1 }, 0)).toBe(9_999)
+  expect(lines).toEqual([
+    'The node names a last irreversible block for which there was no time yet. {"lib":1000000000000000,"most":8300}',
+    'The node names a last irreversible block for which there was no time yet. {"lib":1000000000000000,"most":9999}',
+  ])
+  // A clock that is behind the chain.
+  expect(await lookAt(50_000, { height: 100, after: 60 }, 0)).toBe(50_000)
 })

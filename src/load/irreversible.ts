@@ -4,18 +4,32 @@ import type { Log } from './progress.ts'
 /** Looks in a row, half a second apart, after which a chain that does not go on is worth a line: a minute. */
 const STILL = 120
 
+/** Blocks of a slot are 500 ms apart (go-iost common/witness.go, BlockInterval). */
+const BLOCKS_PER_SECOND = 2
+/** What is allowed beyond that, for clocks that differ, and where no block's time is known yet. */
+const BEYOND = { clocks: 1_000, unknown: 10_000 } as const
+
+/** How far the load is: height, and time of that block in nanoseconds since 1970; −1 and absent before the first one. */
+export type Loaded = { readonly height: number; readonly time: bigint | undefined }
+
 /** The node's last irreversible block as it is now: it may go back, stand still, or be nonsense for once. */
 export type Irreversible = {
   /** undefined: what the node says is not so at this moment; it is to be asked again. */
-  look(loaded: number, signal: AbortSignal): Promise<number | undefined>
+  look(loaded: Loaded, signal: AbortSignal): Promise<number | undefined>
 }
 
 /**
  * Believes a last irreversible block beyond what is loaded only when the node has that very block as an irreversible
  * one: a number alone may be of another node, of a damaged one, or of a chain that was never made. Nothing that was said
- * earlier counts. What is unusual is logged once.
+ * earlier counts. A node may make up that block too, so no more of its word is taken than there was time for since the
+ * block that is loaded; from there it is asked again. What is unusual is logged once.
+ * @param now milliseconds since 1970
  */
-export const irreversible = (node: Pick<BlockSource, 'chainInfo' | 'blockHash'>, log: Log): Irreversible => {
+export const irreversible = (
+  node: Pick<BlockSource, 'chainInfo' | 'blockHash'>,
+  log: Log,
+  now: () => number = Date.now,
+): Irreversible => {
   let last: number | undefined
   let still = 0
   let told: string | undefined
@@ -31,8 +45,9 @@ export const irreversible = (node: Pick<BlockSource, 'chainInfo' | 'blockHash'>,
     else tell("The node's last irreversible block stands still.", { lib })
   }
   return {
-    look: async (loaded, signal) => {
+    look: async ({ height: loaded, time }, signal) => {
       const { libBlock: lib, headBlock: head } = await node.chainInfo(signal)
+      const most = loaded + mostSince(time, now())
       if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
         tell('The node does not have the last irreversible block it names; it is asked again.', {
           lib,
@@ -41,10 +56,21 @@ export const irreversible = (node: Pick<BlockSource, 'chainInfo' | 'blockHash'>,
         })
         return undefined
       }
+      if (lib > most) {
+        tell('The node names a last irreversible block for which there was no time yet.', { lib, most })
+        return most
+      }
       if (lib < loaded)
         tell("The node's last irreversible block is below what is loaded; it is waited for.", { lib, loaded })
       else noteStill(lib)
       return lib
     },
   }
+}
+
+/** Blocks that there may be after one of this time; a clock that is behind the chain says nothing of it. */
+const mostSince = (time: bigint | undefined, now: number): number => {
+  if (time === undefined) return BEYOND.unknown
+  const seconds = now / 1_000 - Number(time) / 1e9
+  return seconds < 0 ? Number.POSITIVE_INFINITY : Math.ceil(seconds * BLOCKS_PER_SECOND) + BEYOND.clocks
 }

@@ -61,6 +61,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
 
   let height = checkpoint?.height ?? -1
   let hash = checkpoint?.hash
+  let time = checkpoint?.time
   let derived = height
   /** As the node last said it and has it: what was stored, or said earlier, may have been nonsense. */
   let lib = -1
@@ -128,6 +129,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
       partitions.add(documents)
       derived = documents.block.height
       hash = documents.block.hash
+      time = documents.block.time
       collect(1 + documents.transactions.length + documents.records.length)
       // A batch goes to one partition.
       if (batch.full(derive.changed()) || partitions.full() || performance.now() - begun > oldestMs())
@@ -186,7 +188,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     checkpoint,
     run: async onProgress => {
       for (;;) {
-        const now = await final.look(derived, signal)
+        const now = await final.look({ height: derived, time }, signal)
         lib = now ?? lib
         const target = targetOf(options, lib)
         if (now === undefined) await wait(options.pollMs ?? POLL_MS, signal)
