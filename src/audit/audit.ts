@@ -70,13 +70,26 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
     )
   if (node !== undefined) await requireSameChain(node, identity, published, options.signal)
   const sampled = spread(published.height, node === undefined ? 0 : options.sample)
-  const source: Source = { store, node, sampled, signal: options.signal }
+  const unproved = new Set<number>()
+  const onUnproved = (height: number): void => {
+    unproved.add(height)
+  }
+  const source: Source = { store, node, sampled, signal: options.signal, onUnproved }
   const scratch = await openScratch(parts.scratch, store, source, identity)
   try {
-    return await auditOver(parts, options, { scratch, source, published, identity })
+    const audited = await auditOver(parts, options, { scratch, source, published, identity })
+    return { ...audited, notes: [...audited.notes, ...unprovedNote(unproved)] }
   } finally {
     await scratch.close()
   }
+}
+
+const unprovedNote = (heights: ReadonlySet<number>): readonly string[] => {
+  const [first] = heights
+  if (first === undefined) return []
+  return [
+    `Receipts of ${heights.size} blocks (the first is ${first}) lost bytes in the node's JSON; what is stored of them can not be proved without the node: give --node.`,
+  ]
 }
 
 type Begun = {

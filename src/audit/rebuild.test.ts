@@ -10,7 +10,7 @@ import type { BlockDoc } from '#indices/block.ts'
 import { transactionId } from '#indices/position.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { recordedBlocks } from '#test/recording.ts'
-import { rebuildBlock } from './rebuild.ts'
+import { type Rebuilt, rebuildBlock } from './rebuild.ts'
 
 // The recording is read first.
 setDefaultTimeout(60_000)
@@ -47,7 +47,7 @@ const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> 
 }
 
 /** Rebuilt from what is stored of the block: the node's JSON, with these messages in it. */
-const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Block => {
+const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Rebuilt => {
   const [base] = block.transactions
   const bodies = block.transactions.map(({ body }, at) => {
     const shown = messages.get(at)
@@ -87,23 +87,43 @@ const CUT = 'within a \udce6\udc96'
 test('rebuildBlock: a receipt that is stored with lost bytes is the one that the root of the receipts proves', async () => {
   const block = await blockWith(new Map([[1, CUT]]))
   // Some writers of JSON show each byte, some the whole run of them.
-  for (const shown of ['within a \ufffd\ufffd', 'within a \ufffd'])
-    expect(rebuilt(block, new Map([[1, shown]])).transactions[1]?.receipt.message).toBe(shown)
+  for (const shown of ['within a \ufffd\ufffd', 'within a \ufffd']) {
+    const { block: again, proved } = rebuilt(block, new Map([[1, shown]]))
+    expect([again.transactions[1]?.receipt.message, proved]).toEqual([shown, true])
+  }
 })
 
-test('rebuildBlock: lost bytes excuse nothing else, in the same receipt or in another one', async () => {
+test('rebuildBlock: lost bytes that nothing stored tells are no damage, and are not proved', async () => {
+  const inside = 'in \udce6\udc96 the middle'
+  const shown = 'in \ufffd\ufffd the middle'
+  const one = await blockWith(new Map([[1, inside]]))
+  expect(rebuilt(one, new Map([[1, shown]])).proved).toBe(false)
+  const two = await blockWith(
+    new Map([
+      [1, CUT],
+      [2, CUT],
+    ]),
+  )
+  const cut = 'within a \ufffd\ufffd'
+  expect(
+    rebuilt(
+      two,
+      new Map([
+        [1, cut],
+        [2, cut],
+      ]),
+    ).proved,
+  ).toBe(false)
+})
+
+test('rebuildBlock: lost bytes excuse nothing but receipts', async () => {
   const block = await blockWith(new Map([[1, CUT]]))
-  for (const shown of [
-    new Map([[1, 'without \ufffd\ufffd']]),
-    new Map([[1, 'all is well']]),
-    new Map([
-      [1, 'within a \ufffd\ufffd'],
-      [2, 'all is well'],
-    ]),
-    new Map([
-      [1, 'within a \ufffd\ufffd'],
-      [2, '\ufffd'],
-    ]),
-  ])
-    expect(() => rebuilt(block, shown)).toThrow(`Block ${HEIGHT}: merkle root of its receipts is`)
+  expect(() => rebuilt(block, new Map([[1, 'all is well']]))).toThrow(
+    `Block ${HEIGHT}: merkle root of its receipts is`,
+  )
+  const shown = new Map([[1, '\ufffd']])
+  expect(() => rebuilt({ ...block, witness: 'another' }, shown)).toThrow('its head does not have the hash')
+  expect(() => rebuilt({ ...block, parentHash: block.hash }, shown)).toThrow(
+    'its head does not have the hash',
+  )
 })

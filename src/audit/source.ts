@@ -8,7 +8,7 @@ import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { rebuildBlock, transactionIdsOf } from './rebuild.ts'
+import { type Rebuilt, rebuildBlock, transactionIdsOf } from './rebuild.ts'
 
 /** Blocks read at once. */
 const RUN = 100
@@ -22,6 +22,8 @@ export type Source = {
   readonly node: Node | undefined
   readonly sampled: (height: number) => boolean
   readonly signal: AbortSignal
+  /** Told of a block whose receipts nothing proves: they lost bytes, and no node stands in. */
+  readonly onUnproved?: (height: number) => void
 }
 
 /**
@@ -65,7 +67,7 @@ export const damagedBlocks = async function* (
   }
 }
 
-const reasonOf = (rebuild: () => Block): string | undefined => {
+const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
   try {
     rebuild()
     return undefined
@@ -75,7 +77,7 @@ const reasonOf = (rebuild: () => Block): string | undefined => {
   }
 }
 
-type Rebuild = (height: number, parent: string | undefined) => Block
+type Rebuild = (height: number, parent: string | undefined) => Rebuilt
 
 const stored = async ({ store, signal }: Source, heights: readonly number[]) => {
   const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal, damaged: true })
@@ -107,7 +109,9 @@ const blockAt = async (
   if (node !== undefined && source.sampled(height))
     return await nodeBlock(node, height, parent, source.signal)
   try {
-    const block = rebuild(height, parent)
+    const { block, proved } = rebuild(height, parent)
+    if (!proved && node !== undefined) return await nodeBlock(node, height, parent, source.signal)
+    if (!proved) source.onUnproved?.(height)
     return { block, systemCode: await codeOf(source, block), proof: LINKED }
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'bad_block' || node === undefined) throw error
