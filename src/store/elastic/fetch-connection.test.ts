@@ -12,7 +12,19 @@ const heads: string[] = []
 let open = 0
 let mostOpen = 0
 /** What becomes of the `n`th request of a socket (from 1). */
-let fateOf: (n: number) => 'answer' | 'cut' | 'answer late' = () => 'answer'
+let fateOf: (n: number) => 'answer' | 'cut' | 'hold' = () => 'answer'
+/** Answers that are held back. */
+const held: (() => void)[] = []
+/** Called for each request that is held back. */
+let onHeld: () => void = () => {}
+
+/** Time for a request to come that must not. */
+const GRACE_MS = 20
+const answerHeld = (): void => {
+  setTimeout(() => {
+    for (const answer of held.splice(0)) answer()
+  }, GRACE_MS)
+}
 
 let server: Server
 let connection: Connection
@@ -36,7 +48,10 @@ beforeAll(async () => {
         socket.write(ANSWER)
       }
       if (fate === 'answer') return answer()
-      if (fate === 'answer late') return setTimeout(answer, 20)
+      if (fate === 'hold') {
+        held.push(answer)
+        return onHeld()
+      }
       open--
       return socket.destroy()
     })
@@ -50,6 +65,7 @@ beforeEach(() => {
   heads.length = 0
   mostOpen = 0
   fateOf = () => 'answer'
+  onHeld = () => {}
   const { port } = server.address() as AddressInfo
   connection = connect({ url: `http://127.0.0.1:${port}`, maxSockets: 3 })
 })
@@ -72,7 +88,10 @@ for (const change of changes)
   })
 
 test('send: sockets are kept, and no more than allowed are open at once', async () => {
-  fateOf = () => 'answer late'
+  fateOf = () => 'hold'
+  onHeld = () => {
+    if (held.length === 3 || heads.length === 10) answerHeld()
+  }
   await Promise.all(
     Array.from({ length: 10 }, (_, n) => connection.send({ method: 'POST', path: `/${n}`, body: '{}' })),
   )
@@ -81,7 +100,8 @@ test('send: sockets are kept, and no more than allowed are open at once', async 
 })
 
 test('send: one whose signal aborts while it waits for a socket frees its place', async () => {
-  fateOf = () => 'answer late'
+  fateOf = () => 'hold'
+  onHeld = answerHeld
   const stop = new AbortController()
   const asked = Array.from({ length: 9 }, (_, n) =>
     connection.send({

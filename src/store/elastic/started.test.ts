@@ -3,6 +3,7 @@ import { accounts } from '#indices/account.ts'
 import { identity } from '#store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/elasticsearch.ts'
 import { type IndexShape, journalShape, metaShape, shapeOf } from './mappings.ts'
+import { WAIT_MS } from './started.ts'
 
 const put = async (url: string, body: object): Promise<void> => {
   const answer = await fetch(url, {
@@ -25,13 +26,40 @@ const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape
   return () => put(`${index}/_settings`, { 'index.routing.allocation.enable': null })
 }
 
-const isWaiting = async (work: Promise<unknown>): Promise<boolean> =>
-  (await Promise.race([work, Bun.sleep(1_000).then(() => 'waiting')])) === 'waiting'
+/** Tries that failed, after which work is waiting for a shard: it does nothing else in between. */
+const TRIES = 3
+
+/** Time stands still, so that patience never ends; waits between tries are counted. */
+const countedPace = () => {
+  let waits = 0
+  let onWait: () => void = () => {}
+  return {
+    pace: {
+      now: () => 0,
+      sleep: async (ms: number) => {
+        if (ms === WAIT_MS) {
+          waits += 1
+          onWait()
+        }
+        await Bun.sleep(ms)
+      },
+    },
+    isWaiting: async (work: Promise<unknown>): Promise<boolean> => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const until = waits + TRIES
+      onWait = () => {
+        if (waits >= until) resolve()
+      }
+      return await Promise.race([work.then(() => false), promise.then(() => true)])
+    },
+  }
+}
 
 describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has not started', () => {
+  const { pace, isWaiting } = countedPace()
   let target: TestElastic
   beforeAll(() => {
-    target = openTestElastic()
+    target = openTestElastic({ pace })
   })
   afterAll(() => target.destroy())
 

@@ -6,7 +6,8 @@ import { readCheckpoint } from './meta.ts'
 import type { Names } from './names.ts'
 import type { Pace } from './pace.ts'
 
-const WAIT_MS = 50
+/** Between two tries. */
+export const WAIT_MS = 50
 /** An empty shard starts within a second unless the cluster can not place it at all. */
 const PATIENCE_MS = 30_000
 const UNAVAILABLE = 503
