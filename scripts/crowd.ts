@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -8,7 +8,8 @@ import { fillFromRecording } from '#test/loaded.ts'
 
 /**
  * Measures how long a key that asks 20 times a second waits for its answers beside others that ask for all they can get,
- * on the embedded store: `scripts/bun scripts/crowd.ts [SECONDS]`. Client and service share the machine.
+ * and how long it waits alone, on the embedded store: `scripts/bun scripts/crowd.ts [SECONDS]`. Client and service share
+ * the machine, whatever else it does: the ratio of the two says more than either.
  */
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
@@ -48,11 +49,17 @@ const measure = async (name: string, paths: readonly string[], connections: numb
   const steady = { count: (seconds * 1_000) / EVERY_MS, everyMs: EVERY_MS }
   // What comes first pays for starting.
   await askSteadily(url, page(good, 20), { ...steady, count: 20 })
+  const alone = await askSteadily(url, page(good, 20), steady)
   const crowd = await startCrowd(url, paths, connections)
   const asked = await askSteadily(url, page(good, 20), steady)
   const others = await crowd.stop()
+  told('the one at 20/s, alone', alone)
   told(`${name}: the one at 20/s`, asked)
   told(`${name}: the others`, others)
+  const ratio = quantile(asked, 0.99) / quantile(alone, 0.99)
+  console.log(
+    `| p99 beside the others to p99 alone | ${ratio.toFixed(1)} | load ${loadavg()[0]?.toFixed(1)} |`,
+  )
   service.kill('SIGKILL')
   await service.exited
 }
