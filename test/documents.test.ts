@@ -1,9 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { commands } from '#cli/commands.ts'
-import { flagsOf } from '#cli/parse-arguments.ts'
-import { settingNames } from '#cli/settings.ts'
+import { checkedCommand, checkedFlags } from './support/command-lines.ts'
 import { commandsIn, documented, fences } from './support/documented.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
@@ -16,13 +14,8 @@ const DOCUMENTS = [
   'docs/settings.md',
   'docs/trust.md',
 ]
-/** Flags that are no settings: of every command, and of programs of others. */
-const OTHER_FLAGS = ['help', 'some-name', 'rows', 'wait', 'from']
-
-const known = new Set([...settingNames.flatMap(flagsOf), ...OTHER_FLAGS])
-const names = new Set(commands.map(({ name }) => name))
-/** The first words of commands that have two. */
-const families = new Set([...names].filter(name => name.includes(' ')).map(name => name.split(' ')[0]))
+/** Flags of other programs that the documents call. */
+const OTHERS = ['rows', 'wait', 'from']
 
 /** What stands as code: spans in backticks, lines of fenced and of indented blocks. */
 const codeIn = (text: string): readonly string[] => [
@@ -32,13 +25,12 @@ const codeIn = (text: string): readonly string[] => [
 
 test.each(DOCUMENTS)('documents: %s names commands and flags that exist', path => {
   const text = documented(path)
-  const used = codeIn(text).flatMap(code => {
-    const [, first = '', second = ''] = /^(?:\S*\/)?iostlens ([a-z]+)(?: ([a-z]+))?(?= |$)/.exec(code) ?? []
-    return first === '' ? [] : [families.has(first) ? `${first} ${second}` : first]
+  const lines = codeIn(text).flatMap(code => {
+    const [, rest] = /^(?:\S*\/)?iostlens ([a-z].*)$/.exec(code) ?? []
+    return rest === undefined ? [] : [rest]
   })
-  expect(used.filter(name => !names.has(name))).toEqual([])
-  const flags = [...text.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, flag = '']) => flag)
-  expect(flags.filter(flag => !known.has(flag))).toEqual([])
+  expect(lines.filter(rest => checkedCommand(rest) !== 'right')).toEqual([])
+  expect(checkedFlags(text, OTHERS).unknown).toEqual([])
 })
 
 test.each(DOCUMENTS)('documents: what %s links to, and the files it names, exist', path => {

@@ -1,0 +1,33 @@
+import { commands } from '#cli/commands.ts'
+import { flagsOf } from '#cli/parse-arguments.ts'
+import { settingNames } from '#cli/settings.ts'
+
+/** Flags that every command has, and two that stand for any flag where help explains them. */
+const COMMON = ['help', 'version']
+const FORMS = ['flag', 'some-name']
+const FLAG = /(?<![\w-])--([a-z][a-z-]*[a-z])/g
+
+const flagsIn = (text: string): readonly string[] => [...text.matchAll(FLAG)].map(([, flag = '']) => flag)
+
+const ALL = new Set([...COMMON, ...FORMS, ...settingNames.flatMap(flagsOf)])
+
+/** Flags in a text, and those of them that no command has; `others` belong to other programs. */
+export const checkedFlags = (
+  text: string,
+  others: readonly string[] = [],
+): { readonly count: number; readonly unknown: readonly string[] } => {
+  const flags = flagsIn(text)
+  return { count: flags.length, unknown: flags.filter(flag => !ALL.has(flag) && !others.includes(flag)) }
+}
+
+/**
+ * What is behind `iostlens ` in a line: a command that exists, with flags that it has. `none`: the line begins with no
+ * command.
+ */
+export const checkedCommand = (rest: string): 'right' | 'wrong' | 'none' => {
+  const words = rest.split(' ')
+  const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+  if (command === undefined) return 'none'
+  const known = new Set([...COMMON, ...command.settings.flatMap(flagsOf)])
+  return flagsIn(rest).every(flag => known.has(flag)) ? 'right' : 'wrong'
+}
