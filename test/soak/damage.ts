@@ -7,6 +7,8 @@ import { below, pick } from './random.ts'
 export type Harm = {
   /** Deletes some documents of one index; says how many of which. */
   documents(random: () => number): Promise<string>
+  /** Counts one row more in some lists; says of how many. */
+  counts(random: () => number): Promise<string>
   /** Deletes what says how far the store is loaded; what it returns puts it back. */
   checkpoint(): Promise<() => Promise<void>>
   /** Changes what is published of the end. */
@@ -51,6 +53,11 @@ const harmToFile = (path: string): Harm => {
       )
       return `${count} documents of ${index}`
     },
+    counts: async random => {
+      const some = 1 + below(random, MOST)
+      write('UPDATE lists SET count = count + 1 WHERE id IN (SELECT id FROM lists ORDER BY id LIMIT ?)', some)
+      return `${some} lists`
+    },
     checkpoint: async () => {
       const database = new Database(path)
       const kept = database.query(`DELETE FROM meta WHERE key = 'published' RETURNING value`).get()
@@ -65,21 +72,35 @@ const harmToFile = (path: string): Harm => {
   }
 }
 
-type Hits = { readonly hits: { readonly hits: readonly { readonly _index: string; readonly _id: string }[] } }
+type Hit<T> = { readonly _index: string; readonly _id: string; readonly _source: T }
+type Hits<T> = { readonly hits: { readonly hits: readonly Hit<T>[] } }
+type List = { readonly count: number }
 type Stored = { readonly _source: { readonly body: string } }
 
 const harmToIndices = (prefix: string): Harm => {
   const meta = (id: string): string => `${prefix}meta/_doc/${id}?refresh=true`
+  const { origin } = new URL(prefix)
   return {
     documents: async random => {
       const [index, count] = [pick(random, INDICES), 1 + below(random, MOST)]
-      const { hits } = await ask<Hits>('GET', `${prefix}${index}*/_search?size=${LOOKED_AT}&_source=false`)
+      const { hits } = await ask<Hits<undefined>>(
+        'GET',
+        `${prefix}${index}*/_search?size=${LOOKED_AT}&_source=false`,
+      )
       const from = below(random, Math.max(1, hits.hits.length - count))
       const chosen = hits.hits.slice(from, from + count)
-      const { origin } = new URL(prefix)
       for (const { _index, _id } of chosen)
         await ask('DELETE', `${origin}/${_index}/_doc/${encodeURIComponent(_id)}?refresh=true`)
       return `${chosen.length} documents of ${index}`
+    },
+    counts: async random => {
+      const { hits } = await ask<Hits<List>>('GET', `${prefix}lists/_search?size=${1 + below(random, MOST)}`)
+      for (const { _index, _id, _source } of hits.hits)
+        await ask('PUT', `${origin}/${_index}/_doc/${encodeURIComponent(_id)}?refresh=true`, {
+          ..._source,
+          count: _source.count + 1,
+        })
+      return `${hits.hits.length} lists`
     },
     checkpoint: async () => {
       const { _source } = await ask<Stored>('GET', meta('checkpoint'))

@@ -68,6 +68,12 @@ const documents = quietly('documents are deleted', async stand => {
   await foundByVerify(stand, `${what} were deleted`)
 })
 
+const edited = quietly('documents are edited', async stand => {
+  const what = await harmTo(stand.place).counts(stand.random)
+  stand.journal.note(`${stand.name}: one row more is counted in ${what}`)
+  await foundByVerify(stand, `${what} were edited`)
+})
+
 const OTHER_HASH = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
 
 const published = quietly('what is published is edited', async stand => {
@@ -99,6 +105,6 @@ const checkpoint = quietly('the checkpoint is deleted', async stand => {
 })
 
 /** What takes data away, or changes it, on both stores. */
-export const VANISHING: readonly Episode[] = [documents, documents, published, checkpoint]
+export const VANISHING: readonly Episode[] = [documents, documents, edited, published, checkpoint]
 /** Only where there are indices. */
 export const INDICES: readonly Episode[] = [deleteIndex, deleteIndex]
