@@ -24,6 +24,8 @@ export type Damageable = {
   remove(index: AnyIndex, id: string): Promise<void>
   /** What the store says of its end; the embedded store has one place for both. */
   say(where: 'published' | 'checkpoint', end: Readonly<Record<string, string | number>>): Promise<void>
+  /** Removes what the store says of its end; the embedded store has one place for both. */
+  lose(where: 'published' | 'checkpoint'): Promise<void>
   copy(index: AnyIndex, id: string, as: string): Promise<void>
   /** The row is no longer found at the place. */
   losePlace(id: string, place: bigint): Promise<void>
@@ -61,6 +63,7 @@ export const damageableSqlite = async (): Promise<Damageable> => {
           value,
         )
     },
+    lose: () => write(`DELETE FROM meta WHERE key = 'published'`),
     copy: ({ name, fields }, id, as) => {
       const columns = Object.keys(fields)
         .map(field => `"${field}"`)
@@ -118,6 +121,9 @@ export const damageableElastic = async (): Promise<Damageable> => {
       await ask('PUT', `${path}?refresh=true`, {
         body: JSON.stringify({ ...said, end: { ...said.end, ...end } }),
       })
+    },
+    lose: async where => {
+      await ask('DELETE', `meta/_doc/${where}?refresh=true`)
     },
     copy: async (index, id, as) => {
       const { _source, _version } = await get(index, id)

@@ -44,13 +44,14 @@ const repaired = async (
   store: Store,
   held: (writer: Writer) => Writer = writer => writer,
 ): Promise<Repaired> => {
+  const restored = await store.restore()
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const signal = new AbortController().signal
   const scratch = await temporarySqlite()
   const writer = await store.takeOver(identity, { mending: true })
   try {
-    return await repair({ store, writer: held(writer), node }, signal, by =>
+    return await repair({ store, writer: held(writer), node, restored }, signal, by =>
       audit(
         { store, scratch: scratch.store, node, writer: by },
         { sample: 0, signal, onFinding: () => undefined, onLooked: () => undefined },
@@ -62,16 +63,17 @@ const repaired = async (
   }
 }
 
+const FAR = HEIGHT + 100_000
+type Way = Repaired['aligned']['way']
 type Case = {
   readonly name: string
   readonly orphans?: number
   /** What the node was when it was loaded; far ahead: nothing is kept to take batches back. */
   readonly lib?: number
   readonly damage?: (place: Damageable) => Promise<void>
-  readonly way: Repaired['aligned']['way']
+  readonly way: Way | Readonly<Record<Damageable['kind'], Way>>
 }
 
-const FAR = HEIGHT + 100_000
 const said = (end: Readonly<Record<string, string | number>>) => async (place: Damageable) => {
   await place.say('published', end)
 }
@@ -79,7 +81,48 @@ const noted = (end: Readonly<Record<string, string | number>>) => async (place: 
   await place.say('checkpoint', end)
 }
 
+const lost = (where: 'published' | 'checkpoint') => (place: Damageable) => place.lose(where)
+/** The record of the end is not what a loader writes. */
+const broken = (where: 'published' | 'checkpoint') => (place: Damageable) =>
+  place.say(where, { hash: 7, time: -1 })
+
 const CASES: readonly Case[] = [
+  { name: 'published record lost', damage: lost('published'), way: { sqlite: 'settled', elastic: 'right' } },
+  {
+    name: 'published record broken',
+    damage: broken('published'),
+    way: { sqlite: 'settled', elastic: 'right' },
+  },
+  { name: 'checkpoint lost', damage: lost('checkpoint'), way: 'settled' },
+  { name: 'checkpoint broken', damage: broken('checkpoint'), way: 'settled' },
+  {
+    name: 'checkpoint lost, and the published height',
+    damage: async place => {
+      await place.say('published', { height: HEIGHT - 30 })
+      await place.lose('checkpoint')
+    },
+    way: { sqlite: 'settled', elastic: 'closed' },
+  },
+  {
+    name: 'all that is said of the end lost',
+    damage: async place => {
+      await place.lose('checkpoint')
+      if (place.kind === 'elastic') await place.lose('published')
+    },
+    way: { sqlite: 'settled', elastic: 'closed' },
+  },
+  {
+    name: 'checkpoint lost, and an orphan',
+    orphans: 1,
+    damage: lost('checkpoint'),
+    way: { sqlite: 'back', elastic: 'closed' },
+  },
+  {
+    name: 'checkpoint lost, and nothing is kept',
+    lib: FAR,
+    damage: lost('checkpoint'),
+    way: 'settled',
+  },
   { name: 'nothing', way: 'right' },
   { name: 'published hash', damage: said({ hash: 'other' }), way: 'settled' },
   { name: 'published time', damage: said({ time: '7' }), way: 'settled' },
@@ -152,7 +195,7 @@ const suite = (open: () => Promise<Damageable>): void => {
         await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
         await damage?.(place)
         const { aligned } = await repaired(place.store)
-        expect([name, aligned.way]).toEqual([name, way])
+        expect([name, aligned.way]).toEqual([name, typeof way === 'string' ? way : way[place.kind]])
         await requireGoesOn(place, name)
       } finally {
         await place.destroy()

@@ -37,7 +37,10 @@ export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned>
   const last = mostSaid(await writer.endings())
   const top =
     last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
-  if (top < 0) throw new Failure('conflict', `${parts.store.name} has no block to go on from.`)
+  if (top < 0)
+    throw new Failure('conflict', `${parts.store.name} has no block to go on from.`, {
+      help: 'Run iostlens load with another --store.',
+    })
   const lib = node === undefined ? top : await libOf(node, signal)
   const common = await lastCommon(parts, Math.min(top, lib), signal)
   if (common === lib && lib < top)
@@ -127,7 +130,7 @@ const blockAsEnd = async (
   }
   const stored = await writer.blockAt(height)
   if (stored === undefined) throw new Failure('conflict', `${store.name} has no block ${height}.`)
-  const said = (await store.published())?.lib ?? height
+  const said = (await store.published().catch(() => undefined))?.lib ?? height
   const own = { height, hash: stored.hash, time: stored.time }
   return { ...own, lib: isAbsurd({ ...own, lib: said }, Date.now()) ? height : said }
 }

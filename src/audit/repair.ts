@@ -1,5 +1,6 @@
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
+import type { Restored } from '#store/restored.ts'
 import { type Aligned, align } from './align.ts'
 import type { Audited } from './audit.ts'
 
@@ -7,6 +8,8 @@ type Parts = {
   readonly store: Store
   readonly writer: Writer
   readonly node?: Node
+  /** What became of the record of the store's end, before it was taken over. */
+  readonly restored?: Restored
 }
 
 /** `audited` absent: the end was put right, the rest was not looked at. */
@@ -22,7 +25,9 @@ export const repair = async (
   signal: AbortSignal,
   auditAll: (writer: Writer) => Promise<Audited>,
 ): Promise<Repaired> => {
-  const aligned = await align(parts, signal)
+  const found = await align(parts, signal)
+  const isRestored = parts.restored === 'exact' && found.way === 'right'
+  const aligned: Aligned = isRestored ? { ...found, way: 'settled' } : found
   const { way, identity, end } = aligned
   if (way === 'settled' || way === 'back') return { aligned }
   const audited = await auditAll(parts.writer)

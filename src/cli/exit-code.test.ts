@@ -20,6 +20,6 @@ test('exitCodeFor: 75 exactly when the failure may pass', () => {
     exitCodeFor(new Failure('loading', 'x')),
     exitCodeFor(new Failure('conflict', 'x', { retryable: true })),
     exitCodeFor(new Failure('unavailable', 'x', { retryable: false })),
-    exitCodeFor(new Failure('unavailable', 'x', { retryable: false, details: { problem: 'missing' } })),
+    exitCodeFor(new Failure('damaged', 'x')),
   ]).toEqual([75, 75, 75, 1, 3])
 })

@@ -17,6 +17,7 @@ const CODES: Readonly<Record<FailureKind, ExitCode>> = {
   deadline: 75,
   // What is stored, or what a node says, is not what it must be.
   bad_block: 3,
+  damaged: 3,
   conflict: 3,
   defect: 1,
 }
@@ -26,7 +27,5 @@ export const exitCodeFor = (error: unknown): ExitCode => {
   if (!(error instanceof Failure)) return 1
   if (error.retryable) return 75
   const code = CODES[error.kind]
-  if (code !== 75) return code
-  // A store that says which part of it is lost is found to differ from what was loaded.
-  return error.details['problem'] === undefined ? 1 : 3
+  return code === 75 ? 1 : code
 }

@@ -4,6 +4,7 @@ import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
+import type { Restored } from '#store/restored.ts'
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Call, Command } from './command.ts'
 import { connectNode, openStore, requireUsable } from './compose.ts'
@@ -14,7 +15,8 @@ export const repair: Command = {
   words: [],
   summary: 'audit like verify and rewrite only what differs; --dry-run writes nothing',
   about: [
-    "First compares the end of the store with --node. If the last blocks are not the node's, their batches are undone, with the undo data of the last hours. If that data does not reach back far enough, everything is derived again up to the last common block, and the store cannot be read meanwhile. A wrong record of the store's last block or of its chain is corrected. If this step changed anything, the command ends here; 'iostlens verify' checks the rest.",
+    'First the record of the last block and of the chain is looked at. If it is lost or unreadable, it is written again from what is stored; if that does not tell where the store ends, everything is derived again.',
+    "Then compares the end of the store with --node. If the last blocks are not the node's, their batches are undone, with the undo data of the last hours. If that data does not reach back far enough, everything is derived again up to the last common block, and the store cannot be read meanwhile. A wrong record of the store's last block or of its chain is corrected. If this step changed anything, the command ends here; 'iostlens verify' checks the rest.",
     "Otherwise the store is audited as with 'iostlens verify', and exactly the documents that differ are rewritten or removed. API keys are never touched. Lost or wrong blocks and transactions are taken from --node; if there are any, nothing is written without it.",
     'The text of an action is covered by no hash that can be recomputed. A changed text is corrected only if its block is in the --sample; otherwise the rows are rewritten to agree with the text.',
     'The command refuses to run while a loader is running. It may be killed and started again. --dry-run only prints what would be done, and does not lock the store.',
@@ -29,9 +31,11 @@ export const repair: Command = {
     const { values, log } = call
     const store = openStore(values, log)
     try {
+      const dryRun = values['dry-run']
+      const restored = dryRun ? 'whole' : await store.restore()
       await requireUsable(store)
-      if (values['dry-run']) return tellAudited(call, store, await auditStore(call, store))
-      const { aligned, outcome } = await held(store, call)
+      if (dryRun) return tellAudited(call, store, await auditStore(call, store))
+      const { aligned, outcome } = await held(store, call, restored)
       if (outcome === undefined) return tellAligned(call, store, aligned)
       return tellAudited(call, store, outcome)
     } finally {
@@ -43,7 +47,7 @@ export const repair: Command = {
 type Held = { readonly aligned: Aligned; readonly outcome?: Outcome }
 
 /** While nobody else may write. */
-const held = async (store: Store, call: Call): Promise<Held> => {
+const held = async (store: Store, call: Call, restored: Restored): Promise<Held> => {
   const identity = await store.identity()
   if (identity === undefined)
     throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`, { retryable: true })
@@ -51,7 +55,7 @@ const held = async (store: Store, call: Call): Promise<Held> => {
   const writer = await store.takeOver(identity, { mending: true })
   let outcome: Outcome | undefined
   try {
-    const parts = { store, writer, ...(node === undefined ? {} : { node }) }
+    const parts = { store, writer, restored, ...(node === undefined ? {} : { node }) }
     const { aligned } = await repairStore(parts, call.signal, async () => {
       outcome = await auditStore(call, store, writer)
       return outcome.audited

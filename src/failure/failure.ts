@@ -20,6 +20,8 @@ export type FailureKind =
   | 'deadline'
   /** The node answered something that is not a block, not the next block, or not the chain we load. */
   | 'bad_block'
+  /** What was loaded is lost, or is not what a loader wrote: nothing true can be said until it is put right. */
+  | 'damaged'
   /** Another writer, another schema or derivation version, another chain. */
   | 'conflict'
   /** Ours. */

@@ -14,6 +14,7 @@ test('codes: stable numbers', () => {
     rate_limited: '429 4290',
     loading: '503 5031',
     unavailable: '503 5030',
+    damaged: '503 5033',
     bad_block: '503 5032',
     deadline: '504 5040',
     defect: '500 5000',

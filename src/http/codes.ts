@@ -91,6 +91,16 @@ export const codes: { readonly [K in FailureKind]: Code } = {
     message: 'title',
     retryAfter: 5,
   },
+  damaged: {
+    status: 503,
+    code: 5033,
+    title: {
+      en: 'A part of the store is lost or damaged; there is no answer until its operator has put it right.',
+      zh: '存储数据缺失或已损坏，在运维人员修复之前无法提供结果。',
+    },
+    message: 'title',
+    retryAfter: 30,
+  },
   bad_block: {
     status: 503,
     code: 5032,

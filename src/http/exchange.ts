@@ -158,6 +158,8 @@ const logCause = (log: Log, failure: Failure, id: string): void => {
       stack: failure.stack ?? '',
       ...inner,
     })
+  else if (kind === 'damaged')
+    log('error', 'A request met damage in the store.', { id, error: message, help: failure.help ?? '' })
   else if (kind === 'unavailable' || kind === 'bad_block' || kind === 'deadline')
     log('warn', 'A request could not be answered.', { id, kind, error: message, ...inner })
 }

@@ -43,8 +43,7 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
     const at = await inTime(published()).catch(storeFailure)
     if (at instanceof Failure)
       return notReady({
-        reason:
-          at.details['problem'] === undefined ? 'The store can not be read.' : 'A part of the store is lost.',
+        reason: at.kind === 'damaged' ? 'A part of the store is lost.' : 'The store can not be read.',
         version,
       })
     if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
@@ -97,6 +96,6 @@ const inTime = async <T>(value: Promise<T>): Promise<T> => {
 }
 
 const storeFailure = (error: unknown): Failure => {
-  if (error instanceof Failure && error.kind === 'unavailable') return error
+  if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'damaged')) return error
   throw error
 }

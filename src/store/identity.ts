@@ -1,4 +1,8 @@
+import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { Failure } from '#failure/failure.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import { DERIVATION } from '#indices/registry.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Identity } from './port.ts'
 
 /** Throws Failure('conflict') when a loader of chain and rules `given` must not go on with what `stored` began. */
@@ -17,4 +21,23 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
       given.derivation,
       'Run iostlens indices migrate with this version, or go on with the version that began.',
     )
+}
+
+/**
+ * Which chain a store holds, by its first documents, where its own word is lost: every transaction says its chain, every
+ * block the one before it.
+ */
+export const identityFrom = (store: string, { first, second, transaction }: FirstDocuments): Identity => {
+  const genesis = first?.hash ?? second?.parent_hash
+  if (genesis === undefined || transaction === undefined)
+    throw new Failure('damaged', `What ${store} says of its chain is lost, and so is its first block.`, {
+      help: 'Run iostlens load with another --store.',
+    })
+  return { genesis, chainId: decodeTransaction(transaction.body).chainId, derivation: DERIVATION }
+}
+
+type FirstDocuments = {
+  readonly first: BlockDoc | undefined
+  readonly second: BlockDoc | undefined
+  readonly transaction: TransactionDoc | undefined
 }

@@ -8,6 +8,7 @@ import type { StandingRange } from '#indices/standing.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Migrating } from './migrating-port.ts'
 import type { Proved } from './proved.ts'
+import type { Restored } from './restored.ts'
 
 /** How far the chain is stored and published, and what was known of the node then. Answers are true at `height`. */
 export type Published = {
@@ -72,6 +73,8 @@ export type Store = {
   check(): Promise<readonly Difference[]>
   /** Throws 'unavailable', with what helps, while something that was loaded is known to be lost. */
   whole(signal?: AbortSignal): Promise<void>
+  /** For a repair, before all else: writes what the store says of its end and chain anew where that is lost. */
+  restore(): Promise<Restored>
   /** undefined: nothing published yet. */
   published(): Promise<Published | undefined>
   identity(): Promise<Identity | undefined>

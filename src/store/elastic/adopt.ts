@@ -15,7 +15,7 @@ import type { Checkpoint } from './meta.ts'
 import type { Names } from './names.ts'
 import { countsOf, standingOf } from './stock.ts'
 
-/** What stands behind the names now, as the inventory of a batch. Throws 'unavailable' while something is missing. */
+/** What stands behind the names now, as the inventory of a batch. Throws 'damaged' while something is missing. */
 export const takeStock = async (
   connection: Connection,
   names: Names,
@@ -30,8 +30,8 @@ export const takeStock = async (
       listed.map(name => {
         const found = standing.get(name)
         if (found === undefined)
-          throw new Failure('unavailable', `There is no ${name} at ${connection.url}.`, {
-            help: 'Run: iostlens indices check.',
+          throw new Failure('damaged', `There is no ${name} at ${connection.url}.`, {
+            help: 'Run: iostlens repair --node URL.',
           })
         const documents = counts.get(name)
         return [name, documents === undefined ? [found.uuid] : [found.uuid, documents]]
@@ -42,7 +42,7 @@ export const takeStock = async (
 
 /**
  * The inventory of a store that was loaded by a version which kept none: what is there now, when it is as many documents
- * as were counted while loading. Throws 'conflict' otherwise: what is lost must not be taken for all there is.
+ * as were counted while loading. Throws 'damaged' otherwise: what is lost must not be taken for all there is.
  */
 export const adoptStock = async (
   connection: Connection,
@@ -60,7 +60,7 @@ export const adoptStock = async (
     const found = sumOf(names, checkpoint, index, counts)
     if (found !== wanted)
       throw new Failure(
-        'conflict',
+        'damaged',
         `${index.name} of ${names.prefix} at ${connection.url} has ${found} documents, ${wanted} were loaded.`,
         { help: 'Run: iostlens repair.' },
       )

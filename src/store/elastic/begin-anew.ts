@@ -3,12 +3,23 @@ import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
 import { existingIndices } from './existing.ts'
-import { readCheckpoint } from './meta.ts'
+import { readCheckpoint, restoreHelp } from './meta.ts'
 import { inParts, type Names } from './names.ts'
 
 const DERIVED = new Set<string>([...historyIndices, ...stateIndices].map(({ name }) => name))
 
 const requireEmpty = async (connection: Connection, names: Names): Promise<void> => {
+  const found = await firstDocument(connection, names)
+  if (found === undefined) return
+  throw new Failure(
+    'damaged',
+    `There are documents in ${found} at ${connection.url}, but no checkpoint in ${names.meta}: it was lost.`,
+    { help: restoreHelp(names) },
+  )
+}
+
+/** An index that holds a document of the chain; undefined: none does. */
+export const firstDocument = async (connection: Connection, names: Names): Promise<string | undefined> => {
   const indices = (await existingIndices(connection, names))
     .filter(({ of }) => DERIVED.has(of))
     .filter(({ of, generation }) => !names.building || generation === names.generations[of])
@@ -22,17 +33,13 @@ const requireEmpty = async (connection: Connection, names: Names): Promise<void>
       body: '{"size":1,"_source":false,"track_total_hits":false}',
     })
     const [found] = hits?.hits ?? []
-    if (found !== undefined)
-      throw new Failure(
-        'conflict',
-        `There are documents in ${found._index} at ${connection.url}, but no checkpoint in ${names.meta}: it was lost.`,
-        { help: `Restore ${names.meta} from a snapshot, or load anew into another prefix.` },
-      )
+    if (found !== undefined) return found._index
   }
+  return undefined
 }
 
 /**
- * Without a checkpoint a store begins with block 0. Throws 'conflict' when there are documents all the same: then the
+ * Without a checkpoint a store begins with block 0. Throws 'damaged' when there are documents all the same: then the
  * checkpoint was lost, and a loader that began anew would count them twice. Documents that another loader began to write
  * meanwhile are no loss.
  */

@@ -116,7 +116,7 @@ export const createIndices = async (
     })
 }
 
-/** Throws 'conflict' for what was loaded and is gone: an empty index does not make up for it. */
+/** Throws 'damaged' for what was loaded and is gone: an empty index does not make up for it. */
 export const refuseLost = async (connection: Connection, names: Names): Promise<void> => {
   const stored = (await readCheckpoint(connection, names))?.checkpoint
   if (stored === undefined) return
@@ -131,7 +131,7 @@ export const refuseLost = async (connection: Connection, names: Names): Promise<
   const lost = loaded.filter(({ name }) => !standing.has(name))
   if (lost.length === 0) return
   const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
-  throw new Failure('conflict', `What was loaded is missing at ${connection.url}: ${list.join(', ')}.`, {
+  throw new Failure('damaged', `What was loaded is missing at ${connection.url}: ${list.join(', ')}.`, {
     help: 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.',
   })
 }

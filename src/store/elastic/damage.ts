@@ -120,7 +120,7 @@ const isPassing = ({ problem }: Damage): boolean => problem === 'closed' || prob
 export const loaderFailure = (damages: readonly Damage[]): Failure | undefined => {
   const [first] = damages.toSorted((a, b) => Number(isPassing(a)) - Number(isPassing(b)))
   if (first === undefined) return undefined
-  return new Failure(isPassing(first) ? 'unavailable' : 'conflict', messageOf(first, damages), {
+  return new Failure(isPassing(first) ? 'unavailable' : 'damaged', messageOf(first, damages), {
     help: first.help,
     details: { index: first.name, problem: first.problem },
   })
@@ -130,9 +130,8 @@ export const loaderFailure = (damages: readonly Damage[]): Failure | undefined =
 export const readerFailure = (damages: readonly Damage[]): Failure | undefined => {
   const [first] = damages
   if (first === undefined) return undefined
-  return new Failure('unavailable', messageOf(first, damages), {
+  return new Failure(isPassing(first) ? 'unavailable' : 'damaged', messageOf(first, damages), {
     help: first.help,
-    retryable: isPassing(first),
     details: { index: first.name, problem: first.problem },
   })
 }

@@ -31,13 +31,13 @@ const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<
     () => other.takeOver(identity),
   ]) {
     const refused = await failureOf(call())
-    expect(refused.kind).toBe('conflict')
+    expect(refused.kind).toBe('damaged')
     expect(refused.message).toMatch(message)
-    expect(refused.help).toMatch(/snapshot|indices create/)
+    expect(refused.help).toMatch(/iostlens repair/)
   }
   // Nor is it a store where nothing is loaded yet, to whoever looks on.
   const seen = await failureOf(other.check())
-  expect([seen.kind, /no checkpoint in|'checkpoint' of/.test(seen.message)]).toEqual(['conflict', true])
+  expect([seen.kind, /no checkpoint in|'checkpoint' of/.test(seen.message)]).toEqual(['damaged', true])
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => {
@@ -72,7 +72,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
         (_, path) => ask('PUT', path('meta-0/_doc/published?refresh=true'), source),
         async ({ reopen }) => {
           const refused = await failureOf(reopen().read(async view => view.at))
-          expect([refused.kind, refused.retryable]).toEqual(['unavailable', false])
+          expect([refused.kind, refused.retryable]).toEqual(['damaged', false])
           expect(refused.message).toMatch(/'published' of .*-meta/)
         },
       ))

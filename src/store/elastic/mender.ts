@@ -14,10 +14,11 @@ import { insist } from './insist.ts'
 import type { Entry } from './journal.ts'
 import { removeHistoryFrom } from './leftovers.ts'
 import { AT, HEIGHT } from './mappings.ts'
-import { type Checkpoint, readPublished, stampOf, versionAt } from './meta.ts'
+import { type Checkpoint, readablePublished, stampOf, versionAt } from './meta.ts'
 import type { Names } from './names.ts'
+import { newestStamp } from './newest-stamp.ts'
 import { type Partitions, partitionAt } from './partitions.ts'
-import { publication, recover } from './recover.ts'
+import { finish, publication } from './recover.ts'
 import { refresh } from './refresh.ts'
 import { openForWriting } from './rewrite.ts'
 import { entriesBack, type Step, stepsBack } from './undo.ts'
@@ -31,13 +32,6 @@ export type Mender = Pick<Writer, 'unfinished' | 'blockAt' | 'endings' | 'takeBa
 const SANE = 2 ** 50
 /** Whoever began to read before it was closed has read by then; later ones are refused. */
 const GRACE_MS = 1_000
-
-/** undefined: what stands there is not to be understood, or gone. */
-const publishedNow = (bulk: Bulk, names: Names) =>
-  readPublished(bulk.connection, names).catch((error: unknown) => {
-    if (error instanceof Failure && !error.retryable) return undefined
-    throw error
-  })
 
 export const menderOf = async (bulk: Bulk, names: Names, hold: Hold): Promise<Mender> => {
   const isClear = await finishBatch(bulk, names, hold.checkpoint())
@@ -54,10 +48,10 @@ export const menderOf = async (bulk: Bulk, names: Names, hold: Hold): Promise<Me
 
 /** Ends what a dead loader began; false: what it began is not to be known any more. */
 const finishBatch = async (bulk: Bulk, names: Names, checkpoint: Checkpoint): Promise<boolean> => {
-  const published = await publishedNow(bulk, names)
+  const published = await readablePublished(bulk.connection, names)
   if (published?.batch === checkpoint.batch) return true
   try {
-    await recover(bulk, names, checkpoint)
+    await finish(bulk, names, checkpoint, published)
     return true
   } catch (error) {
     bulk.requireHold?.()
@@ -81,7 +75,7 @@ const blockAt = async (
 /** By checkpoint, published height, what takes the last batch back, and the document that every batch writes. */
 const endingsOf = async (bulk: Bulk, names: Names, checkpoint: Checkpoint): Promise<readonly number[]> => {
   const { connection } = bulk
-  const published = await publishedNow(bulk, names)
+  const published = await readablePublished(bulk.connection, names)
   const [step] = await Array.fromAsync(take(stepsBack(connection, names, checkpoint.undo), 1))
   const ref = { index: names.state(statistics), id: STATISTICS }
   const [written] = await getMany(connection, [ref], { realtime: true })
@@ -105,14 +99,15 @@ const take = async function* <T>(items: AsyncIterable<T>, count: number): AsyncG
 
 /** A stamp above all that was ever written with one. */
 const nextStamp = async (bulk: Bulk, names: Names, { end, lift }: Checkpoint): Promise<number> => {
-  const published = await publishedNow(bulk, names)
+  const published = await readablePublished(bulk.connection, names)
   const [doc] = await getMany(bulk.connection, [{ index: names.meta, id: 'published' }], { realtime: true })
   const known = [
     end === undefined ? 0 : stampOf({ end, lift }),
     published === undefined ? 0 : stampOf(published),
     doc?.version ?? 0,
   ]
-  return Math.max(...known.filter(stamp => stamp < SANE)) + 1
+  const highest = Math.max(...known.filter(stamp => stamp < SANE))
+  return (await newestStamp(bulk.connection, names, highest, SANE)) + 1
 }
 
 /** Sets the checkpoint and publishes it; whoever knows an earlier one looks again. */
@@ -143,7 +138,7 @@ const settle = async (
     ...identityOf(identity),
     end,
     partitions,
-    lift: stamp - end.height,
+    lift: Math.max(0, stamp - end.height),
     undo: isKept ? before.undo : undefined,
   }
   if (!open) {

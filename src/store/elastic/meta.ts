@@ -1,4 +1,4 @@
-import { Failure, type FailureKind } from '#failure/failure.ts'
+import { Failure } from '#failure/failure.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { askText } from './ask.ts'
 import type { Connection } from './connection.ts'
@@ -105,8 +105,17 @@ export const readPublished = async (
   const stored = await read(connection, names, PUBLISHED, signal)
   if (stored === undefined) return undefined
   const meta = publishedOf(stored._source)
-  if (meta === undefined) throw unreadable(connection, names, PUBLISHED, 'unavailable')
+  if (meta === undefined) throw unreadable(connection, names, PUBLISHED)
   return meta
+}
+
+/** As `readPublished`, for a repair; undefined also for what stands there and is not to be understood. */
+export const readablePublished = async (
+  connection: Connection,
+  names: Names,
+): Promise<PublishedMeta | undefined> => {
+  const stored = await read(connection, names, PUBLISHED)
+  return stored === undefined ? undefined : publishedOf(stored._source)
 }
 
 /** Text and version of the published document. Versions only grow, so a late writer can not take a height back. */
@@ -120,17 +129,31 @@ export const readCheckpoint = async (
   connection: Connection,
   names: Names,
 ): Promise<(Stand & { readonly checkpoint: Checkpoint }) | undefined> => {
-  const stored = await read(connection, names, CHECKPOINT)
-  if (stored === undefined) return undefined
-  const checkpoint = checkpointOf(stored._source)
-  if (checkpoint === undefined) throw unreadable(connection, names, CHECKPOINT, 'conflict')
-  return { seqNo: stored._seq_no, primaryTerm: stored._primary_term, checkpoint }
+  const found = await findCheckpoint(connection, names)
+  if (found === undefined) return undefined
+  const { checkpoint, ...stand } = found
+  if (checkpoint === undefined) throw unreadable(connection, names, CHECKPOINT)
+  return { ...stand, checkpoint }
 }
 
-const unreadable = ({ url }: Connection, { meta }: Names, id: string, kind: FailureKind): Failure =>
-  new Failure(kind, `Document '${id}' of ${meta} at ${url} is not what a loader writes.`, {
-    retryable: false,
-    help: `Restore ${meta} from a snapshot, or load anew into another prefix.`,
+/** As `readCheckpoint`, for a repair: without a checkpoint where something else stands in its place. */
+export const findCheckpoint = async (
+  connection: Connection,
+  names: Names,
+): Promise<(Stand & { readonly checkpoint: Checkpoint | undefined }) | undefined> => {
+  const stored = await read(connection, names, CHECKPOINT)
+  if (stored === undefined) return undefined
+  const { _seq_no: seqNo, _primary_term: primaryTerm, _source } = stored
+  return { seqNo, primaryTerm, checkpoint: checkpointOf(_source) }
+}
+
+/** What puts right what a store says of itself. */
+export const restoreHelp = ({ meta }: Names): string =>
+  `Run: iostlens repair --node URL. Or restore ${meta} from a snapshot.`
+
+const unreadable = ({ url }: Connection, names: Names, id: string): Failure =>
+  new Failure('damaged', `Document '${id}' of ${names.meta} at ${url} is not what a loader writes.`, {
+    help: restoreHelp(names),
   })
 
 /** Path, query and body of the compare-and-set; `stand` undefined: there must be none yet. */

@@ -18,6 +18,7 @@ import { type Pace, systemPace } from './pace.ts'
 import { FIRST_PARTITION } from './partitions.ts'
 import type { Hints } from './rank-begin.ts'
 import { rememberState } from './remembered.ts'
+import { restoreRecord } from './restore.ts'
 import { readableFrom, removedMeanwhile } from './served.ts'
 import { openSessions, untilAborted } from './session.ts'
 import { onceStarted, untilStarted } from './started.ts'
@@ -191,6 +192,12 @@ export const openElastic = (options: ElasticOptions): Store => {
       const told = new Set(lost.map(({ name }) => name))
       const others = await checkIndices(connection, names)
       return [...lost, ...others.filter(({ detail }) => ![...told].some(name => detail.endsWith(`-${name}`)))]
+    },
+    restore: async () => {
+      const restored = await restoreRecord({ bulk, names, create })
+      whole.lookAgain()
+      sessions.lookAgain()
+      return restored
     },
     whole: requireWhole,
     takeOver,

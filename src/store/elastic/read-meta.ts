@@ -1,16 +1,12 @@
-import type { Published } from '#store/port.ts'
-import { provedFrom } from '#store/proved.ts'
+import { isCount, type Members, membersOf, publishedFrom } from '#store/published-from.ts'
 import type { Checkpoint, PublishedMeta } from './meta.ts'
-
-/** Members of an object as it was found: each may be anything. */
-type Members = Readonly<Record<string, unknown>>
 
 /** The checkpoint in a document's `_source`; undefined: it is none. */
 export const checkpointOf = (source: unknown): Checkpoint | undefined => {
   const body = bodyOf(source)
   if (body === undefined) return undefined
   const { end, ...rest } = body
-  const published = end === undefined ? undefined : endOf(end)
+  const published = end === undefined ? undefined : publishedFrom(end)
   const whole =
     [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed'], rest['parts']].every(
       Number.isSafeInteger,
@@ -30,7 +26,7 @@ export const checkpointOf = (source: unknown): Checkpoint | undefined => {
 /** What is published, from a document's `_source`; undefined: it is no such document. */
 export const publishedOf = (source: unknown): PublishedMeta | undefined => {
   const body = bodyOf(source)
-  const end = endOf(body?.['end'])
+  const end = publishedFrom(body?.['end'])
   const whole =
     typeof body?.['batch'] === 'string' &&
     arePartitions(body['partitions']) &&
@@ -49,23 +45,6 @@ const bodyOf = (source: unknown): Members | undefined => {
     return undefined
   }
 }
-
-const membersOf = (value: unknown): Members | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
-
-export const endOf = (value: unknown): Published | undefined => {
-  const { height, hash, time, lib, proved: stored } = membersOf(value) ?? {}
-  const proved = provedFrom(stored)
-  return isCount(height) &&
-    typeof hash === 'string' &&
-    typeof time === 'string' &&
-    /^-?\d{1,19}$/.test(time) &&
-    typeof lib === 'number'
-    ? { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
-    : undefined
-}
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 const arePartitions = (value: unknown): boolean =>
   Array.isArray(value) &&

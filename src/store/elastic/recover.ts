@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
+import { unfinishedRepair } from '#store/mending.ts'
 import type { Published } from '#store/port.ts'
 import { type Bulk, sendBulk } from './bulk.ts'
 import { type BulkItem, versionedItem } from './bulk-item.ts'
@@ -22,6 +23,19 @@ export const recover = async (
 ): Promise<void> => {
   const published = await readPublished(bulk.connection, names)
   requireSameEnd(bulk, names, checkpoint, published)
+  await finish(bulk, names, checkpoint, published, confirm)
+}
+
+/** As `recover`, whatever is published says. */
+export const finish = async (
+  bulk: Bulk,
+  names: Names,
+  checkpoint: Checkpoint,
+  published: Pick<PublishedMeta, 'batch'> | undefined,
+  confirm: () => Promise<void> = async () => {},
+): Promise<void> => {
+  // Nothing is known of where it ended: no block is above that.
+  if (checkpoint.mending && checkpoint.batch === '') throw unfinishedRepair(names.prefix)
   if (checkpoint.end !== undefined && published?.batch !== checkpoint.batch) {
     const entries = await readJournal(bulk.connection, names, checkpoint.batch, checkpoint.parts)
     const indices = stateIndices.map(index => names.state(index))
@@ -45,7 +59,7 @@ const requireSameEnd = (
   const { height, hash, time } = published.end
   if (height === end.height && hash === end.hash && time === end.time) return
   throw new Failure(
-    'conflict',
+    'damaged',
     `Checkpoint and published height in ${names.meta} at ${connection.url} differ: ${end.height} ${end.hash}, ${height} ${hash}.`,
     { help: 'One of them was changed. Run: iostlens repair --node URL.' },
   )

@@ -4,7 +4,7 @@ import { adoptStock, takeStock } from './adopt.ts'
 import type { Bulk } from './bulk.ts'
 import { damageOf, loaderFailure } from './damage.ts'
 import type { Inventory } from './inventory.ts'
-import { type Checkpoint, readCheckpoint } from './meta.ts'
+import { type Checkpoint, readCheckpoint, restoreHelp } from './meta.ts'
 import type { Names } from './names.ts'
 import { showUnder } from './open-partition.ts'
 import type { Partitions } from './partitions.ts'
@@ -23,14 +23,10 @@ export const stockKeeper = (bulk: Bulk, names: Names, hold: Hold) => {
     const { inventory: kept, batch } = hold.checkpoint()
     return kept?.batch === batch ? kept : undefined
   }
-  const failureOf = async (
-    of: Inventory,
-    partitions: Partitions,
-    mayHoldMore: (index: string) => boolean,
-  ): Promise<Failure | undefined> =>
-    loaderFailure(
-      await damageOf({ connection, names, partitions, inventory: of, mayHoldMore, aliases: true }),
-    )
+  const damagesOf = (of: Inventory, partitions: Partitions, mayHoldMore: (index: string) => boolean) =>
+    damageOf({ connection, names, partitions, inventory: of, mayHoldMore, aliases: true })
+  const failureOf = async (...how: Parameters<typeof damagesOf>): Promise<Failure | undefined> =>
+    loaderFailure(await damagesOf(...how))
 
   /** Throws unless all is there as an inventory says; in the last partition there may be more, written ahead. */
   const require = async (of: Inventory, partitions: Partitions): Promise<void> => {
@@ -52,9 +48,10 @@ export const stockKeeper = (bulk: Bulk, names: Names, hold: Hold) => {
       if (kept === undefined)
         for (const partition of partitions.keys())
           await showUnder(connection, names, partition, index => [names.intoPartition(index, partition)])
-      const failure = kept === undefined ? undefined : await failureOf(kept, partitions, () => true)
+      const damages = kept === undefined ? [] : await damagesOf(kept, partitions, () => true)
       // Documents may lack that a journal is to write.
-      if (failure !== undefined && failure.details['problem'] !== 'documents') throw failure
+      const failure = loaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
+      if (failure !== undefined) throw failure
     },
     /** Nothing is under way: each index has exactly what belongs in it. A store without an inventory gets one. */
     settle: async (): Promise<void> => {
@@ -75,7 +72,7 @@ export const stockKeeper = (bulk: Bulk, names: Names, hold: Hold) => {
     },
     /** The failure, or what has happened to the store, when that is the reason. */
     reasonFor: async (failure: unknown): Promise<unknown> => {
-      if (!(failure instanceof Failure) || failure.details['problem'] !== undefined) return failure
+      if (!(failure instanceof Failure) || failure.kind === 'damaged') return failure
       const kept = inventory()
       if (kept === undefined) return failure
       const found = await failureOf(kept, hold.checkpoint().partitions, () => true).catch(() => undefined)
@@ -86,7 +83,7 @@ export const stockKeeper = (bulk: Bulk, names: Names, hold: Hold) => {
 
 const withoutCheckpoint = async ({ connection }: Bulk, names: Names): Promise<Failure | undefined> =>
   (await readCheckpoint(connection, names)) === undefined
-    ? new Failure('conflict', `The checkpoint in ${names.meta} at ${connection.url} is gone.`, {
-        help: `Restore ${names.meta} from a snapshot, or load anew into another prefix.`,
+    ? new Failure('damaged', `The checkpoint in ${names.meta} at ${connection.url} is gone.`, {
+        help: restoreHelp(names),
       })
     : undefined

@@ -1,4 +1,5 @@
 import type { Batch, Published } from '#store/port.ts'
+import { publishedFrom } from '#store/published-from.ts'
 import { isKept, KEPT } from '#store/undo.ts'
 import type { Connection } from './connection.ts'
 import { encode } from './documents.ts'
@@ -6,7 +7,6 @@ import { getMany } from './get-many.ts'
 import { type Entry, journalParts, partId, readPart } from './journal.ts'
 import type { Checkpoint } from './meta.ts'
 import type { Names } from './names.ts'
-import { endOf } from './read-meta.ts'
 import { keptWith, type Mark } from './undo-marks.ts'
 
 /** Where the journal has what takes the last batch back; that names the one before. */
@@ -98,7 +98,7 @@ const readUndo = async (
 /** undefined: what was before it had no end. */
 const headerOf = (body: string): Header | undefined => {
   const { to, before } = JSON.parse(body)
-  const [last, first] = [endOf(to), endOf(before.end)]
+  const [last, first] = [publishedFrom(to), publishedFrom(before.end)]
   return last && first && { to: last, before: { ...before, end: first } }
 }
 

@@ -31,10 +31,9 @@ export const toFailure = (name: string, error: unknown): unknown => {
         help: 'Name another file as the store.',
       })
     case 'SQLITE_CORRUPT':
-      return new Failure('unavailable', text, {
+      return new Failure('damaged', text, {
         cause: error,
-        retryable: false,
-        help: 'The file is damaged: restore it from a copy, or load anew into another file.',
+        help: 'The file is damaged: restore it from a copy, or run iostlens load with another --store.',
       })
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_READONLY':

@@ -128,7 +128,7 @@ describe('files', () => {
     truncateSync(path, 4096 * 10)
     const cut = openSqlite({ path })
     const { kind, retryable, message } = await verdict(cut.read(view => view.records(listOfAll, 1, 300)))
-    expect([kind, retryable, message.includes(path)]).toEqual(['unavailable', false, true])
+    expect([kind, retryable, message.includes(path)]).toEqual(['damaged', false, true])
     await cut.close()
   })
 
@@ -168,7 +168,7 @@ describe('files', () => {
     drop('TABLE "votes"')
     const { kind, message } = await failureOf(other.create())
     expect([kind, message]).toEqual([
-      'conflict',
+      'damaged',
       `sqlite:${path}: table votes is gone, and what was loaded into it.`,
     ])
     await other.close()

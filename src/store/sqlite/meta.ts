@@ -1,8 +1,9 @@
 import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
 import type { Identity, Published } from '#store/port.ts'
-import { provedFrom } from '#store/proved.ts'
+import { isCount, membersOf, publishedFrom } from '#store/published-from.ts'
 import type { Connection } from './connection.ts'
-import { fingerprint } from './tables.ts'
+import { fingerprint, quoted, tableOf } from './tables.ts'
 
 /** Who holds the pen: `token` tells takeovers apart, the rest is for messages. */
 export type Owner = { readonly token: string; readonly pid: number; readonly since: string }
@@ -26,38 +27,87 @@ const put = (connection: Connection, key: MetaKey, value: string): void => {
 
 export const getPublished = (connection: Connection, database?: Database): Published | undefined => {
   const text = get(connection, 'published', database)
-  return text === undefined ? undefined : fromText(text)
+  return text === undefined
+    ? orLost(connection, 'published', database)
+    : (fromText(text) ?? unreadable('published'))
 }
 export const putPublished = (connection: Connection, published: Published): void =>
   put(connection, 'published', toText(published))
 
 export const toText = ({ height, hash, time, lib, proved }: Published): string =>
   JSON.stringify({ height, hash, time: String(time), lib, proved })
-export const fromText = (text: string): Published => {
-  const stored = JSON.parse(text) as Omit<Published, 'time' | 'proved'> & {
-    readonly time: string
-    readonly proved?: unknown
+/** undefined: the text is no such thing. */
+export const fromText = (text: string): Published | undefined => publishedFrom(parsed(text))
+
+/** undefined: it is no JSON. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
-  const { height, hash, time, lib } = stored
-  const proved = provedFrom(stored.proved)
-  return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
+}
+
+const unreadable = (key: MetaKey): never => {
+  throw new Failure(
+    'damaged',
+    `What the store says of itself, '${key}' in its table meta, can not be read.`,
+    {
+      help: REPAIR,
+    },
+  )
+}
+
+const REPAIR = 'Run: iostlens repair --node URL.'
+
+/** Without blocks nothing was ever said; with blocks it was lost. */
+const orLost = (connection: Connection, key: MetaKey, database: Database = 'main'): undefined => {
+  const { name } = tableOf(blocks)
+  const isThere = connection.row(
+    `SELECT 1 FROM ${database}.sqlite_schema WHERE "type" = 'table' AND "name" = ?`,
+    name,
+  )
+  if (
+    isThere === undefined ||
+    connection.row(`SELECT 1 FROM ${database}.${quoted(name)} LIMIT 1`) === undefined
+  )
+    return undefined
+  throw new Failure(
+    'damaged',
+    `There are blocks in the store, but what it says of itself, '${key}' in its table meta, is lost.`,
+    { help: REPAIR },
+  )
 }
 
 /** A repair leads to what is published and has not come to its end: nothing is to be read or loaded. */
-export const isMending = (connection: Connection): boolean => get(connection, 'mending') === 'true'
+export const isMending = (connection: Connection): boolean =>
+  (get(connection, 'mending') ?? 'false') !== 'false'
 export const putMending = (connection: Connection, mending: boolean): void =>
   put(connection, 'mending', String(mending))
 
 export const getIdentity = (connection: Connection, database?: Database): Identity | undefined => {
   const text = get(connection, 'identity', database)
-  return text === undefined ? undefined : (JSON.parse(text) as Identity)
+  return text === undefined
+    ? orLost(connection, 'identity', database)
+    : (identityOf(parsed(text)) ?? unreadable('identity'))
 }
+
+const identityOf = (value: unknown): Identity | undefined => {
+  const { chainId, genesis, derivation } = membersOf(value) ?? {}
+  return Number.isSafeInteger(chainId) && typeof genesis === 'string' && genesis !== '' && isCount(derivation)
+    ? { chainId: Number(chainId), genesis, derivation }
+    : undefined
+}
+
 export const putIdentity = (connection: Connection, { chainId, genesis, derivation }: Identity): void =>
   put(connection, 'identity', JSON.stringify({ chainId, genesis, derivation }))
 
 export const getOwner = (connection: Connection): Owner | undefined => {
   const text = get(connection, 'writer')
-  return text === undefined ? undefined : (JSON.parse(text) as Owner)
+  const { token, pid, since } = membersOf(text === undefined ? undefined : parsed(text)) ?? {}
+  return typeof token === 'string' && typeof pid === 'number' && typeof since === 'string'
+    ? { token, pid, since }
+    : undefined
 }
 export const putOwner = (connection: Connection, owner: Owner): void =>
   put(connection, 'writer', JSON.stringify(owner))

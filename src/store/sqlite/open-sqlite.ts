@@ -10,6 +10,7 @@ import { keyStoreOf } from './key-store.ts'
 import { getIdentity, getPublished } from './meta.ts'
 import { migratingOf } from './migrating.ts'
 import { readersOf } from './readers.ts'
+import { restoreRecord } from './restore.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { inTransaction, patiently } from './transaction.ts'
 import { takeOver } from './writer.ts'
@@ -50,6 +51,10 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
     },
     check: async () => check(path, name),
     whole: async () => {},
+    restore: async () => {
+      mayWrite()
+      return await restoreRecord(path, name)
+    },
     published: () => readers.once(connection => getPublished(connection)),
     identity: () => readers.once(connection => getIdentity(connection)),
     read: (work, options) => readers.read(work, options?.signal),

@@ -107,8 +107,8 @@ export const createMissing = (connection: Connection, name: string): void => {
   const absent = new Set(differences.map(each => each.name))
   const lost = schema.find(object => object.type === 'table' && absent.has(object.name))
   if (lost !== undefined && !absent.has('meta') && getPublished(connection) !== undefined)
-    throw new Failure('conflict', `${name}: table ${lost.name} is gone, and what was loaded into it.`, {
-      help: 'Restore the file from a copy, or load anew into another store.',
+    throw new Failure('damaged', `${name}: table ${lost.name} is gone, and what was loaded into it.`, {
+      help: 'Restore the file from a copy, or run iostlens load with another --store.',
     })
   for (const { name: object, sql } of schema) if (absent.has(object)) connection.db.run(sql)
   connection.db.run(`PRAGMA application_id = ${APPLICATION_ID}`)

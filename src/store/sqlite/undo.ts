@@ -78,17 +78,18 @@ export const takeBack = (connection: Connection, height: number): Published | un
   if (end === undefined || lastKept(connection) !== end.height)
     return end && end.height <= height ? end : undefined
   const { db } = connection
+  const undo = (): undefined => {
+    db.run('ROLLBACK TO back')
+    db.run('RELEASE back')
+  }
   db.run('SAVEPOINT back')
   while (end.height > height) {
     const [last, before, documents] = connection.row(SQL.newest) ?? []
-    if (last !== BigInt(end.height)) {
-      db.run('ROLLBACK TO back')
-      db.run('RELEASE back')
-      return undefined
-    }
+    if (last !== BigInt(end.height)) return undo()
     for (const kept of JSON.parse(String(documents)) as readonly Kept[]) restore(connection, kept)
     connection.statement(SQL.remove).run(last)
     end = fromText(String(before))
+    if (end === undefined) return undo()
   }
   removeHistoryAbove(connection, end.height)
   putPublished(connection, end)

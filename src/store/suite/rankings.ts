@@ -72,7 +72,7 @@ export const rankingCases = (open: Open): void => {
   })
 
   test('page: segments that lack a leaf are damage, not an end', async () => {
-    expect(await kindOf(page('torn', 700, 3))).toBe('unavailable')
+    expect(await kindOf(page('torn', 700, 3))).toBe('damaged')
   })
 
   test('writer.members: all between two standings, the first left out, the last not', async () => {

@@ -1,0 +1,86 @@
+import { Failure } from '#failure/failure.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId, transactionId } from '#indices/position.ts'
+import type { AnyIndex } from '#indices/registry.ts'
+import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import { type TransactionDoc, transactions } from '#indices/transaction.ts'
+import { identityFrom } from '#store/identity.ts'
+import type { Restored } from '#store/restored.ts'
+import { type Connection, openWriter } from './connection.ts'
+import { guarded } from './failures.ts'
+import { acquireLock } from './lock.ts'
+import { getIdentity, getPublished, putIdentity, putMending, putPublished } from './meta.ts'
+import { getById } from './read.ts'
+import { inspect } from './schema.ts'
+import { quoted, tableOf } from './tables.ts'
+import { inTransaction } from './transaction.ts'
+import { lastKept } from './undo.ts'
+import { refuseSecond } from './writer.ts'
+
+/**
+ * Writes anew what the store says of its end and its chain where that is lost or can not be read: a batch is one
+ * transaction, so the last block is the end. Where that is not certain the store is closed to all but a repair, which
+ * derives the state anew.
+ */
+export const restoreRecord = async (path: string, name: string): Promise<Restored> => {
+  const connection = openWriter(path, name)
+  if (connection === undefined) return 'whole'
+  try {
+    if (inspect(connection, name) === 'empty') return 'whole'
+    const lost = guarded(name, () => ({
+      identity: isLost(() => getIdentity(connection)),
+      published: isLost(() => getPublished(connection)),
+    }))
+    if (!lost.identity && !lost.published) return 'whole'
+    const unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
+    try {
+      return await inTransaction(connection, name, () => writeAnew(connection, name, lost))
+    } finally {
+      unlock()
+    }
+  } finally {
+    connection.close()
+  }
+}
+
+const isLost = (read: () => unknown): boolean => {
+  try {
+    read()
+    return false
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'damaged') return true
+    throw error
+  }
+}
+
+const writeAnew = (
+  connection: Connection,
+  name: string,
+  lost: { readonly identity: boolean; readonly published: boolean },
+): Restored => {
+  const get = (index: AnyIndex, id: string) => getById(connection, index, id)
+  if (lost.identity)
+    putIdentity(
+      connection,
+      identityFrom(name, {
+        first: get(blocks, blockId(0)) as BlockDoc | undefined,
+        second: get(blocks, blockId(1)) as BlockDoc | undefined,
+        transaction: get(transactions, transactionId(0, 0)) as TransactionDoc | undefined,
+      }),
+    )
+  if (!lost.published) return 'exact'
+  const id = connection.row(`SELECT max("id") FROM ${quoted(tableOf(blocks).name)}`)?.[0]
+  const { height, hash, time } = get(blocks, String(id)) as BlockDoc
+  putPublished(connection, { height, hash, time, lib: height })
+  if (lastKept(connection) === height || isAllCounted(connection, height)) return 'exact'
+  putMending(connection, true)
+  return 'open'
+}
+
+/** Whether the blocks up to a height are all there, with as many transactions as were counted when they were loaded. */
+const isAllCounted = (connection: Connection, height: number): boolean => {
+  const countOf = (index: AnyIndex): number =>
+    Number(connection.row(`SELECT count(*) FROM ${quoted(tableOf(index).name)}`)?.[0])
+  const counted = getById(connection, statistics, STATISTICS) as StatisticsDoc | undefined
+  return countOf(blocks) === height + 1 && countOf(transactions) === counted?.transaction_count
+}
