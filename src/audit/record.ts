@@ -2,7 +2,8 @@ import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
-import type { Audit, Identity, Published, Settled } from '#store/port.ts'
+import type { Audit, Identity, Published } from '#store/port.ts'
+import type { Settled } from '#store/restored.ts'
 import type { Finding } from './finding.ts'
 
 /**

@@ -8,7 +8,7 @@ import type { StandingRange } from '#indices/standing.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Migrating } from './migrating-port.ts'
 import type { Proved } from './proved.ts'
-import type { Restored } from './restored.ts'
+import type { Restored, Settled } from './restored.ts'
 
 /** How far the chain is stored and published, and what was known of the node then. Answers are true at `height`. */
 export type Published = {
@@ -266,9 +266,6 @@ export type Writer = {
   readonly accept?: () => Promise<void>
   release(): Promise<void>
 }
-
-/** What a store says of itself once it is repaired. */
-export type Settled = { readonly identity: Identity; readonly end: Published; readonly open: boolean }
 
 /** What is kept of an API key: never the key itself. */
 export type StoredKey = {
