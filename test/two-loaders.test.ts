@@ -14,13 +14,17 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
-/** So long that no loader that lives is taken for dead, however busy the machine. */
-const LEASE = '10s'
+/**
+ * Each loader decides by its own lease how long another one may give no sign before it is taken for dead, and gives a
+ * sign itself three times in that time. So the one that is there has a short lease, who looks at it a long one.
+ */
+const SHORT_LEASE = '3s'
+const LONG_LEASE = '30s'
 /** The line of the log for a node that was heard first; whether it comes before the end is a matter of chance. */
 const NODE_HEARD = /^\S+ info {2}A node answers\. .*\n/m
 
-const follow = (folder: CliFolder, { url, prefix }: TestElastic): Running =>
-  folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', LEASE])
+const follow = (folder: CliFolder, { url, prefix }: TestElastic, lease: string): Running =>
+  folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', lease])
 
 /** Lets the chain grow under the loader that is left, and stops it there. */
 const finish = async (loader: Running, target: TestElastic): Promise<void> => {
@@ -44,9 +48,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', ()
     node.setHeight(BEGIN)
     await using folder = await cliFolder()
     const target = openTestElastic()
-    const first = follow(folder, target)
+    const first = follow(folder, target, SHORT_LEASE)
     await first.logs('Loaded blocks.')
-    const { err, ...second } = await follow(folder, target).ended
+    const { err, ...second } = await follow(folder, target, LONG_LEASE).ended
     expect({ ...second, err: err.replace(NODE_HEARD, '') }).toEqual({
       code: 75,
       out: '',
@@ -63,7 +67,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', ()
     node.setHeight(BEGIN)
     await using folder = await cliFolder()
     const target = openTestElastic()
-    const both = [follow(folder, target), follow(folder, target)]
+    const both = [follow(folder, target, LONG_LEASE), follow(folder, target, LONG_LEASE)]
     const { lost, outcome } = await Promise.race(
       both.map(async (loader, lost) => ({ lost, outcome: await loader.ended })),
     )
