@@ -7,9 +7,9 @@ import { wholeOrder } from './whole.ts'
 
 /** One producer an owner votes for. */
 export const ballot = shape({
-  option: text('The producer.', '节点。'),
-  votes: exact('Votes, in IOST.', '票数（IOST）。'),
-  cleared_votes: exact('Votes that were cleared; always 0.', '已清除的票数；恒为 0。'),
+  option: text('The producer.', '生产者。'),
+  votes: exact('Votes, in IOST.', '投票数量（IOST）。'),
+  cleared_votes: exact('Cleared votes; always 0.', '已清除的票数；恒为 0。'),
 })
 
 /** What an owner votes for: by votes, largest first, then by name. `total` in 10^-8 IOST. */

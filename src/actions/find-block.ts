@@ -31,8 +31,8 @@ export const findBlock = async (context: Context, { number, hash }: BlockName): 
   if (number === undefined)
     throw badRequest(
       {
-        en: "Parameter 'number' or 'hash' is missing; give the number or the hash of the block.",
-        zh: "缺少参数 'number' 或 'hash'；请给出区块高度或区块哈希。",
+        en: "Parameter 'number' or 'hash' is missing; give the block number or the block hash.",
+        zh: "缺少参数 'number' 或 'hash'；请提供区块高度或区块哈希。",
       },
       { parameter: 'number' },
     )
@@ -65,7 +65,7 @@ const blockOfNode = async (
   if ('height' in name ? block.height !== name.height : block.hash !== name.hash)
     throw new Failure(
       'bad_block',
-      `The node gave block ${block.height}, ${block.hash}, for ${'height' in name ? name.height : name.hash}.`,
+      `The node returned block ${block.height}, ${block.hash}, for ${'height' in name ? name.height : name.hash}.`,
       { details: { height: block.height } },
     )
   checkAlone(block)
@@ -96,8 +96,8 @@ const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock |
 const differ = (number: bigint, hash: string) =>
   badRequest(
     {
-      en: `Parameters 'number' and 'hash' name different blocks: ${number} and ${shown(hash)}; give one of them.`,
-      zh: `参数 'number' 与 'hash' 指向不同的区块：${number} 与 ${shown(hash)}；只给其中一个。`,
+      en: `Parameters 'number' and 'hash' refer to different blocks: ${number} and ${shown(hash)}; give only one of them.`,
+      zh: `参数 'number' 与 'hash' 指向不同的区块：${number} 与 ${shown(hash)}；请只提供其中一个。`,
     },
     { parameter: 'number' },
   )

@@ -88,9 +88,9 @@ const fromNode = (text: string, asked: string, height: number): FoundTransaction
   const span = memberSpans(text).get('transaction') ?? [0, 0]
   const checked = fields['tx_receipt'] === null ? { ...fields, tx_receipt: NO_RECEIPT } : fields
   const { body, hash } = transactionAt(text, span, checked, own, IN_TRANSACTION)
-  if (hash !== asked) throw wrong({ above: own, key: 'hash' }, hash, `the one that was asked for, ${asked}`)
+  if (hash !== asked) throw wrong({ above: own, key: 'hash' }, hash, `the requested transaction, ${asked}`)
   const status = textOf(answer, 'status', path, WORD)
-  if (!STATUSES.has(status)) throw wrong({ above: path, key: 'status' }, status, 'a status of a transaction')
+  if (!STATUSES.has(status)) throw wrong({ above: path, key: 'status' }, status, 'a transaction status')
   const number = int64Of(answer, 'block_number', path)
   if (number <= BigInt(height) && (status === 'IRREVERSIBLE' || number !== -1n))
     throw wrong(

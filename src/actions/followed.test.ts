@@ -68,8 +68,8 @@ describe('a service that follows a node', () => {
         refusal(asked(action, { ...params, ...range }))
       expect(await beyond({ start_block: '101' })).toEqual({
         kind: 'loading',
-        en: "What 'start_block' 101 asks for is not known yet: loaded up to block 100 of 4851.",
-        zh: "'start_block' 101 所查询的内容 暂未找到：已加载到区块 100，共 4851。",
+        en: "The data for 'start_block' 101 is not available yet: loaded up to block 100 of 4851.",
+        zh: "区间端点 'start_block' 101 暂不可用：目前已加载到区块 100，最新的不可逆区块为 4851。",
       })
       expect(await beyond({ end_block: '4000' })).toMatchObject({ kind: 'loading' })
       expect(await beyond({ start_time: '2100-01-01T00:00:00Z' })).toMatchObject({ kind: 'loading' })
@@ -82,11 +82,11 @@ describe('a service that follows a node', () => {
     expect({ head_block, lib_block }).toEqual({ head_block: '4851', lib_block: HEIGHT })
   })
   test('unknown things are told as not loaded yet', async () => {
-    const zh = '已加载到区块 100，共 4851。'
+    const zh = '目前已加载到区块 100，最新的不可逆区块为 4851。'
     expect(await refusal(asked('get-account-detail', { account: 'busyhub' }))).toEqual({
       kind: 'loading',
-      en: "Account 'busyhub' is not known yet: loaded up to block 100 of 4851.",
-      zh: `账户 'busyhub' 暂未找到：${zh}`,
+      en: "Account 'busyhub' is not available yet: loaded up to block 100 of 4851.",
+      zh: `账户 'busyhub' 暂不可用：${zh}`,
     })
     expect((await refusal(asked('get-block-detail', { number: '4852' }))).kind).toBe('loading')
     const tx_hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'

@@ -69,8 +69,8 @@ describe('get-account-balance', () => {
   test('get-account-balance: never seen is not found', async () => {
     expect(await refusal(ask('get-account-balance', { account: 'neverseen.iost' }))).toEqual({
       kind: 'not_found',
-      en: "Owner 'neverseen.iost' is not known at block 4851.",
-      zh: "持有者 'neverseen.iost' 在区块 4851 处不存在。",
+      en: "Account 'neverseen.iost' does not exist at block 4851.",
+      zh: "账户 'neverseen.iost' 不存在（截至区块 4851）。",
     })
   })
 })

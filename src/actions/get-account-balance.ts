@@ -8,19 +8,22 @@ import { described, exact, rowsOf, shape, text } from './results.ts'
 import { iostOf } from './values.ts'
 
 const frozen = shape({
-  total: exact('Sum of the list, in IOST.', '列表之和（IOST）。'),
+  total: exact('Sum of the list, in IOST.', '列表合计（IOST）。'),
   list: rowsOf(
     shape({
-      amount: exact('IOST.', 'IOST 数量。'),
-      time: text('Time of release, nanoseconds since 1970.', '解冻时间（1970 年起的纳秒数）。'),
+      amount: exact('IOST.', '数量（IOST）。'),
+      time: text(
+        'Time when the amount becomes available, nanoseconds since 1970.',
+        '解冻时间（自 1970 年起的纳秒数）。',
+      ),
     }),
-    'Amounts not yet due, in the order of arrival.',
-    '尚未到期的金额，按先后顺序。',
+    'Amounts still frozen, in the order they were received.',
+    '仍处于冻结状态的金额，按收到的先后排列。',
   ),
 })
 const locked = shape({
-  total: exact('Sum of the list, in IOST.', '列表之和（IOST）。'),
-  list: rowsOf(ballot, 'Producers it votes for.', '所投的节点。'),
+  total: exact('Sum of the list, in IOST.', '列表合计（IOST）。'),
+  list: rowsOf(ballot, 'Producers the account votes for.', '账户所投的生产者。'),
 })
 
 /** IOST of an owner. */
@@ -29,14 +32,14 @@ export const getAccountBalance = defineAction({
   action: 'get-account-balance',
   title: { en: 'Account balance', zh: '账户余额' },
   summary: {
-    en: 'IOST of an account, a contract, a public key that owns tokens, or 0: available, frozen and locked in votes. Frozen amounts whose time has come count as available. Votes stand by amount, largest first, then by producer.',
-    zh: '账户、合约、持有代币的公钥或 0 的 IOST：可用、冻结、投票锁定。已到期的冻结金额计入可用。投票按票数从大到小、再按节点名排列。',
+    en: 'IOST balance of an account, a contract, a public key that owns tokens, or 0: available, frozen and locked in votes. Frozen amounts that are due count as available. Votes are sorted by amount, largest first, then by producer.',
+    zh: '账户、合约、持有代币的公钥或 0 的 IOST 余额：可用、冻结、投票锁定。已到期的冻结金额计入可用余额。投票按票数从大到小排列，票数相同时按生产者名称排列。',
   },
   params: Type.Object({ account: owner() }),
   result: shape({
-    name: text('Name of the owner.', '持有者名称。'),
-    balance: exact('IOST available.', '可用 IOST。'),
-    frozen_balance: described(frozen, 'IOST frozen and not yet due.', '尚未到期的冻结 IOST。'),
+    name: text('Name of the account or other owner.', '账户或其他持有者的名称。'),
+    balance: exact('Available IOST.', '可用的 IOST。'),
+    frozen_balance: described(frozen, 'Frozen IOST that is not due yet.', '尚未到期的冻结 IOST。'),
     vote_balance: described(locked, 'IOST locked in votes for producers.', '投票锁定的 IOST。'),
   }),
   run: async (context, { account }) => {

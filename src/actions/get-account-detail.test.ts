@@ -45,8 +45,8 @@ describe('get-account-detail', () => {
   test('get-account-detail: an unknown account is not found, in compat no fields', async () => {
     expect(await refusal(askText('get-account-detail', { account: 'nosuchacc' }))).toEqual({
       kind: 'not_found',
-      en: "Account 'nosuchacc' is not known at block 4851.",
-      zh: "账户 'nosuchacc' 在区块 4851 处不存在。",
+      en: "Account 'nosuchacc' does not exist at block 4851.",
+      zh: "账户 'nosuchacc' 不存在（截至区块 4851）。",
     })
     expect(await askText('get-account-detail', { account: 'nosuchacc' }, { compat: 'iostabc' })).toBe('{}')
   })

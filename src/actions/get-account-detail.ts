@@ -17,41 +17,41 @@ import { wholeOrder } from './whole.ts'
 const item = shape({
   id: text('Public key or account.', '公钥或账户。'),
   is_key_pair: flag('Whether id is a public key.', 'id 是否为公钥。'),
-  weight: text('Weight of this item.', '权重。'),
-  permission: text('Permission of the account that id names.', 'id 所指账户的权限。'),
+  weight: text('Weight of this key or account.', '权重。'),
+  permission: text('Permission of the account named in id.', 'id 所指账户的权限。'),
 })
 const permission = shape({
   name: text('Name of the permission.', '权限名。'),
-  group_names: rowsOf(Type.String(), 'Groups that have it.', '拥有该权限的组。'),
-  items: rowsOf(item, 'Keys and accounts that have it.', '拥有该权限的公钥与账户。'),
-  threshold: text('Sum of weights that is needed.', '所需权重之和。'),
+  group_names: rowsOf(Type.String(), 'Groups that have this permission.', '拥有该权限的组。'),
+  items: rowsOf(item, 'Keys and accounts that have this permission.', '拥有该权限的公钥与账户。'),
+  threshold: text('Required sum of weights.', '所需权重之和。'),
 })
 const group = shape({
   name: text('Name of the group.', '组名。'),
   items: rowsOf(item, 'Keys and accounts of the group.', '组内的公钥与账户。'),
 })
 const gasInfo = shape({
-  current_total: exact('Gas at the time of the published block.', '发布区块时刻的 gas。'),
+  current_total: exact('Gas balance at the time of the published block.', '截至该区块时间的 gas 余额。'),
   transferable_gas: exact('Always 0.', '恒为 0。'),
   pledge_gas: exact('The same as current_total.', '与 current_total 相同。'),
-  increase_speed: exact('Gas that grows per second.', '每秒增长的 gas。'),
-  limit: exact('Most gas it can have.', 'gas 上限。'),
+  increase_speed: exact('Gas gained per second.', '每秒增加的 gas。'),
+  limit: exact('Gas limit of the account.', 'gas 上限。'),
   pledged_info: rowsOf(
     shape({
       pledger: text(
-        "The account this one pledged for (the node's own name for it).",
-        '被质押的账户（沿用节点的字段名）。',
+        "The account that receives the gas (the field name is the node's).",
+        '受益账户，即为其质押 gas 的账户（沿用全节点的字段名）。',
       ),
-      amount: exact('IOST pledged.', '质押的 IOST。'),
+      amount: exact('Pledged IOST.', '质押的 IOST。'),
     }),
-    'What this account pledged, in the order of arrival.',
-    '该账户的质押，按先后顺序。',
+    'Pledges of this account, in the order they were made.',
+    '该账户的质押记录，按质押先后排列。',
   ),
 })
 const ramInfo = shape({
-  available: text('Bytes it can still use.', '可用字节数。'),
-  used: text('Bytes it uses.', '已用字节数。'),
-  total: text('Bytes it got from trades of RAM.', '交易所得字节总数。'),
+  available: text('Bytes still available.', '可用字节数。'),
+  used: text('Bytes in use.', '已用字节数。'),
+  total: text('Net bytes gained by buying and selling RAM.', '通过 RAM 买卖净获得的字节数。'),
 })
 
 /** An account as the node shows it, without its balance. */
@@ -60,17 +60,17 @@ export const getAccountDetail = defineAction({
   action: 'get-account-detail',
   title: { en: 'Account detail', zh: '账户详情' },
   summary: {
-    en: "Gas, RAM, permissions, groups and votes of an account, true at the last published irreversible block (gas too: at that block's time). Contracts are not accounts. Votes stand by amount, largest first, then by producer.",
-    zh: '账户的 gas、RAM、权限、组与投票，对应最后发布的不可逆区块（gas 也按该区块时间计算）。合约不是账户。投票按票数从大到小、再按节点名排列。',
+    en: 'Gas, RAM, permissions, groups and votes of an account at the last published irreversible block; gas is computed for the time of that block. Contracts are not accounts. Votes are sorted by amount, largest first, then by producer.',
+    zh: '账户在最新已发布的不可逆区块处的 gas、RAM、权限、组与投票；gas 按该区块的时间计算。合约不是账户。投票按票数从大到小排列，票数相同时按生产者名称排列。',
   },
   params: Type.Object({ account: account() }),
   result: shape({
     name: text('Account name.', '账户名。'),
     gas_info: described(gasInfo, 'Gas.', 'gas 信息。'),
-    ram_info: described(ramInfo, 'RAM, in bytes as text.', 'RAM（以文本表示的字节数）。'),
+    ram_info: described(ramInfo, 'RAM in bytes, as strings.', 'RAM 信息（字节数，字符串格式）。'),
     permissions: byName(permission, 'Permissions by name.', '以名称为键的权限。'),
     groups: byName(group, 'Groups by name.', '以名称为键的组。'),
-    vote_infos: rowsOf(ballot, 'Producers the account votes for.', '账户所投的节点。'),
+    vote_infos: rowsOf(ballot, 'Producers the account votes for.', '账户所投的生产者。'),
   }),
   run: async (context, { account: name }) => {
     const { view } = context

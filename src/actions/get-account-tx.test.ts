@@ -78,8 +78,8 @@ describe('get-account-tx', () => {
   test('get-account-tx: never seen is not found, in compat an empty list', async () => {
     expect(await refusal(ask('get-account-tx', { account: 'nosuchacc' }))).toEqual({
       kind: 'not_found',
-      en: "Owner 'nosuchacc' is not known at block 4851.",
-      zh: "持有者 'nosuchacc' 在区块 4851 处不存在。",
+      en: "Account 'nosuchacc' does not exist at block 4851.",
+      zh: "账户 'nosuchacc' 不存在（截至区块 4851）。",
     })
     const params = { account: 'nosuchacc', size: '50', offset: '0' }
     expect(await askText('get-account-tx', params, { compat: 'iostabc' })).toBe(

@@ -13,14 +13,14 @@ import { recordRow, rowsFrom } from './rows.ts'
 export const getAccountTx = defineAction({
   module: 'account',
   action: 'get-account-tx',
-  title: { en: 'Records of an account', zh: '账户交易记录' },
+  title: { en: 'Account transactions', zh: '账户交易记录' },
   summary: {
-    en: 'What an account did and what moved to or from it, newest first; sort=asc is the exact reverse. One row per action of a transaction, failed ones too, and one per movement of tokens (transfer, transferFreeze, issue, destroy) or sign-up that is not an action of its own. Every page is reachable. start_block, end_block, start_time and end_time leave only rows between them, both ends included; total and pages then count those. Contracts, public keys that own tokens and 0 are answered too.',
-    zh: '账户的操作及其资产进出，最新在前；sort=asc 为完全相反的顺序。交易的每个方法（包括失败的）一行；不属于方法本身的代币变动（transfer、transferFreeze、issue、destroy）与注册各一行。每一页都可到达。start_block、end_block、start_time、end_time 只保留其间的记录，两端均包含；total 与分页随之按这些记录计算。合约、持有代币的公钥与 0 也可查询。',
+    en: 'Actions of an account and token movements to or from it, newest first; sort=asc returns the exact reverse. There is one row per action of a transaction, including failed ones, and one row per token movement (transfer, transferFreeze, issue, destroy) or sign-up that is not itself an action. Every page can be requested, at any depth. start_block, end_block, start_time and end_time limit the rows to a range that includes both ends; total and pages refer to the limited list. Also accepts contract ids, public keys that own tokens, and 0.',
+    zh: '账户调用的方法以及转入、转出该账户的代币，最新的在前；sort=asc 时顺序完全相反。交易中的每个方法调用（包括失败的）为一行；并非由方法直接产生的代币变动（transfer、transferFreeze、issue、destroy）和账户注册也各为一行。可访问任意页，无深度限制。start_block、end_block、start_time、end_time 用于限定区间，区间含首尾；total 与分页按筛选结果计算。也可查询合约 ID、持有代币的公钥和 0。',
   },
   params: Type.Object({ account: owner(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('transactions', recordRow('compat'), 'The records.', '记录列表。'),
+  result: listOfRows('transactions', recordRow('compat'), 'Records of this page.', '记录列表。'),
   list: 'transactions',
   run: async (context, { account, ...asked }) => {
     const { view, compat } = context

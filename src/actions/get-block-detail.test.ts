@@ -56,8 +56,8 @@ describe('get-block-detail', () => {
     for (const number of ['4852', '999999999999', '9999999999999999999'])
       expect(await refusal(ask('get-block-detail', { number }))).toEqual({
         kind: 'not_found',
-        en: `Block '${number}' is not known at block 4851.`,
-        zh: `区块 '${number}' 在区块 4851 处不存在。`,
+        en: `Block '${number}' does not exist at block 4851.`,
+        zh: `区块 '${number}' 不存在（截至区块 4851）。`,
       })
     expect(await askText('get-block-detail', { number: '4852' }, { compat: 'iostabc' })).toBe('{}')
   })

@@ -10,8 +10,8 @@ export const getBlockDetail = defineAction({
   action: 'get-block-detail',
   title: { en: 'Block', zh: '区块详情' },
   summary: {
-    en: 'A block by number or by hash: one of them, or both where they agree. Blocks above the last published one are answered by the followed node.',
-    zh: '按高度或哈希查询区块：二者给其一，或都给且一致。高于最后发布区块的区块由所跟随的节点回答。',
+    en: 'A block by number or hash. Give either one, or both if they refer to the same block. Blocks above the last published block are read from the connected node.',
+    zh: '按高度或哈希查询区块：提供其中一个即可；若同时提供，两者须指向同一区块。高于最新已发布区块的区块从所连接的全节点读取。',
   },
   params: Type.Object({ number: Type.Optional(number()), hash: Type.Optional(hash('block')) }),
   result: blockResult,

@@ -21,8 +21,8 @@ test('get-block-tx: unknown is not found, in compat an empty list', async () => 
   const hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
   expect(await refusal(ask('get-block-tx', { hash }))).toEqual({
     kind: 'not_found',
-    en: `Block '${hash}' is not known at block 4851.`,
-    zh: `区块 '${hash}' 在区块 4851 处不存在。`,
+    en: `Block '${hash}' does not exist at block 4851.`,
+    zh: `区块 '${hash}' 不存在（截至区块 4851）。`,
   })
   expect(await askText('get-block-tx', { hash }, { compat: 'iostabc' })).toBe(
     '{"transactions":[],"page":1,"size":0,"total":0}',

@@ -11,11 +11,11 @@ export const getBlockTx = defineAction({
   action: 'get-block-tx',
   title: { en: 'Transactions of a block', zh: '区块交易' },
   summary: {
-    en: 'Hashes of all transactions of a block in its order, the base transaction first. The block by number or by hash: one of them, or both where they agree. The list is always whole.',
-    zh: '区块内全部交易的哈希，按区块内顺序，base 交易在最前。按高度或哈希指定区块：二者给其一，或都给且一致。列表总是完整的。',
+    en: 'Hashes of all transactions of a block, in block order; the base transaction comes first. Give the block number or hash, or both if they refer to the same block. The list is always complete.',
+    zh: '区块内全部交易的哈希，按区块内顺序排列，base 交易在最前。用高度或哈希指定区块：提供其中一个即可；若同时提供，两者须指向同一区块。始终返回完整列表。',
   },
   params: Type.Object({ number: Type.Optional(number()), hash: Type.Optional(hash('block')) }),
-  result: listOfRows('transactions', Type.String(), 'The hashes.', '交易哈希列表。'),
+  result: listOfRows('transactions', Type.String(), 'Transaction hashes.', '交易哈希列表。'),
   list: 'transactions',
   run: async (context, name) => {
     const { doc } = await findBlock(context, name)

@@ -7,17 +7,21 @@ import { listOfRows, rowsOf, shape, text } from './results.ts'
 import { unknown } from './unknown.ts'
 
 const limit = shape({
-  token: text('Name of the token, * for all.', '代币名称，* 表示全部。'),
-  value: text('Most that may be taken, or unlimited.', '最多可动用的数量，或 unlimited。'),
+  token: text('Token name; * means all tokens.', '代币名称，* 表示全部。'),
+  value: text('Maximum amount the action may spend, or unlimited.', '允许动用的最大数量，或 unlimited。'),
 })
 const row = shape({
   name: text('Name of the action.', '方法名。'),
   args: rowsOf(
     Type.String(),
-    'Types of its arguments: string, number, bool, json.',
+    'Argument types: string, number, bool, json.',
     '参数类型：string、number、bool、json。',
   ),
-  amount_limit: rowsOf(limit, 'What it may take of its caller.', '它可动用的调用者资产上限。'),
+  amount_limit: rowsOf(
+    limit,
+    "Maximum amounts of the caller's tokens that the action may spend.",
+    '该方法可动用的调用者代币上限。',
+  ),
 })
 
 /** What a contract offers. */
@@ -26,11 +30,11 @@ export const getContractAbi = defineAction({
   action: 'get-contract-abi',
   title: { en: 'Contract ABI', zh: '合约 ABI' },
   summary: {
-    en: 'The actions a contract offers now, after its last update, in its own order. The list is always whole.',
-    zh: '合约当前（最后一次更新之后）提供的方法，按其自身顺序。列表总是完整的。',
+    en: 'The actions a contract currently offers, in the order of its ABI. The list is always complete.',
+    zh: '合约当前提供的方法（以最近一次更新为准），按 ABI 中的顺序排列。始终返回完整列表。',
   },
   params: Type.Object({ contract: contract() }),
-  result: listOfRows('abis', row, 'The actions.', '方法列表。'),
+  result: listOfRows('abis', row, 'Actions.', '方法列表。'),
   list: 'abis',
   run: async (context, { contract: id }) => {
     const found = await context.view.get(contracts, id)

@@ -39,8 +39,8 @@ test('get-contract-detail: contracts of genesis, system.iost too', async () => {
 test('get-contract-detail: unknown is not found, in compat no fields', async () => {
   expect(await refusal(ask('get-contract-detail', { contract: 'nosuch.iost' }))).toEqual({
     kind: 'not_found',
-    en: "Contract 'nosuch.iost' is not known at block 4851.",
-    zh: "合约 'nosuch.iost' 在区块 4851 处不存在。",
+    en: "Contract 'nosuch.iost' does not exist at block 4851.",
+    zh: "合约 'nosuch.iost' 不存在（截至区块 4851）。",
   })
   expect(await askText('get-contract-detail', { contract: 'nosuch.iost' }, { compat: 'iostabc' })).toBe('{}')
 })

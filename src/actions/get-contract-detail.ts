@@ -12,13 +12,13 @@ export const getContractDetail = defineAction({
   action: 'get-contract-detail',
   title: { en: 'Contract', zh: '合约详情' },
   summary: {
-    en: 'Who deployed a contract, when and by which transaction. Contracts of genesis have the publisher, time and transaction of block 0.',
-    zh: '合约由谁、何时、通过哪笔交易部署。创世合约的发布者、时间与交易取自区块 0。',
+    en: "Publisher, time and transaction of a contract's deployment. Genesis contracts have the publisher, time and transaction of block 0.",
+    zh: '合约的部署者、部署时间与部署交易。创世合约的部署者、时间与交易取自区块 0。',
   },
   params: Type.Object({ contract: contract() }),
   result: shape({
     contract_id: text('Contract id.', '合约 ID。'),
-    publisher: text('The account that deployed it.', '部署它的账户。'),
+    publisher: text('Account that deployed the contract.', '部署该合约的账户。'),
     created_at: createdAt(),
     tx_hash: txHash(),
   }),

@@ -14,14 +14,14 @@ import { unknown } from './unknown.ts'
 export const getContractTx = defineAction({
   module: 'contract',
   action: 'get-contract-tx',
-  title: { en: 'Records of a contract', zh: '合约交易记录' },
+  title: { en: 'Contract transactions', zh: '合约交易记录' },
   summary: {
-    en: 'Actions of a contract, failed ones too, and movements it recorded, newest first; sort=asc is the exact reverse. With action_name only rows of that action. Every page is reachable. start_block, end_block, start_time and end_time leave only rows between them, both ends included; total and pages then count those.',
-    zh: '合约的方法调用（包括失败的）及其记录的资产变动，最新在前；sort=asc 为完全相反的顺序。给出 action_name 时只含该方法的记录。每一页都可到达。start_block、end_block、start_time、end_time 只保留其间的记录，两端均包含；total 与分页随之按这些记录计算。',
+    en: 'Actions of a contract, including failed ones, and token movements recorded by it, newest first; sort=asc returns the exact reverse. With action_name, only rows of that action are returned. Every page can be requested, at any depth. start_block, end_block, start_time and end_time limit the rows to a range that includes both ends; total and pages refer to the limited list.',
+    zh: '合约的方法调用（包括失败的）以及合约记录的代币变动，最新的在前；sort=asc 时顺序完全相反。指定 action_name 时只返回该方法的记录。可访问任意页，无深度限制。start_block、end_block、start_time、end_time 用于限定区间，区间含首尾；total 与分页按筛选结果计算。',
   },
   params: Type.Object({ contract: contract(), action_name: actionName(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('transactions', recordRow('always'), 'The records.', '记录列表。'),
+  result: listOfRows('transactions', recordRow('always'), 'Records of this page.', '记录列表。'),
   list: 'transactions',
   run: async (context, { contract: id, action_name, ...asked }) => {
     const { view, compat } = context

@@ -13,8 +13,8 @@ export const getLatestBlock = defineAction({
   action: 'get-latest-block',
   title: { en: 'Latest block', zh: '最新区块' },
   summary: {
-    en: 'The head of the chain when the service follows a node (at most two seconds old), else the last published block.',
-    zh: '跟随节点时为链头区块（最多滞后两秒），否则为最后发布的区块。',
+    en: 'The head block of the chain, at most two seconds old, if the service is connected to a node; otherwise the last published block.',
+    zh: '服务连接全节点并同步时，返回链头区块（最多滞后两秒）；否则返回最新已发布的区块。',
   },
   params: Type.Object({}),
   result: blockResult,

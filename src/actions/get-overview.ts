@@ -16,40 +16,49 @@ const NOT_CIRCULATING = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'dead
 const BUY_FACTOR = 1.02
 
 const result = shape({
-  account_count: count('Accounts signed up, genesis included.', '已注册账户数（含创世账户）。'),
-  all_votes: exact('Votes of all registered producers, in IOST.', '所有已注册节点的总票数（IOST）。'),
+  account_count: count(
+    'Number of registered accounts, including genesis accounts.',
+    '已注册账户数（含创世账户）。',
+  ),
+  all_votes: exact('Votes of all registered producers, in IOST.', '所有已注册生产者的总票数（IOST）。'),
   circulating_supply: exact(
-    'IOST supply without the reward pools (bonus.iost, issue.iost, vote_producer.iost) and deadaddr.',
+    'IOST supply minus the balances of the reward pools (bonus.iost, issue.iost, vote_producer.iost) and deadaddr.',
     'IOST 供应量减去奖励池（bonus.iost、issue.iost、vote_producer.iost）与 deadaddr 的持有量。',
   ),
   usd_price: sourced(
-    'Price of one IOST in USD; null without a source.',
-    'IOST 的美元价格；没有来源时为 null。',
+    'Price of one IOST in USD; null if no price source is configured.',
+    'IOST 的美元价格；未配置价格来源时为 null。',
   ),
   cny_price: sourced(
-    'Price of one IOST in CNY; null without a source.',
-    'IOST 的人民币价格；没有来源时为 null。',
+    'Price of one IOST in CNY; null if no price source is configured.',
+    'IOST 的人民币价格；未配置价格来源时为 null。',
   ),
-  rank: sourcedCount('Rank by market value; null without a source.', '市值排名；没有来源时为 null。'),
+  rank: sourcedCount(
+    'Rank by market capitalization; null if no price source is configured.',
+    '市值排名；未配置价格来源时为 null。',
+  ),
   price_time: described(
     Type.Union([Type.String(), Type.Null()]),
-    'Time of the prices; null without a source.',
-    '价格的时间；没有来源时为 null。',
+    'Time of the prices; null if no price source is configured.',
+    '价格的时间；未配置价格来源时为 null。',
   ),
-  contract_count: count('Contracts deployed, system ones included.', '已部署合约数（含系统合约）。'),
-  token_count: count('Tokens created.', '已创建代币数。'),
+  contract_count: count(
+    'Number of deployed contracts, including system contracts.',
+    '已部署合约数（含系统合约）。',
+  ),
+  token_count: count('Number of created tokens.', '已创建代币数。'),
   head_block: text(
-    'Number of the head block when a node is followed, else of the last published block.',
-    '跟随节点时为链头区块高度，否则为最后发布的区块高度。',
+    'Height of the head block if the service is connected to a node, otherwise of the last published block.',
+    '服务连接全节点并同步时为链头区块高度，否则为最新已发布区块的高度。',
   ),
-  lib_block: count('Number of the last published irreversible block.', '最后发布的不可逆区块高度。'),
+  lib_block: count('Height of the last published irreversible block.', '最新已发布的不可逆区块高度。'),
   highest_tps: text(
-    'Most transactions (base ones left out) in one whole second of block time.',
-    '按区块时间计，一整秒内的最多交易数（不含 base 交易）。',
+    'Highest number of transactions in one second of block time, not counting base transactions.',
+    '单秒最高交易数（按区块时间计，不含 base 交易）。',
   ),
-  ram_buy_price: exact('IOST per byte when buying RAM.', '购买 RAM 的单价（IOST/字节）。'),
-  ram_sell_price: exact('IOST per byte when selling RAM.', '出售 RAM 的单价（IOST/字节）。'),
-  total_ram: text('RAM of the market, bytes.', 'RAM 总量（字节）。'),
+  ram_buy_price: exact('Price of RAM when buying, IOST per byte.', '购买 RAM 的单价（IOST/字节）。'),
+  ram_sell_price: exact('Price of RAM when selling, IOST per byte.', '出售 RAM 的单价（IOST/字节）。'),
+  total_ram: text('Total RAM, bytes.', 'RAM 总量（字节）。'),
   used_ram: text('RAM sold, bytes.', '已售出的 RAM（字节）。'),
 })
 
@@ -59,8 +68,8 @@ export const getOverview = defineAction({
   action: 'get-overview',
   title: { en: 'Network overview', zh: '网络概览' },
   summary: {
-    en: "Figures over the whole chain, true at the last published irreversible block; head_block alone is newer when a node is followed. Prices and rank come from the operator's source and are null without one.",
-    zh: '全链统计，对应最后发布的不可逆区块；仅 head_block 在跟随节点时更新。价格与排名来自运营者提供的来源，没有来源时为 null。',
+    en: 'Statistics of the whole chain at the last published irreversible block. Only head_block may be higher, if the service is connected to a node. Prices and rank come from the source the operator configured and are null without one.',
+    zh: '全链统计数据，对应最新已发布的不可逆区块。服务连接全节点并同步时，只有 head_block 可能高于该高度。价格与排名来自运营者配置的来源，未配置时为 null。',
   },
   params: Type.Object({}),
   result,

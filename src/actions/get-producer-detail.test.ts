@@ -96,8 +96,8 @@ describe('get-producer-detail', () => {
   test('get-producer-detail: unregistered and unknown producers are not found', async () => {
     expect(await refusal(ask('get-producer-detail', { producer: 'prod_11' }))).toEqual({
       kind: 'not_found',
-      en: "Producer 'prod_11' is not known at block 4851.",
-      zh: "节点 'prod_11' 在区块 4851 处不存在。",
+      en: "Producer 'prod_11' does not exist at block 4851.",
+      zh: "生产者 'prod_11' 不存在（截至区块 4851）。",
     })
     expect(await askText('get-producer-detail', { producer: 'admin' }, { compat: 'iostabc' })).toBe('{}')
   })

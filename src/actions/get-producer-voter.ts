@@ -10,7 +10,7 @@ import { iostOf } from './values.ts'
 import { pageOfOrder, wholeOrder } from './whole.ts'
 
 const row = shape({
-  account: text('Account or contract that votes.', '投票的账户或合约。'),
+  account: text('Account or contract of the voter.', '投票者（账户或合约）。'),
   votes: exact('Votes, in IOST.', '票数（IOST）。'),
 })
 
@@ -18,13 +18,13 @@ const row = shape({
 export const getProducerVoter = defineAction({
   module: 'producer',
   action: 'get-producer-voter',
-  title: { en: 'Voters of a producer', zh: '节点投票者' },
+  title: { en: 'Voters of a producer', zh: '生产者的投票者' },
   summary: {
-    en: 'Who votes for a producer, by votes, largest first, then by name. Without page and size the whole list. Voters of a producer that is no longer registered are answered too. The parameter may also be named account.',
-    zh: '为该节点投票者，按票数从大到小、再按名称排列。page 和 size 都不给时返回完整列表。已注销节点的投票者也可查询。参数也可写作 account。',
+    en: 'Voters of a producer, sorted by votes, largest first, then by name. Without page and size, the complete list is returned. Also works for producers that are no longer registered. The parameter may also be named account.',
+    zh: '为该生产者投票的账户与合约，按票数从大到小排列，票数相同时按名称排列。不提供 page 和 size 时返回完整列表。已注销的生产者也可查询。参数名也可写作 account。',
   },
   params: Type.Object({ producer: producer(['account']), page: pageIfAsked(), size: sizeIfAsked() }),
-  result: listOfRows('voters', row, 'The voters.', '投票者列表。'),
+  result: listOfRows('voters', row, 'Voters.', '投票者列表。'),
   list: 'voters',
   run: async (context, { producer: account, page, size }) => {
     const { view } = context

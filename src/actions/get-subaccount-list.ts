@@ -12,7 +12,7 @@ import { unknown } from './unknown.ts'
 
 const row = shape({
   name: text('Account name.', '账户名。'),
-  created_by: text('The account that created it.', '创建它的账户。'),
+  created_by: text('Account that created this account.', '创建者账户。'),
   created_at: createdAt(),
   tx_hash: txHash(),
 })
@@ -23,12 +23,12 @@ export const getSubaccountList = defineAction({
   action: 'get-subaccount-list',
   title: { en: 'Sub-accounts', zh: '子账户列表' },
   summary: {
-    en: 'Accounts created by this one, newest first; sort=asc is the exact reverse. The creator is the publisher of the transaction that signed the account up. start_block, end_block, start_time and end_time leave only accounts created between them, both ends included; total and pages then count those.',
-    zh: '由该账户创建的账户，最新在前；sort=asc 为完全相反的顺序。创建者即注册交易的发布者。start_block、end_block、start_time、end_time 只保留其间创建的账户，两端均包含；total 与分页随之按这些账户计算。',
+    en: 'Accounts created by this account, newest first; sort=asc returns the exact reverse. The creator is the publisher of the sign-up transaction. start_block, end_block, start_time and end_time limit the list to accounts created in a range that includes both ends; total and pages refer to the limited list.',
+    zh: '由该账户创建的账户，最新的在前；sort=asc 时顺序完全相反。创建者是注册交易的发布者。start_block、end_block、start_time、end_time 用于限定创建区间，区间含首尾；total 与分页按筛选结果计算。',
   },
   params: Type.Object({ account: account(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('accounts', row, 'The accounts.', '账户列表。'),
+  result: listOfRows('accounts', row, 'Accounts of this page.', '账户列表。'),
   list: 'accounts',
   run: async (context, { account: name, ...asked }) => {
     const { view } = context

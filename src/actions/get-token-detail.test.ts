@@ -35,7 +35,7 @@ test('get-token-detail: supplies keep every digit', async () => {
 test('get-token-detail: unknown is not found', async () => {
   expect(await refusal(ask('get-token-detail', { token: 'nosuch' }))).toEqual({
     kind: 'not_found',
-    en: "Token 'nosuch' is not known at block 4851.",
-    zh: "代币 'nosuch' 在区块 4851 处不存在。",
+    en: "Token 'nosuch' does not exist at block 4851.",
+    zh: "代币 'nosuch' 不存在（截至区块 4851）。",
   })
 })

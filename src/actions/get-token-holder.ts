@@ -11,7 +11,7 @@ import { pageOfOrder } from './whole.ts'
 
 const row = shape({
   account: text('Account, contract, public key or 0.', '账户、合约、公钥或 0。'),
-  balance: text('Available, in token units.', '可用数量（代币单位）。'),
+  balance: text('Available balance, in token units.', '可用余额（代币单位）。'),
   symbol: text('Name of the token.', '代币名称。'),
 })
 
@@ -21,11 +21,11 @@ export const getTokenHolder = defineAction({
   action: 'get-token-holder',
   title: { en: 'Token holders', zh: '代币持有者' },
   summary: {
-    en: 'Owners with a balance above 0, largest first, then by name; contracts, deadaddr and 0 too. Frozen amounts whose time has come count, others do not.',
-    zh: '余额大于 0 的持有者，从大到小、再按名称排列，包括合约、deadaddr 与 0。已到期的冻结金额计入，未到期的不计入。',
+    en: 'Owners with a balance above 0, sorted by balance, largest first, then by name. Contracts, deadaddr and 0 are included. Frozen amounts count only if they are due.',
+    zh: '余额大于 0 的持有者，按余额从大到小排列，余额相同时按名称排列，包括合约、deadaddr 与 0。已到期的冻结金额计入余额，未到期的不计入。',
   },
   params: Type.Object({ token: token(), ...paging }),
-  result: listOfRows('holders', row, 'The holders.', '持有者列表。'),
+  result: listOfRows('holders', row, 'Holders of this page.', '持有者列表。'),
   list: 'holders',
   run: async (context, { token: symbol, page, size }) => {
     const { view } = context

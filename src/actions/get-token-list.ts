@@ -11,8 +11,11 @@ import { wholeOrder } from './whole.ts'
 
 const row = shape({
   symbol: text('Name of the token.', '代币名称。'),
-  balance: text('Available, in token units.', '可用数量（代币单位）。'),
-  frozen_balance: text('Frozen and not yet due, in token units.', '尚未到期的冻结数量（代币单位）。'),
+  balance: text('Available balance, in token units.', '可用余额（代币单位）。'),
+  frozen_balance: text(
+    'Frozen balance that is not due yet, in token units.',
+    '尚未到期的冻结余额（代币单位）。',
+  ),
   full_name: text('Full name of the token.', '代币全名。'),
   decimal: count('Decimals of the token.', '代币小数位数。'),
 })
@@ -23,11 +26,11 @@ export const getTokenList = defineAction({
   action: 'get-token-list',
   title: { en: 'Tokens of an account', zh: '账户代币列表' },
   summary: {
-    en: 'All tokens of which the owner has a balance or a frozen balance above 0, by symbol. The list is always whole. Contracts, public keys that own tokens and 0 are answered too.',
-    zh: '持有者余额或冻结余额大于 0 的全部代币，按符号排列。列表总是完整的。合约、持有代币的公钥与 0 也可查询。',
+    en: 'All tokens with an available or frozen balance above 0, sorted by symbol. The list is always complete. Also accepts contract ids, public keys that own tokens, and 0.',
+    zh: '可用余额或冻结余额大于 0 的全部代币，按符号排列。始终返回完整列表。也可查询合约 ID、持有代币的公钥和 0。',
   },
   params: Type.Object({ account: owner() }),
-  result: listOfRows('tokens', row, 'The tokens.', '代币列表。'),
+  result: listOfRows('tokens', row, 'Tokens.', '代币列表。'),
   list: 'tokens',
   run: async (context, { account }) => {
     const name = await ownerOf(context, account)

@@ -10,13 +10,13 @@ import { actionRow } from './transaction-rows.ts'
 export const getTransactionAction = defineAction({
   module: 'transaction',
   action: 'get-transaction-action',
-  title: { en: 'Actions of a transaction', zh: '交易的方法' },
+  title: { en: 'Actions of a transaction', zh: '交易中的方法' },
   summary: {
-    en: 'The actions of a transaction in their order. The list is always whole.',
-    zh: '交易的方法，按顺序。列表总是完整的。',
+    en: 'The actions of a transaction, in order. The list is always complete.',
+    zh: '交易中的方法，按执行顺序排列。始终返回完整列表。',
   },
   params: Type.Object({ tx_hash: hash('transaction') }),
-  result: listOfRows('actions', actionRow, 'The actions.', '方法列表。'),
+  result: listOfRows('actions', actionRow, 'Actions.', '方法列表。'),
   list: 'actions',
   run: async (context, { tx_hash }) => {
     const { body } = await findTransaction(context, tx_hash)

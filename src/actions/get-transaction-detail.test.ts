@@ -81,8 +81,8 @@ describe('get-transaction-detail, of what is not stored', () => {
     const node = spokenNode({ [path]: [notFound('tx')] })
     expect(await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).toEqual({
       kind: 'not_found',
-      en: `Transaction '${HASH}' is not known at block 4851.`,
-      zh: `交易 '${HASH}' 在区块 4851 处不存在。`,
+      en: `Transaction '${HASH}' does not exist at block 4851.`,
+      zh: `交易 '${HASH}' 不存在（截至区块 4851）。`,
     })
     expect(node.asked).toEqual([path, path])
     expect(await askText('get-transaction-detail', { tx_hash: HASH }, { compat: 'iostabc' })).toBe('{}')
@@ -91,8 +91,8 @@ describe('get-transaction-detail, of what is not stored', () => {
     const node = spokenNode({ [path]: [notFound('tx')] }, { libBlock: 9000 })
     expect(await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).toEqual({
       kind: 'loading',
-      en: `Transaction '${HASH}' is not known yet: loaded up to block 4851 of 9000.`,
-      zh: `交易 '${HASH}' 暂未找到：已加载到区块 4851，共 9000。`,
+      en: `Transaction '${HASH}' is not available yet: loaded up to block 4851 of 9000.`,
+      zh: `交易 '${HASH}' 暂不可用：目前已加载到区块 4851，最新的不可逆区块为 9000。`,
     })
   })
   test('get-transaction-detail: an answer of the node that makes no sense denies nothing', async () => {
@@ -107,8 +107,8 @@ describe('get-transaction-detail, of what is not stored', () => {
     const right = inPool('PENDING', 'null')
     const OTHER = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
     for (const [text, says] of [
-      [right.replace(HASH, OTHER), /hash: "8Q1w\w+" is not the one that was asked for/],
-      [right.replace('"PENDING"', '"FINAL"'), /status: "FINAL" is not a status/],
+      [right.replace(HASH, OTHER), /hash: "8Q1w\w+" is not the requested transaction/],
+      [right.replace('"PENDING"', '"FINAL"'), /status: "FINAL" is not a transaction status/],
       [right.replace('"PENDING"', '"IRREVERSIBLE"'), /block_number: "-1" is not above block 4851/],
       [right.replace('"-1"', '"4851"'), /block_number: "4851" is not above block 4851/],
     ] as const) {

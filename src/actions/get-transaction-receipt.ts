@@ -12,11 +12,11 @@ export const getTransactionReceipt = defineAction({
   action: 'get-transaction-receipt',
   title: { en: 'Receipts of a transaction', zh: '交易的收据' },
   summary: {
-    en: 'The receipts of a transaction in their order; none while it is in the pool or when it failed. The list is always whole.',
-    zh: '交易的收据，按顺序；在交易池中或失败时没有收据。列表总是完整的。',
+    en: 'The receipts of a transaction, in order. The list is empty while the transaction is in the pool, and if it failed. The list is always complete.',
+    zh: '交易的收据，按顺序排列；交易在交易池中或执行失败时列表为空。始终返回完整列表。',
   },
   params: Type.Object({ tx_hash: hash('transaction') }),
-  result: listOfRows('receipts', receiptRow, 'The receipts.', '收据列表。'),
+  result: listOfRows('receipts', receiptRow, 'Receipts.', '收据列表。'),
   list: 'receipts',
   run: async (context, { tx_hash }) => {
     const { body } = await findTransaction(context, tx_hash)

@@ -15,9 +15,9 @@ const row = shape({
     'token_balance + vote_balance + frozen_balance.',
     'token_balance + vote_balance + frozen_balance。',
   ),
-  token_balance: exact('IOST available.', '可用 IOST。'),
+  token_balance: exact('Available IOST.', '可用的 IOST。'),
   vote_balance: exact('IOST locked in votes for producers.', '投票锁定的 IOST。'),
-  frozen_balance: exact('IOST frozen and not yet due.', '尚未到期的冻结 IOST。'),
+  frozen_balance: exact('Frozen IOST that is not due yet.', '尚未到期的冻结 IOST。'),
 })
 
 /** Who has how much IOST. */
@@ -26,11 +26,11 @@ export const getWealthList = defineAction({
   action: 'get-wealth-list',
   title: { en: 'Wealth list', zh: '财富榜' },
   summary: {
-    en: "Owners of IOST by their total, largest first, then by name: accounts and user contracts. System contracts (*.iost) hold other people's money and are left out, and so are totals of 0.",
-    zh: '按 IOST 总额从大到小、再按名称排列的持有者：账户与用户合约。系统合约（*.iost）代管他人资产，不列入；总额为 0 者也不列入。',
+    en: 'Accounts and user contracts, sorted by their total IOST, largest first, then by name. System contracts (*.iost) are left out, since their IOST belongs to others; so are owners with a total of 0.',
+    zh: '按 IOST 总额从大到小排列的账户与用户合约，总额相同时按名称排列。系统合约（*.iost）的余额属于他人，不列入；总额为 0 的持有者也不列入。',
   },
   params: Type.Object({ ...paging }),
-  result: listOfRows('wealth', row, 'The owners.', '持有者列表。'),
+  result: listOfRows('wealth', row, 'Owners of this page.', '持有者列表。'),
   list: 'wealth',
   run: async ({ view }, { page, size }) => {
     const total = (await view.get(statistics, STATISTICS))?.wealth_count ?? 0

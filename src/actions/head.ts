@@ -47,11 +47,13 @@ export const askedOnce = <T>(
 const soon = async <T>(work: Promise<T>, signal: AbortSignal, patienceMs: number): Promise<T> => {
   const late = Promise.withResolvers<never>()
   const stop = () =>
-    late.reject(new Failure('deadline', 'The time for this request is over.', { zh: '本次请求的时限已过。' }))
+    late.reject(
+      new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
+    )
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })
   const timer = setTimeout(
-    () => late.reject(new Failure('unavailable', `No node answered in ${patienceMs} ms.`)),
+    () => late.reject(new Failure('unavailable', `No node responded within ${patienceMs} ms.`)),
     patienceMs,
   )
   try {

@@ -13,13 +13,13 @@ const say = (height: number, lib: number, nodeLib?: number) => {
 }
 const notFound = (height: number) => ({
   kind: 'not_found',
-  message: `Account 'x' is not known at block ${height}.`,
-  zh: `账户 'x' 在区块 ${height} 处不存在。`,
+  message: `Account 'x' does not exist at block ${height}.`,
+  zh: `账户 'x' 不存在（截至区块 ${height}）。`,
 })
 const loading = (height: number, last: number) => ({
   kind: 'loading',
-  message: `Account 'x' is not known yet: loaded up to block ${height} of ${last}.`,
-  zh: `账户 'x' 暂未找到：已加载到区块 ${height}，共 ${last}。`,
+  message: `Account 'x' is not available yet: loaded up to block ${height} of ${last}.`,
+  zh: `账户 'x' 暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${last}。`,
 })
 
 describe('absent', () => {
@@ -49,7 +49,7 @@ describe('refuseBeyondLoaded', () => {
     return undefined
   }
   const told = (what: string, last = 6001) =>
-    `loading: What ${what} asks for is not known yet: loaded up to block 5000 of ${last}.`
+    `loading: The data for ${what} is not available yet: loaded up to block 5000 of ${last}.`
 
   test('either end of either kind, beyond what is loaded', () => {
     expect(refusal({ start_block: 5001n })).toBe(told("'start_block' 5001"))

@@ -22,8 +22,8 @@ const loadingOf = ({ view, node }: Standing) => {
 export const absent = (context: Standing, what: Text): Failure => {
   const { height, lib, isBehind } = loadingOf(context)
   if (isBehind) return loading(height, lib, what)
-  return new Failure('not_found', `${what.en} is not known at block ${height}.`, {
-    zh: `${what.zh} 在区块 ${height} 处不存在。`,
+  return new Failure('not_found', `${what.en} does not exist at block ${height}.`, {
+    zh: `${what.zh} 不存在（截至区块 ${height}）。`,
     details: { height, lib },
   })
 }
@@ -40,14 +40,14 @@ export const refuseBeyondLoaded = (context: Standing, range: Range): void => {
     const value = range[name]
     if (value === undefined || value <= (name.endsWith('_block') ? BigInt(height) : at.time)) continue
     throw loading(height, lib, {
-      en: `What '${name}' ${value} asks for`,
-      zh: `'${name}' ${value} 所查询的内容`,
+      en: `The data for '${name}' ${value}`,
+      zh: `区间端点 '${name}' ${value}`,
     })
   }
 }
 
 const loading = (height: number, lib: number, what: Text): Failure =>
-  new Failure('loading', `${what.en} is not known yet: loaded up to block ${height} of ${lib}.`, {
-    zh: `${what.zh} 暂未找到：已加载到区块 ${height}，共 ${lib}。`,
+  new Failure('loading', `${what.en} is not available yet: loaded up to block ${height} of ${lib}.`, {
+    zh: `${what.zh} 暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${lib}。`,
     details: { height, lib },
   })

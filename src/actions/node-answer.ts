@@ -28,15 +28,15 @@ export const askNode = async (
   if (!NOT_FOUND.test(text))
     throw new Failure(
       'unavailable',
-      `The node answered ${status} where a block or transaction was asked for.`,
-      { zh: `查询区块或交易时节点返回了 ${status}。` },
+      `The node returned status ${status} to a query for a block or transaction.`,
+      { zh: `查询区块或交易时，全节点返回了状态码 ${status}。` },
     )
   const { headBlock = -1 } = node.heard() ?? {}
   if (!upToDate || headBlock < at.height)
     throw new Failure(
       'unavailable',
-      `The node that does not know ${path} is at block ${headBlock}, behind the chain that is known here.`,
-      { zh: '节点落后，暂时无法确认该区块或交易是否存在。' },
+      `The node does not know ${path}, but it is only at block ${headBlock}, behind the known chain.`,
+      { zh: '全节点的高度落后，暂时无法确认该区块或交易是否存在。' },
     )
   return undefined
 }

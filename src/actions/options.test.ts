@@ -29,22 +29,22 @@ describe('readOptions', () => {
     [
       [['lang', 'fr']],
       "Parameter 'lang' is 'fr'; it must be en or zh.",
-      "参数 'lang' 的值为 'fr'；必须是 en 或 zh。",
+      "参数 'lang' 的值为 'fr'；取值须为：en 或 zh。",
     ],
     [
       [['format', 'xml']],
       "Parameter 'format' is 'xml'; it must be envelope or bare.",
-      "参数 'format' 的值为 'xml'；必须是 envelope 或 bare。",
+      "参数 'format' 的值为 'xml'；取值须为：envelope 或 bare。",
     ],
     [
       [['compat', '']],
       "Parameter 'compat' is ''; it must be none or iostabc.",
-      "参数 'compat' 的值为 ''；必须是 none 或 iostabc。",
+      "参数 'compat' 的值为 ''；取值须为：none 或 iostabc。",
     ],
     [
       [['numbers', 'String']],
       "Parameter 'numbers' is 'String'; it must be number or string.",
-      "参数 'numbers' 的值为 'String'；必须是 number 或 string。",
+      "参数 'numbers' 的值为 'String'；取值须为：number 或 string。",
     ],
     [
       [
@@ -52,7 +52,7 @@ describe('readOptions', () => {
         ['format', 'bare'],
       ],
       "Parameter 'format' is given 2 times; give it once.",
-      "参数 'format' 出现了 2 次，只能给一次。",
+      "参数 'format' 出现了 2 次，只能提供一次。",
     ],
   ]
   test.each(bad)('readOptions: refuses %j', async (query, en, zh) => {

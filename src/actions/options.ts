@@ -24,20 +24,20 @@ export const OPTION_VALUES: { readonly [K in keyof Options]: readonly Options[K]
 
 export const OPTION_TEXTS: { readonly [K in keyof Options]: Text } = {
   lang: {
-    en: 'Language of messages; without it Accept-Language decides.',
-    zh: '消息语言；不给时由 Accept-Language 决定。',
+    en: 'Language of messages. If it is not given, Accept-Language decides.',
+    zh: '消息的语言。未提供时由 Accept-Language 决定。',
   },
   format: {
-    en: 'envelope: {code, message, data}; bare: the fields of the resource at top level.',
-    zh: 'envelope：{code, message, data}；bare：资源字段直接位于顶层。',
+    en: 'envelope returns {code, message, data}; bare returns the fields of the resource at the top level.',
+    zh: 'envelope 返回 {code, message, data}；bare 将资源的字段直接放在顶层。',
   },
   compat: {
-    en: 'iostabc: answers as programs written against the old service expect them.',
-    zh: 'iostabc：按旧服务客户端所期望的方式回答。',
+    en: 'iostabc returns the response format of the old iostabc interface.',
+    zh: 'iostabc 兼容旧版 iostabc 接口的返回格式。',
   },
   numbers: {
-    en: 'string: numbers that may exceed 2^53 or 15 digits are written as text.',
-    zh: 'string：可能超过 2^53 或 15 位的数字以文本返回。',
+    en: 'string returns numbers that may exceed 2^53 or 15 digits as strings.',
+    zh: 'string 将可能超过 2^53 或 15 位的数字以字符串返回。',
   },
 }
 
@@ -67,7 +67,7 @@ export const readOptions = (
     throw badRequest(
       {
         en: `Parameter '${name}' is ${shown(text)}; it must be ${values.join(' or ')}.`,
-        zh: `参数 '${name}' 的值为 ${shown(text)}；必须是 ${values.join(' 或 ')}。`,
+        zh: `参数 '${name}' 的值为 ${shown(text)}；取值须为：${values.join(' 或 ')}。`,
       },
       { parameter: name },
     )

@@ -56,7 +56,7 @@ const narrowed = <T>(
 ): Bound => {
   for (const [at, ordinal] of ordinals.entries()) {
     const row = rows[at]
-    if (row === undefined) throw new TypeError(`Row ${ordinal} was looked for and not given.`)
+    if (row === undefined) throw new TypeError(`The store did not return row ${ordinal}.`)
     if (ordinal <= least || ordinal > most) continue
     if (passes(row)) least = ordinal
     else most = ordinal - 1

@@ -83,14 +83,14 @@ describe('textsOf', () => {
     expect((await store.read(view => textsOf(view, rows, total))).size).toBe(40)
     expect(await refusal(store.read(view => textsOf(view, rows, total - 1)))).toEqual({
       kind: 'bad_request',
-      en: "Parameter 'size': the long texts of this page exceed 0 MB; ask for at most 20 rows.",
-      zh: "参数 'size'：本页的长文本超过 0 MB；请最多请求 20 行。",
+      en: "Parameter 'size': the long texts of this page exceed 0 MB; request at most 20 rows.",
+      zh: "参数 'size'：本页的长文本超过 0 MB；每页请最多请求 20 行。",
     })
   })
   test('textsOf: a row whose transaction is not there is a defect, never an empty text', async () => {
     expect(await refusal(store.read(view => textsOf(view, [row(807, 99_000, 0)])))).toEqual({
       kind: 'defect',
-      en: 'The texts of record 807-99000-0 are not in its transaction.',
+      en: 'The texts of record 807-99000-0 are missing in its transaction.',
       zh: undefined,
     })
   })

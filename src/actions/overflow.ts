@@ -69,7 +69,7 @@ const textsIn = (body: string | undefined, doc: RecordDoc): RowTexts => {
   }
   const action = doc.receipt === undefined ? tx?.actions[doc.index] : undefined
   if (tx === undefined || action === undefined)
-    throw new Failure('defect', `The texts of record ${doc.id} are not in its transaction.`)
+    throw new Failure('defect', `The texts of record ${doc.id} are missing in its transaction.`)
   return {
     contract: action.contract,
     action_name: action.actionName,
@@ -88,8 +88,8 @@ const tooLong = (asked: number, fits: number, budget: number) => {
   const limit = `${Math.floor(budget / 1024 / 1024)} MB`
   return badRequest(
     {
-      en: `Parameter 'size': the long texts of this page exceed ${limit}; ask for at most ${size} rows.`,
-      zh: `参数 'size'：本页的长文本超过 ${limit}；请最多请求 ${size} 行。`,
+      en: `Parameter 'size': the long texts of this page exceed ${limit}; request at most ${size} rows.`,
+      zh: `参数 'size'：本页的长文本超过 ${limit}；每页请最多请求 ${size} 行。`,
     },
     { parameter: 'size', size },
   )

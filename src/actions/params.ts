@@ -23,8 +23,8 @@ export const account = () =>
     type: 'string',
     description: { en: 'Account name.', zh: '账户名。' },
     rule: {
-      en: 'an account name: 5 to 11 of a-z, 0-9 and _, or 0x and 40 hexadecimal digits in lower case',
-      zh: '账户名：5 至 11 个 a-z、0-9、_ 字符，或 0x 加 40 位小写十六进制数字',
+      en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits)',
+      zh: '账户名，由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字',
     },
     pattern: `^${ACCOUNT}$`,
     example: 'busyhub',
@@ -36,12 +36,12 @@ export const owner = () =>
   word<string>({
     type: 'string',
     description: {
-      en: 'Account name; a contract id, a public key that owns tokens, or 0.',
-      zh: '账户名；也可以是合约 ID、持有代币的公钥或 0。',
+      en: 'Account name. Also accepts a contract id, a public key that owns tokens, or 0.',
+      zh: '账户名。也可以是合约 ID、持有代币的公钥或 0。',
     },
     rule: {
-      en: 'an account name (5 to 11 of a-z, 0-9 and _, or 0x and 40 hexadecimal digits in lower case), a contract id, a base58 public key, or 0',
-      zh: '账户名（5 至 11 个 a-z、0-9、_ 字符，或 0x 加 40 位小写十六进制数字）、合约 ID、base58 公钥或 0',
+      en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits), a contract id, a base58 public key, or 0',
+      zh: '账户名（由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字）、合约 ID、base58 公钥或 0',
     },
     pattern: `^(?:${ACCOUNT}|${SYSTEM}|${USER_CONTRACT}|${BASE58}{32,46}|0)$`,
     example: 'busyhub',
@@ -51,10 +51,10 @@ export const owner = () =>
 export const producer = (aliases: readonly string[] = []) =>
   word<string>({
     type: 'string',
-    description: { en: 'Producer: its account name.', zh: '节点（生产者）的账户名。' },
+    description: { en: 'Account name of the producer.', zh: '生产者的账户名。' },
     rule: {
-      en: 'an account name: 5 to 11 of a-z, 0-9 and _, or 0x and 40 hexadecimal digits in lower case',
-      zh: '账户名：5 至 11 个 a-z、0-9、_ 字符，或 0x 加 40 位小写十六进制数字',
+      en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits)',
+      zh: '账户名，由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字',
     },
     pattern: `^${ACCOUNT}$`,
     example: 'producer000',
@@ -67,8 +67,8 @@ export const token = () =>
     type: 'string',
     description: { en: 'Token name (symbol).', zh: '代币名称（符号）。' },
     rule: {
-      en: 'a token name: 1 to 64 of a-z, 0-9, . and _',
-      zh: '代币名称：1 至 64 个 a-z、0-9、_、. 字符',
+      en: 'a token name (1 to 64 characters of a-z, 0-9, . and _)',
+      zh: '代币名称，由 1 至 64 个 a-z、0-9、_、. 字符组成',
     },
     pattern: '^[a-z0-9_.]{1,64}$',
     example: 'iost',
@@ -80,12 +80,12 @@ export const contract = () =>
   word<string>({
     type: 'string',
     description: {
-      en: 'Contract id, with or without its prefix Contract; system contracts by name, such as token.iost.',
-      zh: '合约 ID，可带或不带 Contract 前缀；系统合约用名称，例如 token.iost。',
+      en: 'Contract id, with or without the prefix Contract. System contracts have names such as token.iost.',
+      zh: '合约 ID，Contract 前缀可省略。系统合约使用名称，例如 token.iost。',
     },
     rule: {
-      en: 'a contract id: Contract and a base58 text (a prefix left out leaves a hash of 32 bytes), or a system contract such as token.iost',
-      zh: '合约 ID：Contract 加 base58 文本（省略前缀时为 32 字节的哈希），或 token.iost 之类的系统合约',
+      en: 'a contract id (Contract and a base58 text; without the prefix, a hash of 32 bytes) or a system contract such as token.iost',
+      zh: '合约 ID，即 Contract 加 base58 文本（省略前缀时须为 32 字节的哈希），或 token.iost 之类的系统合约',
     },
     pattern: `^(?:${SYSTEM}|${USER_CONTRACT}|${BARE_CONTRACT})$`,
     example: 'token.iost',
@@ -100,8 +100,8 @@ export const hash = (of: 'block' | 'transaction') =>
         ? { en: 'Hash of the block.', zh: '区块哈希。' }
         : { en: 'Hash of the transaction.', zh: '交易哈希。' },
     rule: {
-      en: 'a hash: 32 bytes in base58, 43 or 44 characters as a rule',
-      zh: '哈希：32 字节的 base58 文本，通常 43 或 44 个字符',
+      en: 'a hash (32 bytes in base58, usually 43 or 44 characters)',
+      zh: '哈希，即 32 字节的 base58 文本，通常为 43 或 44 个字符',
     },
     pattern: `^${BASE58}{32,44}$`,
     example:
@@ -115,7 +115,7 @@ export const hash = (of: 'block' | 'transaction') =>
 export const number = () =>
   word<bigint>({
     type: 'integer',
-    description: { en: 'Number of the block.', zh: '区块高度。' },
+    description: { en: 'Block number (height).', zh: '区块高度。' },
     rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
     pattern: `^${NUMBER}$`,
     minimum: 0,
@@ -127,7 +127,7 @@ export const number = () =>
 const page = () =>
   word<bigint>({
     type: 'integer',
-    description: { en: 'Page, from 1; 0 means 1.', zh: '页码，从 1 开始；0 视为 1。' },
+    description: { en: 'Page number, starting at 1; 0 is read as 1.', zh: '页码，从 1 开始；0 等同于 1。' },
     rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
     pattern: `^${NUMBER}$`,
     minimum: 0,
@@ -140,8 +140,8 @@ const page = () =>
 const size = () =>
   word<number>({
     type: 'integer',
-    description: { en: 'Rows in a page.', zh: '每页行数。' },
-    rule: { en: `a whole number from 1 to ${SIZE_MAX}`, zh: `不小于 1 且不大于 ${SIZE_MAX} 的整数` },
+    description: { en: 'Maximum rows per page.', zh: '每页最大行数。' },
+    rule: { en: `a whole number from 1 to ${SIZE_MAX}`, zh: `1 至 ${SIZE_MAX} 的整数` },
     pattern: `^${NUMBER}$`,
     minimum: 1,
     maximum: SIZE_MAX,
@@ -156,8 +156,8 @@ export const pageIfAsked = () =>
     word<bigint>({
       type: 'integer',
       description: {
-        en: 'Page, from 1; 0 means 1. Without page and size the whole list is given.',
-        zh: '页码，从 1 开始；0 视为 1。page 和 size 都不给时返回完整列表。',
+        en: 'Page number, starting at 1; 0 is read as 1. Without page and size, the complete list is returned.',
+        zh: '页码，从 1 开始；0 等同于 1。不提供 page 和 size 时返回完整列表。',
       },
       rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
       pattern: `^${NUMBER}$`,
@@ -171,10 +171,10 @@ export const sizeIfAsked = () =>
     word<number>({
       type: 'integer',
       description: {
-        en: `Rows in a page, ${SIZE_DEFAULT} when only page is given. Without page and size the whole list is given.`,
-        zh: `每页行数，只给 page 时为 ${SIZE_DEFAULT}。page 和 size 都不给时返回完整列表。`,
+        en: `Maximum rows per page; ${SIZE_DEFAULT} if only page is given. Without page and size, the complete list is returned.`,
+        zh: `每页最大行数；只提供 page 时为 ${SIZE_DEFAULT}。不提供 page 和 size 时返回完整列表。`,
       },
-      rule: { en: `a whole number from 1 to ${SIZE_MAX}`, zh: `不小于 1 且不大于 ${SIZE_MAX} 的整数` },
+      rule: { en: `a whole number from 1 to ${SIZE_MAX}`, zh: `1 至 ${SIZE_MAX} 的整数` },
       pattern: `^${NUMBER}$`,
       minimum: 1,
       maximum: SIZE_MAX,
@@ -187,10 +187,10 @@ export const sort = () =>
   word<'asc' | 'desc'>({
     type: 'string',
     description: {
-      en: 'desc: newest first; asc: the exact reverse.',
-      zh: 'desc：最新在前；asc：完全相反的顺序。',
+      en: 'desc returns the newest first, asc the exact reverse.',
+      zh: 'desc 最新的在前；asc 顺序完全相反。',
     },
-    rule: { en: 'desc or asc', zh: '以下之一：desc、asc' },
+    rule: { en: 'desc or asc', zh: 'desc 或 asc' },
     pattern: '^(?:asc|desc)$',
     values: ['desc', 'asc'],
     fallback: 'desc',
@@ -202,10 +202,13 @@ export const actionName = () =>
   Type.Optional(
     word<string>({
       type: 'string',
-      description: { en: 'Only rows of this action of the contract.', zh: '只返回该合约此方法的记录。' },
+      description: {
+        en: 'Return only rows of this action of the contract.',
+        zh: '只返回该合约此方法的记录。',
+      },
       rule: {
-        en: 'an action name: 1 to 32 of A-Z, a-z, 0-9 and _',
-        zh: '方法名：1 至 32 个 A-Z、a-z、0-9、_ 字符',
+        en: 'an action name (1 to 32 characters of A-Z, a-z, 0-9 and _)',
+        zh: '方法名，由 1 至 32 个 A-Z、a-z、0-9、_ 字符组成',
       },
       pattern: '^[A-Za-z0-9_]{1,32}$',
       example: 'transfer',

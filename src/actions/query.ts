@@ -16,7 +16,7 @@ export const oneOf = (query: Query, name: string): string | undefined => {
     throw badRequest(
       {
         en: `Parameter ${shown(name)} is given ${values.length} times; give it once.`,
-        zh: `参数 ${shown(name)} 出现了 ${values.length} 次，只能给一次。`,
+        zh: `参数 ${shown(name)} 出现了 ${values.length} 次，只能提供一次。`,
       },
       { parameter: name },
     )

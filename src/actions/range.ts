@@ -33,7 +33,7 @@ const time = (end: 'first' | 'last', description: Text, example: string) =>
       type: 'string',
       description,
       rule: {
-        en: 'a time in UTC such as 2026-11-21T08:25:32Z, with at most 9 digits of a second, or nanoseconds since 1970 of at most 19 digits',
+        en: 'a UTC time such as 2026-11-21T08:25:32Z with at most 9 fractional digits, or nanoseconds since 1970 with at most 19 digits',
         zh: 'UTC 时间，例如 2026-11-21T08:25:32Z，秒的小数不超过 9 位；或自 1970 年起的纳秒数，不超过 19 位',
       },
       pattern: `^(?:${ISO_PATTERN}|${DIGITS})$`,
@@ -46,28 +46,25 @@ const time = (end: 'first' | 'last', description: Text, example: string) =>
 export const range = {
   start_block: block(
     {
-      en: 'Only rows from this block on, itself included.',
-      zh: '只返回此区块及之后的记录（含此区块）。',
+      en: 'First block of the range, inclusive.',
+      zh: '区间的起始区块（含）。',
     },
     '4000',
   ),
-  end_block: block(
-    { en: 'Only rows up to this block, itself included.', zh: '只返回此区块及之前的记录（含此区块）。' },
-    '4851',
-  ),
+  end_block: block({ en: 'Last block of the range, inclusive.', zh: '区间的结束区块（含）。' }, '4851'),
   start_time: time(
     'first',
     {
-      en: 'Only rows of blocks made at this time or later. Block times have nanoseconds; created_at is cut to milliseconds.',
-      zh: '只返回出块时间不早于此时间的记录。出块时间精确到纳秒；created_at 截断到毫秒。',
+      en: 'Start of the range by block time, inclusive. Block times have nanosecond precision; created_at is cut to milliseconds.',
+      zh: '区间的起始时间（含），按区块时间计。区块时间精确到纳秒；created_at 截断到毫秒。',
     },
     '2026-11-21T08:00:00Z',
   ),
   end_time: time(
     'last',
     {
-      en: 'Only rows of blocks made at this time or earlier. Written with at most 3 digits of a second it includes that whole millisecond, so a created_at includes its own row.',
-      zh: '只返回出块时间不晚于此时间的记录。秒的小数不超过 3 位时包含该毫秒的全部，因此 created_at 的值包含其自身的记录。',
+      en: 'End of the range by block time, inclusive. A time with at most 3 fractional digits includes the whole millisecond, so the created_at value of a row includes that row.',
+      zh: '区间的结束时间（含），按区块时间计。秒的小数不超过 3 位时包含整个毫秒，因此使用某条记录的 created_at 时会包含该记录。',
     },
     '2026-11-21T08:25:32.500Z',
   ),
@@ -88,8 +85,8 @@ const refuseTurned = (
   if (start === undefined || end === undefined || start <= end) return
   throw badRequest(
     {
-      en: `Parameter 'start_${what}' is ${start}${unit} and 'end_${what}' is ${end}${unit}; the start must not be beyond the end.`,
-      zh: `参数 'start_${what}' 的值为 ${start}${unit}，'end_${what}' 的值为 ${end}${unit}；起点不能超过终点。`,
+      en: `Parameter 'start_${what}' is ${start}${unit} and 'end_${what}' is ${end}${unit}; the start must not be after the end.`,
+      zh: `参数 'start_${what}' 的值为 ${start}${unit}，'end_${what}' 的值为 ${end}${unit}；起点不能晚于终点。`,
     },
     { parameter: `start_${what}` },
   )

@@ -54,8 +54,8 @@ const readOne = ({ name, required, word }: Parameter, query: Query): unknown => 
   if (second !== undefined && second.text !== first.text)
     throw badRequest(
       {
-        en: `Parameters '${first.key}' and '${second.key}' mean the same and differ: ${shown(first.text)} and ${shown(second.text)}; give one of them.`,
-        zh: `参数 '${first.key}' 与 '${second.key}' 含义相同但值不同：${shown(first.text)} 与 ${shown(second.text)}；只给其中一个。`,
+        en: `Parameters '${first.key}' and '${second.key}' are two names of one parameter, but their values differ: ${shown(first.text)} and ${shown(second.text)}; give only one of them.`,
+        zh: `参数 '${first.key}' 与 '${second.key}' 是同一参数的两个名称，但值不同：${shown(first.text)} 与 ${shown(second.text)}；请只提供其中一个。`,
       },
       { parameter: first.key },
     )
@@ -69,7 +69,7 @@ const readOne = ({ name, required, word }: Parameter, query: Query): unknown => 
 
 const against = (parameter: string, word: Word, what: Text) =>
   badRequest(
-    { en: `${what.en}; it must be ${word.rule.en}.`, zh: `${what.zh}；必须是${word.rule.zh}。` },
+    { en: `${what.en}; it must be ${word.rule.en}.`, zh: `${what.zh}；取值须为：${word.rule.zh}。` },
     { parameter },
   )
 
@@ -82,7 +82,7 @@ const refuseUnknown = (parameters: readonly Parameter[], query: Query): void => 
       nearestWithin(name, [...own, ...COMMON], 2) ?? nearest(name, own) ?? nearest(name, COMMON) ?? 'action'
     throw badRequest(
       {
-        en: `Parameter ${shown(name)} is not known here; the nearest one is '${near}'.`,
+        en: `Unknown parameter ${shown(name)}; the nearest one is '${near}'.`,
         zh: `未知参数 ${shown(name)}；最接近的是 '${near}'。`,
       },
       { parameter: near },

@@ -47,11 +47,11 @@ export const rowsOf = (row: TSchema, en: string, zh: string) => Type.Array(row, 
 export const listOfRows = <const N extends string>(name: N, row: TSchema, en: string, zh: string) =>
   shape({
     [name]: rowsOf(row, en, zh),
-    page: count('The page that was asked for.', '请求的页码。'),
-    size: count('Most rows of a page.', '每页最多行数。'),
-    total: count('Rows of the whole list.', '列表总行数。'),
+    page: count('Requested page.', '请求的页码。'),
+    size: count('Maximum rows per page.', '每页最大行数。'),
+    total: count('Total number of rows in the list.', '列表总行数。'),
   })
 
 export const createdAt = () =>
-  text('Time of the block, ISO-8601 UTC with milliseconds, cut.', '区块时间，ISO-8601 UTC，毫秒部分截断。')
-export const txHash = () => text('Hash of the transaction.', '交易哈希。')
+  text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')
+export const txHash = () => text('Transaction hash.', '交易哈希。')

@@ -23,7 +23,7 @@ export const routeFor = (query: Query, actions: readonly Action[]): Action => {
     own.map(({ action }) => action),
   )
   const found = own.find(({ action }) => action === name)
-  if (found === undefined) throw new TypeError(`No action ${name} in module ${module}.`)
+  if (found === undefined) throw new TypeError(`There is no action ${name} in module ${module}.`)
   return found
 }
 
@@ -36,7 +36,7 @@ const named = (
     throw badRequest(
       {
         en: `Parameter '${parameter}' is missing; it must be one of ${names.join(', ')}.`,
-        zh: `缺少参数 '${parameter}'；必须是以下之一：${names.join('、')}。`,
+        zh: `缺少参数 '${parameter}'；取值须为以下之一：${names.join('、')}。`,
       },
       { parameter },
     )
@@ -45,7 +45,7 @@ const named = (
   const near = nearest(text, names) ?? ''
   throw badRequest(
     {
-      en: `Parameter '${parameter}' is ${shown(text)}, which is not known; the nearest one is '${near}'.`,
+      en: `Parameter '${parameter}' is ${shown(text)}, which is unknown; the nearest one is '${near}'.`,
       zh: `参数 '${parameter}' 的值 ${shown(text)} 未知；最接近的是 '${near}'。`,
     },
     { parameter },

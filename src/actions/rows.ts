@@ -9,8 +9,8 @@ import { count, createdAt, described, shape, text, txHash } from './results.ts'
 
 const data = described(
   Type.Union([Type.Array(Type.Unknown()), Type.String()]),
-  "Arguments of the action or content of the movement's receipt: an array; text that is no JSON array is an array of that one text. With compat=iostabc the chain's own text.",
-  '方法参数或资产变动收据的内容：数组；不是 JSON 数组的文本成为只含该文本的数组。compat=iostabc 时为链上的原文。',
+  'Arguments of the action, or content of the receipt of the movement, as an array. A text that is not a JSON array becomes an array of that one text. With compat=iostabc, the original text of the chain.',
+  '方法参数或代币变动收据的内容，以数组表示；不是 JSON 数组的文本表示为只含该文本的数组。compat=iostabc 时为链上原文。',
 )
 
 /** A row of get-account-tx and get-contract-tx. */
@@ -18,23 +18,26 @@ export const recordRow = (contract: 'always' | 'compat') => {
   const word = text('Contract.', '合约。')
   return shape({
     contract: contract === 'always' ? word : Type.Optional(word),
-    action_name: text('Name of the action.', '方法名。'),
+    action_name: text('Action name.', '方法名。'),
     data,
-    block: text('Number of the block.', '区块高度。'),
+    block: text('Block number (height).', '区块高度。'),
     tx_hash: txHash(),
-    from: text('Who gives or acts.', '发出方。'),
-    to: text('Who gets or is acted upon.', '接收方。'),
+    from: text('Sender or caller.', '转出方或调用方。'),
+    to: text('Recipient or contract.', '转入方或被调用合约。'),
     created_at: createdAt(),
     index: count(
-      'Number of the row in its transaction: actions first, from 0, then other movements.',
-      '在交易中的序号：先是方法（从 0 起），然后是其他资产变动。',
+      'Position of the row in its transaction, starting at 0: first the actions, then other movements.',
+      '在交易中的序号，从 0 开始：先是方法，然后是其他代币变动。',
     ),
-    return: text('What the action returned; empty for other movements.', '方法的返回值；其他资产变动为空。'),
-    status_code: text('SUCCESS, or why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
+    return: text(
+      'Return value of the action; empty for other movements.',
+      '方法的返回值；其他代币变动为空。',
+    ),
+    status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
     amount: Type.Optional(
       text(
-        'What really moved, in token units; on rows of token.iost movements.',
-        '实际变动的数量（代币单位）；仅 token.iost 的变动记录有。',
+        'Amount actually moved, in token units; only on rows of token.iost movements.',
+        '实际变动的数量（代币单位）；仅出现在 token.iost 的变动记录中。',
       ),
     ),
   })

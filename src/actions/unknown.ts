@@ -5,12 +5,12 @@ import { shown } from './say.ts'
 
 const NOUNS = {
   account: ['Account', '账户'],
-  owner: ['Owner', '持有者'],
+  owner: ['Account', '账户'],
   block: ['Block', '区块'],
   transaction: ['Transaction', '交易'],
   contract: ['Contract', '合约'],
   token: ['Token', '代币'],
-  producer: ['Producer', '节点'],
+  producer: ['Producer', '生产者'],
 } as const
 
 /** The failure for a thing that is asked for by its name and is not there ('not_found', or 'loading'). */

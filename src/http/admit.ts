@@ -76,7 +76,7 @@ const keyOf = ({ keys, request }: Exchange): string => {
     throw badRequest(
       {
         en: `Parameter 'apikey' is given ${keys.length} times; give it once.`,
-        zh: `参数 'apikey' 出现了 ${keys.length} 次，只能给一次。`,
+        zh: `参数 'apikey' 出现了 ${keys.length} 次，只能提供一次。`,
       },
       { parameter: 'apikey' },
     )
@@ -84,15 +84,15 @@ const keyOf = ({ keys, request }: Exchange): string => {
   if (header !== null && keys.length === 1 && header !== key)
     throw badRequest(
       {
-        en: "Parameter 'apikey' and header X-API-Key differ; give one of them.",
-        zh: "参数 'apikey' 与请求头 X-API-Key 不一致；只给其中一个。",
+        en: "Parameter 'apikey' and header X-API-Key differ; give only one of them.",
+        zh: "参数 'apikey' 与请求头 X-API-Key 不一致；请只提供其中一个。",
       },
       { parameter: 'apikey' },
     )
   const given = keys.length === 1 ? key : (header ?? '')
   if (given === '')
-    throw new Failure('unauthorized', "An API key is needed: give it as parameter 'apikey'.", {
-      zh: "需要 API key：请用参数 'apikey' 提供。",
+    throw new Failure('unauthorized', "An API key is required; give it in the parameter 'apikey'.", {
+      zh: "缺少 API key；请通过参数 'apikey' 提供。",
     })
   return given
 }
@@ -105,7 +105,7 @@ const rateHeaders = ({ limit, remaining, resetSeconds }: RateAnswer): Record<str
 })
 
 const tooFast = ({ limit, scope, retryAfter }: RateAnswer): Failure =>
-  new Failure('rate_limited', `The plan of this API key allows ${limit} requests per ${scope}.`, {
+  new Failure('rate_limited', `This API key is limited to ${limit} requests per ${scope}.`, {
     zh: `此 API key 每${scope === 'day' ? '天' : '秒'}最多 ${limit} 次请求。`,
     details: { retryAfter },
   })

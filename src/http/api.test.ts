@@ -129,7 +129,7 @@ describe('defaults of the server', () => {
     expect(await get(unknown)).toBe('{}')
     expect(await get(`${unknown}&format=envelope`)).toBe('{"code":0,"message":"OK","data":{}}')
     expect(await get(`${unknown}&compat=none`)).toMatch(
-      /^\{"code":4040,"message":"Token 'nosuch' is not known at block 4851\.","request_id":"[0-9a-f]{16}"\}$/,
+      /^\{"code":4040,"message":"Token 'nosuch' does not exist at block 4851\.","request_id":"[0-9a-f]{16}"\}$/,
     )
   })
 })

@@ -29,7 +29,8 @@ const ID = 'string'
 describe('paths and methods', () => {
   test('every path answers in the error body', async () => {
     const { ask } = serviceOn(store)
-    const message = 'Nothing is at this path; there are /api/, /rpc/, /docs, /openapi.json, /health, /ready.'
+    const message =
+      'This path does not exist. Available paths: /api/, /rpc/, /docs, /openapi.json, /health, /ready.'
     for (const path of [
       '/nothing',
       '/API/',
@@ -116,7 +117,7 @@ describe('keys', () => {
 
   test('a request without a good key learns nothing but that', async () => {
     const { ask, key } = service()
-    const missing = "An API key is needed: give it as parameter 'apikey'."
+    const missing = "An API key is required; give it in the parameter 'apikey'."
     const unknown = 'This API key is unknown.'
     const twice = "Parameter 'apikey' is given 2 times; give it once."
     const cases: readonly (readonly [path: string, status: number, code: number, message: string])[] = [
@@ -145,7 +146,7 @@ describe('keys', () => {
     expect(await messageOf('/rpc/nonsense', 'x')).toMatchObject({ status: 401 })
     expect(await messageOf(`/rpc/nonsense?apikey=${key}`, 'x')).toMatchObject({
       status: 400,
-      message: "Parameter 'apikey' and header X-API-Key differ; give one of them.",
+      message: "Parameter 'apikey' and header X-API-Key differ; give only one of them.",
     })
   })
 
@@ -195,7 +196,7 @@ describe('keys', () => {
     expect(await bodyOf(refused)).toEqual({
       status: 429,
       code: 4290,
-      message: 'The plan of this API key allows 2 requests per second.',
+      message: 'This API key is limited to 2 requests per second.',
       data: {},
       request_id: ID,
     })
@@ -221,7 +222,7 @@ describe('trouble', () => {
       `{"code":5000,"message":"Internal error.","data":{},"request_id":"${id}"}`,
     ])
     expect(lines.map(({ level, message, fields: { id, error } }) => [level, message, id, error])).toEqual([
-      ['error', 'A request met a defect.', id, 'TypeError: inner detail'],
+      ['error', 'A request failed because of a bug.', id, 'TypeError: inner detail'],
       ['error', 'Answered request.', id, undefined],
     ])
     expect(JSON.stringify(lines[0])).toContain('app.test.ts')
@@ -237,7 +238,7 @@ describe('trouble', () => {
     expect(await bodyOf(await ask(path))).toEqual({
       status: 504,
       code: 5040,
-      message: 'The answer took longer than 40 ms.',
+      message: 'The request took longer than 40 ms.',
       data: {},
       request_id: ID,
     })
@@ -246,7 +247,7 @@ describe('trouble', () => {
     expect(await bodyOf(busy)).toMatchObject({
       status: 503,
       code: 5030,
-      message: 'The service is busy: this request waited 20 ms for its turn.',
+      message: 'The service is busy: this request waited for 20 ms.',
     })
     hang.reject(new Error('over'))
     await hang.promise.catch(() => undefined)
@@ -275,7 +276,7 @@ describe('trouble', () => {
     expect(await bodyOf(refused)).toMatchObject({
       status: 503,
       code: 5030,
-      message: '服务繁忙：等待处理的请求过多。',
+      message: '服务繁忙：排队等待的请求过多。',
     })
     // HEAD goes the long way.
     const long = await ask(`${path}&lang=zh`, { method: 'HEAD' })
@@ -314,8 +315,8 @@ describe('language', () => {
     const message = async (path: string, language: string) =>
       ((await (await ask(path, { headers: { 'Accept-Language': language } })).json()) as { message: string })
         .message
-    const en = "An API key is needed: give it as parameter 'apikey'."
-    const zh = "需要 API key：请用参数 'apikey' 提供。"
+    const en = "An API key is required; give it in the parameter 'apikey'."
+    const zh = "缺少 API key；请通过参数 'apikey' 提供。"
     expect(await message('/api/', 'zh-CN,zh;q=0.9,en;q=0.8')).toBe(zh)
     expect(await message('/api/?lang=en', 'zh')).toBe(en)
     expect(await message('/api/?lang=zh', 'en')).toBe(zh)
@@ -338,7 +339,7 @@ describe('form', () => {
     expect(await bodyOf(await ask('/api/?format=bare'))).toEqual({
       status: 401,
       code: 4010,
-      message: "An API key is needed: give it as parameter 'apikey'.",
+      message: "An API key is required; give it in the parameter 'apikey'.",
       request_id: ID,
     })
   })

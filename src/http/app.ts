@@ -122,8 +122,8 @@ const idleSeconds = (deadlineMs: number): number => {
 
 const notFound: Handler = async ({ path }) => {
   const known = '/api/, /rpc/, /docs, /openapi.json, /health, /ready'
-  throw new Failure('not_found', `Nothing is at this path; there are ${known}.`, {
-    zh: `此路径不存在；可用路径：${known}。`,
+  throw new Failure('not_found', `This path does not exist. Available paths: ${known}.`, {
+    zh: `此路径不存在。可用路径：${known}。`,
     details: { path },
   })
 }

@@ -37,7 +37,7 @@ export const codes: { readonly [K in FailureKind]: Code } = {
   unauthorized: {
     status: 401,
     code: 4010,
-    title: { en: 'No API key, or an unknown one.', zh: '没有提供 API key，或 API key 不存在。' },
+    title: { en: 'The API key is missing or unknown.', zh: '缺少 API key，或 API key 不存在。' },
     message: 'own',
   },
   forbidden: {
@@ -50,7 +50,7 @@ export const codes: { readonly [K in FailureKind]: Code } = {
     status: 404,
     code: 4040,
     title: {
-      en: 'What was asked for by name does not exist, or the path is unknown.',
+      en: 'The requested item does not exist, or the path is unknown.',
       zh: '所查询的对象不存在，或路径未知。',
     },
     message: 'own',
@@ -70,7 +70,7 @@ export const codes: { readonly [K in FailureKind]: Code } = {
   rate_limited: {
     status: 429,
     code: 4290,
-    title: { en: 'The plan of the API key is used up for now.', zh: '已超出 API key 的调用限额。' },
+    title: { en: 'The rate limit of the API key is exceeded.', zh: '已超出 API key 的调用频率限制。' },
     message: 'own',
     retryAfter: 1,
   },
@@ -78,8 +78,8 @@ export const codes: { readonly [K in FailureKind]: Code } = {
     status: 503,
     code: 5031,
     title: {
-      en: 'The chain is still being loaded, and what was asked for is not loaded yet.',
-      zh: '链数据仍在加载，所查询的内容尚未加载。',
+      en: 'The chain is still being loaded, and the requested data is not loaded yet.',
+      zh: '链数据仍在加载，所查询的数据尚未加载。',
     },
     message: 'own',
     retryAfter: 30,
@@ -95,7 +95,7 @@ export const codes: { readonly [K in FailureKind]: Code } = {
     status: 503,
     code: 5033,
     title: {
-      en: 'A part of the store is lost or damaged; there is no answer until its operator has put it right.',
+      en: 'Part of the store is lost or damaged; the service cannot respond until the operator has repaired it.',
       zh: '存储数据缺失或已损坏，在运维人员修复之前无法提供结果。',
     },
     message: 'title',
@@ -104,14 +104,14 @@ export const codes: { readonly [K in FailureKind]: Code } = {
   bad_block: {
     status: 503,
     code: 5032,
-    title: { en: 'The node gave an answer that can not be used.', zh: '节点返回的数据无法使用。' },
+    title: { en: 'The node returned an invalid response.', zh: '全节点返回的数据无效。' },
     message: 'never',
     retryAfter: 5,
   },
   deadline: {
     status: 504,
     code: 5040,
-    title: { en: 'The answer took too long.', zh: '处理超时。' },
+    title: { en: 'The request took too long.', zh: '处理超时。' },
     message: 'title',
   },
   defect: DEFECT,

@@ -19,7 +19,7 @@ test('withDeadline: stops waiting and tells the work, though it does not listen'
   }
   await expect(withDeadline(work, { ms: 1, client: never })).rejects.toMatchObject({
     kind: 'deadline',
-    message: 'The answer took longer than 1 ms.',
+    message: 'The request took longer than 1 ms.',
   })
   expect(seen?.aborted).toBe(true)
 })

@@ -24,7 +24,7 @@ export const withDeadline = async <T>(
   }
   const late = (): void =>
     stop(
-      new Told('deadline', `The answer took longer than ${ms} ms.`, {
+      new Told('deadline', `The request took longer than ${ms} ms.`, {
         zh: `处理时间超过 ${ms} 毫秒。`,
       }),
     )

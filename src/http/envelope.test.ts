@@ -37,9 +37,9 @@ test('failureReply: tells nothing of the inside', () => {
     bodyOf(new Failure(kind, 'http://10.0.0.1:9200 refused', zh === undefined ? {} : { zh })).message
   for (const kind of ['defect', 'usage', 'conflict'] as const)
     expect(message(kind, 'x')).toBe('Internal error.')
-  expect(message('bad_block', 'x')).toBe('The node gave an answer that can not be used.')
+  expect(message('bad_block', 'x')).toBe('The node returned an invalid response.')
   expect(message('unavailable')).toBe('Temporarily unavailable; try again later.')
-  expect(message('deadline')).toBe('The answer took too long.')
+  expect(message('deadline')).toBe('The request took too long.')
   expect(message('unavailable', '没有可用的节点。')).toBe('Temporarily unavailable; try again later.')
   expect(bodyOf(new Told('unavailable', 'Come back.')).message).toBe('Come back.')
   expect(bodyOf(failureOf(new TypeError('secret')))).toEqual({

@@ -141,8 +141,8 @@ const checkLength = (url: string): void => {
   const { path, query } = targetOf(url)
   const length = Math.max(path.length, query.length)
   if (length > MAX_QUERY_BYTES)
-    throw new Failure('uri_too_long', `The URL has ${length} bytes; at most ${MAX_QUERY_BYTES} are read.`, {
-      zh: `URL 长度为 ${length} 字节；最多 ${MAX_QUERY_BYTES} 字节。`,
+    throw new Failure('uri_too_long', `The URL has ${length} bytes; the limit is ${MAX_QUERY_BYTES} bytes.`, {
+      zh: `URL 长度为 ${length} 字节；上限为 ${MAX_QUERY_BYTES} 字节。`,
     })
 }
 
@@ -151,7 +151,7 @@ const logCause = (log: Log, failure: Failure, id: string): void => {
   const { kind, message, cause } = failure
   const inner = cause instanceof Error ? { cause: cause.stack ?? cause.message } : {}
   if (kind === 'defect' || kind === 'usage' || kind === 'conflict')
-    log('error', 'A request met a defect.', {
+    log('error', 'A request failed because of a bug.', {
       id,
       kind,
       error: message,
@@ -161,5 +161,5 @@ const logCause = (log: Log, failure: Failure, id: string): void => {
   else if (kind === 'damaged')
     log('error', 'A request met damage in the store.', { id, error: message, help: failure.help ?? '' })
   else if (kind === 'unavailable' || kind === 'bad_block' || kind === 'deadline')
-    log('warn', 'A request could not be answered.', { id, kind, error: message, ...inner })
+    log('warn', 'A request could not be served.', { id, kind, error: message, ...inner })
 }

@@ -194,13 +194,13 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
 }
 
 /** One for all: it is thrown most when there is least time. */
-const TOO_MANY = new Busy('unavailable', 'The service is busy: too many requests wait for their turn.', {
-  zh: '服务繁忙：等待处理的请求过多。',
+const TOO_MANY = new Busy('unavailable', 'The service is busy: too many requests are waiting.', {
+  zh: '服务繁忙：排队等待的请求过多。',
   details: { retryAfter: 1 },
 })
 
 const tooLong = (ageMs: number): Busy =>
-  new Busy('unavailable', `The service is busy: this request waited ${ageMs} ms for its turn.`, {
-    zh: `服务繁忙：此请求等待已达 ${ageMs} 毫秒。`,
+  new Busy('unavailable', `The service is busy: this request waited for ${ageMs} ms.`, {
+    zh: `服务繁忙：此请求已排队等待 ${ageMs} 毫秒。`,
     details: { retryAfter: 1 },
   })

@@ -10,11 +10,16 @@ type Json = Readonly<Record<string, unknown>>
  * once, with the actions that need it, take it, and one example per action.
  */
 export const apiParameters = (actions: readonly Action[]): readonly Json[] => [
-  named('module', 'Module of the action.', {
+  named('module', 'Module that the action belongs to.', {
     type: 'string',
     enum: unique(actions.map(({ module }) => module)),
   }),
-  named('action', 'The query.', { type: 'string', enum: actions.map(({ action }) => action) }, actions),
+  named(
+    'action',
+    'Name of the query.',
+    { type: 'string', enum: actions.map(({ action }) => action) },
+    actions,
+  ),
   ...unique(
     actions.flatMap(({ params }) =>
       parametersOf(params).flatMap(({ name, word }) => [name, ...(word.aliases ?? [])]),
@@ -36,7 +41,7 @@ const named = (name: string, description: string, schema: Json, actions: readonl
   name,
   in: 'query',
   required: true,
-  description: `${description} Letter case is ignored.`,
+  description: `${description} Not case-sensitive.`,
   schema,
   ...(actions.length === 0
     ? {}
@@ -59,7 +64,7 @@ const actionParameter = (name: string, actions: readonly Action[]): Json => {
   const list = (of: readonly Use[]) => of.map(({ action }) => action).join(', ')
   const needed = uses.filter(({ required }) => required)
   const optional = uses.filter(({ required }) => !required)
-  const texts = unique(uses.map(({ word }) => `${word.description.en} Must be ${word.rule.en}.`))
+  const texts = unique(uses.map(({ word }) => `${word.description.en} Format: ${word.rule.en}.`))
   const examples = uses.flatMap(({ action, example }) =>
     example === undefined ? [] : [[action, { value: example }] as const],
   )

@@ -13,7 +13,7 @@ export const openapiFor = (actions: readonly Action[], version: string): Json =>
     title: 'iostlens',
     version,
     description:
-      'Read-only queries over the IOST chain and a read-only gateway to its node RPC. The same interface in words: /docs/en, /docs/zh.',
+      'Read-only queries over the IOST chain and a read-only gateway to its node RPC. Reference pages: /docs/en, /docs/zh.',
   },
   servers: [{ url: '/' }],
   security: [{ apikey: [] }, { apikeyHeader: [] }],
@@ -21,9 +21,12 @@ export const openapiFor = (actions: readonly Action[], version: string): Json =>
     '/api/': { get: apiOperation(actions) },
     ...Object.fromEntries(rpcMethods.map(method => [templateOf(method), { get: rpcOperation(method) }])),
     ...Object.fromEntries(rpcUnavailable.map(name => [`/rpc/${name}`, { get: switchedOff(name) }])),
-    '/health': { get: openOperation('health', 'The process is up.', 'Up.') },
+    '/health': { get: openOperation('health', 'Whether the process is running.', 'The process is running.') },
     '/ready': {
-      get: { ...openOperation('ready', 'Answers are worth having.', 'Ready.'), responses: readyResponses },
+      get: {
+        ...openOperation('ready', 'Whether the service is ready to serve requests.', 'The service is ready.'),
+        responses: readyResponses,
+      },
     },
   },
   components: {
@@ -45,7 +48,7 @@ export const schemaName = ({ action }: Action): string =>
 
 const apiOperation = (actions: readonly Action[]): Json => ({
   operationId: 'query',
-  summary: 'Every query of the interface, chosen by module and action.',
+  summary: 'All queries, selected by module and action.',
   parameters: apiParameters(actions),
   'x-actions': actions.map(action => ({
     module: action.module,
@@ -59,22 +62,22 @@ const apiOperation = (actions: readonly Action[]): Json => ({
   })),
   responses: {
     200: success(actions),
-    304: { description: 'If-None-Match names the answer.' },
+    304: { description: 'Not modified: If-None-Match contains the current ETag.' },
     ...errorRefs(),
   },
 })
 
 const success = (actions: readonly Action[]): Json => ({
-  description: 'The resource under data; with format=bare the resource alone.',
+  description: 'The resource in data; with format=bare, only the resource.',
   headers: Object.fromEntries(
     [
-      ['X-Block-Height', 'Height the answer is true for.'],
+      ['X-Block-Height', 'Block height the response is valid for.'],
       ['X-Block-Time', 'Time of that block, ISO-8601 UTC.'],
-      ['ETag', 'Strong tag of the body; send it back in If-None-Match.'],
-      ['X-Request-Id', 'Names the request.'],
-      ['RateLimit-Limit', 'Requests the plan allows in the current window.'],
-      ['RateLimit-Remaining', 'Requests left in it.'],
-      ['RateLimit-Reset', 'Seconds until it is full again.'],
+      ['ETag', 'Strong entity tag of the body; send it in If-None-Match.'],
+      ['X-Request-Id', 'Identifies the request.'],
+      ['RateLimit-Limit', 'Requests allowed in the current window.'],
+      ['RateLimit-Remaining', 'Requests left in the current window.'],
+      ['RateLimit-Reset', 'Seconds until the window is reset.'],
     ].map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
   ),
   content: {
@@ -96,19 +99,19 @@ const rpcOperation = (method: RpcMethod): Json => ({
   operationId: method.name,
   summary: method.title.en,
   'x-summary-zh': method.title.zh,
-  description: `The node's own answer, byte for byte. Example: ${examplePathOf(method)}`,
+  description: `The response of the node, byte for byte. Example: ${examplePathOf(method)}`,
   parameters: method.segments.map(({ name, pattern, rule, example }) => ({
     name,
     in: 'path',
     required: true,
-    description: `Must be ${rule.en}.`,
+    description: `Format: ${rule.en}.`,
     schema: { type: 'string', pattern: pattern.source },
     example,
   })),
   responses: {
-    200: { description: "The node's answer.", content: { 'application/json': {} } },
+    200: { description: 'The response of the node.', content: { 'application/json': {} } },
     400: {
-      description: "The node's refusal as it stands (text/plain), or ours.",
+      description: 'An error of the node, passed on unchanged (text/plain), or an error of this service.',
       content: { 'text/plain': {}, ...errorContent },
     },
     ...errorRefs([400]),
@@ -129,8 +132,11 @@ const openOperation = (operationId: string, summary: string, description: string
 })
 
 const readyResponses: Json = {
-  200: { description: 'Ready.', content: { 'application/json': {} } },
-  503: { description: 'Not ready, with the reason.', content: { 'application/json': {} } },
+  200: { description: 'The service is ready.', content: { 'application/json': {} } },
+  503: {
+    description: 'The service is not ready; the response gives the reason.',
+    content: { 'application/json': {} },
+  },
 }
 
 const errorSchema: Json = {
@@ -144,7 +150,7 @@ const errorSchema: Json = {
       ),
     },
     message: { type: 'string' },
-    data: { type: 'object', description: 'Empty; absent with format=bare.' },
+    data: { type: 'object', description: 'Empty object; absent with format=bare.' },
     request_id: { type: 'string' },
   },
 }

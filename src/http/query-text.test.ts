@@ -42,16 +42,16 @@ for (const [text, query] of good)
 
 const RULE = 'each % must be followed by two hexadecimal digits, and the bytes must be UTF-8.'
 const bad: readonly (readonly [text: string, message: string])[] = [
-  ['a=%', `Parameter 'a' is not well encoded: ${RULE}`],
-  ['a=%4', `Parameter 'a' is not well encoded: ${RULE}`],
-  ['a=%zz', `Parameter 'a' is not well encoded: ${RULE}`],
-  ['a=%ff', `Parameter 'a' is not well encoded: ${RULE}`],
-  ['a=%C0%80', `Parameter 'a' is not well encoded: ${RULE}`],
-  ['a=%ED%A0%80', `Parameter 'a' is not well encoded: ${RULE}`],
-  ['a=%F4%90%80%80', `Parameter 'a' is not well encoded: ${RULE}`],
-  ['%zz=1', `Parameter name '%zz' is not well encoded: ${RULE}`],
-  ['=1', 'A parameter has no name before its =.'],
-  [`${'a=1&'.repeat(MAX_PARAMETERS)}b=1`, 'The query has 65 parameters; at most 64 are read.'],
+  ['a=%', `Parameter 'a' is not encoded correctly: ${RULE}`],
+  ['a=%4', `Parameter 'a' is not encoded correctly: ${RULE}`],
+  ['a=%zz', `Parameter 'a' is not encoded correctly: ${RULE}`],
+  ['a=%ff', `Parameter 'a' is not encoded correctly: ${RULE}`],
+  ['a=%C0%80', `Parameter 'a' is not encoded correctly: ${RULE}`],
+  ['a=%ED%A0%80', `Parameter 'a' is not encoded correctly: ${RULE}`],
+  ['a=%F4%90%80%80', `Parameter 'a' is not encoded correctly: ${RULE}`],
+  ['%zz=1', `Parameter name '%zz' is not encoded correctly: ${RULE}`],
+  ['=1', 'A parameter has no name before the =.'],
+  [`${'a=1&'.repeat(MAX_PARAMETERS)}b=1`, 'The query has 65 parameters; the limit is 64.'],
 ]
 for (const [text, message] of bad)
   test(`parseQuery: refuses ${text.slice(0, 20)}`, () =>

@@ -66,7 +66,7 @@ const RULE = {
 const badValue = (name: string): Failure =>
   badRequest(
     {
-      en: `Parameter ${shown(name)} is not well encoded: ${RULE.en}.`,
+      en: `Parameter ${shown(name)} is not encoded correctly: ${RULE.en}.`,
       zh: `参数 ${shown(name)} 的编码不正确：${RULE.zh}。`,
     },
     { parameter: name },
@@ -74,15 +74,15 @@ const badValue = (name: string): Failure =>
 
 const badName = (raw: string): Failure =>
   badRequest({
-    en: `Parameter name ${shown(raw)} is not well encoded: ${RULE.en}.`,
+    en: `Parameter name ${shown(raw)} is not encoded correctly: ${RULE.en}.`,
     zh: `参数名 ${shown(raw)} 的编码不正确：${RULE.zh}。`,
   })
 
 const noName = (): Failure =>
-  badRequest({ en: 'A parameter has no name before its =.', zh: '有一个参数在 = 之前没有名称。' })
+  badRequest({ en: 'A parameter has no name before the =.', zh: '有一个参数缺少名称（= 之前为空）。' })
 
 const tooMany = (count: number): Failure =>
   badRequest({
-    en: `The query has ${count} parameters; at most ${MAX_PARAMETERS} are read.`,
-    zh: `查询中有 ${count} 个参数；最多 ${MAX_PARAMETERS} 个。`,
+    en: `The query has ${count} parameters; the limit is ${MAX_PARAMETERS}.`,
+    zh: `查询字符串中有 ${count} 个参数；上限为 ${MAX_PARAMETERS} 个。`,
   })

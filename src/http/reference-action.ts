@@ -41,7 +41,7 @@ const meaning = ({ word }: Pick<Parameter, 'word'>, lang: Lang): Html => {
   const note = (head: string, value: string) => html`<br><small>${head}${colon}${value}${stop}</small>`
   return html`${word.description[lang]}${note(words.rule[lang], word.rule[lang])}${
     word.fallback === undefined ? html`` : note(words.otherwise[lang], String(word.fallback))
-  }${word.aliases === undefined || word.aliases.length === 0 ? html`` : note(words.alias[lang], word.aliases.join(', '))}`
+  }${word.aliases === undefined || word.aliases.length === 0 ? html`` : note(words.alias[lang], word.aliases.join(lang === 'zh' ? '、' : ', '))}`
 }
 
 const fieldTable = ({ result }: Action, lang: Lang): Html =>
@@ -52,6 +52,6 @@ const fieldTable = ({ result }: Action, lang: Lang): Html =>
       type,
       [description?.[lang] ?? '', optional ? words.sometimes[lang] : '', exact ? words.exact[lang] : '']
         .filter(text => text !== '')
-        .join(' '),
+        .join(lang === 'zh' ? '' : ' '),
     ]),
   )

@@ -77,6 +77,13 @@ describe('reference', () => {
     expect(words.title.zh).toBe('iostlens 接口文档')
   })
 
+  test('in Chinese a node is 全节点 and a producer 生产者; brackets are full width, and no blank follows a full stop', () => {
+    expect(page('zh')).not.toMatch(/(?<!全|出块)节点/)
+    expect(page('zh').replaceAll(/<[^>]*>/g, '')).not.toMatch(
+      /[。，；：] |[\p{Script=Han}。] ?\(|\) ?\p{Script=Han}/u,
+    )
+  })
+
   test('every field says what it is, in both languages', () => {
     const silent = actions.flatMap(({ action, result }) =>
       fieldsOf(result)

@@ -87,10 +87,18 @@ const commonTable = (lang: Lang): Html =>
       ...(Object.keys(OPTION_VALUES) as (keyof Options)[]).map(name => [
         html`<code>${name}</code>`,
         words.no[lang],
-        `${OPTION_TEXTS[name][lang]} (${OPTION_VALUES[name].join(' | ')})`,
+        optionText(name, lang),
       ]),
     ],
   )
+
+const optionText = (name: keyof Options, lang: Lang): string => {
+  const text = OPTION_TEXTS[name][lang]
+  const values = OPTION_VALUES[name]
+  return lang === 'zh'
+    ? `${text}${words.values.zh}：${values.join('、')}。`
+    : `${text} ${words.values.en}: ${values.join(', ')}.`
+}
 
 const errorTable = (lang: Lang): Html => {
   const rows = new Map(Object.values(codes).map(code => [code.code, code] as const))

@@ -59,12 +59,12 @@ const method = (name: string, segments: readonly Segment[], en: string, zh: stri
 
 /** The methods that pass the gateway; nothing else reaches the node. */
 export const rpcMethods: readonly RpcMethod[] = [
-  method('getNodeInfo', [], 'The node: version, mode, network.', '节点信息：版本、模式、网络。'),
+  method('getNodeInfo', [], 'Node information: version, mode, network.', '全节点信息：版本、模式、网络。'),
   method(
     'getChainInfo',
     [],
-    'The chain: head, last irreversible block, witnesses.',
-    '链信息：链头、最后不可逆区块、见证节点。',
+    'Chain information: head block, last irreversible block, witnesses.',
+    '链信息：链头区块、最新的不可逆区块、当前出块的生产者（witness）。',
   ),
   method('getRAMInfo', [], 'RAM: used, available, prices.', 'RAM：已用、可用、价格。'),
   method('getGasRatio', [], 'Gas ratios of the head block.', '链头区块的 gas 费率。'),
@@ -72,13 +72,13 @@ export const rpcMethods: readonly RpcMethod[] = [
   method('getTxReceiptByTxHash', [txHash], 'The receipt of a transaction.', '交易收据。'),
   method('getBlockByHash', [hash, complete], 'A block by hash.', '按哈希查询区块。'),
   method('getBlockByNumber', [number, complete], 'A block by number.', '按高度查询区块。'),
-  method('getRawBlockByNumber', [number, complete], 'A block in storage form.', '区块的存储形式。'),
+  method('getRawBlockByNumber', [number, complete], 'A block in its storage format.', '存储格式的区块。'),
   method('getAccount', [account, longest], 'An account.', '账户。'),
-  method('getTokenBalance', [account, named('token', 'iost'), longest], 'A balance.', '代币余额。'),
+  method('getTokenBalance', [account, named('token', 'iost'), longest], 'A token balance.', '代币余额。'),
   method(
     'getToken721Balance',
     [account, named('token', 'nft_cats'), longest],
-    'Items of a token721 an account holds.',
+    'token721 items owned by an account.',
     '账户持有的 token721 资产。',
   ),
   method(
@@ -109,14 +109,14 @@ export const rpcMethods: readonly RpcMethod[] = [
     'getProducerVoteInfo',
     [named('account', 'producer000'), longest],
     'A producer and its votes.',
-    '节点（生产者）及其得票。',
+    '生产者及其得票。',
   ),
-  method('getVoterBonus', [account, longest], 'Bonus a voter may withdraw.', '投票者可领取的奖励。'),
+  method('getVoterBonus', [account, longest], 'Bonus that a voter can withdraw.', '投票者可领取的奖励。'),
   method(
     'getCandidateBonus',
     [named('account', 'producer000'), longest],
-    'Bonus a producer may withdraw.',
-    '节点（生产者）可领取的奖励。',
+    'Bonus that a producer can withdraw.',
+    '生产者可领取的奖励。',
   ),
   method('getTokenInfo', [named('symbol', 'iost'), longest], 'A token.', '代币信息。'),
 ]

@@ -27,7 +27,7 @@ export const nodePathOf = (path: string): string => {
       throw badRequest(
         {
           en: `Segment '${segment.name}' of ${templateOf(method)} is ${shown(text)}; it must be ${segment.rule.en}.`,
-          zh: `${templateOf(method)} 的路径段 '${segment.name}' 的值为 ${shown(text)}；必须是${segment.rule.zh}。`,
+          zh: `${templateOf(method)} 的路径段 '${segment.name}' 的值为 ${shown(text)}；取值须为：${segment.rule.zh}。`,
         },
         { parameter: segment.name },
       )
@@ -37,17 +37,17 @@ export const nodePathOf = (path: string): string => {
 
 const unknownMethod = (name: string): Failure => {
   if (name === '')
-    return new Failure('not_found', 'No method is named after /rpc/, such as /rpc/getNodeInfo.', {
-      zh: '/rpc/ 之后没有方法名，例如 /rpc/getNodeInfo。',
+    return new Failure('not_found', 'The path has no method after /rpc/, such as /rpc/getNodeInfo.', {
+      zh: '路径中 /rpc/ 之后缺少方法名，例如 /rpc/getNodeInfo。',
     })
   const names = rpcMethods.map(method => method.name)
   const near = nearest(name, names) ?? ''
-  return new Failure('not_found', `Method ${shown(name)} is not known here; the nearest one is '${near}'.`, {
+  return new Failure('not_found', `Unknown method ${shown(name)}; the nearest one is '${near}'.`, {
     zh: `未知方法 ${shown(name)}；最接近的是 '${near}'。`,
   })
 }
 
 const wrongForm = (method: RpcMethod): Failure =>
-  new Failure('not_found', `Method ${method.name} has the form ${templateOf(method)}.`, {
-    zh: `方法 ${method.name} 的形式为 ${templateOf(method)}。`,
+  new Failure('not_found', `Method ${method.name} must be called as ${templateOf(method)}.`, {
+    zh: `方法 ${method.name} 的调用格式为 ${templateOf(method)}。`,
   })

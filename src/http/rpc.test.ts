@@ -117,7 +117,7 @@ test('rpc: no node is 503', async () => {
   const response = await ask(`/rpc/getNodeInfo?apikey=${key}`)
   expect([response.status, await response.json()]).toMatchObject([
     503,
-    { code: 5030, message: 'This service follows no node.' },
+    { code: 5030, message: 'This service is not connected to a node.' },
   ])
 })
 

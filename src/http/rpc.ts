@@ -18,8 +18,8 @@ export const rpcHandler =
     exchange.named.action = path.split('/')[1] ?? ''
     refuseUnknown(exchange)
     if (node === undefined)
-      throw new Told('unavailable', 'This service follows no node.', {
-        zh: '本服务未连接节点。',
+      throw new Told('unavailable', 'This service is not connected to a node.', {
+        zh: '本服务未连接全节点。',
         details: { retryAfter: NO_NODE_RETRY_SECONDS },
       })
     const { status, contentType, body, release } = await turns.node(() => node.get(path, { signal }))
@@ -42,7 +42,7 @@ const refuseUnknown = ({ query }: Exchange): void => {
     if (!known.includes(name))
       throw badRequest(
         {
-          en: `Parameter ${shown(name)} is not known here; /rpc/ takes 'apikey' only.`,
+          en: `Unknown parameter ${shown(name)}; /rpc/ takes only 'apikey'.`,
           zh: `未知参数 ${shown(name)}；/rpc/ 只接受 'apikey'。`,
         },
         { parameter: 'apikey' },

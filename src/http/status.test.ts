@@ -57,7 +57,7 @@ test('/ready: 200 up to 1,000 blocks behind', async () => {
     503,
     {
       ready: false,
-      reason: 'The load is more than 1000 blocks behind.',
+      reason: 'Loading is more than 1000 blocks behind the chain.',
       height: 4_000,
       lib: 5_001,
       behind: 1_001,
@@ -73,7 +73,7 @@ test('/ready: nobody is told how far behind it is while no node says so', async 
     503,
     {
       ready: false,
-      reason: 'No node answers, so nobody knows how far behind the load is.',
+      reason: 'No node responds, so it is unknown how far loading is behind the chain.',
       height: 4_000,
       lib: 4_000,
       behind: null,
@@ -86,7 +86,7 @@ test('/ready: nobody is told how far behind it is while no node says so', async 
     503,
     {
       ready: false,
-      reason: 'The node is behind what is loaded, so nobody knows how far behind the load is.',
+      reason: 'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.',
       height: 4_000,
       lib: 4_000,
       behind: null,
@@ -109,7 +109,7 @@ test('/ready: a store that hangs is 503, long before the deadline', async () => 
   const response = await serviceOn(hanging, { deadlineMs: 60_000 }).ask('/ready')
   expect([response.status, await response.json()]).toEqual([
     503,
-    { ready: false, reason: 'The store can not be read.', version: '0.0.0-test' },
+    { ready: false, reason: 'The store cannot be read.', version: '0.0.0-test' },
   ])
 })
 

@@ -43,7 +43,7 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
     const at = await inTime(published()).catch(storeFailure)
     if (at instanceof Failure)
       return notReady({
-        reason: at.kind === 'damaged' ? 'A part of the store is lost.' : 'The store can not be read.',
+        reason: at.kind === 'damaged' ? 'Part of the store is lost.' : 'The store cannot be read.',
         version,
       })
     if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
@@ -61,13 +61,13 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
       version,
     }
     if (behind > BEHIND)
-      return notReady({ reason: `The load is more than ${BEHIND} blocks behind.`, ...state })
+      return notReady({ reason: `Loading is more than ${BEHIND} blocks behind the chain.`, ...state })
     if (node !== undefined && info === undefined)
       return notReady({
         reason:
           heard === undefined
-            ? 'No node answers, so nobody knows how far behind the load is.'
-            : 'The node is behind what is loaded, so nobody knows how far behind the load is.',
+            ? 'No node responds, so it is unknown how far loading is behind the chain.'
+            : 'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.',
         ...state,
       })
     return textReply(200, JSON_TYPE, writeJson({ ready: true, ...state }), { headers: NOT_CACHED })
@@ -85,7 +85,8 @@ const notReady = (state: Readonly<Record<string, unknown>>) =>
 const inTime = async <T>(value: Promise<T>): Promise<T> => {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(
-    () => late.reject(new Failure('unavailable', `The store did not tell its height in ${STORE_MS} ms.`)),
+    () =>
+      late.reject(new Failure('unavailable', `The store did not return its height within ${STORE_MS} ms.`)),
     STORE_MS,
   )
   try {
