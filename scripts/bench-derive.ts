@@ -1,6 +1,6 @@
 import type { LoadedBlock } from '#chain/block.ts'
-import { deriveChain } from '#test/derived-chain.ts'
-import { recordedBlocks } from '#test/recording.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
 
 /** How fast blocks become documents on one core, with `needsOf` and without any store: `bun scripts/bench-derive.ts`. */
 const BATCH = 500

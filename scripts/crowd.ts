@@ -3,8 +3,8 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { type Asked, askSteadily, quantile, startCrowd } from '#test/crowd.ts'
-import { fillFromRecording } from '#test/loaded.ts'
+import { type Asked, askSteadily, quantile, startCrowd } from '#test/support/processes/crowd.ts'
+import { fillFromRecording } from '#test/support/stores/loaded.ts'
 
 /**
  * Measures how long a key that asks 20 times a second waits for its answers beside others that ask for all they can get,

@@ -1,4 +1,4 @@
-import { mappingFiles } from '#store/elastic/mapping-files.ts'
+import { mappingFiles } from '#store/elastic/schema/mapping-files.ts'
 
 /**
  * Files that are made from code and kept in the repository, so that a change of theirs is seen in review. Each

@@ -1,6 +1,6 @@
 import type { Index } from '#indices/define.ts'
-import { encode } from '#store/elastic/documents.ts'
-import { shapeOf } from '#store/elastic/mappings.ts'
+import { encode } from '#store/elastic/schema/documents.ts'
+import { shapeOf } from '#store/elastic/schema/mappings.ts'
 
 /** Bytes of one bulk, and how many are sent at once: what the loader's own sender does. */
 const BYTES = 4_000_000

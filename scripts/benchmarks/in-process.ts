@@ -1,5 +1,5 @@
-import { pageOfRecords } from '#actions/records.ts'
-import { pageOfOrder } from '#actions/whole.ts'
+import { pageOfRecords } from '#actions/list/records.ts'
+import { pageOfOrder } from '#actions/list/whole-list.ts'
 import { hash8 } from '#chain/hash.ts'
 import { balances } from '#indices/balance.ts'
 import { listOf } from '#indices/list.ts'

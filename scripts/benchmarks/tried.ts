@@ -1,7 +1,7 @@
 import { Client, HttpConnection } from '@elastic/elasticsearch'
 import { listOf, lists, placeOf } from '#indices/list.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
-import { connect } from '#store/elastic/connection.ts'
+import { connect } from '#store/elastic/client/connection.ts'
 import type { Bench } from './bench.ts'
 import { bodiesOf, createLike, mergedBytes, sendBodies, sourceOf, type Variant } from './elastic.ts'
 import { CONTRACT, filledBlocks } from './filled-chain.ts'

@@ -2,12 +2,12 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Action, Apart, Prices, Profiles } from './define.ts'
-import type { Options } from './options.ts'
-import { rawOf, wholeOf } from './paging.ts'
-import type { Query } from './query.ts'
-import { readParams } from './read.ts'
+import { rawOf, wholeOf } from './list/paging.ts'
 import { actions } from './registry.ts'
-import { routeFor } from './route.ts'
+import type { Options } from './request/options.ts'
+import type { Query } from './request/query.ts'
+import { readParams } from './request/read.ts'
+import { routeFor } from './request/route.ts'
 
 /** What answering needs; built once by the caller. */
 export type AnswerDeps = {

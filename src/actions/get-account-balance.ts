@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { balanceId, balances } from '#indices/balance.ts'
-import { ballot, ballotsOf } from './ballots.ts'
 import { defineAction } from './define.ts'
-import { ownerOf } from './owner.ts'
-import { owner } from './params.ts'
-import { described, exact, rowsOf, shape, text } from './results.ts'
-import { iostOf } from './values.ts'
+import { ballot, ballotsOf } from './find/ballots.ts'
+import { ownerOf } from './find/owner.ts'
+import { owner } from './request/parameter-types.ts'
+import { described, exact, rowsOf, shape, text } from './shape/results.ts'
+import { iostOf } from './shape/values.ts'
 
 const frozen = shape({
   total: exact('Sum of the list, in IOST.', '列表合计（IOST）。'),

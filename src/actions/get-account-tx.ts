@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { listOf } from '#indices/list.ts'
 import { defineAction } from './define.ts'
-import { ownerOf } from './owner.ts'
-import { rawOf } from './paging.ts'
-import { owner, paging, sort } from './params.ts'
-import { checkRange, range } from './range.ts'
-import { pageOfRecords } from './records.ts'
-import { listOfRows } from './results.ts'
-import { recordRow, rowsFrom } from './rows.ts'
+import { ownerOf } from './find/owner.ts'
+import { rawOf } from './list/paging.ts'
+import { pageOfRecords } from './list/records.ts'
+import { owner, paging, sort } from './request/parameter-types.ts'
+import { checkRange, range } from './request/range.ts'
+import { listOfRows } from './shape/results.ts'
+import { recordRow, rowsFrom } from './shape/rows.ts'
 
 /** What an account did and what moved to or from it. */
 export const getAccountTx = defineAction({

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { blockAnswer, blockResult } from './block-answer.ts'
 import { defineAction } from './define.ts'
-import { findBlock } from './find-block.ts'
-import { hash, number } from './params.ts'
+import { findBlock } from './find/block.ts'
+import { hash, number } from './request/parameter-types.ts'
+import { blockAnswer, blockResult } from './shape/block-answer.ts'
 
 /** A block by number or hash. */
 export const getBlockDetail = defineAction({

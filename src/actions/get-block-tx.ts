@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
-import { findBlock } from './find-block.ts'
-import { wholeOf } from './paging.ts'
-import { hash, number } from './params.ts'
-import { listOfRows } from './results.ts'
+import { findBlock } from './find/block.ts'
+import { wholeOf } from './list/paging.ts'
+import { hash, number } from './request/parameter-types.ts'
+import { listOfRows } from './shape/results.ts'
 
 /** The transactions of a block. */
 export const getBlockTx = defineAction({

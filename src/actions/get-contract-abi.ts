@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { contracts } from '#indices/contract.ts'
 import { defineAction } from './define.ts'
-import { wholeOf } from './paging.ts'
-import { contract } from './params.ts'
-import { listOfRows, rowsOf, shape, text } from './results.ts'
-import { unknown } from './unknown.ts'
+import { unknown } from './find/unknown.ts'
+import { wholeOf } from './list/paging.ts'
+import { contract } from './request/parameter-types.ts'
+import { listOfRows, rowsOf, shape, text } from './shape/results.ts'
 
 const limit = shape({
   token: text('Token name; * means all tokens.', '代币名称，* 表示全部。'),

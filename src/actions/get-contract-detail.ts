@@ -2,9 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { toIso } from '#chain/time.ts'
 import { contracts } from '#indices/contract.ts'
 import { defineAction } from './define.ts'
-import { contract } from './params.ts'
-import { createdAt, shape, text, txHash } from './results.ts'
-import { unknown } from './unknown.ts'
+import { unknown } from './find/unknown.ts'
+import { contract } from './request/parameter-types.ts'
+import { createdAt, shape, text, txHash } from './shape/results.ts'
 
 /** Where a contract comes from. */
 export const getContractDetail = defineAction({

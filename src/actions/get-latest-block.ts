@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { checkAlone } from '#chain/check-alone.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
-import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './block-answer.ts'
 import { type Context, defineAction } from './define.ts'
-import { storedBlock } from './find-block.ts'
-import { askedOnce } from './head.ts'
-import { unknown } from './unknown.ts'
+import { storedBlock } from './find/block.ts'
+import { askedOnce } from './find/head.ts'
+import { unknown } from './find/unknown.ts'
+import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './shape/block-answer.ts'
 
 /** The newest block. */
 export const getLatestBlock = defineAction({

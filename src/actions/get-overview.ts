@@ -6,9 +6,9 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { count, described, exact, shape, sourced, sourcedCount, text } from './results.ts'
-import { doubleOf, iostOf } from './values.ts'
-import { wholeOrder } from './whole.ts'
+import { wholeOrder } from './list/whole-list.ts'
+import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
+import { doubleOf, iostOf } from './shape/values.ts'
 
 /** Reward pools of the chain and the address nobody can spend from: their IOST does not circulate. */
 const NOT_CIRCULATING = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr']

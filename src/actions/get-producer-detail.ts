@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { type ProducerDoc, producers } from '#indices/producer.ts'
 import { defineAction, type Profile } from './define.ts'
-import { dayOf, dividendRateOf, RATE_DECIMALS } from './dividend.ts'
-import { producer } from './params.ts'
-import { placeIn } from './ranking.ts'
-import { byName, count, exact, flag, shape, text } from './results.ts'
-import { unknown } from './unknown.ts'
-import { amountOf, iostOf } from './values.ts'
-import { wholeOrder } from './whole.ts'
+import { dayOf, dividendRateOf, RATE_DECIMALS } from './find/dividend.ts'
+import { unknown } from './find/unknown.ts'
+import { placeIn } from './list/ranking.ts'
+import { wholeOrder } from './list/whole-list.ts'
+import { producer } from './request/parameter-types.ts'
+import { byName, count, exact, flag, shape, text } from './shape/results.ts'
+import { amountOf, iostOf } from './shape/values.ts'
 
 const profileText = (en: string, zh: string) =>
   text(`${en} From the operator's profile file.`, `${zh}来自运营者的资料文件。`)

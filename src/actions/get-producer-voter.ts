@@ -2,12 +2,12 @@ import { Type } from '@sinclair/typebox'
 import { producers } from '#indices/producer.ts'
 import { votes } from '#indices/vote.ts'
 import { defineAction } from './define.ts'
-import { rawOf, wholeOf } from './paging.ts'
-import { pageIfAsked, producer, SIZE_DEFAULT, sizeIfAsked } from './params.ts'
-import { exact, listOfRows, shape, text } from './results.ts'
-import { unknown } from './unknown.ts'
-import { iostOf } from './values.ts'
-import { pageOfOrder, wholeOrder } from './whole.ts'
+import { unknown } from './find/unknown.ts'
+import { rawOf, wholeOf } from './list/paging.ts'
+import { pageOfOrder, wholeOrder } from './list/whole-list.ts'
+import { pageIfAsked, producer, SIZE_DEFAULT, sizeIfAsked } from './request/parameter-types.ts'
+import { exact, listOfRows, shape, text } from './shape/results.ts'
+import { iostOf } from './shape/values.ts'
 
 const row = shape({
   account: text('Account or contract of the voter.', '投票者（账户或合约）。'),

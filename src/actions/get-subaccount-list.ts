@@ -3,12 +3,12 @@ import { toIso } from '#chain/time.ts'
 import { accounts } from '#indices/account.ts'
 import { listOf } from '#indices/list.ts'
 import { defineAction } from './define.ts'
-import { rawOf } from './paging.ts'
-import { account, paging, sort } from './params.ts'
-import { checkRange, range } from './range.ts'
-import { pageOfRecords } from './records.ts'
-import { createdAt, listOfRows, shape, text, txHash } from './results.ts'
-import { unknown } from './unknown.ts'
+import { unknown } from './find/unknown.ts'
+import { rawOf } from './list/paging.ts'
+import { pageOfRecords } from './list/records.ts'
+import { account, paging, sort } from './request/parameter-types.ts'
+import { checkRange, range } from './request/range.ts'
+import { createdAt, listOfRows, shape, text, txHash } from './shape/results.ts'
 
 const row = shape({
   name: text('Account name.', '账户名。'),

@@ -3,10 +3,10 @@ import { fromUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
-import { token } from './params.ts'
-import { count, createdAt, exact, flag, shape, text, txHash } from './results.ts'
-import { unknown } from './unknown.ts'
-import { amountOf } from './values.ts'
+import { unknown } from './find/unknown.ts'
+import { token } from './request/parameter-types.ts'
+import { count, createdAt, exact, flag, shape, text, txHash } from './shape/results.ts'
+import { amountOf } from './shape/values.ts'
 
 /** A token. */
 export const getTokenDetail = defineAction({

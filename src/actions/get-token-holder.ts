@@ -3,11 +3,11 @@ import { fromUnits } from '#chain/amount.ts'
 import { balances } from '#indices/balance.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
-import { rawOf } from './paging.ts'
-import { paging, token } from './params.ts'
-import { listOfRows, shape, text } from './results.ts'
-import { unknown } from './unknown.ts'
-import { pageOfOrder } from './whole.ts'
+import { unknown } from './find/unknown.ts'
+import { rawOf } from './list/paging.ts'
+import { pageOfOrder } from './list/whole-list.ts'
+import { paging, token } from './request/parameter-types.ts'
+import { listOfRows, shape, text } from './shape/results.ts'
 
 const row = shape({
   account: text('Account, contract, public key or 0.', '账户、合约、公钥或 0。'),

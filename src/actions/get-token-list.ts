@@ -3,11 +3,11 @@ import { fromUnits } from '#chain/amount.ts'
 import { balances } from '#indices/balance.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
-import { ownerOf } from './owner.ts'
-import { wholeOf } from './paging.ts'
-import { owner } from './params.ts'
-import { count, listOfRows, shape, text } from './results.ts'
-import { wholeOrder } from './whole.ts'
+import { ownerOf } from './find/owner.ts'
+import { wholeOf } from './list/paging.ts'
+import { wholeOrder } from './list/whole-list.ts'
+import { owner } from './request/parameter-types.ts'
+import { count, listOfRows, shape, text } from './shape/results.ts'
 
 const row = shape({
   symbol: text('Name of the token.', '代币名称。'),

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
-import { findTransaction } from './find-transaction.ts'
-import { hash } from './params.ts'
-import { byName, count, described, exact, rowsOf, shape, text, txHash } from './results.ts'
-import { transactionObject } from './transaction-object.ts'
-import { actionRow, receiptRow } from './transaction-rows.ts'
+import { findTransaction } from './find/transaction.ts'
+import { hash } from './request/parameter-types.ts'
+import { byName, count, described, exact, rowsOf, shape, text, txHash } from './shape/results.ts'
+import { transactionObject } from './shape/transaction-object.ts'
+import { actionRow, receiptRow } from './shape/transaction-rows.ts'
 
 const limit = shape({
   token: text('Token name; * means all tokens.', '代币名称，* 表示全部。'),

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
-import { findTransaction } from './find-transaction.ts'
-import { wholeOf } from './paging.ts'
-import { hash } from './params.ts'
-import { listOfRows } from './results.ts'
-import { receiptRow } from './transaction-rows.ts'
+import { findTransaction } from './find/transaction.ts'
+import { wholeOf } from './list/paging.ts'
+import { hash } from './request/parameter-types.ts'
+import { listOfRows } from './shape/results.ts'
+import { receiptRow } from './shape/transaction-rows.ts'
 
 /** The receipts of a transaction. */
 export const getTransactionReceipt = defineAction({

@@ -2,11 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
 import { defineAction } from './define.ts'
-import { rawOf } from './paging.ts'
-import { paging } from './params.ts'
-import { exact, listOfRows, shape, text } from './results.ts'
-import { iostOf } from './values.ts'
-import { pageOfOrder } from './whole.ts'
+import { rawOf } from './list/paging.ts'
+import { pageOfOrder } from './list/whole-list.ts'
+import { paging } from './request/parameter-types.ts'
+import { exact, listOfRows, shape, text } from './shape/results.ts'
+import { iostOf } from './shape/values.ts'
 
 const row = shape({
   symbol: text('Always iost.', '恒为 iost。'),

@@ -1,4 +1,4 @@
-import { shown } from '#actions/say.ts'
+import { shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { createKey } from '#keys/key.ts'
 import type { StoredKey } from '#store/port.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { nearest, shown } from '#actions/say.ts'
+import { nearest, shown } from '#actions/request/refusals.ts'
 import { Failure, withoutSecrets } from '#failure/failure.ts'
 import { environmentName, type SettingName, settingNames, settingOf, type Values } from './settings.ts'
 

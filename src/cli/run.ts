@@ -1,4 +1,4 @@
-import { nearest, shown } from '#actions/say.ts'
+import { nearest, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Command } from './command.ts'
 import { commands } from './commands.ts'

@@ -1,5 +1,5 @@
-import { namesOf } from '#store/elastic/names.ts'
-import { wantedIndices } from '#store/elastic/wanted.ts'
+import { namesOf } from '#store/elastic/schema/names.ts'
+import { wantedIndices } from '#store/elastic/schema/wanted-indices.ts'
 import { schema } from '#store/sqlite/tables.ts'
 import type { StoreAddress } from './readers.ts'
 

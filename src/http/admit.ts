@@ -1,4 +1,4 @@
-import { badRequest } from '#actions/say.ts'
+import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#keys/clock.ts'
 import type { Keyring } from '#keys/keyring.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Prices, Profiles } from '#actions/define.ts'
-import { languageFor, type OptionDefaults } from '#actions/options.ts'
+import { languageFor, type OptionDefaults } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
 import { systemClock } from '#keys/clock.ts'
 import type { Keyring } from '#keys/keyring.ts'

@@ -1,4 +1,4 @@
-import type { Options } from '#actions/options.ts'
+import type { Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { codes } from './codes.ts'

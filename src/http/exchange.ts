@@ -1,5 +1,5 @@
-import { languageFor, OPTION_VALUES, type OptionDefaults } from '#actions/options.ts'
-import type { Query } from '#actions/query.ts'
+import { languageFor, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
+import type { Query } from '#actions/request/query.ts'
 import { Failure } from '#failure/failure.ts'
 import { ClientGone, withDeadline } from './deadline.ts'
 import { failureOf, failureReply, type Manner } from './envelope.ts'

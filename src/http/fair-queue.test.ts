@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { handClock } from '#test/hand-clock.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { fairQueue, type Limits, type Place } from './fair-queue.ts'
 
 const WIDE: Limits = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000, ageMs: 1_000 }

@@ -1,4 +1,4 @@
-import type { OptionDefaults } from '#actions/options.ts'
+import type { OptionDefaults } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
 import { ALLOWED } from './envelope.ts'
 import { type Answering, answering } from './exchange.ts'

@@ -1,7 +1,7 @@
 import type { Action } from '#actions/define.ts'
-import { OPTION_TEXTS, OPTION_VALUES, type Options } from '#actions/options.ts'
-import { parametersOf } from '#actions/read.ts'
-import type { Word } from '#actions/words.ts'
+import { OPTION_TEXTS, OPTION_VALUES, type Options } from '#actions/request/options.ts'
+import type { Word } from '#actions/request/parameters.ts'
+import { parametersOf } from '#actions/request/read.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
-import type { Query } from '#actions/query.ts'
-import { badRequest, shown } from '#actions/say.ts'
+import type { Query } from '#actions/request/query.ts'
+import { badRequest, shown } from '#actions/request/refusals.ts'
 import type { Failure } from '#failure/failure.ts'
 
 /** More than any call needs; a longer list is no honest one. */

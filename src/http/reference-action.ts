@@ -1,5 +1,5 @@
 import type { Action } from '#actions/define.ts'
-import { type Parameter, parametersOf } from '#actions/read.ts'
+import { type Parameter, parametersOf } from '#actions/request/read.ts'
 import { exampleUrl } from './example.ts'
 import { type Html, html, table } from './html.ts'
 import { words } from './reference-text.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { parametersOf } from '#actions/read.ts'
 import { actions } from '#actions/registry.ts'
+import { parametersOf } from '#actions/request/read.ts'
 import { codes } from './codes.ts'
 import { exampleUrl } from './example.ts'
 import { openapiFor, schemaName } from './openapi.ts'

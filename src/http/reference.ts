@@ -1,5 +1,5 @@
 import type { Action, Text } from '#actions/define.ts'
-import { OPTION_TEXTS, OPTION_VALUES, type Options } from '#actions/options.ts'
+import { OPTION_TEXTS, OPTION_VALUES, type Options } from '#actions/request/options.ts'
 import { codes } from './codes.ts'
 import { type Html, html, table } from './html.ts'
 import { actionSection, type Lang } from './reference-action.ts'

@@ -1,4 +1,4 @@
-import { badRequest, nearest, shown } from '#actions/say.ts'
+import { badRequest, nearest, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { type RpcMethod, rpcMethods, rpcUnavailable, templateOf } from './rpc-methods.ts'
 import { Told } from './told.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { byName, count, exact, rowsOf, shape, sourced, text } from '#actions/results.ts'
+import { byName, count, exact, rowsOf, shape, sourced, text } from '#actions/shape/results.ts'
 import { fieldsOf } from './schema-fields.ts'
 
 test('fieldsOf: every field with its place, type and texts', () => {

@@ -1,4 +1,4 @@
-import { BEHIND } from '#actions/loading.ts'
+import { BEHIND } from '#actions/find/loading.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { KeyStore, StoredKey } from '#store/port.ts'
-import { handClock } from '#test/hand-clock.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { createKey } from './key.ts'
 import { keyring } from './keyring.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { blockDoc, publishedAt, recordDoc, transactionDoc } from '#store/suite/fixture.ts'
+import { blockDoc, publishedAt, recordDoc, transactionDoc } from '#test/store/suite/fixture.ts'
 import { batchBuilder } from './batch-builder.ts'
 
 const ANY = Number.POSITIVE_INFINITY

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { blockDoc, recordDoc, transactionDoc } from '#store/suite/fixture.ts'
+import { blockDoc, recordDoc, transactionDoc } from '#test/store/suite/fixture.ts'
 import { partitioning } from './partitioning.ts'
 
 const BEGIN = { partition: 0, documents: 0 }

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { wealth } from '#indices/wealth.ts'
-import { type Ahead, checkBatch } from './batch.ts'
-import { checkIdentity } from './identity.ts'
-import type { Batch, Identity } from './port.ts'
 import {
   batchOf,
   blockDoc,
@@ -12,7 +9,10 @@ import {
   recordDoc,
   transactionDoc,
   wealthDoc,
-} from './suite/fixture.ts'
+} from '#test/store/suite/fixture.ts'
+import { type Ahead, checkBatch } from './batch.ts'
+import { checkIdentity } from './identity.ts'
+import type { Batch, Identity } from './port.ts'
 
 const messageOf = (run: () => void): readonly [string, string] | undefined => {
   try {

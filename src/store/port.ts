@@ -60,7 +60,7 @@ export type Batch = {
   readonly changes: readonly Change[]
 }
 
-/** Where documents live: Elasticsearch or an embedded SQLite file. Both pass `store.suite.ts`; a difference is a bug. */
+/** Where documents live: Elasticsearch or an embedded SQLite file. Both pass `test/store/suite`; a difference is a bug. */
 export type Store = {
   /** `sqlite:…` or the URL without credentials, for messages. */
   readonly name: string

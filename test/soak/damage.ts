@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { ask } from '../ask-elastic.ts'
+import { ask } from '../support/stores/ask-elastic.ts'
 import type { SoakPlace } from './place.ts'
 import { below, pick } from './random.ts'
 

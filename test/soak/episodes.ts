@@ -1,5 +1,5 @@
 import { PROOF_LEVELS } from '#chain/proof.ts'
-import { pass } from '../faulty-proxy.ts'
+import { pass } from '../support/nodes/faulty-proxy.ts'
 import { type Cause, within } from './causes.ts'
 import type { Episode } from './episode.ts'
 import { FILES } from './files.ts'

@@ -1,4 +1,4 @@
-import { type Asked, type Fate, openProxy, pass } from '../faulty-proxy.ts'
+import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 
 /** A server between a process and what it asks; all pass until it is told otherwise. */
 export type Gate = {

@@ -1,10 +1,10 @@
 import { decodeBase58 } from '#chain/base58.ts'
 import { decodeRawHeads, headHash } from '#chain/raw-head.ts'
 import { NO_SIGN } from '#replay/block-text.ts'
-import type { Asked, Fate } from '../faulty-proxy.ts'
 import type { Generated } from '../generator/serve.ts'
 import { signText } from '../generator/signing.ts'
 import { signerOf } from '../generator/world.ts'
+import type { Asked, Fate } from '../support/nodes/faulty-proxy.ts'
 
 /** A way to lie about one block: what becomes of the text of an answer that holds it. */
 export type Lie = { readonly name: string; readonly change: (text: string, height: number) => string }

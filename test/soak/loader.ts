@@ -1,5 +1,5 @@
 import type { ProofLevel } from '#chain/proof.ts'
-import type { CliFolder, Running } from '../cli-process.ts'
+import type { CliFolder, Running } from '../support/processes/cli-process.ts'
 import type { Causes } from './causes.ts'
 import type { Journal } from './journal.ts'
 import { remedyIn, saidIn } from './remedy.ts'

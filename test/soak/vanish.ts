@@ -1,4 +1,4 @@
-import { ask } from '../ask-elastic.ts'
+import { ask } from '../support/stores/ask-elastic.ts'
 import { within } from './causes.ts'
 import { harmTo } from './damage.ts'
 import type { Episode } from './episode.ts'

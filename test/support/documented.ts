@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-const ROOT = join(import.meta.dir, '../..')
+import { ROOT } from './root.ts'
 
 /** A fenced block of a document. */
 export type Fence = { readonly language: string; readonly text: string }

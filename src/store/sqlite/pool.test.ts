@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { failureOf, kindOf } from '#store/suite/harness.ts'
+import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { poolOf } from './pool.ts'
 
 const counted = (size: number, failing: () => boolean = () => false) => {

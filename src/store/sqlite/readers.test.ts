@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { Store, View } from '#store/port.ts'
-import { batchOf, identity, publishedAt } from '#store/suite/fixture.ts'
-import { failureOf, kindOf } from '#store/suite/harness.ts'
+import { batchOf, identity, publishedAt } from '#test/store/suite/fixture.ts'
+import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { openSqlite } from './open-sqlite.ts'
 
 let folder: string

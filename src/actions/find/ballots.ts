@@ -1,0 +1,26 @@
+import { Exact } from '#chain/json.ts'
+import { votes } from '#indices/vote.ts'
+import type { View } from '#store/port.ts'
+import { wholeOrder } from '../list/whole-list.ts'
+import { exact, shape, text } from '../shape/results.ts'
+import { iostOf } from '../shape/values.ts'
+
+/** One producer an owner votes for. */
+export const ballot = shape({
+  option: text('The producer.', '生产者。'),
+  votes: exact('Votes, in IOST.', '投票数量（IOST）。'),
+  cleared_votes: exact('Cleared votes; always 0.', '已清除的票数；恒为 0。'),
+})
+
+/** What an owner votes for: by votes, largest first, then by name. `total` in 10^-8 IOST. */
+export const ballotsOf = async (view: View, owner: string) => {
+  const docs = await wholeOrder(view, votes, 'ofVoter', owner)
+  return {
+    total: docs.reduce((sum, doc) => sum + doc.votes, 0n),
+    ballots: docs.map(doc => ({
+      option: doc.producer,
+      votes: iostOf(doc.votes),
+      cleared_votes: new Exact('0'),
+    })),
+  }
+}

@@ -1,0 +1,103 @@
+import { checkAlone } from '#chain/check-alone.ts'
+import { decodeBlockAnswer } from '#chain/decode.ts'
+import { hash8 } from '#chain/hash.ts'
+import { Failure } from '#failure/failure.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import type { Node } from '#node/port.ts'
+import type { Context } from '../define.ts'
+import { badRequest, shown } from '../request/refusals.ts'
+import { blockFromNode, type FoundBlock } from '../shape/block-answer.ts'
+import { askNode } from './node-answer.ts'
+import { unknown } from './unknown.ts'
+
+/** How a block is named: exactly one of these, or both where they agree. */
+export type BlockName = { readonly number?: bigint; readonly hash?: string }
+
+/**
+ * The block a caller names: stored, or above the last published one from the followed node. Throws 'bad_request' when
+ * number and hash are both missing or name different blocks, 'not_found' or 'loading' when there is none, 'unavailable'
+ * when it is not stored and no node can be asked.
+ */
+export const findBlock = async (context: Context, { number, hash }: BlockName): Promise<FoundBlock> => {
+  if (hash !== undefined) {
+    const found = await blockOfHash(context, hash)
+    const other = number === undefined ? undefined : await blockOfNumber(context, number)
+    if (number !== undefined && (found ?? other) !== undefined && found?.doc.hash !== other?.doc.hash)
+      throw differ(number, hash)
+    if (found === undefined) throw unknown(context, 'block', hash)
+    return found
+  }
+  if (number === undefined)
+    throw badRequest(
+      {
+        en: "Parameter 'number' or 'hash' is missing; give the block number or the block hash.",
+        zh: "缺少参数 'number' 或 'hash'；请提供区块高度或区块哈希。",
+      },
+      { parameter: 'number' },
+    )
+  const found = await blockOfNumber(context, number)
+  if (found === undefined) throw unknown(context, 'block', String(number))
+  return found
+}
+
+/** The stored block of a height; undefined above the published one. */
+export const storedBlock = async (
+  { view }: Pick<Context, 'view'>,
+  height: number,
+): Promise<FoundBlock | undefined> => {
+  if (height > view.at.height) return undefined
+  const doc = await view.get(blocks, blockId(height))
+  return doc === undefined ? undefined : { status: 'IRREVERSIBLE', doc }
+}
+
+/** The block of a height or hash that the followed node has; what it says of it must have the block's hash. */
+const blockOfNode = async (
+  { view, signal, apart }: Pick<Context, 'view' | 'signal' | 'apart'>,
+  node: Node,
+  name: { readonly height: number } | { readonly hash: string },
+): Promise<FoundBlock | undefined> => {
+  const path =
+    'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
+  const text = await askNode(node, path, { at: view.at, signal, apart })
+  if (text === undefined) return undefined
+  const { status, block } = decodeBlockAnswer(text)
+  if ('height' in name ? block.height !== name.height : block.hash !== name.hash)
+    throw new Failure(
+      'bad_block',
+      `The node returned block ${block.height}, ${block.hash}, for ${'height' in name ? name.height : name.hash}.`,
+      { details: { height: block.height } },
+    )
+  checkAlone(block)
+  return { status, doc: await blockFromNode(view, block) }
+}
+
+const blockOfNumber = async (context: Context, number: bigint): Promise<FoundBlock | undefined> => {
+  if (number > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
+  const height = Number(number)
+  const stored = await storedBlock(context, height)
+  if (stored !== undefined || context.node === undefined || height <= context.view.at.height) return stored
+  return blockOfNode(context, context.node, { height })
+}
+
+const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock | undefined> => {
+  const { view, node } = context
+  const docs: readonly BlockDoc[] = await view.find(blocks, 'hash8', hash8(hash))
+  const doc = docs.find(candidate => candidate.hash === hash)
+  if (doc !== undefined) return { status: 'IRREVERSIBLE', doc }
+  if (node === undefined) return undefined
+  const found = await blockOfNode(context, node, { hash })
+  if (found === undefined || found.doc.height <= view.at.height) return undefined
+  // A node goes on answering for a block that lost its place on the chain: only the one at its height counts.
+  const onChain = await blockOfNode(context, node, { height: found.doc.height })
+  return onChain?.doc.hash === hash ? onChain : undefined
+}
+
+const differ = (number: bigint, hash: string) =>
+  badRequest(
+    {
+      en: `Parameters 'number' and 'hash' refer to different blocks: ${number} and ${shown(hash)}; give only one of them.`,
+      zh: `参数 'number' 与 'hash' 指向不同的区块：${number} 与 ${shown(hash)}；请只提供其中一个。`,
+    },
+    { parameter: 'number' },
+  )

@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import { placeIn } from '../list/ranking.ts'
+import { dayOf, dividendRateOf } from './dividend.ts'
+
+const IOST = 10n ** 8n
+
+test('dividendRateOf: thirty days count, the current one included', () => {
+  const payouts = [
+    [70, String(1000n * IOST)],
+    [71, String(3n * IOST)],
+    [100, String(5n * IOST)],
+    [101, String(7000n * IOST)],
+  ] as const
+  // (3 + 5) ÷ 1000 × 365 ÷ 30
+  expect(dividendRateOf({ votes: 1000n * IOST, payouts }, 100)).toBe(9_733_333n)
+})
+
+test('dividendRateOf: 0 without votes', () => {
+  expect(dividendRateOf({ votes: 0n, payouts: [[1, '5']] }, 1)).toBe(0n)
+})
+
+test('dividendRateOf: half of the last place goes up', () => {
+  // 3 × 365 ÷ 30 = 36.5; over 73 × 10^8 votes it is 0.000000005: half of 10^-8.
+  expect(dividendRateOf({ votes: 73n * 10n ** 8n, payouts: [[1, '3']] }, 1)).toBe(1n)
+  expect(dividendRateOf({ votes: 73n * 10n ** 8n + 1n, payouts: [[1, '3']] }, 1)).toBe(0n)
+})
+
+test('dayOf: UTC days since 1970', () => {
+  expect(dayOf(86_400_000_000_000n * 20_000n - 1n)).toBe(19_999)
+  expect(dayOf(86_400_000_000_000n * 20_000n)).toBe(20_000)
+})
+
+test('placeIn: by figure, then by account', () => {
+  const all = [
+    { account: 'b', votes: 5n },
+    { account: 'a', votes: 5n },
+    { account: 'c', votes: 9n },
+  ]
+  expect(all.map(one => placeIn(all, one, ({ votes }) => votes))).toEqual([3, 2, 1])
+})

@@ -1,0 +1,77 @@
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Context } from '../define.ts'
+
+/** An answer of the node serves all requests of this long, in milliseconds: the chain makes a block every 500. */
+const KEPT_MS = 500
+/** Silence of the node is kept longer, so that a node that is down does not slow every request. */
+const SILENCE_KEPT_MS = 5000
+/** No request waits longer for what it can do without. */
+const PATIENCE_MS = 300
+
+type Ask = Pick<Context, 'node' | 'signal'>
+type Kept<T> = { readonly answer: Promise<T>; until: number }
+
+/**
+ * Makes a question to the node that many requests share: while it is under way, and for half a second after, all who
+ * ask get the one answer. undefined when no node is followed or none answers soon: the caller then says what is stored.
+ */
+export const askedOnce = <T>(
+  ask: (node: Node) => Promise<T>,
+  {
+    now = () => performance.now(),
+    patienceMs = PATIENCE_MS,
+  }: { readonly now?: () => number; readonly patienceMs?: number } = {},
+): ((context: Ask) => Promise<T | undefined>) => {
+  const all = new WeakMap<Node, Kept<T>>()
+  const answerOf = (node: Node): Promise<T> => {
+    const known = all.get(node)
+    if (known !== undefined && now() < known.until) return known.answer
+    const kept: Kept<T> = { answer: ask(node), until: Number.POSITIVE_INFINITY }
+    all.set(node, kept)
+    kept.answer.then(
+      () => {
+        kept.until = now() + KEPT_MS
+      },
+      () => {
+        kept.until = now() + SILENCE_KEPT_MS
+      },
+    )
+    return kept.answer
+  }
+  return async ({ node, signal }) =>
+    node === undefined ? undefined : whenReachable(soon(answerOf(node), signal, patienceMs))
+}
+
+/** `work`, or 'unavailable' after `patienceMs`, or 'deadline' when the request's own time is over. */
+const soon = async <T>(work: Promise<T>, signal: AbortSignal, patienceMs: number): Promise<T> => {
+  const late = Promise.withResolvers<never>()
+  const stop = () =>
+    late.reject(
+      new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
+    )
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop, { once: true })
+  const timer = setTimeout(
+    () => late.reject(new Failure('unavailable', `No node responded within ${patienceMs} ms.`)),
+    patienceMs,
+  )
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+    late.promise.catch(() => undefined)
+  }
+}
+
+/** `ask`, or undefined while no node answers: what is stored then stands alone. */
+const whenReachable = async <T>(ask: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await ask
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'bad_block'))
+      return undefined
+    throw error
+  }
+}

@@ -1,0 +1,53 @@
+import { Failure } from '#failure/failure.ts'
+import type { Context, Text } from '../define.ts'
+import type { Range } from '../request/range.ts'
+
+/** Blocks a load may be behind before "not found" can no longer be said (decisions: 1,000). */
+export const BEHIND = 1000
+
+type Standing = Pick<Context, 'view' | 'node'>
+
+/** Loaded height and the last irreversible block, while the load is so far behind it that things may be missing. */
+const loadingOf = ({ view, node }: Standing) => {
+  const { at } = view
+  const lib = Math.max(at.lib, node?.heard()?.libBlock ?? 0)
+  return { height: at.height, lib, isBehind: lib - at.height > BEHIND }
+}
+
+/**
+ * The failure for a thing that is not stored: 'not_found', or 'loading' while the load is so far behind the node's
+ * last irreversible block that the thing may well exist.
+ * @param what the thing with its name, as the beginning of a sentence: `Account 'alice00'`.
+ */
+export const absent = (context: Standing, what: Text): Failure => {
+  const { height, lib, isBehind } = loadingOf(context)
+  if (isBehind) return loading(height, lib, what)
+  return new Failure('not_found', `${what.en} does not exist at block ${height}.`, {
+    zh: `${what.zh} 不存在（截至区块 ${height}）。`,
+    details: { height, lib },
+  })
+}
+
+/**
+ * Throws 'loading' when a range reaches beyond what is loaded while the load is far behind: rows that exist would be
+ * missing. Without an end it means what is loaded, as lists do.
+ */
+export const refuseBeyondLoaded = (context: Standing, range: Range): void => {
+  const { at } = context.view
+  const { height, lib, isBehind } = loadingOf(context)
+  if (!isBehind) return
+  for (const name of ['end_block', 'start_block', 'end_time', 'start_time'] as const) {
+    const value = range[name]
+    if (value === undefined || value <= (name.endsWith('_block') ? BigInt(height) : at.time)) continue
+    throw loading(height, lib, {
+      en: `The data for '${name}' ${value}`,
+      zh: `区间端点 '${name}' ${value}`,
+    })
+  }
+}
+
+const loading = (height: number, lib: number, what: Text): Failure =>
+  new Failure('loading', `${what.en} is not available yet: loaded up to block ${height} of ${lib}.`, {
+    zh: `${what.zh} 暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${lib}。`,
+    details: { height, lib },
+  })

@@ -1,0 +1,42 @@
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Published } from '#store/port.ts'
+import type { Context } from '../define.ts'
+
+const OK = 200
+/** The node's words for what it does not know (chain/iost.md 2.1); it answers them with status 400. */
+const NOT_FOUND = /"message":\s*"(?:tx|block) not found"/
+
+/** No caller waits longer for a node that may know what is not stored. */
+const WITHIN_MS = 2_000
+
+/**
+ * Text of a node's answer; undefined when the node does not know the thing. Throws 'unavailable' for anything else, and
+ * when the node that says so has not come as far as this store or another node: what it does not know may well exist.
+ */
+export const askNode = async (
+  node: Node,
+  path: string,
+  { at, signal, apart }: { readonly at: Published } & Pick<Context, 'signal' | 'apart'>,
+): Promise<string | undefined> => {
+  const { status, body, upToDate, release } = await apart(() =>
+    node.get(path, { signal, withinMs: WITHIN_MS }),
+  )
+  const text = new TextDecoder().decode(body)
+  release()
+  if (status === OK) return text
+  if (!NOT_FOUND.test(text))
+    throw new Failure(
+      'unavailable',
+      `The node returned status ${status} to a query for a block or transaction.`,
+      { zh: `查询区块或交易时，全节点返回了状态码 ${status}。` },
+    )
+  const { headBlock = -1 } = node.heard() ?? {}
+  if (!upToDate || headBlock < at.height)
+    throw new Failure(
+      'unavailable',
+      `The node does not know ${path}, but it is only at block ${headBlock}, behind the known chain.`,
+      { zh: '全节点的高度落后，暂时无法确认该区块或交易是否存在。' },
+    )
+  return undefined
+}

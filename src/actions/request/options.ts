@@ -1,0 +1,99 @@
+import type { Compat, Text } from '../define.ts'
+import { oneOf, type Query } from './query.ts'
+import { badRequest, shown } from './refusals.ts'
+
+/** How an answer is written; known to every action. */
+export type Options = {
+  readonly lang: 'en' | 'zh'
+  /** `bare`: the resource's fields at top level. */
+  readonly format: 'envelope' | 'bare'
+  readonly compat: Compat
+  /** `string`: numbers that may exceed a double are written as text. */
+  readonly numbers: 'number' | 'string'
+}
+
+/** What the server does when a request does not say. */
+export type OptionDefaults = Pick<Options, 'format' | 'compat'>
+
+export const OPTION_VALUES: { readonly [K in keyof Options]: readonly Options[K][] } = {
+  lang: ['en', 'zh'],
+  format: ['envelope', 'bare'],
+  compat: ['none', 'iostabc'],
+  numbers: ['number', 'string'],
+}
+
+export const OPTION_TEXTS: { readonly [K in keyof Options]: Text } = {
+  lang: {
+    en: 'Language of messages. If it is not given, Accept-Language decides.',
+    zh: '消息的语言。未提供时由 Accept-Language 决定。',
+  },
+  format: {
+    en: 'envelope returns {code, message, data}; bare returns the fields of the resource at the top level.',
+    zh: 'envelope 返回 {code, message, data}；bare 将资源的字段直接放在顶层。',
+  },
+  compat: {
+    en: 'iostabc returns the response format of the old iostabc interface.',
+    zh: 'iostabc 兼容旧版 iostabc 接口的返回格式。',
+  },
+  numbers: {
+    en: 'string returns numbers that may exceed 2^53 or 15 digits as strings.',
+    zh: 'string 将可能超过 2^53 或 15 位的数字以字符串返回。',
+  },
+}
+
+/**
+ * Language of messages. Never fails, so that a refusal of the request itself can be told in it: the first usable
+ * `lang` of the query, else the best of Accept-Language, else English.
+ */
+export const languageFor = (query: Query, acceptLanguage: string | undefined): 'en' | 'zh' => {
+  for (const [name, value] of query) if (name === 'lang' && (value === 'en' || value === 'zh')) return value
+  return accepted(acceptLanguage ?? '')
+}
+
+/** Options of a request. Throws 'bad_request' that names the option and its values. */
+export const readOptions = (
+  query: Query,
+  {
+    acceptLanguage,
+    defaults,
+  }: { readonly acceptLanguage?: string | undefined; readonly defaults: OptionDefaults },
+): Options => {
+  const read = <K extends keyof Options>(name: K, otherwise: Options[K]): Options[K] => {
+    const text = oneOf(query, name)
+    if (text === undefined) return otherwise
+    const values: readonly Options[K][] = OPTION_VALUES[name]
+    const found = values.find(value => value === text)
+    if (found !== undefined) return found
+    throw badRequest(
+      {
+        en: `Parameter '${name}' is ${shown(text)}; it must be ${values.join(' or ')}.`,
+        zh: `参数 '${name}' 的值为 ${shown(text)}；取值须为：${values.join(' 或 ')}。`,
+      },
+      { parameter: name },
+    )
+  }
+  return {
+    lang: read('lang', languageFor(query, acceptLanguage)),
+    format: read('format', defaults.format),
+    compat: read('compat', defaults.compat),
+    numbers: read('numbers', 'number'),
+  }
+}
+
+/** RFC 9110 12.5.4: the range with the highest weight that is one of ours; the earlier one of equals. */
+const accepted = (header: string): 'en' | 'zh' => {
+  let best: { readonly lang: 'en' | 'zh'; readonly weight: number } = { lang: 'en', weight: 0 }
+  for (const range of header.slice(0, 1000).split(',')) {
+    const [tag = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
+    const weight = weightOf(parameters)
+    const lang = /^zh(?:-|$)/.test(tag) ? 'zh' : /^(?:en(?:-|$)|\*$)/.test(tag) ? 'en' : undefined
+    if (lang !== undefined && weight > best.weight) best = { lang, weight }
+  }
+  return best.lang
+}
+
+const weightOf = (parameters: readonly string[]): number => {
+  const text = parameters.find(parameter => parameter.startsWith('q='))?.slice(2)
+  if (text === undefined) return 1
+  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0
+}

@@ -1,0 +1,91 @@
+import type { Static, TObject } from '@sinclair/typebox'
+import type { Text } from '../define.ts'
+import { type Word, wordOf } from './parameters.ts'
+import { COMMON, IGNORED, oneOf, type Query } from './query.ts'
+import { badRequest, nearest, nearestWithin, shown } from './refusals.ts'
+
+/** A parameter of an action as the reference shows it. */
+export type Parameter = {
+  readonly name: string
+  readonly required: boolean
+  readonly word: Word
+}
+
+/** The parameters of an action in the order of its file. */
+export const parametersOf = (params: TObject): readonly Parameter[] =>
+  Object.entries(params.properties).map(([name, schema]) => {
+    const word = wordOf(schema)
+    const required = word.fallback === undefined && (params.required ?? []).includes(name)
+    return { name, required, word }
+  })
+
+/**
+ * Reads an action's parameters strictly from text: nothing is coerced and nothing falls back silently. Throws
+ * 'bad_request' that names the parameter, the value and the rule.
+ */
+export const readParams = <P extends TObject>(
+  params: P,
+  query: Query,
+  { unknown }: { readonly unknown: 'refuse' | 'ignore' },
+): Static<P> => {
+  const parameters = parametersOf(params)
+  if (unknown === 'refuse') refuseUnknown(parameters, query)
+  const values: Record<string, unknown> = {}
+  for (const parameter of parameters) {
+    const value = readOne(parameter, query)
+    if (value !== undefined) values[parameter.name] = value
+  }
+  return values as Static<P>
+}
+
+const readOne = ({ name, required, word }: Parameter, query: Query): unknown => {
+  const given = [name, ...(word.aliases ?? [])].flatMap(key => {
+    const text = oneOf(query, key)
+    return text === undefined ? [] : [{ key, text }]
+  })
+  const [first, second] = given
+  if (first === undefined) {
+    if (!required) return word.fallback
+    throw against(name, word, {
+      en: `Parameter '${name}' is missing`,
+      zh: `缺少参数 '${name}'`,
+    })
+  }
+  if (second !== undefined && second.text !== first.text)
+    throw badRequest(
+      {
+        en: `Parameters '${first.key}' and '${second.key}' are two names of one parameter, but their values differ: ${shown(first.text)} and ${shown(second.text)}; give only one of them.`,
+        zh: `参数 '${first.key}' 与 '${second.key}' 是同一参数的两个名称，但值不同：${shown(first.text)} 与 ${shown(second.text)}；请只提供其中一个。`,
+      },
+      { parameter: first.key },
+    )
+  const value = new RegExp(word.pattern).test(first.text) ? word.read(first.text) : undefined
+  if (value !== undefined) return value
+  throw against(first.key, word, {
+    en: `Parameter '${first.key}' is ${shown(first.text)}`,
+    zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,
+  })
+}
+
+const against = (parameter: string, word: Word, what: Text) =>
+  badRequest(
+    { en: `${what.en}; it must be ${word.rule.en}.`, zh: `${what.zh}；取值须为：${word.rule.zh}。` },
+    { parameter },
+  )
+
+const refuseUnknown = (parameters: readonly Parameter[], query: Query): void => {
+  const own = parameters.flatMap(({ name, word }) => [name, ...(word.aliases ?? [])])
+  for (const [name] of query) {
+    if (own.includes(name) || COMMON.includes(name) || IGNORED.includes(name)) continue
+    // A slip of the keyboard is at most two letters; for anything else the action's own names are the better guess.
+    const near =
+      nearestWithin(name, [...own, ...COMMON], 2) ?? nearest(name, own) ?? nearest(name, COMMON) ?? 'action'
+    throw badRequest(
+      {
+        en: `Unknown parameter ${shown(name)}; the nearest one is '${near}'.`,
+        zh: `未知参数 ${shown(name)}；最接近的是 '${near}'。`,
+      },
+      { parameter: near },
+    )
+  }
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { nearest, shown } from './refusals.ts'
+
+test.each([
+  ['admin', "'admin'"],
+  ['', "''"],
+  ['a\nb\u0000', "'a\\u{a}b\\u{0}'"],
+  ['\u202Ex\u2028', "'\\u{202e}x\\u{2028}'"],
+  ['\uD800', "'\\u{d800}'"],
+  ['😀'.repeat(70), `'${'😀'.repeat(64)}…'`],
+  ['x'.repeat(64), `'${'x'.repeat(64)}'`],
+  ['x'.repeat(65), `'${'x'.repeat(64)}…'`],
+])('shown: %j', (text, expected) => {
+  expect(shown(text)).toBe(expected)
+})
+
+test('nearest: fewest edits, letter case aside, the earlier one of equals', () => {
+  expect(nearest('PAGES', ['size', 'page'])).toBe('page')
+  expect(nearest('xx', ['ab', 'cd'])).toBe('ab')
+  expect(nearest('x', [])).toBeUndefined()
+  expect(nearest('y'.repeat(1_000_000), ['page', 'size'])).toBe('page')
+})

@@ -1,0 +1,57 @@
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import type { Text } from '../define.ts'
+
+/** The field words of the answers. Descriptions are product text: they become the reference. */
+
+const ZH = 'x-description-zh'
+/** Marks numbers that `numbers=string` writes as text. */
+export const EXACT = 'x-exact'
+
+const about = (en: string, zh: string) => ({ description: en, [ZH]: zh })
+
+/** What a field of an answer is; undefined when its name says it. */
+export const descriptionOf = (schema: TSchema): Text | undefined => {
+  const zh: unknown = schema[ZH]
+  return schema.description === undefined || typeof zh !== 'string'
+    ? undefined
+    : { en: schema.description, zh }
+}
+
+export const text = (en: string, zh: string) => Type.String(about(en, zh))
+export const flag = (en: string, zh: string) => Type.Boolean(about(en, zh))
+/** A count, height or position: a JSON number also with `numbers=string`. */
+export const count = (en: string, zh: string) => Type.Integer({ ...about(en, zh), minimum: 0 })
+/** An amount, rate, price, gas figure or time with all its digits. */
+export const exact = (en: string, zh: string) => Type.Number({ ...about(en, zh), [EXACT]: true })
+/** `exact`, or null without a source. */
+export const sourced = (en: string, zh: string) =>
+  Type.Union([Type.Number({ [EXACT]: true }), Type.Null()], about(en, zh))
+
+/** `count`, or null without a source. */
+export const sourcedCount = (en: string, zh: string) =>
+  Type.Union([Type.Integer(), Type.Null()], about(en, zh))
+
+/** An object with exactly these fields. */
+export const shape = <P extends TProperties>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false })
+export const described = <S extends TSchema>(schema: S, en: string, zh: string): S => ({
+  ...schema,
+  ...about(en, zh),
+})
+/** An object keyed by names of the chain. */
+export const byName = (entry: TSchema, en: string, zh: string) =>
+  Type.Record(Type.String(), entry, about(en, zh))
+export const rowsOf = (row: TSchema, en: string, zh: string) => Type.Array(row, about(en, zh))
+
+/** A list: its rows under their name, and which part of the whole they are. */
+export const listOfRows = <const N extends string>(name: N, row: TSchema, en: string, zh: string) =>
+  shape({
+    [name]: rowsOf(row, en, zh),
+    page: count('Requested page.', '请求的页码。'),
+    size: count('Maximum rows per page.', '每页最大行数。'),
+    total: count('Total number of rows in the list.', '列表总行数。'),
+  })
+
+export const createdAt = () =>
+  text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')
+export const txHash = () => text('Transaction hash.', '交易哈希。')

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CloudConnectionPool } from '@elastic/elasticsearch'
+import type { Failure } from '#failure/failure.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { openElastic } from '../open-elastic.ts'
+import { ask } from './ask.ts'
+import { clientOptions, connect } from './connection.ts'
+import { FetchConnection } from './fetch-connection.ts'
+
+/** Answers by path: `/404/index_not_found_exception` is that status with that error; other paths do what they say. */
+let server: Server
+let url: string
+let requests = 0
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    requests += 1
+    const [, path = '', type = 'none'] = (request.url ?? '').split(/[/?]/)
+    if (path === 'hang') return
+    const product =
+      path === 'other' || type === 'other-server' ? {} : { 'x-elastic-product': 'Elasticsearch' }
+    const status = Number(path) || 200
+    response.writeHead(status, { 'content-type': 'application/json', ...product })
+    if (path === 'half') {
+      response.write('{"half":')
+      return
+    }
+    const reason = 'this action is granted by the index privileges [read,all]'
+    response.end(
+      status === 200 ? '{"n":9007199254740993}' : JSON.stringify({ error: { type, reason }, status }),
+    )
+  })
+  await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const auth = { username: 'reader', password: 'hunter2' }
+const asked = async (path: string, options: object = {}): Promise<Failure> => {
+  const connection = connect({ url, auth, requestTimeoutMs: 100 })
+  const failure = await failureOf(ask(connection, { what: 'read balances', method: 'GET', path, ...options }))
+  await connection.close()
+  expect(
+    JSON.stringify([failure.message, failure.help, failure.details, String(failure.cause)]),
+  ).not.toContain('hunter2')
+  return failure
+}
+
+test('clientOptions: the connection that works on Bun, nothing sent twice, one address', () => {
+  const options = clientOptions(new URL('http://127.0.0.1:9200'), {})
+  expect(options.Connection).toBe(FetchConnection)
+  expect(options.ConnectionPool).toBe(CloudConnectionPool)
+  expect([options.maxRetries, options.requestTimeout]).toEqual([0, 30_000])
+  expect(options.agent).toEqual({ keepAlive: true, maxSockets: 32, maxFreeSockets: 32 })
+})
+
+test('send: an answer is text, so no digit is lost', async () => {
+  const connection = connect({ url })
+  expect(await connection.send({ method: 'GET', path: '/200' })).toEqual({
+    status: 200,
+    text: '{"n":9007199254740993}',
+  })
+  await connection.close()
+})
+
+test('send: an error status is an answer and is sent once', async () => {
+  const connection = connect({ url })
+  const before = requests
+  expect((await connection.send({ method: 'POST', path: '/503/busy', body: '{}' })).status).toBe(503)
+  expect(requests - before).toBe(1)
+  await connection.close()
+})
+
+const failures: readonly (readonly [string, Failure['kind'], retryable: boolean, RegExp, RegExp?])[] = [
+  ['/401/security_exception', 'unavailable', false, /refused user 'reader'/, /Check user and password/],
+  [
+    '/403/security_exception',
+    'unavailable',
+    false,
+    /user 'reader' may not read balances: .*privileges \[read,all\]/,
+  ],
+  ['/404/index_not_found_exception', 'unavailable', false, /read balances/, /iostlens indices create/],
+  ['/403/cluster_block_exception', 'unavailable', true, /blocks read balances/, /full disk/],
+  ['/429/es_rejected_execution_exception', 'unavailable', true, /now \(429\)/],
+  ['/503/busy', 'unavailable', true, /now \(503\)/],
+  ['/500/null_pointer_exception', 'unavailable', true, /now \(500\)/],
+  ['/400/parsing_exception', 'unavailable', false, /refused to read balances \(400\)/, /indices check/],
+  ['/400/index_closed_exception', 'unavailable', true, /is closed \(read balances\)/, /_open/],
+  ['/404/other', 'unavailable', false, /refused to read balances \(404\)/, /indices check/],
+  ['/other', 'usage', false, /is not Elasticsearch/, /--store/],
+  ['/404/other-server', 'usage', false, /is not Elasticsearch/, /--store/],
+  ['/400/other-server', 'usage', false, /is not Elasticsearch/, /--store/],
+  ['/503/other-server', 'unavailable', true, /now \(503\)/],
+  ['/hang', 'unavailable', true, /did not answer GET \/hang within 100 ms/],
+  ['/half', 'unavailable', true, /did not answer GET \/half within 100 ms/],
+]
+for (const [path, kind, retryable, message, help] of failures)
+  test(`ask: ${path} is ${kind}`, async () => {
+    const failure = await asked(path)
+    expect([failure.kind, failure.retryable]).toEqual([kind, retryable])
+    expect(failure.message).toMatch(message)
+    if (help !== undefined) expect(failure.help).toMatch(help)
+  })
+
+test('ask: a server that was Elasticsearch and is not one now is waited for', async () => {
+  const connection = connect({ url })
+  await connection.send({ method: 'GET', path: '/200' })
+  const failure = await failureOf(connection.send({ method: 'GET', path: '/other' }))
+  expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
+  await connection.close()
+})
+
+test('ask: tries passing errors again, others not', async () => {
+  const counts: number[] = []
+  for (const path of ['/503/busy', '/429/x', '/400/x', '/401/x']) {
+    const before = requests
+    await asked(path)
+    counts.push(requests - before)
+  }
+  expect(counts).toEqual([3, 3, 1, 1])
+})
+
+test('ask: a signal that aborts is a deadline and is not tried again', async () => {
+  const before = requests
+  expect((await asked('/hang', { signal: AbortSignal.timeout(10) })).kind).toBe('deadline')
+  expect(requests - before).toBe(1)
+  expect((await asked('/200', { signal: AbortSignal.abort() })).kind).toBe('deadline')
+  expect(requests - before).toBe(1)
+})
+
+test('close: a request that hangs ends at once, and is not sent again', async () => {
+  const connection = connect({ url })
+  const before = requests
+  const failure = failureOf(ask(connection, { what: 'wait', method: 'GET', path: '/hang' }))
+  while (requests === before) await Bun.sleep(1)
+  await connection.close()
+  expect((await failure).retryable).toBe(false)
+  expect((await failure).message).toContain('was closed')
+  expect(requests - before).toBe(1)
+})
+
+test('openElastic: nobody listens', async () => {
+  const store = openElastic({ url: 'http://127.0.0.1:1', prefix: 'p', auth })
+  const failure = await failureOf(store.published())
+  expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
+  expect(failure.message).toStartWith('Elasticsearch at http://127.0.0.1:1 can not be reached')
+  await store.close()
+})
+
+const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] = [
+  [{ url: 'http://u:hunter2@127.0.0.1:1', prefix: 'p' }, 'carries a user or password'],
+  [{ url: '127.0.0.1:9200', prefix: 'p' }, 'is not an Elasticsearch URL'],
+  [{ url: 'http://127.0.0.1:1', prefix: 'P*' }, "The prefix 'P*'"],
+  [
+    { url: 'https://127.0.0.1:1', prefix: 'p', caFile: '/nowhere.pem' },
+    'The CA file /nowhere.pem can not be read',
+  ],
+]
+for (const [options, message] of wrong)
+  test(`openElastic: refuses, ${message}`, async () => {
+    const failure = await failureOf(Promise.resolve(options).then(openElastic))
+    expect(failure.kind).toBe('usage')
+    expect(failure.message).toContain(message)
+    expect(failure.message).not.toContain('hunter2')
+  })

@@ -1,0 +1,83 @@
+import type { Source } from '../schema/documents.ts'
+import { askOnce, trying } from './ask.ts'
+import type { Connection } from './connection.ts'
+import { type ElasticError, MISSING_INDEX, toFailure } from './failures.ts'
+import { expected, parseAnswer } from './parse-answer.ts'
+
+export type Ref = { readonly index: string; readonly id: string }
+export type Got = {
+  readonly source: Source
+  readonly version: number
+  readonly seqNo: number
+  readonly primaryTerm: number
+}
+type Doc = {
+  readonly _id: string
+  readonly _version?: number
+  readonly _seq_no?: number
+  readonly _primary_term?: number
+  readonly found?: boolean
+  readonly _source?: Source
+  readonly error?: ElasticError
+}
+
+/** Documents asked for at once; transactions of some KB each make an answer of some MB. */
+const AT_ONCE = 1000
+
+/**
+ * Documents by id, in that order; undefined where there is none. `realtime` false sees what search sees (since the
+ * last refresh), true what was written last.
+ */
+export const getMany = async (
+  connection: Connection,
+  refs: readonly Ref[],
+  how: How,
+): Promise<readonly (Got | undefined)[]> => {
+  const found: (Got | undefined)[] = []
+  for (let from = 0; from < refs.length; from += AT_ONCE) {
+    const part = refs.slice(from, from + AT_ONCE)
+    found.push(...(await trying(() => getPart(connection, part, how))))
+  }
+  return found
+}
+
+type How = { readonly realtime: boolean; readonly signal?: AbortSignal | undefined }
+
+const getPart = async (
+  connection: Connection,
+  refs: readonly Ref[],
+  { realtime, signal }: How,
+): Promise<readonly (Got | undefined)[]> => {
+  const what = `read ${refs[0]?.index}`
+  const answer = await askOnce(connection, {
+    what,
+    method: 'POST',
+    path: '/_mget',
+    query: { realtime: String(realtime) },
+    body: JSON.stringify({ docs: refs.map(({ index, id }) => ({ _index: index, _id: id })) }),
+    signal,
+  })
+  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(connection, answer.text, what) ?? {}
+  return expected(connection, what, docs, all => Array.isArray(all) && all.length === refs.length).map(
+    (doc, at) =>
+      gotOf(
+        connection,
+        expected(connection, what, doc, ({ _id }) => _id === refs[at]?.id),
+      ),
+  )
+}
+
+const gotOf = (connection: Connection, doc: Doc): Got | undefined => {
+  if (doc.error !== undefined) {
+    // An error inside an answer has no status: besides a missing index it is a shard that is out of reach.
+    const status = doc.error.type === MISSING_INDEX ? 404 : 503
+    throw toFailure(connection, status, doc.error, `read '${doc._id}'`)
+  }
+  if (doc.found !== true) return undefined
+  return {
+    source: doc._source ?? {},
+    version: doc._version ?? 0,
+    seqNo: doc._seq_no ?? 0,
+    primaryTerm: doc._primary_term ?? 0,
+  }
+}

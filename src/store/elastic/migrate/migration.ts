@@ -1,0 +1,156 @@
+import { Failure } from '#failure/failure.ts'
+import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { Migrating } from '#store/migrating-port.ts'
+import type { Store } from '#store/port.ts'
+import { ask } from '../client/ask.ts'
+import type { Bulk } from '../client/bulk.ts'
+import { readCheckpoint } from '../schema/checkpoint.ts'
+import { type CreateOptions, mappingDifference } from '../schema/create-indices.ts'
+import { removeIndices } from '../schema/existing-indices.ts'
+import { HEIGHT, SCHEMA } from '../schema/mappings.ts'
+import { type Generations, type Names, namesOf } from '../schema/names.ts'
+import { startedCheckpoint } from '../schema/wait-for-shards.ts'
+import { wantedIndices } from '../schema/wanted-indices.ts'
+import { holdForMigration, type MigrationHold } from './close-source.ts'
+import { migrateByCopy } from './migrate-copy.ts'
+import { freeKeys } from './move-keys.ts'
+import { type Seen, seeMigration } from './plan.ts'
+import { CONTROL, swap } from './update-aliases.ts'
+
+type Parts = {
+  readonly bulk: Bulk
+  readonly served: Names
+  readonly source: Migrating['source']
+  readonly leaseMs: number
+  readonly create: CreateOptions
+  /** A store of generations that are being built. */
+  readonly open: (building: Generations) => Store
+}
+
+/** The next generation of what is served: built beside it, then put in its place. */
+export const migratingOf = (parts: Parts): Migrating => {
+  const { bulk, served, create, open } = parts
+  const { connection } = bulk
+  const see = () => seeMigration(connection, served)
+  return {
+    source: parts.source,
+    plan: async () => (await see()).plan,
+    settle: async () => {
+      const seen = await see()
+      if (seen.checkpoint.retired === undefined) return
+      await held(parts, seen, async () => {})
+    },
+    copy: async ({ signal, onProgress }) => {
+      const seen = await see()
+      await held(parts, seen, hold => migrateByCopy(hold, seen, { create, signal, onProgress }))
+    },
+    beside: async () => {
+      const seen = await see()
+      const target = wholeTarget(seen)
+      await removeUnusable(bulk, seen, target)
+      return open(target.generations)
+    },
+    swap: async catchUp => {
+      const seen = await see()
+      const target = wholeTarget(seen)
+      await held(parts, seen, async hold => {
+        const height = hold.checkpoint().end?.height ?? -1
+        await catchUp(height)
+        const partitions = await requireWhole(bulk, target, height)
+        const changed = new Set([...DOCUMENTS, ...(seen.changed.has('keys') ? ['keys'] : [])])
+        const confirm = async (): Promise<void> => {}
+        const built = seen.changed.has('keys')
+          ? namesOf(target.prefix, { ...target.generations, keys: seen.next })
+          : target
+        await swap(hold, built, { partitions, changed, replicas: create.replicas, confirm })
+      })
+    },
+    removeLeftovers: async () => {
+      const { leftovers } = (await see()).plan
+      await removeIndices(connection, leftovers)
+      return leftovers
+    },
+  }
+}
+
+const DOCUMENTS = [...historyIndices, ...stateIndices].map(({ name }) => name)
+
+/** All documents anew; keys stay where they are. */
+const wholeTarget = ({ names, next }: Seen): Names => {
+  const { keys = 0 } = names.generations
+  const all = [...DOCUMENTS, ...CONTROL].map(of => [of, next] as const)
+  return namesOf(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })
+}
+
+/** Runs `work` while nobody else writes what is served. */
+const held = async (
+  { bulk, leaseMs }: Parts,
+  { checkpoint, names }: Seen,
+  work: (hold: MigrationHold) => Promise<void>,
+): Promise<void> => {
+  const hold = await holdForMigration(bulk, names, { checkpoint, leaseMs })
+  try {
+    await freeKeys(bulk, names)
+    await work(hold)
+  } finally {
+    // Once it is replaced there is nothing to release.
+    if (hold.checkpoint().retired === undefined) await hold.release().catch(() => {})
+    else hold.stop()
+  }
+}
+
+/** Removes what stands in the next generation's place unless a migration of this version to this chain began it. */
+const removeUnusable = async (
+  bulk: Bulk,
+  { checkpoint, existing, next }: Seen,
+  target: Names,
+): Promise<void> => {
+  const { connection } = bulk
+  const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
+  const begun = there.some(({ of }) => of === 'meta')
+    ? (await startedCheckpoint(connection, target, bulk.pace))?.checkpoint
+    : undefined
+  const shapes = new Map(wantedIndices(target).map(({ of, shape }) => [of, shape]))
+  const usable =
+    begun !== undefined &&
+    begun.schema === SCHEMA &&
+    begun.chainId === checkpoint.chainId &&
+    begun.genesis === checkpoint.genesis &&
+    begun.derivation === DERIVATION &&
+    Bun.deepEquals(begun.generations, target.generations) &&
+    there.every(({ of, mapping }) => {
+      const shape = shapes.get(of)
+      return shape !== undefined && mappingDifference(mapping, shape.mappings) === undefined
+    })
+  if (usable) return
+  await removeIndices(
+    connection,
+    there.map(({ name }) => name),
+  )
+}
+
+/** Partitions of what was built; throws 'conflict' unless it has every block up to `height` at least. */
+const requireWhole = async ({ connection }: Bulk, target: Names, height: number) => {
+  const built = (await readCheckpoint(connection, target))?.checkpoint
+  const end = built?.end?.height ?? -1
+  if (built === undefined || end < height)
+    throw new Failure('conflict', `What was built ends at block ${end}, what is served at ${height}.`)
+  const blocks = historyIndices[0]
+  const path = built.partitions.map((_, partition) => target.partition(blocks, partition))
+  let counted = 0
+  for (const name of path) {
+    const { count } = await ask<{ count: number }>(connection, {
+      what: `count ${name}`,
+      method: 'POST',
+      path: `/${name}/_count`,
+      body: JSON.stringify({ query: { range: { [HEIGHT]: { lte: end } } } }),
+    })
+    counted += count
+  }
+  if (counted !== end + 1)
+    throw new Failure(
+      'conflict',
+      `What was built has ${counted} blocks up to ${end}; ${end + 1} are expected.`,
+    )
+  return built.partitions
+}

@@ -1,0 +1,75 @@
+import { Failure } from '#failure/failure.ts'
+import { ask } from '../client/ask.ts'
+import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { indexItem } from '../client/bulk-item.ts'
+import { openPit } from '../client/point-in-time.ts'
+import { refresh } from '../client/refresh.ts'
+import { createIndex } from '../schema/create-indices.ts'
+import { removeIndices } from '../schema/existing-indices.ts'
+import { keysShape } from '../schema/mappings.ts'
+import type { Names } from '../schema/names.ts'
+
+type Hit = { readonly _id: string; readonly _source: object; readonly sort: readonly unknown[] }
+
+const PAGE = 1_000
+
+/**
+ * Copies the API keys to their next index. Keys are added and revoked by processes that hold nothing, so the old index
+ * takes no writes from here on: for the moment until the alias is moved, who adds one is told to try again.
+ */
+export const moveKeys = async (bulk: Bulk, target: Names, replicas: number): Promise<void> => {
+  const { connection } = bulk
+  const from = target.keys
+  const to = target.behind('keys')
+  await ask(connection, {
+    what: `make ${from} read-only`,
+    method: 'PUT',
+    path: `/${from}/_block/write`,
+  })
+  await refresh(bulk, [from])
+  await removeIndices(connection, [to])
+  // Callers find it under the alias of all keys, once that is moved.
+  const into = target.own('keys')
+  const made = { name: to, shape: keysShape, aliases: [into] }
+  await createIndex(connection, made, { replicas, timeoutMs: bulk.timeoutMs })
+  const [keys, copies] = [new Map<string, object>(), new Map<string, object>()]
+  await readAll(bulk, from, keys)
+  await sendBulk(
+    bulk,
+    [...keys].map(([id, source]) => indexItem(into, id, JSON.stringify(source))),
+  )
+  await refresh(bulk, [to])
+  await readAll(bulk, to, copies)
+  if (!Bun.deepEquals(keys, copies))
+    throw new Failure('conflict', `${to} has ${copies.size} API keys, ${from} has ${keys.size}.`)
+}
+
+/** Lets keys be added again, after a migration that was stopped right before its end. */
+export const freeKeys = async (bulk: Bulk, names: Names): Promise<void> => {
+  await ask(bulk.connection, {
+    what: `make ${names.keys} writable`,
+    method: 'PUT',
+    path: `/${names.keys}/_settings`,
+    body: JSON.stringify({ index: { blocks: { write: null } } }),
+    also: [404],
+  })
+}
+
+const readAll = async ({ connection }: Bulk, index: string, into: Map<string, object>): Promise<void> => {
+  const pit = await openPit(connection, [index])
+  try {
+    for (let after: readonly unknown[] | undefined; ; ) {
+      const { hits } = await pit.search<{ hits: { hits: readonly Hit[] } }>({
+        size: PAGE,
+        track_total_hits: false,
+        sort: [{ _shard_doc: 'asc' }],
+        ...(after === undefined ? {} : { search_after: after }),
+      })
+      for (const { _id, _source } of hits.hits) into.set(_id, _source)
+      after = hits.hits.at(-1)?.sort
+      if (after === undefined) return
+    }
+  } finally {
+    await pit.close().catch(() => {})
+  }
+}

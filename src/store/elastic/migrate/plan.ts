@@ -1,0 +1,98 @@
+import { Failure } from '#failure/failure.ts'
+import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { MigrationPlan } from '#store/migrating-port.ts'
+import type { Connection } from '../client/connection.ts'
+import { type Checkpoint, readCheckpoint } from '../schema/checkpoint.ts'
+import { mappingDifference } from '../schema/create-indices.ts'
+import { type Existing, existingIndices } from '../schema/existing-indices.ts'
+import { type Mapping, SCHEMA } from '../schema/mappings.ts'
+import type { Names } from '../schema/names.ts'
+import { wantedIndices } from '../schema/wanted-indices.ts'
+
+export type Seen = {
+  readonly checkpoint: Checkpoint
+  /** Of what is served. */
+  readonly names: Names
+  readonly existing: readonly Existing[]
+  readonly plan: MigrationPlan
+  /** Names, without prefix, of the indices that are not as this version makes them. */
+  readonly changed: ReadonlySet<string>
+  /** A generation that nobody was ever served from. */
+  readonly next: number
+}
+
+/** Indices whose documents come from the chain. */
+const DERIVED: ReadonlySet<string> = new Set([...historyIndices, ...stateIndices].map(({ name }) => name))
+
+/** What stands between what is served and this version. */
+export const seeMigration = async (connection: Connection, served: Names): Promise<Seen> => {
+  const stored = await readCheckpoint(connection, served)
+  if (stored === undefined)
+    throw new Failure('conflict', `There is nothing to migrate in ${served.prefix} at ${connection.url}.`, {
+      help: 'Run: iostlens indices create.',
+    })
+  const { checkpoint } = stored
+  const names = served.at(checkpoint.generations)
+  const existing = await existingIndices(connection, names)
+  const differences = differencesOf(names, checkpoint, existing)
+  const generations = names.generations
+  const isServed = servedBy(names, checkpoint)
+  const rules = rulesOf(checkpoint)
+  return {
+    checkpoint,
+    names,
+    existing,
+    changed: new Set(differences.map(({ of }) => of)),
+    next: 1 + Math.max(0, ...Object.values(generations)),
+    plan: {
+      way:
+        rules.length > 0 || differences.some(({ derive }) => derive)
+          ? 'derive'
+          : differences.length > 0
+            ? 'copy'
+            : 'none',
+      reasons: [...rules, ...differences.map(({ reason }) => reason)],
+      leftovers: existing
+        .filter(index => !isServed(index))
+        .map(({ name }) => name)
+        .toSorted(),
+    },
+  }
+}
+
+const rulesOf = ({ derivation, schema }: Checkpoint): readonly string[] => [
+  ...(derivation === DERIVATION ? [] : [`documents of derivation ${derivation}; expected ${DERIVATION}`]),
+  ...(schema === SCHEMA ? [] : [`documents of schema ${schema}; expected ${SCHEMA}`]),
+]
+
+/** Keys are served from what stands behind their alias. */
+const servedBy = (names: Names, { partitions }: Checkpoint): ((index: Existing) => boolean) => {
+  const served = new Set(wantedIndices(names, partitions).map(({ name }) => name))
+  // A loader opens the next partition before it commits what is in there.
+  for (const index of historyIndices) served.add(names.partition(index, partitions.length))
+  return ({ of, name, aliases }) => (of === 'keys' ? aliases.includes(names.keys) : served.has(name))
+}
+
+type Different = { readonly of: string; readonly reason: string; readonly derive: boolean }
+
+const differencesOf = (
+  names: Names,
+  { partitions }: Checkpoint,
+  existing: readonly Existing[],
+): readonly Different[] =>
+  wantedIndices(names, partitions).flatMap(({ of, name, alias, shape }): readonly Different[] => {
+    const found = existing.find(each =>
+      each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,
+    )
+    // Others hold nothing that would have to be made up for: creating them is enough.
+    if (found === undefined)
+      return DERIVED.has(of) ? [{ of, reason: `${name}: is not there`, derive: true }] : []
+    const detail = mappingDifference(found.mapping, shape.mappings)
+    if (detail === undefined) return []
+    const derive = DERIVED.has(of) && isMore(found.mapping, shape.mappings)
+    return [{ of, reason: `${found.name}: ${detail}`, derive }]
+  })
+
+/** Whether documents must say something that the stored ones do not, or in another kind of value. */
+const isMore = ({ properties = {} }: Partial<Mapping>, wanted: Mapping): boolean =>
+  Object.entries(wanted.properties).some(([field, { type }]) => properties[field]?.type !== type)

@@ -1,0 +1,211 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf } from '#indices/define.ts'
+import { records } from '#indices/record.ts'
+import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { Audit, Found, Placed } from '#store/port.ts'
+import type { Connection } from '../client/connection.ts'
+import { openPit, type Pit } from '../client/point-in-time.ts'
+import {
+  type PublishedMeta,
+  readCheckpoint,
+  readPublished,
+  stampOf,
+  versionAt,
+} from '../schema/checkpoint.ts'
+import { decode, type Source } from '../schema/documents.ts'
+import { AT, HEIGHT } from '../schema/mappings.ts'
+import type { Names } from '../schema/names.ts'
+import { partitionAt } from '../schema/partitions.ts'
+import { heightOf } from './view.ts'
+
+/** Documents of a page: transactions of some KB each make some MB. */
+const PAGE = 1_000
+/** A search gives no more (`index.max_result_window`). */
+const WINDOW = 10_000
+/** A loader publishes every few seconds; between its refresh and that are some milliseconds. */
+const TRIES = 200
+const WAIT_MS = 50
+
+type Hit = {
+  readonly _index: string
+  readonly _id: string
+  readonly _version: number
+  readonly _source: Source
+  readonly sort: readonly unknown[]
+}
+type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
+type Reading = { readonly names: Names; readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
+
+/** All that is stored, of one published height: one point in time of each index, taken while nothing newer showed. */
+export const openAudit = async (
+  connection: Connection,
+  names: Names,
+  sleep: (ms: number) => Promise<void>,
+): Promise<Audit> => {
+  for (let attempt = 0; ; attempt++) {
+    const at = await readPublished(connection, names)
+    if (at === undefined)
+      throw new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`)
+    const here = names.at(at.generations)
+    const pits = new Map<string, Pit>()
+    const close = async (): Promise<void> => {
+      await Promise.all([...pits.values()].map(pit => pit.close()))
+    }
+    try {
+      for (const index of [...historyIndices, ...stateIndices])
+        pits.set(index.name, await openPit(connection, [aliasOf(here, index)]))
+      const after = await readPublished(connection, names)
+      const reading = { names: here, pits, at }
+      if (after?.batch === at.batch && (!(await isNewer(reading)) || (await isQuiet(connection, reading))))
+        return auditOf(reading, close)
+      await close()
+    } catch (error) {
+      await close().catch(() => {})
+      throw error
+    }
+    if (attempt === TRIES)
+      throw new Failure('unavailable', `What follows height ${at.end.height} is stored but not published.`, {
+        help: 'The loader died while it published, or is too quick; start it again, or stop it.',
+      })
+    await sleep(WAIT_MS)
+  }
+}
+
+const aliasOf = (names: Names, index: AnyIndex): string =>
+  index.kind === 'state' ? names.state(index) : names.history(index)
+
+const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
+  const pit = pits.get(index.name)
+  if (pit === undefined) throw new Failure('defect', `No point in time was taken of ${index.name}.`)
+  return pit
+}
+
+const isNewer = async (reading: Reading): Promise<boolean> => {
+  for (const index of stateIndices) {
+    const found = await pitOf(reading, index).search<Hits>({
+      size: 1,
+      _source: false,
+      track_total_hits: false,
+      query: { range: { [AT]: { gt: stampOf(reading.at) } } },
+    })
+    if (found.hits.hits.length > 0) return true
+  }
+  return false
+}
+
+/**
+ * No batch is committed beyond the published one, so no loader wrote what is newer: a state document is written after
+ * its batch is committed.
+ */
+const isQuiet = async (connection: Connection, { names, at }: Reading): Promise<boolean> =>
+  (await readCheckpoint(connection, names))?.checkpoint.batch === at.batch
+
+const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
+  at: reading.at.end,
+  scan: index => scan(reading, index),
+  getMany: async (index, ids) => {
+    const docs = new Map<string, Found<typeof index>['doc']>()
+    for (let from = 0; from < ids.length; from += PAGE) {
+      const hits = await hitsOf(reading, index, ids.slice(from, from + PAGE), { version: true })
+      for (const hit of hits) docs.set(hit._id, foundOf(reading, index, hit).doc)
+    }
+    return ids.map(id => docs.get(id))
+  },
+  existing: async (index, ids) =>
+    new Set((await hitsOf(reading, index, ids, { _source: false })).map(({ _id }) => _id)),
+  placed: range => placed(reading, range),
+  close,
+})
+
+/** Documents where a reader looks for them. */
+const hitsOf = async (
+  reading: Reading,
+  index: AnyIndex,
+  ids: readonly string[],
+  what: object,
+): Promise<readonly Hit[]> => {
+  const { hits } = await pitOf(reading, index).search<Hits>({
+    size: Math.min(WINDOW, ids.length * 2),
+    track_total_hits: false,
+    query: { ids: { values: ids } },
+    ...what,
+  })
+  return hits.hits.filter(hit => strayOf(reading, index, hit) === undefined)
+}
+
+const scan = async function* <I extends AnyIndex>(
+  reading: Reading,
+  index: I,
+): AsyncIterable<readonly Found<I>[]> {
+  const query =
+    index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+  for (let after: readonly unknown[] | undefined; ; ) {
+    const { hits } = await pitOf(reading, index).search<Hits>({
+      size: PAGE,
+      version: true,
+      track_total_hits: false,
+      sort: [{ _shard_doc: 'asc' }],
+      query: { bool: { filter: [query] } },
+      ...(after === undefined ? {} : { search_after: after }),
+    })
+    const last = hits.hits.at(-1)
+    if (last === undefined) return
+    yield hits.hits.map(hit => foundOf(reading, index, hit))
+    after = last.sort
+  }
+}
+
+const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): Found<I> => {
+  const stray = strayOf(reading, index, hit)
+  return {
+    id: hit._id,
+    // Readers refuse a version that is newer than what is published: as if it could not be read.
+    doc:
+      index.kind === 'state' && hit._version > versionAt(stampOf(reading.at))
+        ? undefined
+        : readable(index, hit),
+    ...(stray === undefined ? {} : { stray }),
+  }
+}
+
+const readable = <I extends AnyIndex>(index: I, { _id, _source }: Hit): DocOf<I> | undefined => {
+  try {
+    return decode(index, _id, _source)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where a history document stands that is looked for in another partition. */
+const strayOf = ({ names, at }: Reading, index: AnyIndex, { _index, _id }: Hit): string | undefined => {
+  const height = heightOf(_id)
+  if (index.kind === 'state') return undefined
+  return height !== undefined && _index === names.partition(index, partitionAt(at.partitions, height))
+    ? undefined
+    : _index
+}
+
+const placed = async (
+  reading: Reading,
+  { after, until, limit }: Parameters<Audit['placed']>[0],
+): Promise<readonly Placed[]> => {
+  const { hits } = await pitOf(reading, records).search<Hits>({
+    size: Math.min(WINDOW, limit + 1),
+    _source: ['places'],
+    track_total_hits: false,
+    query: {
+      bool: {
+        filter: [
+          { range: { places: { gt: String(after), lte: String(until) } } },
+          { range: { [HEIGHT]: { lte: reading.at.end.height } } },
+        ],
+      },
+    },
+  })
+  return hits.hits
+    .flatMap(({ _id, _source }) =>
+      ((_source['places'] ?? []) as readonly string[]).map(place => ({ place: BigInt(place), id: _id })),
+    )
+    .filter(({ place }) => place > after && place <= until)
+    .toSorted((a, b) => (a.place === b.place ? (a.id < b.id ? -1 : 1) : a.place < b.place ? -1 : 1))
+}

@@ -1,0 +1,183 @@
+import { expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import type { Published, View } from '#store/port.ts'
+import { failureOf, kindOf } from '#test/store/suite/harness.ts'
+import type { PublishedMeta } from '../schema/checkpoint.ts'
+import { LOOK_SERVES_MS, Newer, openSessions } from './consistent-read.ts'
+
+const metaAt = (height: number): PublishedMeta => ({
+  end: { height, hash: `h${height}`, time: 0n, lib: height },
+  batch: `b${height}`,
+  partitions: [0],
+})
+
+/** Sessions over a script of published heights: each look takes the next one, the last one stays. */
+const scripted = (heights: readonly number[]) => {
+  let looks = 0
+  const waits: number[] = []
+  let now = 0
+  const { read, lookAgain } = openSessions({
+    readPublished: async () => {
+      const height = heights[Math.min(looks++, heights.length - 1)]
+      return height === undefined || height < 0 ? undefined : metaAt(height)
+    },
+    // Views are told apart by their height alone.
+    viewOf: ({ end }) => ({ at: end }) as View,
+    sleep: async ms => {
+      waits.push(ms)
+      now += ms
+    },
+    now: () => now,
+    patienceMs: 100,
+    nothing: () => new Failure('unavailable', 'nothing'),
+  })
+  const pass = (ms: number) => {
+    now += ms
+  }
+  return { read, lookAgain, looks: () => looks, waits, pass }
+}
+const height = async ({ at }: { at: Published }) => at.height
+
+test('read: the first looks, then works; the next works while it looks', async () => {
+  const { read, looks, pass } = scripted([4])
+  expect(await read(height)).toBe(4)
+  expect(looks()).toBe(1)
+  pass(LOOK_SERVES_MS)
+  expect(await read(height)).toBe(4)
+  expect(looks()).toBe(2)
+})
+
+test('read: one look serves all who come in a short time, and no longer', async () => {
+  const { read, looks, pass } = scripted([4, 5])
+  expect(await Promise.all([read(height), read(height), read(height)])).toEqual([4, 4, 4])
+  pass(LOOK_SERVES_MS - 1)
+  expect(await read(height)).toBe(4)
+  expect(looks()).toBe(1)
+  pass(1)
+  expect(await Promise.all([read(height), read(height), read(height)])).toEqual([5, 5, 5])
+  expect(looks()).toBe(2)
+})
+
+test('read: who publishes sees it at once', async () => {
+  const { read, lookAgain } = scripted([4, 5])
+  expect(await read(height)).toBe(4)
+  lookAgain()
+  expect(await read(height)).toBe(5)
+})
+
+test('read: a height that somebody has learned meanwhile is never gone back from', async () => {
+  const { read, looks } = scripted([4, 5])
+  expect(await read(height)).toBe(4)
+  const newer = async ({ at }: View) => {
+    if (at.height === 4) throw new Newer()
+    return at.height
+  }
+  expect(await read(newer)).toBe(5)
+  expect(await read(height)).toBe(5)
+  expect(looks()).toBe(2)
+})
+
+test('read: a look that fails is not shared, nor is the patience of who looks', async () => {
+  let looks = 0
+  const { read } = openSessions({
+    readPublished: signal => {
+      looks += 1
+      if (looks > 1) return Promise.resolve(metaAt(4))
+      const { promise, reject } = Promise.withResolvers<never>()
+      signal?.addEventListener('abort', () => reject(new Failure('deadline', 'mine')))
+      return promise
+    },
+    viewOf: ({ end }) => ({ at: end }) as View,
+    sleep: async () => {},
+    now: () => 0,
+    patienceMs: 100,
+    nothing: () => new Failure('unavailable', 'nothing'),
+  })
+  const [stop, stopToo] = [new AbortController(), new AbortController()]
+  const first = kindOf(read(height, stop.signal))
+  const second = kindOf(read(height, stopToo.signal))
+  const third = read(height)
+  stopToo.abort()
+  expect(await second).toBe('deadline')
+  expect(looks).toBe(1)
+  stop.abort()
+  expect(await first).toBe('deadline')
+  expect(await third).toBe(4)
+})
+
+test('read: work done for a height that is not published any more does not count', async () => {
+  const { read, lookAgain } = scripted([4, 5])
+  await read(height)
+  lookAgain()
+  const worked: number[] = []
+  const work = async ({ at }: View) => {
+    worked.push(at.height)
+    // Such as "not found", said of a height that has passed.
+    if (at.height === 4) throw new Failure('not_found', 'not yet')
+    return at.height
+  }
+  expect(await read(work)).toBe(5)
+  expect(worked).toEqual([4, 5])
+})
+
+test('read: an answer of a height that was just looked up counts though the height has moved', async () => {
+  const { read, lookAgain, looks } = scripted([4, 5, 6])
+  expect(await read(height)).toBe(4)
+  lookAgain()
+  expect(await read(height)).toBe(5)
+  expect(looks()).toBe(2)
+})
+
+test('read: what the work throws goes up when its height was right', async () => {
+  const { read } = scripted([4])
+  const thrown = new RangeError('mine')
+  const fail = () => read(() => Promise.reject(thrown)).catch((error: unknown) => error)
+  expect(await fail()).toBe(thrown)
+  expect(await fail()).toBe(thrown)
+})
+
+test('read: a copy that lags behind the last height is asked again, never believed', async () => {
+  const { read, lookAgain, looks, waits } = scripted([4, 5, 4, 4, 5])
+  await read(height)
+  lookAgain()
+  expect(await read(height)).toBe(5)
+  lookAgain()
+  expect(await read(height)).toBe(5)
+  expect([looks(), waits]).toEqual([5, [2, 4]])
+})
+
+test('read: a height that lastingly is lower is that of a store made anew', async () => {
+  const { read, lookAgain } = scripted([4, 3])
+  await read(height)
+  lookAgain()
+  expect(await read(height)).toBe(3)
+  expect(await read(height)).toBe(3)
+})
+
+test('read: something newer: waits, longer each time, until it is published', async () => {
+  const { read, waits } = scripted([4, 4, 4, 5])
+  const work = async ({ at }: View) => {
+    if (at.height === 4) throw new Newer()
+    return at.height
+  }
+  expect(await read(work)).toBe(5)
+  expect(waits).toEqual([2, 4, 8])
+})
+
+test('read: newer for ever is unavailable, with a signal that aborts a deadline', async () => {
+  const work = () => Promise.reject(new Newer())
+  const lasting = scripted([4])
+  const refused = await failureOf(lasting.read(work))
+  expect(refused.kind).toBe('unavailable')
+  expect(refused.help).toContain('start it again')
+  const stop = new AbortController()
+  const abort = async () => {
+    stop.abort()
+    throw new Newer()
+  }
+  expect(await kindOf(scripted([4]).read(abort, stop.signal))).toBe('deadline')
+})
+
+test('read: nothing published', async () => {
+  expect((await failureOf(scripted([-1]).read(height))).message).toBe('nothing')
+})

@@ -1,0 +1,75 @@
+import { type BalanceDoc, balances } from '#indices/balance.ts'
+import { askHits } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { decode, type Source } from '../schema/documents.ts'
+import type { Names } from '../schema/names.ts'
+
+type Range = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
+type Hit = { readonly _id: string; readonly _source: Source }
+
+/** A search gives no more at once (`index.max_result_window`). */
+const MAX_HITS = 10_000
+
+/**
+ * Balances with `next_due` in (`after`, `until`], by next_due, then id. Elasticsearch does not sort by id, and text
+ * order of ids is not that of their parts: those due at the last moment are all fetched and sorted here.
+ */
+export const dueBalances = async (
+  connection: Connection,
+  names: Names,
+  { after, until, limit }: Range,
+): Promise<readonly BalanceDoc[]> => {
+  const from = after === undefined ? {} : { gt: String(after) }
+  const found = await walk(connection, names, { ...from, lte: String(until) }, limit)
+  const last = found.at(-1)?.next_due
+  if (found.length < limit || last === undefined) return found.toSorted(byDue)
+  const before = found.filter(({ next_due }) => next_due !== last)
+  const moment = String(last)
+  const together = await walk(connection, names, { gte: moment, lte: moment }, Number.POSITIVE_INFINITY)
+  return [...before, ...together].toSorted(byDue).slice(0, limit)
+}
+
+const walk = async (
+  connection: Connection,
+  names: Names,
+  range: object,
+  limit: number,
+): Promise<readonly BalanceDoc[]> => {
+  const found: BalanceDoc[] = []
+  while (found.length < limit) {
+    const size = Math.min(limit - found.length, MAX_HITS)
+    const part = await search(connection, names, range, size, found.at(-1))
+    found.push(...part)
+    if (part.length < size) break
+  }
+  return found
+}
+
+const search = async (
+  connection: Connection,
+  names: Names,
+  range: object,
+  size: number,
+  after: BalanceDoc | undefined,
+): Promise<readonly BalanceDoc[]> => {
+  const hits = await askHits<Hit>(connection, {
+    what: `search ${names.state(balances)}`,
+    method: 'POST',
+    path: `/${names.state(balances)}/_search`,
+    query: { allow_partial_search_results: 'false' },
+    body: JSON.stringify({
+      size,
+      track_total_hits: false,
+      query: { bool: { filter: [{ range: { next_due: range } }] } },
+      sort: [{ next_due: 'asc' }, { token: 'asc' }, { owner: 'asc' }],
+      ...(after === undefined ? {} : { search_after: [String(after.next_due), after.token, after.owner] }),
+    }),
+  })
+  return hits.map(({ _id, _source }) => decode(balances, _id, _source))
+}
+
+const byDue = (a: BalanceDoc, b: BalanceDoc): number => {
+  const [dueA, dueB] = [a.next_due ?? 0n, b.next_due ?? 0n]
+  if (dueA !== dueB) return dueA < dueB ? -1 : 1
+  return a.id < b.id ? -1 : 1
+}

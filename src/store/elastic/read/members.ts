@@ -1,0 +1,36 @@
+import { Failure } from '#failure/failure.ts'
+import type { Order } from '#indices/define.ts'
+import type { Change, StateIndex } from '#indices/registry.ts'
+import type { Standing, StandingRange } from '#indices/standing.ts'
+import { walkRange } from '#store/walk.ts'
+import { askHits } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { decode, type Source } from '../schema/documents.ts'
+import type { Names } from '../schema/names.ts'
+import { queryOf } from './ranking.ts'
+
+type Hit = { readonly _id: string; readonly _source: Source }
+
+/** Documents of a counted order in a range, as search sees them now. */
+export const membersOf = (
+  connection: Connection,
+  names: Names,
+  range: StandingRange,
+): Promise<readonly Change['doc'][]> => {
+  const { index } = range
+  const alias = names.state(index as StateIndex)
+  const order: Order | undefined = index.orders[range.order]
+  if (order === undefined) throw new Failure('defect', `${index.name} has no order '${range.order}'.`)
+  const next = async (after: Standing | undefined, limit: number): Promise<readonly Change['doc'][]> => {
+    const stretch = { after, until: range.until, tied: Number.POSITIVE_INFINITY }
+    const hits = await askHits<Hit>(connection, {
+      what: `search ${alias}`,
+      method: 'POST',
+      path: `/${alias}/_search`,
+      query: { allow_partial_search_results: 'false' },
+      body: JSON.stringify({ size: limit, track_total_hits: false, ...queryOf(order, range.group, stretch) }),
+    })
+    return hits.map(({ _id, _source }) => decode(index, _id, _source) as Change['doc'])
+  }
+  return walkRange(range, next)
+}

@@ -1,0 +1,197 @@
+import { parseExact, writeJson } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import type { DocOf, Order } from '#indices/define.ts'
+import type { StateIndex } from '#indices/registry.ts'
+import { LAST_NAME, type Standing, standingFields } from '#indices/standing.ts'
+import { askOnce, trying } from '../client/ask.ts'
+import { type ElasticError, toFailure } from '../client/failures.ts'
+import { expected, parseAnswer } from '../client/parse-answer.ts'
+import { stampOf, versionAt } from '../schema/checkpoint.ts'
+import { decode, type Source } from '../schema/documents.ts'
+import { AT } from '../schema/mappings.ts'
+import { Newer } from './consistent-read.ts'
+import { beginning, type ReadSegments, type Stretch } from './ranking-start.ts'
+import type { Reader } from './view.ts'
+
+export type PageOptions = { readonly group?: string; readonly offset: number; readonly limit: number }
+
+type Hit = {
+  readonly _id: string
+  readonly _version: number
+  readonly _source: Source
+  readonly sort: Keys
+}
+type Part = {
+  readonly status: number
+  readonly error?: ElasticError
+  readonly hits?: { readonly total?: { readonly value: number }; readonly hits?: readonly Hit[] }
+}
+/** What is asked of a ranking, on top of its query and sort. */
+type Step = {
+  readonly size: number
+  readonly from?: number
+  readonly search_after?: Keys | undefined
+  readonly _source?: false
+  readonly stored_fields?: '_none_'
+}
+/** Values of a hit's sort. */
+type Keys = readonly unknown[]
+type Search = (step: Step) => Promise<readonly Hit[]>
+
+/** Rows passed over without asking where a page begins. */
+const NEAR = 512
+
+/** `from` + `size` end here (`index.max_result_window`). */
+const WINDOW = 10_000
+
+/** Documents of an order after the first `offset`, at most `limit`. */
+export const rankedPage = async <I extends StateIndex>(
+  reader: Reader & { readonly segments: ReadSegments },
+  index: I,
+  orderName: string,
+  { group, offset, limit }: PageOptions,
+): Promise<readonly DocOf<I>[]> => {
+  const order = (index.orders as Readonly<Record<string, Order>>)[orderName]
+  if (order === undefined) throw new Failure('defect', `${index.name} has no order '${orderName}'.`)
+  if ((order.group === undefined) !== (group === undefined))
+    throw new Failure(
+      'defect',
+      `Order '${orderName}' of ${index.name} ${order.group === undefined ? 'has no group' : 'needs a group'}.`,
+    )
+  const begin =
+    order.counted && offset > NEAR
+      ? await beginning(reader, index, group, { offset, limit })
+      : { skip: offset }
+  if (begin === undefined) return []
+  const { stretch, skip } = begin
+  const search = rankingSearch(reader, reader.names.state(index), queryOf(order, group, stretch))
+  const after = walksTie(stretch) ? keysOf(group, stretch.after) : undefined
+  const hits =
+    after === undefined && skip + limit <= WINDOW
+      ? await search({ from: skip, size: limit })
+      : await deepHits(search, { after, offset: skip, limit })
+  return hits.map(({ _id, _source }) => decode(index, _id, _source))
+}
+
+/** Hits behind others, or more than the window holds: walked in steps of at most 10,000. */
+const deepHits = async (
+  search: Search,
+  {
+    after: first,
+    offset,
+    limit,
+  }: { readonly after: Keys | undefined; readonly offset: number; readonly limit: number },
+): Promise<readonly Hit[]> => {
+  let after = first
+  for (let skip = offset; skip > 0; ) {
+    const size = Math.min(skip, WINDOW)
+    const passed = await search({ size, search_after: after, _source: false, stored_fields: '_none_' })
+    if (passed.length < size) return []
+    after = passed.at(-1)?.sort
+    skip -= size
+  }
+  const found: Hit[] = []
+  while (found.length < limit) {
+    const size = Math.min(limit - found.length, WINDOW)
+    const part = await search({ size, search_after: after })
+    found.push(...part)
+    if (part.length < size) break
+    after = part.at(-1)?.sort
+  }
+  return found
+}
+
+/**
+ * Query and sort of an order, of the whole or of a stretch. The group is sorted by as well: only then is the sort the
+ * beginning of the index's own.
+ */
+export const queryOf = (order: Order, group: string | undefined, stretch?: Stretch) => {
+  const { group: groupField, positive, by } = order
+  const above = (positive ?? []).map(field => ({ range: { [field]: { gt: '0' } } }))
+  const conditions = [
+    ...(groupField === undefined ? [] : [{ term: { [groupField]: group } }]),
+    ...(stretch !== undefined ? withinStretch(order, stretch) : above.length < 2 ? above : [anyOf(above)]),
+  ]
+  const keys = groupField === undefined ? by : [[groupField, 'asc'] as const, ...by]
+  return {
+    query: conditions.length === 0 ? { match_all: {} } : { bool: { filter: conditions } },
+    sort: keys.map(([field, direction]) => ({ [field]: direction })),
+  }
+}
+
+const anyOf = (should: readonly object[]) => ({ bool: { should, minimum_should_match: 1 } })
+
+/** Members of a tie passed over one by one: some nanoseconds each. */
+const WALKED = 8192
+
+/** Whether a stretch begins within a tie that is short enough to be passed over from its top. */
+const walksTie = (stretch: Stretch | undefined): stretch is Stretch & { readonly after: Standing } =>
+  stretch?.after !== undefined && stretch.after.name !== LAST_NAME && stretch.tied <= WALKED
+
+const keysOf = (group: string | undefined, { amount, name }: Standing): Keys => [
+  ...(group === undefined ? [] : [group]),
+  amount,
+  name,
+]
+
+/**
+ * Amounts are bounded on both sides: the few documents between lead the search, wherever they lie. Where the stretch
+ * begins within a tie, the names before are passed over by `search_after`, which compares every document of the tie, or
+ * in a long one left out by a range of names, which costs as much as there are names between.
+ */
+const withinStretch = (order: Order, stretch: Stretch): readonly object[] => {
+  const { after, until } = stretch
+  const fields = standingFields(order)
+  const least = until === undefined ? { gt: '0' } : { gte: String(until.amount) }
+  const between = (bounds: object) => ({ range: { [fields.amount]: bounds } })
+  if (after === undefined) return [between(least)]
+  const most = String(after.amount)
+  if (after.name === LAST_NAME) return [between({ ...least, lt: most })]
+  const amounts = between({ ...least, lte: most })
+  if (walksTie(stretch)) return [amounts]
+  const isWithinTie = until?.amount === after.amount && until.name !== LAST_NAME
+  const names = { gt: after.name, ...(isWithinTie ? { lte: until.name } : {}) }
+  const later = { range: { [fields.member]: names } }
+  // Of a stretch within the tie the smaller amounts are none.
+  return [amounts, isWithinTie ? later : anyOf([between({ lt: most }), later])]
+}
+
+/**
+ * Searches of one ranking, all on one copy of it. Each brings along, in the same request and after it, a search for
+ * anything newer than the view: a document that has left the ranking shows nowhere in it, so looking at the versions
+ * of the hits would not be enough. `Newer` is thrown when there is one.
+ */
+const rankingSearch = (reader: Reader, alias: string, ranking: object): Search => {
+  const stamp = stampOf(reader.published)
+  const head = { index: alias, allow_partial_search_results: false, preference: crypto.randomUUID() }
+  const newer = {
+    size: 0,
+    track_total_hits: 1,
+    terminate_after: 1,
+    query: { range: { [AT]: { gt: stamp } } },
+  }
+  const searchOnce = async (step: Step): Promise<readonly Hit[]> => {
+    const what = `search ${alias}`
+    const answer = await askOnce(reader.connection, {
+      what,
+      method: 'POST',
+      path: '/_msearch',
+      // One after the other, in this order.
+      query: { max_concurrent_searches: '1' },
+      lines: [head, { ...ranking, ...step, version: true, track_total_hits: false }, head, newer]
+        .map(line => `${writeJson(line)}\n`)
+        .join(''),
+      signal: reader.signal,
+    })
+    const { connection } = reader
+    const parsed = parseAnswer<{ responses?: readonly Part[] }>(connection, answer.text, what, parseExact)
+    const responses = expected(connection, what, parsed?.responses, parts => parts.length === 2)
+    for (const { status, error } of responses)
+      if (error !== undefined) throw toFailure(connection, status, error, what)
+    const hits = expected(connection, what, responses[0]?.hits?.hits, Array.isArray)
+    const isNewer = hits.some(({ _version }) => _version > versionAt(stamp))
+    if (isNewer || (responses[1]?.hits?.total?.value ?? 1) > 0) throw new Newer()
+    return hits
+  }
+  return step => trying(() => searchOnce(step))
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import type { Got, Ref } from '../client/get-many.ts'
+import type { PublishedMeta } from '../schema/checkpoint.ts'
+import { remembered, rememberState } from './state-cache.ts'
+
+const ref = (id: string): Ref => ({ index: 'lists', id })
+const gotOf = (text: string): Got => ({ source: { text }, version: 1, seqNo: 0, primaryTerm: 1 })
+const metaOf = (batch: string): PublishedMeta => ({
+  end: { height: 1, hash: 'h', time: 0n, lib: 1 },
+  batch,
+  partitions: [0],
+})
+
+test('remembered: also that there is none; an index is no part of an id', () => {
+  const docs = remembered(10_000)
+  docs.put(ref('a'), gotOf('x'))
+  docs.put(ref('none'), undefined)
+  expect(docs.get(ref('a'))?.got).toEqual(gotOf('x'))
+  expect(docs.get(ref('none'))).toMatchObject({ got: undefined })
+  expect(docs.get({ index: 'accounts', id: 'a' })).toBeUndefined()
+})
+
+test('remembered: no more text than it may hold; what came first goes first', () => {
+  const docs = remembered(10_000)
+  for (let n = 0; n < 100; n++) docs.put(ref(`${n}`), gotOf('x'.repeat(800)))
+  const kept = Array.from({ length: 100 }, (_, n) => n).filter(n => docs.get(ref(`${n}`)) !== undefined)
+  expect(kept).toEqual([90, 91, 92, 93, 94, 95, 96, 97, 98, 99])
+  docs.put(ref('large'), gotOf('x'.repeat(10_000)))
+  expect(docs.get(ref('large'))).toBeUndefined()
+  expect(docs.get(ref('99'))).toBeDefined()
+})
+
+test('rememberState: of one batch, for a second, and not beyond a change', () => {
+  let now = 0
+  const state = rememberState(() => now)
+  const keeps = (batch: string): boolean => state.of(metaOf(batch)).get(ref('a')) !== undefined
+  const put = (batch: string): void => state.of(metaOf(batch)).put(ref('a'), gotOf('x'))
+  put('b1')
+  now = 999
+  expect(keeps('b1')).toBe(true)
+  now = 1_000
+  expect(keeps('b1')).toBe(false)
+  put('b1')
+  expect(keeps('b2')).toBe(false)
+  put('b2')
+  state.forget()
+  expect(keeps('b2')).toBe(false)
+})
+
+test('rememberState: a view of a batch that was replaced reads and keeps nothing of the one that replaced it', () => {
+  const state = rememberState(() => 0)
+  const old = state.of(metaOf('b1'))
+  const current = state.of(metaOf('b2'))
+  old.put(ref('a'), gotOf('old'))
+  expect(current.get(ref('a'))).toBeUndefined()
+  current.put(ref('b'), gotOf('new'))
+  expect(old.get(ref('b'))).toBeUndefined()
+})

@@ -1,0 +1,198 @@
+import type { DocOf } from '#indices/define.ts'
+import { type ListDoc, placeOf } from '#indices/list.ts'
+import { type RecordDoc, records } from '#indices/record.ts'
+import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
+import { segments } from '#indices/segment.ts'
+import { lacking } from '#store/lacking.ts'
+import type { Moment, View } from '#store/port.ts'
+import { askHits } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { gathering } from '../client/gather.ts'
+import { type Got, getMany, type Ref } from '../client/get-many.ts'
+import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
+import { decode, type Source } from '../schema/documents.ts'
+import { inParts, type Names } from '../schema/names.ts'
+import { type Partitions, partitionAt, partitionsOf } from '../schema/partitions.ts'
+import { Newer } from './consistent-read.ts'
+import { rankedPage } from './ranking.ts'
+import type { Hints } from './ranking-start.ts'
+import type { Remembered } from './state-cache.ts'
+
+export type Reader = {
+  readonly connection: Connection
+  readonly names: Names
+  readonly published: PublishedMeta
+  /** Kept from view to view. */
+  readonly hints: Hints
+  /** State of the published batch. */
+  readonly remembered: Remembered
+  readonly signal: AbortSignal | undefined
+}
+/** A reader whose documents are read together. */
+type Gatherer = Reader & { readonly getTogether: ReturnType<typeof gathering> }
+
+type Hit = { readonly _id: string; readonly _source: Source }
+
+/** A view of the published height; every read throws `Newer` when it could see past it. */
+export const openView = (reader: Reader): View => {
+  const { connection, signal } = reader
+  const getTogether = gathering(refs => getMany(connection, refs, { realtime: false, signal }))
+  const gatherer: Gatherer = { ...reader, getTogether }
+  return {
+    at: reader.published.end,
+    get: async (index, id) => (await getDocs(gatherer, index, [id]))[0],
+    getMany: (index, ids) => getDocs(gatherer, index, ids),
+    find: (index, field, value) => find(reader, index, field, value),
+    page: (index, order, options) =>
+      rankedPage({ ...reader, segments: ids => getDocs(gatherer, segments, ids) }, index, order, options),
+    records: (list, first, last) => recordsOf(reader, list, first, last),
+    moments: (list, ordinals) => momentsOf(reader, list, ordinals),
+  }
+}
+
+/** The height an id of history says; undefined for what is no such id. */
+export const heightOf = (id: string): number | undefined => {
+  const digits = /^\d{12}(?=-|$)/.exec(id)?.[0]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+const getDocs = async <I extends AnyIndex>(
+  reader: Gatherer,
+  index: I,
+  ids: readonly string[],
+): Promise<readonly (DocOf<I> | undefined)[]> => {
+  const refs = ids.map(id => refOf(reader, index, id))
+  const known = refs.map(ref => (ref === undefined ? NONE : reader.remembered.get(ref)))
+  const asked = refs.filter((ref, at): ref is Ref => ref !== undefined && known[at] === undefined)
+  const found = asked.length === 0 ? [] : await reader.getTogether(asked)
+  let next = 0
+  return refs.map((ref, at) => {
+    if (ref === undefined) return undefined
+    const got = known[at] === undefined ? checked(reader, index, ref, found[next++]) : known[at].got
+    return got === undefined ? undefined : decode(index, ref.id, got.source)
+  })
+}
+
+const NONE = { got: undefined }
+
+/** Of the view's height, or `Newer`; then it need not be asked for again. */
+const checked = (reader: Reader, index: AnyIndex, ref: Ref, got: Got | undefined): Got | undefined => {
+  if (index.kind === 'history') return got
+  if (got !== undefined && got.version > versionAt(stampOf(reader.published))) throw new Newer()
+  reader.remembered.put(ref, got)
+  return got
+}
+
+/** undefined: nothing of that id can be published. */
+const refOf = (reader: Reader, index: AnyIndex, id: string): Ref | undefined => {
+  if (id === '') return undefined
+  if (index.kind === 'state') return { index: reader.names.state(index), id }
+  const height = heightOf(id)
+  if (height === undefined || height > reader.published.end.height) return undefined
+  return { index: partitionOf(reader, index, height), id }
+}
+
+const partitionOf = (reader: Reader, index: HistoryIndex, height: number): string => {
+  const partitions: Partitions = reader.published.partitions
+  return reader.names.partition(index, partitionAt(partitions, height))
+}
+
+/** More documents than share the first 8 bytes of a hash. */
+const MOST_FOUND = 16
+
+const find = async <I extends HistoryIndex>(
+  reader: Reader,
+  index: I,
+  field: string,
+  value: bigint,
+): Promise<readonly DocOf<I>[]> => {
+  // By name: an alias may lead to another generation by now.
+  const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
+  const found = inParts(indices).map(part =>
+    search(reader, part, { term: { [field]: String(value) } }, MOST_FOUND),
+  )
+  return (await Promise.all(found))
+    .flat()
+    .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
+    .toSorted(byId)
+    .map(({ _id, _source }) => decode(index, _id, _source))
+}
+
+/** Rows asked for at once; a page has at most some hundred, only exports have more. */
+const ROWS_AT_ONCE = 5000
+
+const recordsOf = async (
+  reader: Reader,
+  list: ListDoc,
+  first: number,
+  last: number,
+): Promise<readonly RecordDoc[]> => {
+  const rows: RecordDoc[] = []
+  const end = Math.min(last, list.count)
+  for (let from = Math.max(first, 1); from <= end; from += ROWS_AT_ONCE)
+    rows.push(...(await placedRows(reader, list, from, Math.min(end, from + ROWS_AT_ONCE - 1))))
+  return rows
+}
+
+const placedRows = async (
+  reader: Reader,
+  list: ListDoc,
+  first: number,
+  last: number,
+): Promise<readonly RecordDoc[]> => {
+  const partitions = partitionsOf(list.starts, first, last)
+  const indices = partitions.map(partition => reader.names.partition(records, partition))
+  const range = { gte: String(placeOf(list.number, first)), lte: String(placeOf(list.number, last)) }
+  const found = inParts(indices).map(part =>
+    search(reader, part, { range: { places: range } }, last - first + 1),
+  )
+  const hits = (await Promise.all(found)).flat()
+  if (hits.length !== last - first + 1)
+    throw lacking(
+      `List '${list.id}' has ${hits.length} rows with ordinals ${first} to ${last} in ${indices.join(', ')}.`,
+    )
+  // Ids and ordinals grow together.
+  return hits.toSorted(byId).map(({ _id, _source }) => decode(records, _id, _source))
+}
+
+const momentsOf = async (
+  reader: Reader,
+  list: ListDoc,
+  ordinals: readonly number[],
+): Promise<readonly Moment[]> => {
+  const partitions = new Set(ordinals.flatMap(ordinal => partitionsOf(list.starts, ordinal, ordinal)))
+  const indices = [...partitions].map(partition => reader.names.partition(records, partition)).join(',')
+  const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))
+  const hits = await search(reader, indices, { terms: { places } }, ordinals.length, ['height', 'time'])
+  if (hits.length !== ordinals.length)
+    throw lacking(`List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices}.`)
+  return hits.toSorted(byId).map(({ _source: { height, time } }) => ({
+    height: height as number,
+    time: BigInt(time as string),
+  }))
+}
+
+/**
+ * `fields`: the only ones wanted of each document. The query stands alone and the answer is not filtered: `bool` around
+ * it costs some per cent of a page's time at the server, `filter_path` a sixth.
+ */
+const search = async (
+  reader: Reader,
+  indices: string,
+  query: object,
+  size: number,
+  fields?: readonly (keyof RecordDoc)[],
+): Promise<readonly Hit[]> => {
+  // Without a name all indices would be searched.
+  if (indices === '') return []
+  return askHits<Hit>(reader.connection, {
+    what: `search ${indices}`,
+    method: 'POST',
+    path: `/${indices}/_search`,
+    query: { allow_partial_search_results: 'false' },
+    body: JSON.stringify({ size, track_total_hits: false, query, _source: fields }),
+    signal: reader.signal,
+  })
+}
+
+const byId = (a: Hit, b: Hit): number => (a._id < b._id ? -1 : 1)

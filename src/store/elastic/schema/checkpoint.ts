@@ -1,0 +1,186 @@
+import { Failure } from '#failure/failure.ts'
+import type { Filling, Published } from '#store/port.ts'
+import { askText } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
+import { parseAnswer } from '../client/parse-answer.ts'
+import type { Undo } from '../write/undo.ts'
+import type { Inventory } from './inventory.ts'
+import { EDITION } from './mappings.ts'
+import type { Generations, Names } from './names.ts'
+import type { Partitions } from './partitions.ts'
+import { checkpointOf, publishedOf } from './read-checkpoint.ts'
+
+/** How far is written and by whom; one document, changed by compare-and-set only. */
+export type Checkpoint = {
+  readonly schema: number
+  readonly chainId: number
+  readonly genesis: string
+  readonly derivation: number
+  /** Random name of the loader that holds the store; `""`: nobody. */
+  readonly owner: string
+  /** When it last said so, milliseconds since 1970. */
+  readonly renewed: number
+  /** Random name of this very write: tells after an unclear answer whether it was carried out. */
+  readonly write: string
+  readonly partitions: Partitions
+  /** The indices it is about; absent in what older versions wrote: the first of each. */
+  readonly generations?: Generations | undefined
+  /** A migration replaces these indices by those of that generation: nobody may write them any more. */
+  readonly retired?: number | undefined
+  readonly filling: Filling
+  /** End of the last committed batch. */
+  readonly end?: Published
+  /** Its random name, under which its journal stands, and how many parts that has. */
+  readonly batch: string
+  readonly parts: number
+  /** By how much stamps are ahead of heights: raised when heights go back, so that versions never do. Absent: 0. */
+  readonly lift?: number | undefined
+  /** A repair has not come to its end: nobody may read or load. */
+  readonly mending?: true | undefined
+  /** What takes the last batch back; absent: nothing is kept. */
+  readonly undo?: Undo | undefined
+  /** What the store consists of; absent in what older versions wrote. */
+  readonly inventory?: Inventory | undefined
+}
+
+/** What readers go by. */
+export type PublishedMeta = {
+  readonly end: Published
+  readonly batch: string
+  readonly partitions: Partitions
+  readonly generations?: Generations | undefined
+  /** As in the checkpoint. */
+  readonly lift?: number | undefined
+  readonly mending?: true | undefined
+  readonly inventory?: Inventory | undefined
+  /** `EDITION` of who published it; absent in what older versions wrote. */
+  readonly edition?: string
+}
+
+/** Where a document stands, for compare-and-set. */
+export type Stand = { readonly seqNo: number; readonly primaryTerm: number }
+
+const CHECKPOINT = 'checkpoint'
+const PUBLISHED = 'published'
+
+const write = (value: object): string =>
+  JSON.stringify({
+    body: JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item)),
+  })
+
+type Stored = {
+  readonly _seq_no: number
+  readonly _primary_term: number
+  readonly _source: unknown
+}
+
+/** undefined: no such document, or no such index. Missing privileges and the like are Failures. */
+const read = async (
+  connection: Connection,
+  names: Names,
+  id: string,
+  signal?: AbortSignal,
+): Promise<Stored | undefined> => {
+  const what = `read ${names.meta}`
+  const answer = await askText(connection, {
+    what,
+    method: 'GET',
+    path: `/${names.meta}/_doc/${id}`,
+    signal,
+    also: [404],
+  })
+  if (answer.status !== 404) return parseAnswer<Stored>(connection, answer.text, what)
+  const error = errorOf(answer)
+  if (error.type !== undefined && error.type !== MISSING_INDEX) throw toFailure(connection, 404, error, what)
+  return undefined
+}
+
+/** What readers may see. undefined: nothing published yet, or nothing created. */
+export const readPublished = async (
+  connection: Connection,
+  names: Names,
+  signal?: AbortSignal,
+): Promise<PublishedMeta | undefined> => {
+  const stored = await read(connection, names, PUBLISHED, signal)
+  if (stored === undefined) return undefined
+  const meta = publishedOf(stored._source)
+  if (meta === undefined) throw unreadable(connection, names, PUBLISHED)
+  return meta
+}
+
+/** As `readPublished`, for a repair; undefined also for what stands there and is not to be understood. */
+export const readablePublished = async (
+  connection: Connection,
+  names: Names,
+): Promise<PublishedMeta | undefined> => {
+  const stored = await read(connection, names, PUBLISHED)
+  return stored === undefined ? undefined : publishedOf(stored._source)
+}
+
+/** Text and version of the published document. Versions only grow, so a late writer can not take a height back. */
+export const publishedDoc = (meta: Omit<PublishedMeta, 'edition'>) => ({
+  id: PUBLISHED,
+  version: versionAt(stampOf(meta)),
+  source: write({ ...meta, edition: EDITION }),
+})
+
+export const readCheckpoint = async (
+  connection: Connection,
+  names: Names,
+): Promise<(Stand & { readonly checkpoint: Checkpoint }) | undefined> => {
+  const found = await findCheckpoint(connection, names)
+  if (found === undefined) return undefined
+  const { checkpoint, ...stand } = found
+  if (checkpoint === undefined) throw unreadable(connection, names, CHECKPOINT)
+  return { ...stand, checkpoint }
+}
+
+/** As `readCheckpoint`, for a repair: without a checkpoint where something else stands in its place. */
+export const findCheckpoint = async (
+  connection: Connection,
+  names: Names,
+): Promise<(Stand & { readonly checkpoint: Checkpoint | undefined }) | undefined> => {
+  const stored = await read(connection, names, CHECKPOINT)
+  if (stored === undefined) return undefined
+  const { _seq_no: seqNo, _primary_term: primaryTerm, _source } = stored
+  return { seqNo, primaryTerm, checkpoint: checkpointOf(_source) }
+}
+
+/** What puts right what a store says of itself. */
+export const restoreHelp = ({ meta }: Names): string =>
+  `Run: iostlens repair --node URL. Or restore ${meta} from a snapshot.`
+
+const unreadable = ({ url }: Connection, names: Names, id: string): Failure =>
+  new Failure('damaged', `Document '${id}' of ${names.meta} at ${url} is not what a loader writes.`, {
+    help: restoreHelp(names),
+  })
+
+/** Path, query and body of the compare-and-set; `stand` undefined: there must be none yet. */
+export const checkpointRequest = (names: Names, checkpoint: Checkpoint, stand: Stand | undefined) => ({
+  method: 'PUT' as const,
+  path: `/${names.meta}/_doc/${CHECKPOINT}`,
+  query: {
+    // An index that was deleted must not come back by itself with a guessed mapping.
+    require_alias: 'true',
+    ...(stand === undefined
+      ? { op_type: 'create' }
+      : { if_seq_no: String(stand.seqNo), if_primary_term: String(stand.primaryTerm) }),
+  },
+  body: write(checkpoint),
+})
+
+/**
+ * Where a height stands in the order of writing. State documents carry the stamp of the batch that wrote them; stamps
+ * only grow, also where a repair leads back to a smaller height.
+ */
+export const stampOf = ({
+  end,
+  lift = 0,
+}: {
+  readonly end: Pick<Published, 'height'>
+  readonly lift?: number | undefined
+}): number => end.height + lift
+
+/** Version of a document with a stamp; versions begin at 1. */
+export const versionAt = (stamp: number): number => stamp + 1

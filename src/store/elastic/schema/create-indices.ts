@@ -1,0 +1,192 @@
+import { Failure } from '#failure/failure.ts'
+import type { Difference } from '#store/port.ts'
+import { ask, askText } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { errorOf, toFailure } from '../client/failures.ts'
+import type { Pace } from '../client/pace.ts'
+import { readCheckpoint } from './checkpoint.ts'
+import { standingOf } from './index-stats.ts'
+import type { IndexShape, Mapping } from './mappings.ts'
+import type { Names } from './names.ts'
+import { requireNothing } from './require-empty.ts'
+import { onceStarted, startedCheckpoint } from './wait-for-shards.ts'
+import { type Wanted, wantedIndices } from './wanted-indices.ts'
+
+type Existing = Readonly<
+  Record<string, { readonly aliases: Readonly<Record<string, unknown>>; readonly mappings: Partial<Mapping> }>
+>
+
+/** What differs from what `createIndices` would make; names without prefix and generation. */
+export const checkIndices = async (connection: Connection, names: Names): Promise<readonly Difference[]> => {
+  const stored = (await readCheckpoint(connection, names))?.checkpoint
+  const wanted = wantedIndices(names.at(stored?.generations), stored?.partitions)
+  const existing = await ask<Existing>(connection, {
+    what: 'see the indices',
+    method: 'GET',
+    path: `/${[...new Set(wanted.map(({ alias }) => alias))].join(',')}`,
+    query: { ignore_unavailable: 'true', filter_path: '*.aliases,*.mappings' },
+  })
+  return wanted.flatMap(each => differenceOf(names, each, existing))
+}
+
+/** What messages call it: partitions one by one, the others by their alias. */
+const labelOf = (names: Names, { of, name, from }: Wanted): string =>
+  from === undefined ? of : name.slice(names.prefix.length + 1)
+
+const differenceOf = (names: Names, wanted: Wanted, existing: Existing): readonly Difference[] => {
+  const { alias, shape } = wanted
+  const name = labelOf(names, wanted)
+  const found = Object.entries(existing).filter(
+    ([index, { aliases }]) =>
+      index === alias || (alias in aliases && (wanted.from === undefined || index === wanted.name)),
+  )
+  if (found.length === 0)
+    return [
+      { name, problem: 'missing', detail: `there is no ${wanted.from === undefined ? alias : wanted.name}` },
+    ]
+  return found.flatMap(([index, { mappings }]) => {
+    if (index === alias)
+      return [{ name, problem: 'different' as const, detail: `${alias} is an index; expected an alias` }]
+    const detail = mappingDifference(mappings, shape.mappings)
+    return detail === undefined
+      ? []
+      : [{ name, problem: 'different' as const, detail: `${index}: ${detail}` }]
+  })
+}
+
+export const mappingDifference = (stored: Partial<Mapping>, expected: Mapping): string | undefined => {
+  const { fingerprint } = stored._meta ?? {}
+  if (fingerprint !== expected._meta.fingerprint)
+    return `mapping ${fingerprint ?? 'of unknown origin'}; expected ${expected._meta.fingerprint}`
+  if (stored.dynamic !== 'strict') return `dynamic ${stored.dynamic}; expected strict`
+  const properties = stored.properties ?? {}
+  const fields = new Set([...Object.keys(properties), ...Object.keys(expected.properties)])
+  for (const field of fields)
+    if (!Bun.deepEquals(properties[field], expected.properties[field]))
+      return `field ${field} is ${shown(properties[field])}; expected ${shown(expected.properties[field])}`
+  return undefined
+}
+
+const shown = (property: unknown): string => JSON.stringify(property) ?? 'missing'
+
+/** Throws 'conflict' on the differences that creating can not mend. */
+export const refuseDifferent = (connection: Connection, differences: readonly Difference[]): void => {
+  const different = differences.filter(({ problem }) => problem === 'different')
+  if (different.length === 0) return
+  const list = different.map(({ name, detail }) => `${name} (${detail})`).join('; ')
+  throw new Failure('conflict', `Indices at ${connection.url} are not as expected: ${list}.`, {
+    help: 'Run: iostlens indices check. Then iostlens indices migrate, or go back to the version that made them.',
+  })
+}
+
+export type CreateOptions = {
+  readonly replicas: number
+  readonly timeoutMs: number
+  /** Also makes what was loaded and is gone, for a repair to fill. */
+  readonly mending?: boolean
+}
+
+/** Creates what is missing; safe to repeat and to run twice at once. */
+export const createIndices = async (
+  connection: Connection,
+  names: Names,
+  options: CreateOptions,
+  pace: Pick<Pace, 'now' | 'sleep'>,
+): Promise<void> => {
+  const begun = await startedCheckpoint(connection, names, pace)
+  if (begun !== undefined) await showHidden(connection, names)
+  if (!options.mending) await refuseLost(connection, names)
+  const differences = await checkIndices(connection, names)
+  refuseDifferent(connection, differences)
+  const missing = new Set(differences.map(({ name }) => name))
+  if (missing.size > 0 && begun === undefined)
+    await onceStarted(() => requireNothing(connection, names), pace)
+  // All at once: Elasticsearch makes one change of the cluster's state of them.
+  await Promise.all(
+    wantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)
+      .filter(wanted => missing.has(labelOf(names, wanted)))
+      .map(wanted => createIndex(connection, withAliases(wanted), options)),
+  )
+  await startedCheckpoint(connection, names, pace)
+  const left = await checkIndices(connection, names)
+  refuseDifferent(connection, left)
+  if (left.length > 0)
+    throw new Failure('conflict', `Still missing: ${left.map(({ detail }) => detail).join('; ')}.`, {
+      help: 'An index without its alias is in the way, see: iostlens indices check.',
+    })
+}
+
+/** Throws 'damaged' for what was loaded and is gone: an empty index does not make up for it. */
+export const refuseLost = async (connection: Connection, names: Names): Promise<void> => {
+  const stored = (await readCheckpoint(connection, names))?.checkpoint
+  if (stored === undefined) return
+  const { end, generations, partitions, inventory } = stored
+  const loaded = wantedIndices(names.at(generations), partitions).filter(
+    ({ name, from }) => inventory?.indices[name] !== undefined || (from !== undefined && end !== undefined),
+  )
+  const standing = await standingOf(
+    connection,
+    loaded.map(({ name }) => name),
+  )
+  const lost = loaded.filter(({ name }) => !standing.has(name))
+  if (lost.length === 0) return
+  const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
+  throw new Failure('damaged', `What was loaded is missing at ${connection.url}: ${list.join(', ')}.`, {
+    help: 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.',
+  })
+}
+
+/** Puts indices that were loaded behind aliases that they have lost. */
+const showHidden = async (connection: Connection, names: Names): Promise<void> => {
+  const stored = (await readCheckpoint(connection, names))?.checkpoint
+  if (stored?.inventory === undefined) return
+  const { inventory, generations, partitions } = stored
+  const wanted = wantedIndices(names.at(generations), partitions)
+  const standing = await standingOf(connection, Object.keys(inventory.indices))
+  const actions = wanted.flatMap(({ name, alias, into }) => {
+    const found = standing.get(name)
+    if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
+    return [...new Set([alias, into])]
+      .filter(each => !found.aliases.has(each))
+      .map(each => ({ add: { index: name, alias: each } }))
+  })
+  if (actions.length === 0) return
+  await ask(connection, {
+    what: `put indices of ${names.prefix} behind their aliases`,
+    method: 'POST',
+    path: '/_aliases',
+    body: JSON.stringify({ actions }),
+  })
+}
+
+/** As readers and writers find it. */
+export const withAliases = ({ alias, into, ...wanted }: Wanted) => ({
+  ...wanted,
+  aliases: [...new Set([alias, into])],
+})
+
+/** Creates it unless it is there. */
+export const createIndex = async (
+  connection: Connection,
+  { name, shape, aliases }: Pick<Wanted, 'name' | 'shape'> & { readonly aliases: readonly string[] },
+  options: CreateOptions,
+): Promise<void> => {
+  const answer = await askText(connection, {
+    what: `create ${name}`,
+    method: 'PUT',
+    path: `/${name}`,
+    body: JSON.stringify(bodyOf(shape, aliases, options.replicas)),
+    timeoutMs: options.timeoutMs,
+    also: [400],
+  })
+  const error = errorOf(answer)
+  // Created meanwhile, by another process or by a try of ours whose answer was lost.
+  if (answer.status === 400 && error.type !== 'resource_already_exists_exception')
+    throw toFailure(connection, answer.status, error, `create ${name}`)
+}
+
+const bodyOf = (shape: IndexShape, aliases: readonly string[], replicas: number) => ({
+  settings: { index: { ...shape.settings.index, number_of_replicas: replicas } },
+  mappings: shape.mappings,
+  aliases: Object.fromEntries(aliases.map(alias => [alias, {}])),
+})

@@ -1,0 +1,140 @@
+import { Failure } from '#failure/failure.ts'
+import type { Connection } from '../client/connection.ts'
+import { countsOf, type Standing, standingOf } from './index-stats.ts'
+import type { Inventory } from './inventory.ts'
+import type { Names } from './names.ts'
+import type { Partitions } from './partitions.ts'
+import { wantedIndices } from './wanted-indices.ts'
+
+/** What is not as the inventory says. */
+export type Damage = {
+  /** Of the index. */
+  readonly name: string
+  /** `closed` and `hidden` (without its alias) are put right by hand in a moment; of the others something is lost. */
+  readonly problem: 'missing' | 'other' | 'closed' | 'hidden' | 'documents'
+  /** One line, to be followed by a full stop. */
+  readonly detail: string
+  readonly help: string
+}
+
+export type Looking = {
+  readonly connection: Connection
+  readonly names: Names
+  readonly partitions: Partitions
+  readonly inventory: Inventory
+  /**
+   * Who may see more documents than the inventory counts: readers, of every index, since a loader goes on; a loader,
+   * of what it writes ahead.
+   */
+  readonly mayHoldMore: (index: string) => boolean
+  /** Aliases are of no use to readers, who ask by name. */
+  readonly aliases: boolean
+}
+
+/** Compares what stands behind the names with an inventory; []: nothing is lost. */
+export const damageOf = async (looking: Looking): Promise<readonly Damage[]> => {
+  const { connection, inventory } = looking
+  const all = Object.entries(inventory.indices)
+  const standing = await standingOf(
+    connection,
+    all.map(([name]) => name),
+  )
+  const aliases = looking.aliases ? aliasesIn(looking) : new Map<string, readonly string[]>()
+  const damages = all.flatMap(([name, [uuid]]) =>
+    standingDamage(connection, name, uuid, standing.get(name), aliases.get(name) ?? []),
+  )
+  if (damages.length > 0) return damages
+  const counted = all.flatMap(([name, [, documents]]) =>
+    documents === undefined ? [] : [{ name, documents }],
+  )
+  const counts = await countsOf(
+    connection,
+    counted.map(({ name }) => name),
+  )
+  return counted.flatMap(({ name, documents }) => {
+    const found = counts.get(name) ?? 0
+    const isRight = found === documents || (found > documents && looking.mayHoldMore(name))
+    return isRight ? [] : [countDamage(connection, name, found, documents)]
+  })
+}
+
+const aliasesIn = ({ names, partitions }: Looking): ReadonlyMap<string, readonly string[]> =>
+  new Map(wantedIndices(names, partitions).map(({ name, alias, into }) => [name, [alias, into]]))
+
+const LOST = 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.'
+
+const standingDamage = (
+  { url }: Connection,
+  name: string,
+  uuid: string,
+  standing: Standing | undefined,
+  aliases: readonly string[],
+): readonly Damage[] => {
+  if (standing === undefined)
+    return [
+      {
+        name,
+        problem: 'missing',
+        detail: `${name} at ${url} is gone, and what was loaded into it`,
+        help: LOST,
+      },
+    ]
+  if (standing.uuid !== uuid)
+    return [
+      {
+        name,
+        problem: 'other',
+        detail: `${name} at ${url} is another index (${standing.uuid}) than the one that was loaded (${uuid})`,
+        help: 'Run: iostlens repair. It finds what is in there, puts it right, and takes the index as it then is.',
+      },
+    ]
+  if (standing.closed)
+    return [
+      {
+        name,
+        problem: 'closed',
+        detail: `${name} at ${url} is closed`,
+        help: `Open it: POST /${name}/_open.`,
+      },
+    ]
+  return aliases
+    .filter(alias => !standing.aliases.has(alias))
+    .map(alias => ({
+      name,
+      problem: 'hidden',
+      detail: `${name} at ${url} has lost its alias ${alias}`,
+      help: 'Run: iostlens indices create.',
+    }))
+}
+
+const countDamage = ({ url }: Connection, name: string, found: number, documents: number): Damage => ({
+  name,
+  problem: 'documents',
+  detail: `${name} at ${url} has ${found} documents, ${documents} belong in it`,
+  help: 'Run: iostlens repair. Or restore the index from a snapshot of this very height.',
+})
+
+const isPassing = ({ problem }: Damage): boolean => problem === 'closed' || problem === 'hidden'
+
+/** What a damage means to a loader: what is put right by hand is waited for, over all else nothing is written. */
+export const loaderFailure = (damages: readonly Damage[]): Failure | undefined => {
+  const [first] = damages.toSorted((a, b) => Number(isPassing(a)) - Number(isPassing(b)))
+  if (first === undefined) return undefined
+  return new Failure(isPassing(first) ? 'unavailable' : 'damaged', messageOf(first, damages), {
+    help: first.help,
+    details: { index: first.name, problem: first.problem },
+  })
+}
+
+/** What a damage means to readers: no answer until somebody has put it right. */
+export const readerFailure = (damages: readonly Damage[]): Failure | undefined => {
+  const [first] = damages
+  if (first === undefined) return undefined
+  return new Failure(isPassing(first) ? 'unavailable' : 'damaged', messageOf(first, damages), {
+    help: first.help,
+    details: { index: first.name, problem: first.problem },
+  })
+}
+
+const messageOf = ({ detail }: Damage, { length }: readonly Damage[]): string =>
+  `${detail}${length > 1 ? `, and ${length - 1} more indices are not as they should be` : ''}.`

@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { defineIndex } from '#indices/define.ts'
+import { bool, int, json, keyword, long, optional, places, text } from '#indices/fields.ts'
+import { stateIndices } from '#indices/registry.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { decode, encode } from './documents.ts'
+import { AT } from './mappings.ts'
+
+const every = defineIndex({
+  name: 'every',
+  kind: 'state',
+  fields: {
+    keyword: keyword(),
+    text: text(),
+    long: long(),
+    int: int(),
+    bool: bool(),
+    json: json<unknown>(),
+    places: places(),
+    maybe: optional(long()),
+  },
+})
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+const document = fc.record(
+  {
+    id: fc.string({ minLength: 1, maxLength: 100 }),
+    keyword: fc.string({ unit: 'binary' }),
+    text: fc.string({ unit: 'binary' }),
+    long: int64,
+    int: fc.maxSafeInteger(),
+    bool: fc.boolean(),
+    json: fc.array(fc.tuple(fc.string(), fc.maxSafeInteger(), fc.boolean())),
+    places: fc.array(int64),
+    maybe: int64,
+  },
+  { requiredKeys: ['id', 'keyword', 'text', 'long', 'int', 'bool', 'json', 'places'] },
+)
+
+test('encode, decode: any document comes back as it was', () => {
+  fc.assert(
+    fc.property(document, doc => {
+      const back = decode(every, doc.id, JSON.parse(encode(every, doc, 5)))
+      expect<unknown>(back).toEqual(doc)
+    }),
+  )
+})
+
+const whole = { id: 'x', keyword: 'k', text: 't', long: 0n, int: 0, bool: true, json: [], places: [] }
+const refusals: readonly (readonly [string, object, string])[] = [
+  ['beyond int64', { long: 2n ** 63n }, "Field 'long' of every 'x' is not a long"],
+  ['below int64', { long: -(2n ** 63n) - 1n }, "Field 'long'"],
+  ['a number for a long', { long: 1 }, "Field 'long'"],
+  ['a place beyond int64', { places: [2n ** 63n] }, "Field 'places'"],
+  ['an int that is none', { int: 0.5 }, "Field 'int'"],
+  ['an int beyond doubles', { int: 2 ** 53 }, "Field 'int'"],
+  ['a missing field', { text: undefined }, "Field 'text'"],
+  ['a term too long for Lucene', { keyword: 'é'.repeat(16_384) }, "Field 'keyword'"],
+  ['an empty id', { id: '' }, "Id '' of every has 0 bytes"],
+  ['an id too long', { id: 'é'.repeat(257) }, 'has 514 bytes; 1 to 512'],
+]
+for (const [name, over, message] of refusals)
+  test(`encode: refuses ${name}`, async () => {
+    const refused = await failureOf(Promise.resolve({ ...whole, ...over }).then(doc => encode(every, doc)))
+    expect(refused.kind).toBe('defect')
+    expect(refused.message).toContain(message)
+  })
+
+test('encode: no index has a field of the name the store uses', () => {
+  expect(stateIndices.filter(({ fields }) => AT in fields)).toEqual([])
+})

@@ -1,0 +1,54 @@
+import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { ask } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import type { Mapping } from './mappings.ts'
+import type { Names } from './names.ts'
+
+/** An index behind the prefix that a version of this program made. */
+export type Existing = {
+  readonly name: string
+  /** Without prefix, generation and partition. */
+  readonly of: string
+  readonly generation: number
+  readonly aliases: readonly string[]
+  readonly mapping: Partial<Mapping>
+}
+
+const HISTORY = new Set<string>(historyIndices.map(({ name }) => name))
+const NAMES = [...[...historyIndices, ...stateIndices].map(({ name }) => name), 'meta', 'journal', 'keys']
+
+/** Every one of them, served or not; other programs' and other prefixes' are left out. */
+export const existingIndices = async (
+  connection: Connection,
+  { prefix }: Pick<Names, 'prefix'>,
+): Promise<readonly Existing[]> => {
+  const all = await ask<
+    Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
+  >(connection, {
+    what: 'see the indices',
+    method: 'GET',
+    path: `/${prefix}-*`,
+    query: { filter_path: '*.aliases,*.mappings' },
+  })
+  return Object.entries(all).flatMap(([name, found]) => {
+    const place = placeOf(name.slice(prefix.length + 1))
+    return found === undefined || place === undefined
+      ? []
+      : [{ name, ...place, aliases: Object.keys(found.aliases ?? {}), mapping: found.mappings ?? {} }]
+  })
+}
+
+/** What a name without its prefix says; undefined: it is none of ours. */
+const placeOf = (rest: string): { readonly of: string; readonly generation: number } | undefined => {
+  const of = NAMES.find(name => rest.startsWith(`${name}-`))
+  if (of === undefined) return undefined
+  const tail = rest.slice(of.length + 1)
+  const [, generation] = (HISTORY.has(of) ? /^(?:(\d+)-)?\d{6}$/ : /^(\d+)$/).exec(tail) ?? [undefined, '-']
+  return generation === '-' ? undefined : { of, generation: Number(generation ?? 0) }
+}
+
+/** Removes indices for good. */
+export const removeIndices = async (connection: Connection, names: readonly string[]): Promise<void> => {
+  for (const name of names)
+    await ask(connection, { what: `remove ${name}`, method: 'DELETE', path: `/${name}`, also: [404] })
+}

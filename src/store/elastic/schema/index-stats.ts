@@ -1,0 +1,78 @@
+import { ask, askOnce, trying } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { type ElasticError, toFailure } from '../client/failures.ts'
+import { expected, parseAnswer } from '../client/parse-answer.ts'
+import type { Counts } from './inventory.ts'
+import { inParts } from './names.ts'
+
+/** An index as it stands. */
+export type Standing = {
+  readonly uuid: string
+  readonly closed: boolean
+  readonly aliases: ReadonlySet<string>
+}
+
+type Told = {
+  readonly aliases?: object
+  readonly settings?: { readonly index?: { readonly uuid?: string; readonly verified_before_close?: string } }
+}
+
+/** Those of the indices that are there, closed ones too. */
+export const standingOf = async (
+  connection: Connection,
+  indices: readonly string[],
+): Promise<ReadonlyMap<string, Standing>> => {
+  const found = new Map<string, Standing>()
+  for (const part of inParts(indices)) {
+    const told = await ask<Readonly<Record<string, Told>>>(connection, {
+      what: `see ${part}`,
+      method: 'GET',
+      path: `/${part}`,
+      query: {
+        ignore_unavailable: 'true',
+        filter_path: '*.aliases,*.settings.index.uuid,*.settings.index.verified_before_close',
+      },
+    })
+    for (const [name, { aliases, settings }] of Object.entries(told))
+      found.set(name, {
+        uuid: settings?.index?.uuid ?? '',
+        closed: settings?.index?.verified_before_close === 'true',
+        aliases: new Set(Object.keys(aliases ?? {})),
+      })
+  }
+  return found
+}
+
+type Part = {
+  readonly status?: number
+  readonly error?: ElasticError
+  readonly hits?: { readonly total?: { readonly value?: number } }
+}
+
+/** How many documents a search sees in each index; takes the same time however many these are. */
+export const countsOf = (connection: Connection, indices: readonly string[]): Promise<Counts> =>
+  indices.length === 0 ? Promise.resolve(new Map()) : trying(() => countOnce(connection, indices))
+
+const countOnce = async (connection: Connection, indices: readonly string[]): Promise<Counts> => {
+  const what = `count ${indices[0]} and others`
+  const answer = await askOnce(connection, {
+    what,
+    method: 'POST',
+    path: '/_msearch',
+    lines: indices
+      .map(
+        index =>
+          `${JSON.stringify({ index, allow_partial_search_results: false })}\n{"size":0,"track_total_hits":true}\n`,
+      )
+      .join(''),
+  })
+  const parsed = parseAnswer<{ readonly responses?: readonly Part[] }>(connection, answer.text, what)
+  const parts = expected(connection, what, parsed?.responses, all => all.length === indices.length)
+  return new Map(
+    indices.map((index, at) => {
+      const { error, status = 503, hits } = parts[at] ?? {}
+      if (error !== undefined) throw toFailure(connection, status, { index, ...error }, `count ${index}`)
+      return [index, expected(connection, what, hits?.total?.value, Number.isInteger)] as const
+    }),
+  )
+}

@@ -1,0 +1,66 @@
+import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
+import { ask } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { type CreateOptions, createIndex, mappingDifference, refuseDifferent } from './create-indices.ts'
+import { type Mapping, shapeOf } from './mappings.ts'
+import type { Names } from './names.ts'
+
+/**
+ * Creates the indices of a new partition, or goes on with those a dead loader created. Readers do not see them yet: a
+ * search over all partitions fails while one of them has no copy that is up.
+ */
+export const createPartition = async (
+  connection: Connection,
+  names: Names,
+  partition: number,
+  options: CreateOptions,
+): Promise<void> => {
+  const wanted = historyIndices.map(index => ({
+    name: names.partition(index, partition),
+    shape: shapeOf(index),
+    aliases: [names.intoPartition(index, partition)],
+  }))
+  await Promise.all(wanted.map(each => createIndex(connection, each, options)))
+  const found = await ask<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
+    what: `see partition ${partition} of ${names.prefix}`,
+    method: 'GET',
+    path: `/${wanted.map(({ name }) => name).join(',')}/_mapping`,
+  })
+  const differences = wanted.flatMap(({ name, shape }) => {
+    const detail = mappingDifference(found[name]?.mappings ?? {}, shape.mappings)
+    return detail === undefined ? [] : [{ name, problem: 'different' as const, detail }]
+  })
+  refuseDifferent(connection, differences)
+  await showUnder(connection, names, partition, index => [names.intoPartition(index, partition)])
+}
+
+/** Aliases over the partitions of an index. */
+const aliasesOf = (names: Names, { name }: HistoryIndex): readonly string[] =>
+  names.building ? [names.own(name)] : [...new Set([names.own(name), names.served(name)])]
+
+/** Puts a partition whose indices have been written to and refreshed behind the aliases that readers ask. */
+export const showPartition = async (
+  connection: Connection,
+  names: Names,
+  partition: number,
+): Promise<void> => {
+  await showUnder(connection, names, partition, index => aliasesOf(names, index))
+}
+
+/** Puts the indices of a partition behind aliases; again is harmless. */
+export const showUnder = async (
+  connection: Connection,
+  names: Names,
+  partition: number,
+  aliases: (index: HistoryIndex) => readonly string[],
+): Promise<void> => {
+  const actions = historyIndices.flatMap(index =>
+    aliases(index).map(alias => ({ add: { index: names.partition(index, partition), alias } })),
+  )
+  await ask(connection, {
+    what: `show partition ${partition} of ${names.prefix}`,
+    method: 'POST',
+    path: '/_aliases',
+    body: JSON.stringify({ actions }),
+  })
+}

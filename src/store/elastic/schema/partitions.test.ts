@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { batchOf } from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { partitionAt, partitionsOf, partitionsWith } from './partitions.ts'
+
+test('partitionAt: the last one that begins at or before the height', () => {
+  expect([0, 9, 10, 19, 20, 1e9].map(height => partitionAt([0, 10, 20], height))).toEqual([0, 0, 1, 1, 2, 2])
+  expect(partitionAt([0], 5)).toBe(0)
+})
+
+test('partitionsOf: those that hold some of the rows', () => {
+  const starts = [
+    [0, 1],
+    [2, 11],
+    [5, 12],
+  ] as const
+  const of = (first: number, last: number) => partitionsOf(starts, first, last)
+  expect([of(1, 10), of(10, 11), of(11, 11), of(12, 99), of(1, 99)]).toEqual([
+    [0],
+    [0, 2],
+    [2],
+    [5],
+    [0, 2, 5],
+  ])
+})
+
+test('partitionsWith: goes on with the last one or opens the next; no other', async () => {
+  const partitions = [0, 10]
+  const batchTo = (partition: number) => batchOf(20, 25, { filling: { partition, documents: 6 } })
+  expect(partitionsWith(partitions, batchTo(1))).toBe(partitions)
+  expect(partitionsWith(partitions, batchTo(2))).toEqual([0, 10, 20])
+  for (const other of [0, 3]) {
+    const refused = await failureOf((async () => partitionsWith(partitions, batchTo(other)))())
+    expect([refused.kind, refused.message]).toEqual([
+      'defect',
+      `Batch from block 20 goes to partition ${other}; the last one is 1.`,
+    ])
+  }
+})

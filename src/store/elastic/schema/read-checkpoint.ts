@@ -1,0 +1,84 @@
+import { isCount, type Members, membersOf, publishedFrom } from '#store/published-from.ts'
+import type { Checkpoint, PublishedMeta } from './checkpoint.ts'
+
+/** The checkpoint in a document's `_source`; undefined: it is none. */
+export const checkpointOf = (source: unknown): Checkpoint | undefined => {
+  const body = bodyOf(source)
+  if (body === undefined) return undefined
+  const { end, ...rest } = body
+  const published = end === undefined ? undefined : publishedFrom(end)
+  const whole =
+    [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed'], rest['parts']].every(
+      Number.isSafeInteger,
+    ) &&
+    [rest['genesis'], rest['owner'], rest['write'], rest['batch']].every(text => typeof text === 'string') &&
+    arePartitions(rest['partitions']) &&
+    isFilling(rest['filling']) &&
+    areGenerations(rest['generations']) &&
+    isLift(rest['lift']) &&
+    isUndo(rest['undo']) &&
+    isInventory(rest['inventory'])
+  if (!whole || (end !== undefined && published === undefined)) return undefined
+  // Each member was looked at above.
+  return { ...rest, ...(published === undefined ? {} : { end: published }) } as Checkpoint
+}
+
+/** What is published, from a document's `_source`; undefined: it is no such document. */
+export const publishedOf = (source: unknown): PublishedMeta | undefined => {
+  const body = bodyOf(source)
+  const end = publishedFrom(body?.['end'])
+  const whole =
+    typeof body?.['batch'] === 'string' &&
+    arePartitions(body['partitions']) &&
+    areGenerations(body['generations']) &&
+    isLift(body['lift']) &&
+    isInventory(body['inventory'])
+  return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
+}
+
+const bodyOf = (source: unknown): Members | undefined => {
+  const text = membersOf(source)?.['body']
+  if (typeof text !== 'string') return undefined
+  try {
+    return membersOf(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+const arePartitions = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value[0] === 0 &&
+  value.every((first, at) => isCount(first) && (at === 0 || first > value[at - 1]))
+
+const isFilling = (value: unknown): boolean => {
+  const { partition, documents } = membersOf(value) ?? {}
+  return isCount(partition) && isCount(documents)
+}
+
+const isLift = (value: unknown): boolean => value === undefined || isCount(value)
+
+const isUndo = (value: unknown): boolean => {
+  const { name, parts, marks } = membersOf(value) ?? {}
+  return value === undefined || (typeof name === 'string' && isCount(parts) && Array.isArray(marks))
+}
+
+/** Absent in what older versions wrote. */
+const areGenerations = (value: unknown): boolean =>
+  value === undefined || (membersOf(value) !== undefined && Object.values(value as object).every(isCount))
+
+/** Absent in what older versions wrote. */
+const isInventory = (value: unknown): boolean => {
+  if (value === undefined) return true
+  const { batch, indices } = membersOf(value) ?? {}
+  return (
+    typeof batch === 'string' &&
+    membersOf(indices) !== undefined &&
+    Object.values(indices as object).every(
+      holding =>
+        Array.isArray(holding) &&
+        typeof holding[0] === 'string' &&
+        (holding[1] === undefined || isCount(holding[1])),
+    )
+  )
+}

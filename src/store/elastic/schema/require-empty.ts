@@ -1,0 +1,54 @@
+import { Failure } from '#failure/failure.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { ask } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { readCheckpoint, restoreHelp } from './checkpoint.ts'
+import { existingIndices } from './existing-indices.ts'
+import { inParts, type Names } from './names.ts'
+
+const DERIVED = new Set<string>([...historyIndices, ...stateIndices].map(({ name }) => name))
+
+const requireEmpty = async (connection: Connection, names: Names): Promise<void> => {
+  const found = await firstDocument(connection, names)
+  if (found === undefined) return
+  throw new Failure(
+    'damaged',
+    `There are documents in ${found} at ${connection.url}, but no checkpoint in ${names.meta}: it was lost.`,
+    { help: restoreHelp(names) },
+  )
+}
+
+/** An index that holds a document of the chain; undefined: none does. */
+export const firstDocument = async (connection: Connection, names: Names): Promise<string | undefined> => {
+  const indices = (await existingIndices(connection, names))
+    .filter(({ of }) => DERIVED.has(of))
+    .filter(({ of, generation }) => !names.building || generation === names.generations[of])
+    .map(({ name }) => name)
+  for (const part of inParts(indices)) {
+    const { hits } = await ask<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(connection, {
+      what: `search ${part}`,
+      method: 'POST',
+      path: `/${part}/_search`,
+      query: { allow_partial_search_results: 'false' },
+      body: '{"size":1,"_source":false,"track_total_hits":false}',
+    })
+    const [found] = hits?.hits ?? []
+    if (found !== undefined) return found._index
+  }
+  return undefined
+}
+
+/**
+ * Without a checkpoint a store begins with block 0. Throws 'damaged' when there are documents all the same: then the
+ * checkpoint was lost, and a loader that began anew would count them twice. Documents that another loader began to write
+ * meanwhile are no loss.
+ */
+export const requireNothing = async (connection: Connection, names: Names): Promise<void> => {
+  const isBegun = async () => (await readCheckpoint(connection, names)) !== undefined
+  if (await isBegun()) return
+  try {
+    await requireEmpty(connection, names)
+  } catch (error) {
+    if (!(await isBegun())) throw error
+  }
+}

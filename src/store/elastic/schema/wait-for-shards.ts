@@ -1,0 +1,55 @@
+import { Failure } from '#failure/failure.ts'
+import { stateIndices } from '#indices/registry.ts'
+import { ask } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import type { Pace } from '../client/pace.ts'
+import { readCheckpoint } from './checkpoint.ts'
+import type { Names } from './names.ts'
+
+/** Between two tries. */
+export const WAIT_MS = 50
+/** An empty shard starts within a second unless the cluster can not place it at all. */
+const PATIENCE_MS = 30_000
+const UNAVAILABLE = 503
+
+type Clock = Pick<Pace, 'now' | 'sleep'>
+
+/**
+ * Reads from indices that may have been created a moment ago, by another process perhaps: an index is there before its
+ * shard is, and until then it answers nothing.
+ */
+export const onceStarted = async <T>(read: () => Promise<T>, pace: Clock): Promise<T> => {
+  const since = pace.now()
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      const starting = error instanceof Failure && error.details['status'] === UNAVAILABLE
+      if (!starting || pace.now() - since > PATIENCE_MS) throw error
+      await pace.sleep(WAIT_MS)
+    }
+  }
+}
+
+/** The checkpoint, as soon as its shard has started. */
+export const startedCheckpoint = (
+  connection: Connection,
+  names: Names,
+  pace: Clock,
+): ReturnType<typeof readCheckpoint> => onceStarted(() => readCheckpoint(connection, names), pace)
+
+/** Ends when every index that a loader reads answers. */
+export const untilStarted = async (connection: Connection, names: Names, pace: Clock): Promise<void> => {
+  const indices = [names.journal, ...stateIndices.map(names.state)].join(',')
+  await onceStarted(
+    () =>
+      ask(connection, {
+        what: `search ${indices}`,
+        method: 'POST',
+        path: `/${indices}/_search`,
+        query: { allow_partial_search_results: 'false', filter_path: 'took' },
+        body: '{"size":0,"track_total_hits":false}',
+      }),
+    pace,
+  )
+}

@@ -1,0 +1,89 @@
+import { Failure } from '#failure/failure.ts'
+import { accounts } from '#indices/account.ts'
+import { blocks } from '#indices/block.ts'
+import { lists } from '#indices/list.ts'
+import { records } from '#indices/record.ts'
+import type { AnyIndex } from '#indices/registry.ts'
+import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import { tokens } from '#indices/token.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { Connection } from '../client/connection.ts'
+import { getMany } from '../client/get-many.ts'
+import type { Checkpoint } from '../schema/checkpoint.ts'
+import { decode } from '../schema/documents.ts'
+import { countsOf, standingOf } from '../schema/index-stats.ts'
+import { type Counts, countedNames, type Inventory, listedNames } from '../schema/inventory.ts'
+import type { Names } from '../schema/names.ts'
+
+/** What stands behind the names now, as the inventory of a batch. Throws 'damaged' while something is missing. */
+export const takeStock = async (
+  connection: Connection,
+  names: Names,
+  { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
+): Promise<Inventory> => {
+  const listed = listedNames(names, partitions)
+  const standing = await standingOf(connection, listed)
+  const counts = await countsOf(connection, countedNames(names, partitions))
+  return {
+    batch,
+    indices: Object.fromEntries(
+      listed.map(name => {
+        const found = standing.get(name)
+        if (found === undefined)
+          throw new Failure('damaged', `There is no ${name} at ${connection.url}.`, {
+            help: 'Run: iostlens repair --node URL.',
+          })
+        const documents = counts.get(name)
+        return [name, documents === undefined ? [found.uuid] : [found.uuid, documents]]
+      }),
+    ),
+  }
+}
+
+/**
+ * The inventory of a store that was loaded by a version which kept none: what is there now, when it is as many documents
+ * as were counted while loading. Throws 'damaged' otherwise: what is lost must not be taken for all there is.
+ */
+export const adoptStock = async (
+  connection: Connection,
+  names: Names,
+  checkpoint: Checkpoint,
+): Promise<Inventory> => {
+  const stock = await takeStock(connection, names, checkpoint)
+  const [got] = await getMany(connection, [{ index: names.state(statistics), id: STATISTICS }], {
+    realtime: false,
+  })
+  const counted = got === undefined ? undefined : decode(statistics, STATISTICS, got.source)
+  const height = checkpoint.end?.height ?? -1
+  const counts = new Map(Object.entries(stock.indices).map(([name, [, documents = 0]]) => [name, documents]))
+  for (const [index, wanted] of knownCounts(height, counted)) {
+    const found = sumOf(names, checkpoint, index, counts)
+    if (found !== wanted)
+      throw new Failure(
+        'damaged',
+        `${index.name} of ${names.prefix} at ${connection.url} has ${found} documents, ${wanted} were loaded.`,
+        { help: 'Run: iostlens repair.' },
+      )
+  }
+  return stock
+}
+
+/** How many documents of an index there must be, where the figures of the chain tell. */
+const knownCounts = (
+  height: number,
+  counted: StatisticsDoc | undefined,
+): readonly (readonly [AnyIndex, number])[] => [
+  [blocks, height + 1],
+  [statistics, height < 0 ? 0 : 1],
+  [transactions, counted?.transaction_count ?? 0],
+  [records, counted?.record_count ?? 0],
+  [accounts, counted?.account_count ?? 0],
+  [tokens, counted?.token_count ?? 0],
+  [lists, counted?.list_count ?? 0],
+]
+
+const sumOf = (names: Names, { partitions }: Checkpoint, index: AnyIndex, counts: Counts): number =>
+  (index.kind === 'state'
+    ? [names.state(index)]
+    : partitions.map((_, partition) => names.partition(index, partition))
+  ).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)

@@ -1,0 +1,83 @@
+import { Failure } from '#failure/failure.ts'
+import type { Bulk } from '../client/bulk.ts'
+import type { Answer } from '../client/connection.ts'
+import { BLOCKED, errorOf, isPassing, NO_WRITE_INDEX, reasonOf, toFailure } from '../client/failures.ts'
+import { backOff } from '../client/pace.ts'
+import { type Checkpoint, checkpointRequest, readCheckpoint, type Stand } from '../schema/checkpoint.ts'
+import type { Names } from '../schema/names.ts'
+
+/** The checkpoint and where it stands. */
+export type Held = Stand & { readonly checkpoint: Checkpoint }
+
+/**
+ * Writes the checkpoint if it still stands where it was seen; undefined: somebody else wrote it. After an unclear
+ * answer the same compare-and-set is sent again: either it was not carried out, then it may be now, or it was, then it
+ * is refused and the checkpoint carries this write's name.
+ */
+export const compareAndSet = async (
+  bulk: Bulk,
+  names: Names,
+  next: Omit<Checkpoint, 'write'>,
+  stand: Stand | undefined,
+): Promise<Held | undefined> => {
+  const checkpoint = { ...next, write: crypto.randomUUID() }
+  const request = { ...checkpointRequest(names, checkpoint, stand), timeoutMs: bulk.timeoutMs }
+  const since = bulk.pace.now()
+  for (let attempt = 0; ; attempt++) {
+    const answer = await sendOnce(bulk, request)
+    if (typeof answer !== 'string') {
+      const stood = answer.status < 300 ? standOf(answer) : undefined
+      if (stood !== undefined) return { checkpoint, ...stood }
+      // An answer without its numbers: what stands there tells whether it is this write.
+      if (answer.status === 409 || answer.status < 300) {
+        const now = await readCheckpoint(bulk.connection, names)
+        // A try whose answer was lost. One copy has it; only the answer to a write says that all have.
+        if (now?.checkpoint.write === checkpoint.write) return compareAndSet(bulk, names, next, now)
+        if (!isWhere(now, stand)) return undefined
+        // Nobody wrote by what this copy says: it lags, or the one that refused is gone with what it alone had.
+      }
+      const error = errorOf(answer)
+      // A migration has put another generation there.
+      if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return undefined
+      if (
+        answer.status !== 409 &&
+        answer.status >= 300 &&
+        !isPassing(answer.status) &&
+        error.type !== BLOCKED
+      )
+        throw toFailure(bulk.connection, answer.status, error, `write ${names.meta}`)
+    }
+    const reason = typeof answer === 'string' ? answer : reasonOf(errorOf(answer))
+    if (bulk.pace.now() - since > bulk.patienceMs) throw new Failure('unavailable', reason)
+    const waitMs = backOff(attempt, bulk.pace.random())
+    bulk.onEvent({ type: 'retry', reason, waitMs })
+    await bulk.pace.sleep(waitMs)
+  }
+}
+
+const isWhere = (now: Stand | undefined, stand: Stand | undefined): boolean =>
+  now?.seqNo === stand?.seqNo && now?.primaryTerm === stand?.primaryTerm
+
+/** undefined: the answer to a write says nothing that can be understood. */
+const standOf = ({ text }: Answer): Stand | undefined => {
+  try {
+    const { _seq_no, _primary_term } = JSON.parse(text)
+    const known = Number.isInteger(_seq_no) && Number.isInteger(_primary_term)
+    return known ? { seqNo: _seq_no, primaryTerm: _primary_term } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The answer, or why there was none. */
+const sendOnce = async (
+  bulk: Bulk,
+  request: Parameters<Bulk['connection']['send']>[0],
+): Promise<Answer | string> => {
+  try {
+    return await bulk.connection.send(request)
+  } catch (error) {
+    if (error instanceof Failure && error.retryable) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,102 @@
+import { Failure } from '#failure/failure.ts'
+import { type Ahead, checkHistory } from '#store/batch.ts'
+import type { Batch, History } from '#store/port.ts'
+import { sendAcknowledged } from '../client/acknowledged.ts'
+import type { Bulk } from '../client/bulk.ts'
+import type { Checkpoint } from '../schema/checkpoint.ts'
+import type { CreateOptions } from '../schema/create-indices.ts'
+import { type Added, addedBy, sumOf } from '../schema/inventory.ts'
+import type { Names } from '../schema/names.ts'
+import { createPartition } from '../schema/open-partition.ts'
+import { partitionsWith } from '../schema/partitions.ts'
+import { historyItems } from './history.ts'
+
+/** History that was stored ahead of a batch. */
+export type Stored = {
+  /** Its last block. */
+  readonly last: Ahead
+  readonly partition: number
+  /** How many documents that is. */
+  readonly added: Added
+  /** Settles when all of it is written; rejects with what became of it. */
+  readonly written: Promise<void>
+}
+
+type Options = {
+  readonly bulk: Bulk
+  readonly names: Names
+  readonly create: CreateOptions
+  readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions'>
+}
+
+/** The batch that is being committed, and when that has come to an end. */
+type Under = { readonly batch: Batch; readonly done: Promise<void> }
+
+/**
+ * History of the batch in the making, written while it is made. It stands above the checkpoint, where nobody reads and
+ * whoever takes over clears up; so it counts only as long as nothing fails.
+ */
+export const historyAhead = ({ bulk, names, create, checkpoint }: Options) => {
+  let under: Under | undefined
+  let stored: Stored | undefined
+  let last: Promise<void> = Promise.resolve()
+
+  const write = async (history: History, after: Promise<void> | undefined): Promise<void> => {
+    const { partition } = history.filling
+    if (after !== undefined) {
+      // Who clears up looks no further than one partition beyond the checkpoint's.
+      await after
+      await createPartition(bulk.connection, names, partition, create)
+    }
+    await sendAcknowledged(bulk, historyItems(names, partition, history))
+  }
+  /** Whether history that begins a batch opens a partition. */
+  const opens = (first: number, filling: History['filling']): boolean => {
+    const { partitions } = checkpoint()
+    const before = under === undefined ? partitions : partitionsWith(partitions, under.batch)
+    return partitionsWith(before, { first, filling }) !== before
+  }
+  return {
+    store: async (history: History): Promise<void> => {
+      bulk.requireHold?.()
+      const first = ((stored?.last ?? under?.batch.end ?? checkpoint().end)?.height ?? -1) + 1
+      checkHistory(history, first)
+      const end = history.blocks.at(-1)
+      if (end === undefined) return
+      const { partition } = history.filling
+      if (stored !== undefined && stored.partition !== partition)
+        throw new Failure('defect', `History of block ${first} goes to another partition than its batch.`)
+      const after =
+        stored === undefined && opens(first, history.filling) ? (under?.done ?? Promise.resolve()) : undefined
+      // What came before and failed is not gone on with.
+      const written = (stored?.written ?? last).then(() => write(history, after))
+      const added = addedBy(history)
+      stored = {
+        last: { height: end.height, hash: end.hash, time: end.time },
+        partition,
+        added: stored === undefined ? added : sumOf(stored.added, added),
+        written,
+      }
+      last = written.catch(() => {})
+      await written
+    },
+    /** Commits a batch with what was stored ahead of it: from here on history goes to the one after it. */
+    commit: async (batch: Batch, work: (stored: Stored | undefined) => Promise<void>): Promise<void> => {
+      const own = stored
+      stored = undefined
+      const done = work(own)
+      const mine = { batch, done: done.catch(() => {}) }
+      under = mine
+      try {
+        await done
+      } finally {
+        if (under === mine) under = undefined
+      }
+    },
+    /** Ends when nothing is being written any more; nothing of it counts. */
+    forget: async (): Promise<void> => {
+      stored = undefined
+      await last
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { Failure } from '#failure/failure.ts'
+import { type Change, type StateIndex, stateIndices } from '#indices/registry.ts'
+import { type BulkItem, createItem, cut, versionedItem } from '../client/bulk-item.ts'
+import type { Connection } from '../client/connection.ts'
+import { getMany } from '../client/get-many.ts'
+import { versionAt } from '../schema/checkpoint.ts'
+import { encode } from '../schema/documents.ts'
+import type { Names } from '../schema/names.ts'
+
+/** A state document of a batch as text: what the journal keeps and what is written. */
+export type Entry = {
+  readonly index: StateIndex
+  readonly id: string
+  readonly source: string
+}
+
+/** Parts of the journal, in bytes of the entries' text; escaping in JSON adds about a fifth. */
+const PART_BYTES = 2_000_000
+
+export const entriesOf = (changes: readonly Change[], stamp: number): readonly Entry[] =>
+  changes.map(({ index, doc }) => ({ index, id: doc.id, source: encode(index, doc, stamp) }))
+
+/** Bodies of the parts: one line for each entry, in order; index, id and text between tabs, which JSON escapes. */
+export const journalParts = function* (
+  entries: readonly Entry[],
+  maxBytes = PART_BYTES,
+): Generator<string, void, void> {
+  for (const run of cut(linesOf(entries), maxBytes)) yield run.map(({ line }) => line).join('')
+}
+
+const linesOf = function* (entries: readonly Entry[]) {
+  for (const { index, id, source } of entries) {
+    const line = `${index.name}\t${JSON.stringify(id)}\t${source}\n`
+    yield { line, bytes: Buffer.byteLength(line) }
+  }
+}
+
+const byName = new Map<string, StateIndex>(stateIndices.map(index => [index.name, index]))
+
+export const readPart = (body: string): readonly Entry[] =>
+  body
+    .split('\n')
+    .slice(0, -1)
+    .map(line => {
+      const [name = '', id = '', source = ''] = line.split('\t')
+      const index = byName.get(name)
+      if (index === undefined) throw new Failure('defect', `The journal names an unknown index '${name}'.`)
+      return { index, id: JSON.parse(id) as string, source }
+    })
+
+export const partId = (batch: string, part: number): string => `${batch}-${part}`
+
+/** Writes of the parts of a batch. */
+export const partItems = function* (
+  names: Names,
+  batch: string,
+  parts: Iterable<string>,
+): Generator<BulkItem, void, void> {
+  let part = 0
+  for (const body of parts) {
+    yield createItem(names.journal, partId(batch, part), JSON.stringify({ batch, part, body }))
+    part++
+  }
+}
+
+/** All entries of a committed batch. */
+export const readJournal = async (
+  connection: Connection,
+  names: Names,
+  batch: string,
+  parts: number,
+): Promise<readonly Entry[]> => {
+  const entries: Entry[] = []
+  // One part at a time: a batch may have many.
+  for (let part = 0; part < parts; part++) {
+    const ref = { index: names.journal, id: partId(batch, part) }
+    const [got] = await getMany(connection, [ref], { realtime: true })
+    if (got === undefined)
+      throw new Failure(
+        'defect',
+        `Part ${part} of ${parts} of journal ${batch} is missing in ${names.journal}.`,
+      )
+    for (const entry of readPart(bodyOf(got.source))) entries.push(entry)
+  }
+  return entries
+}
+
+const bodyOf = ({ body }: { readonly body?: unknown }): string => {
+  if (typeof body !== 'string') throw new Failure('defect', 'A part of the journal has no body.')
+  return body
+}
+
+/** Writes of the entries with a stamp; what is newer already stays. */
+export const applyItems = function* (
+  names: Names,
+  entries: readonly Entry[],
+  stamp: number,
+): Generator<BulkItem, void, void> {
+  const version = versionAt(stamp)
+  for (const { index, id, source } of entries) yield versionedItem(names.into(index), id, version, source)
+}

@@ -1,0 +1,80 @@
+import { Failure } from '#failure/failure.ts'
+import { historyIndices } from '#indices/registry.ts'
+import type { MergeOptions } from '#store/port.ts'
+import { ask } from '../client/ask.ts'
+import type { Bulk } from '../client/bulk.ts'
+import type { Connection } from '../client/connection.ts'
+import { refresh } from '../client/refresh.ts'
+import { isReadOnly } from '../client/set-write-block.ts'
+import { readPublished } from '../schema/checkpoint.ts'
+import type { Names } from '../schema/names.ts'
+
+/** Some 30 GB take a slow disk an hour. Should the connection be cut, the same merge is waited for again. */
+const MERGE_MS = 12 * 3_600_000
+
+/** Merges the partitions before the last published one to a segment each and makes them read-only. */
+export const mergeFinished = async (
+  bulk: Bulk,
+  served: Names,
+  { signal, onProgress }: MergeOptions,
+): Promise<void> => {
+  const published = await readPublished(bulk.connection, served, signal)
+  const names = served.at(published?.generations)
+  const partitions = published?.partitions ?? []
+  const finished = partitions
+    .slice(0, -1)
+    .flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition)))
+  for (const [before, name] of finished.entries()) {
+    const place = { name, at: before + 1, of: finished.length }
+    if (await isMerged(bulk.connection, name, signal)) {
+      onProgress({ ...place, state: 'skipped' })
+      continue
+    }
+    onProgress({ ...place, state: 'merging' })
+    await merge(bulk, name, signal)
+    onProgress({ ...place, state: 'merged' })
+  }
+}
+
+/** Read-only first: what comes after a merge would make new segments. */
+const merge = async (bulk: Bulk, name: string, signal: AbortSignal): Promise<void> => {
+  await ask(bulk.connection, {
+    what: `make ${name} read-only`,
+    method: 'PUT',
+    path: `/${name}/_block/write`,
+    signal,
+  })
+  const { _shards } = await ask<{ readonly _shards: { readonly failed: number } }>(bulk.connection, {
+    what: `merge ${name}`,
+    method: 'POST',
+    path: `/${name}/_forcemerge`,
+    query: { max_num_segments: '1' },
+    timeoutMs: MERGE_MS,
+    signal,
+  })
+  // Searches keep the old segments, and their files, until then.
+  await refresh(bulk, [name])
+  if (_shards.failed > 0 || !(await isMerged(bulk.connection, name, signal)))
+    throw new Failure('unavailable', `${name} is not merged: ${_shards.failed} copies failed.`, {
+      help: 'Mostly a full disk or a node that left, the log of Elasticsearch says which. Run it again.',
+    })
+}
+
+type Copy = { readonly segments: { readonly count: number } }
+type Stats = {
+  readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Copy[]>> }>>
+}
+
+/** Read-only, and every copy of at most one segment. */
+const isMerged = async (connection: Connection, name: string, signal: AbortSignal): Promise<boolean> => {
+  if (!(await isReadOnly(connection, name, signal))) return false
+  const stats = await ask<Stats>(connection, {
+    what: `see the segments of ${name}`,
+    method: 'GET',
+    path: `/${name}/_stats/segments`,
+    query: { level: 'shards' },
+    signal,
+  })
+  const copies = Object.values(stats.indices?.[name]?.shards ?? {}).flat()
+  return copies.length > 0 && copies.every(({ segments }) => segments.count <= 1)
+}

@@ -1,0 +1,132 @@
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { historyIndices } from '#indices/registry.ts'
+import type { Filling, Published } from '#store/port.ts'
+import { ask } from '../client/ask.ts'
+import type { Bulk } from '../client/bulk.ts'
+import { getMany } from '../client/get-many.ts'
+import { type PublishedMeta, stampOf } from '../schema/checkpoint.ts'
+import { damageOf } from '../schema/damage.ts'
+import { decode } from '../schema/documents.ts'
+import type { Existing } from '../schema/existing-indices.ts'
+import { countedNames, type Inventory } from '../schema/inventory.ts'
+import { EDITION, HEIGHT } from '../schema/mappings.ts'
+import type { Names } from '../schema/names.ts'
+import { type Partitions, partitionAt } from '../schema/partitions.ts'
+import { takeStock } from './adopt-indices.ts'
+import { removeHistoryAbove } from './leftovers.ts'
+import { isNewerThan } from './newest-stamp.ts'
+
+/** What a checkpoint says of the end of a store. */
+export type KnownEnd = {
+  readonly end: Published
+  readonly batch: string
+  readonly lift: number | undefined
+  readonly filling: Filling
+  readonly inventory: Inventory
+}
+
+/**
+ * The end as it is published, when the whole store is as that says: by the versions of its state, the number of documents
+ * in each index, and its last block. undefined: it is not, or that can not be known.
+ */
+export const exactlyPublished = async (
+  bulk: Bulk,
+  names: Names,
+  published: PublishedMeta,
+): Promise<KnownEnd | undefined> => {
+  const { connection } = bulk
+  const { end, batch, partitions, lift, inventory } = published
+  if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
+  if (blocksIn(names, partitions, inventory) !== end.height + 1) return undefined
+  if (await isNewerThan(connection, names, stampOf(published))) return undefined
+  if (!(await isLastBlock(bulk, names, published))) return undefined
+  // The batch that came next was on its way.
+  await removeHistoryAbove(bulk, names, { end, partitions })
+  const counted = new Set(countedNames(names, partitions))
+  const indices = Object.fromEntries(Object.entries(inventory.indices).filter(([name]) => counted.has(name)))
+  const damages = await damageOf({
+    connection,
+    names,
+    partitions,
+    inventory: { batch, indices },
+    aliases: false,
+    mayHoldMore: () => false,
+  })
+  if (damages.length > 0 || Object.keys(indices).length < counted.size) return undefined
+  const last = partitions.length - 1
+  const documents = historyIndices.reduce(
+    (sum, index) => sum + (indices[names.partition(index, last)]?.[1] ?? 0),
+    0,
+  )
+  const filling = { partition: last, documents }
+  try {
+    return {
+      end,
+      batch,
+      lift,
+      filling,
+      inventory: await takeStock(connection, names, { partitions, batch }),
+    }
+  } catch (error) {
+    // The journal is gone: a repair makes it anew.
+    if (error instanceof Failure && error.kind === 'damaged') return undefined
+    throw error
+  }
+}
+
+const blocksIn = (names: Names, partitions: Partitions, { indices }: Inventory): number =>
+  partitions.reduce((sum, _, at) => sum + (indices[names.partition(blocks, at)]?.[1] ?? 0), 0)
+
+const isLastBlock = async ({ connection }: Bulk, names: Names, published: PublishedMeta) => {
+  const { end, partitions } = published
+  const index = names.partition(blocks, partitionAt(partitions, end.height))
+  const [got] = await getMany(connection, [{ index, id: blockId(end.height) }], { realtime: true })
+  const block = got && decode(blocks, blockId(end.height), got.source)
+  return block?.hash === end.hash && block.time === end.time
+}
+
+/** First heights of the partitions, by what is published and by the blocks in them. */
+export const partitionsFound = async (
+  { connection }: Bulk,
+  names: Names,
+  existing: readonly Existing[],
+  published: Partitions | undefined,
+): Promise<Partitions> => {
+  const there = new Set(existing.map(({ name }) => name))
+  const partitions: number[] = [0]
+  for (let partition = 1; ; partition++) {
+    const all = historyIndices.map(index => names.partition(index, partition))
+    const isKnown = published !== undefined && partition < published.length
+    if (!isKnown && !all.some(name => there.has(name))) return partitions
+    const first = published?.[partition] ?? (await firstHeight(connection, all))
+    if (first === undefined) return partitions
+    if (first <= (partitions.at(-1) ?? 0))
+      throw new Failure('damaged', `Partition ${partition} of ${names.prefix} begins at block ${first}.`, {
+        help: 'Run iostlens load with another --store, or restore a snapshot.',
+      })
+    partitions.push(first)
+  }
+}
+
+const firstHeight = async (
+  connection: Bulk['connection'],
+  indices: readonly string[],
+): Promise<number | undefined> => {
+  const list = indices.join(',')
+  const { aggregations } = await ask<{
+    readonly aggregations?: { readonly first: { readonly value: number | null } }
+  }>(connection, {
+    what: `search ${list}`,
+    method: 'POST',
+    path: `/${list}/_search`,
+    query: { allow_partial_search_results: 'false', ignore_unavailable: 'true' },
+    body: JSON.stringify({
+      size: 0,
+      track_total_hits: false,
+      aggs: { first: { min: { field: HEIGHT } } },
+    }),
+  })
+  return aggregations?.first.value ?? undefined
+}

@@ -1,0 +1,120 @@
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId, transactionId } from '#indices/position.ts'
+import { transactions } from '#indices/transaction.ts'
+import { identityFrom } from '#store/identity.ts'
+import type { Identity } from '#store/port.ts'
+import type { Restored } from '#store/restored.ts'
+import { ask } from '../client/ask.ts'
+import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { getMany } from '../client/get-many.ts'
+import { insist } from '../client/insist.ts'
+import { type Checkpoint, findCheckpoint, readablePublished } from '../schema/checkpoint.ts'
+import { type CreateOptions, createIndex } from '../schema/create-indices.ts'
+import { decode } from '../schema/documents.ts'
+import { type Existing, existingIndices } from '../schema/existing-indices.ts'
+import { metaShape, SCHEMA } from '../schema/mappings.ts'
+import type { Generations, Names } from '../schema/names.ts'
+import { NOTHING_FILLED } from '../schema/partitions.ts'
+import { firstDocument } from '../schema/require-empty.ts'
+import { onceStarted } from '../schema/wait-for-shards.ts'
+import { compareAndSet } from './compare-and-set.ts'
+import { publication } from './recover.ts'
+import { exactlyPublished, partitionsFound } from './restore-from.ts'
+
+type Parts = { readonly bulk: Bulk; readonly names: Names; readonly create: CreateOptions }
+
+/**
+ * Writes the checkpoint anew where it is lost or can not be read. From what is published, when all that this names is
+ * there and nothing newer; else with what is known of the chain and its partitions, closed to all but a repair, which
+ * derives the state anew. Nobody can hold the store meanwhile: a loader that does finds its own checkpoint gone.
+ */
+export const restoreRecord = async ({ bulk, names: served, create }: Parts): Promise<Restored> => {
+  const { connection } = bulk
+  const existing = await existingIndices(connection, served)
+  if ((await firstDocument(connection, served)) === undefined) return 'whole'
+  await showMeta({ bulk, names: served, create }, existing)
+  const found = await onceStarted(() => findCheckpoint(connection, served), bulk.pace)
+  if (found?.checkpoint !== undefined) return 'whole'
+  const published = await readablePublished(connection, served)
+  const names = served.at(published?.generations ?? generationsIn(served, existing))
+  const partitions = await partitionsFound(bulk, names, existing, published?.partitions)
+  const identity = await identityIn(bulk, names)
+  const exact = published && (await exactlyPublished(bulk, names, published))
+  const next: Omit<Checkpoint, 'write'> = {
+    schema: SCHEMA,
+    ...identity,
+    owner: '',
+    renewed: 0,
+    partitions,
+    generations: names.generations,
+    parts: 0,
+    ...(exact ?? {
+      ...(published === undefined ? {} : { end: published.end }),
+      filling: NOTHING_FILLED,
+      batch: '',
+      mending: true,
+    }),
+  }
+  const held = await compareAndSet(bulk, served, next, found)
+  if (held === undefined)
+    throw new Failure('conflict', `Somebody else wrote the checkpoint in ${served.meta} meanwhile.`, {
+      retryable: true,
+    })
+  if (exact === undefined) return 'open'
+  // What is published names the indices too, and one of them may be another by now.
+  const [item, version] = publication(served, { ...held.checkpoint, end: exact.end })
+  await sendBulk(bulk, [item])
+  await insist(bulk, [item], version)
+  return 'exact'
+}
+
+/** Puts the index of checkpoint and published height behind its alias, or makes one. */
+const showMeta = async ({ bulk, names, create }: Parts, existing: readonly Existing[]): Promise<void> => {
+  const { connection } = bulk
+  const all = existing.filter(({ of }) => of === 'meta')
+  if (all.some(({ aliases }) => aliases.includes(names.meta))) return
+  const last = all.toSorted((a, b) => b.generation - a.generation)[0]
+  if (last === undefined) {
+    const made = { name: `${names.meta}-0`, shape: metaShape, aliases: [names.meta] }
+    return await createIndex(connection, made, create)
+  }
+  await ask(connection, {
+    what: `put ${last.name} behind its alias`,
+    method: 'POST',
+    path: '/_aliases',
+    body: JSON.stringify({ actions: [{ add: { index: last.name, alias: names.meta } }] }),
+  })
+}
+
+/** Which generation of each index is served, by the aliases, or by there being only one. */
+const generationsIn = (names: Names, existing: readonly Existing[]): Generations => {
+  const generations: Record<string, number> = {}
+  for (const of of new Set(existing.map(each => each.of))) {
+    const all = existing.filter(each => each.of === of)
+    const served = all.filter(({ aliases }) => aliases.includes(names.served(of)))
+    const found = new Set((served.length > 0 ? served : all).map(({ generation }) => generation))
+    const [generation = 0] = found
+    if (found.size > 1)
+      throw new Failure('damaged', `Nothing says which generation of ${names.served(of)} is served.`, {
+        help: `Put the one that is to be served behind the alias ${names.served(of)} (POST /_aliases), then run: iostlens repair --node URL.`,
+      })
+    if (generation > 0) generations[of] = generation
+  }
+  return generations
+}
+
+/** Which chain it is, by its first blocks. */
+const identityIn = async ({ connection }: Bulk, names: Names): Promise<Identity> => {
+  const inFirst = [
+    { index: names.partition(blocks, 0), id: blockId(0) },
+    { index: names.partition(blocks, 0), id: blockId(1) },
+    { index: names.partition(transactions, 0), id: transactionId(0, 0) },
+  ]
+  const [first, second, transaction] = await getMany(connection, inFirst, { realtime: true })
+  return identityFrom(`${connection.url}/${names.prefix}`, {
+    first: first && decode(blocks, blockId(0), first.source),
+    second: second && decode(blocks, blockId(1), second.source),
+    transaction: transaction && decode(transactions, transactionId(0, 0), transaction.source),
+  })
+}

@@ -1,0 +1,91 @@
+import type { AnyIndex } from '#indices/registry.ts'
+import type { Rewrite } from '#store/port.ts'
+import { ask } from '../client/ask.ts'
+import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { type BulkItem, deleteItem, deleteSeenItem, indexItem, versionedItem } from '../client/bulk-item.ts'
+import { getMany } from '../client/get-many.ts'
+import { insist } from '../client/insist.ts'
+import { refresh } from '../client/refresh.ts'
+import { isReadOnly } from '../client/set-write-block.ts'
+import { heightOf } from '../read/view.ts'
+import { versionAt } from '../schema/checkpoint.ts'
+import { encode } from '../schema/documents.ts'
+import type { Names } from '../schema/names.ts'
+import { type Partitions, partitionAt } from '../schema/partitions.ts'
+
+/**
+ * Puts documents right one by one. State gets the stamp of the published height: readers of that height take it, and
+ * whatever a loader writes later wins. Places are part of their rows.
+ */
+export const rewriteDocuments = async (
+  bulk: Bulk,
+  names: Names,
+  { partitions, stamp }: { readonly partitions: Partitions; readonly stamp: number },
+  { put, remove }: Rewrite,
+): Promise<void> => {
+  const version = versionAt(stamp)
+  const standsIn = (index: AnyIndex, id: string): string =>
+    index.kind === 'state'
+      ? names.state(index)
+      : names.partition(index, partitionAt(partitions, heightOf(id) ?? 0))
+  const into = (index: AnyIndex, id: string): string =>
+    index.kind === 'state'
+      ? names.into(index)
+      : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
+  const gone = remove.map(({ index, id, stray }) => deleteItem(stray ?? standsIn(index, id), id))
+  const items: readonly BulkItem[] = [
+    ...(await asSeen(bulk, gone)),
+    ...put.map(({ index, doc }) =>
+      index.kind === 'state'
+        ? versionedItem(into(index, doc.id), doc.id, version, encode(index, doc, stamp))
+        : indexItem(into(index, doc.id), doc.id, encode(index, doc)),
+    ),
+  ]
+  const indices = [
+    ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => standsIn(index, doc.id))]),
+  ]
+  const closed = await openForWriting(bulk, indices)
+  try {
+    await sendBulk(bulk, items)
+  } finally {
+    await block(bulk, closed, 'true')
+  }
+  const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
+  const written = items.slice(items.length - put.length)
+  const state = [
+    ...gone.filter((_, at) => isState(at, remove)),
+    ...written.filter((_, at) => isState(at, put)),
+  ]
+  await insist(bulk, state, version)
+  await refresh(bulk, indices)
+}
+
+/**
+ * Deletes of those that are there, each as it stands: by a version of ours Elasticsearch would make an index anew that is
+ * missing.
+ */
+const asSeen = async (bulk: Bulk, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+  const found = await getMany(bulk.connection, gone, { realtime: true })
+  return gone.flatMap(({ index, id }, at) => {
+    const got = found[at]
+    return got === undefined ? [] : [deleteSeenItem(index, id, got.seqNo, got.primaryTerm)]
+  })
+}
+
+/** Merged partitions are read-only: makes those among `indices` writable and says which they were. */
+export const openForWriting = async (bulk: Bulk, indices: readonly string[]): Promise<readonly string[]> => {
+  const closed: string[] = []
+  for (const name of indices) if (await isReadOnly(bulk.connection, name)) closed.push(name)
+  await block(bulk, closed, 'false')
+  return closed
+}
+
+const block = async (bulk: Bulk, indices: readonly string[], write: 'true' | 'false'): Promise<void> => {
+  for (const name of indices)
+    await ask(bulk.connection, {
+      what: `make ${name} ${write === 'true' ? 'read-only' : 'writable'}`,
+      method: 'PUT',
+      path: `/${name}/_settings`,
+      body: JSON.stringify({ index: { blocks: { write } } }),
+    })
+}

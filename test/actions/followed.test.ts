@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import { type Replay, serveReplay } from '#replay/serve.ts'
+import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask } from '#test/support/stores/ask.ts'
+import { fillFromRecording } from '#test/support/stores/loaded.ts'
+
+/** A store that has the first hundred blocks, in front of a node that has them all. */
+const HEIGHT = 100
+const folder = mkdtempSync(join(tmpdir(), 'iostlens-followed-'))
+let store: Store
+let replay: Replay
+let node: Node
+
+beforeAll(async () => {
+  store = openSqlite({ path: join(folder, 'chain.sqlite') })
+  await fillFromRecording(store, { to: HEIGHT })
+  replay = serveReplay({ recording: await recording() })
+  node = createNode({ urls: [replay.url] })
+  await node.watch(() => store.identity())
+}, 60_000)
+
+afterAll(async () => {
+  node.close()
+  await replay.stop()
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const asked = (action: string, params: Readonly<Record<string, string>> = {}) =>
+  ask(action, params, { deps: { store, node } })
+
+describe('a service that follows a node', () => {
+  test('get-transaction-detail: what is not stored yet is the node object', async () => {
+    const block = (await recordedBlocks())[804]?.block
+    const tx = block?.transactions[1]
+    const said = await asked('get-transaction-detail', { tx_hash: tx?.hash ?? '' })
+    expect({ status: said.status, block: said.block_number, hash: said.transaction.hash }).toEqual({
+      status: 'IRREVERSIBLE',
+      block: '804',
+      hash: tx?.hash,
+    })
+    expect(said).toEqual(await ask('get-transaction-detail', { tx_hash: tx?.hash ?? '' }))
+  })
+  test('get-block-detail: a block above the published one is the node object, by number and by hash', async () => {
+    const whole = await ask('get-block-detail', { number: '804' })
+    for (const params of [{ number: '804' }, { hash: whole.block.hash }])
+      expect(await asked('get-block-detail', params)).toEqual(whole)
+    expect(await asked('get-block-tx', { number: '804' })).toEqual(
+      await ask('get-block-tx', { number: '804' }),
+    )
+  })
+  test('lists: what a range asks for beyond the loaded height is not denied while the load is far behind', async () => {
+    const lists = [
+      ['get-account-tx', { account: 'admin' }],
+      ['get-contract-tx', { contract: 'token.iost' }],
+      ['get-subaccount-list', { account: 'admin' }],
+    ] as const
+    for (const [action, params] of lists) {
+      const beyond = (range: Readonly<Record<string, string>>) =>
+        refusal(asked(action, { ...params, ...range }))
+      expect(await beyond({ start_block: '101' })).toEqual({
+        kind: 'loading',
+        en: "The data for 'start_block' 101 is not available yet: loaded up to block 100 of 4851.",
+        zh: "区间端点 'start_block' 101 暂不可用：目前已加载到区块 100，最新的不可逆区块为 4851。",
+      })
+      expect(await beyond({ end_block: '4000' })).toMatchObject({ kind: 'loading' })
+      expect(await beyond({ start_time: '2100-01-01T00:00:00Z' })).toMatchObject({ kind: 'loading' })
+      expect(await asked(action, { ...params, end_block: '100' })).toHaveProperty('total')
+    }
+  })
+  test('get-latest-block, get-overview: the head of the chain beside the published height', async () => {
+    expect((await asked('get-latest-block')).block.number).toBe(4851)
+    const { head_block, lib_block } = await asked('get-overview')
+    expect({ head_block, lib_block }).toEqual({ head_block: '4851', lib_block: HEIGHT })
+  })
+  test('unknown things are told as not loaded yet', async () => {
+    const zh = '目前已加载到区块 100，最新的不可逆区块为 4851。'
+    expect(await refusal(asked('get-account-detail', { account: 'busyhub' }))).toEqual({
+      kind: 'loading',
+      en: "Account 'busyhub' is not available yet: loaded up to block 100 of 4851.",
+      zh: `账户 'busyhub' 暂不可用：${zh}`,
+    })
+    expect((await refusal(asked('get-block-detail', { number: '4852' }))).kind).toBe('loading')
+    const tx_hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+    expect((await refusal(asked('get-transaction-action', { tx_hash }))).kind).toBe('loading')
+  })
+})

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'bun:test'
+import { oracle, rpcAnswers } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask } from '#test/support/stores/ask.ts'
+
+describe('get-account-balance', () => {
+  test('get-account-balance: rounds to what the node says of every account', async () => {
+    const wrong: unknown[] = []
+    let count = 0
+    for (const [call, text] of await rpcAnswers()) {
+      const name = /^GET \/getAccount\/([^/]+)\/true$/.exec(call)?.[1]
+      if (name === undefined) continue
+      count += 1
+      const node = JSON.parse(text)
+      const answer = await ask('get-account-balance', { account: name })
+      const said = {
+        name: answer.name,
+        balance: asDouble(answer.balance),
+        frozen: answer.frozen_balance.list.map((entry: Entry) => ({
+          ...entry,
+          amount: Number(entry.amount),
+        })),
+        votes: new Map(answer.vote_balance.list.map((vote: Vote) => [vote.option, Number(vote.votes)])),
+      }
+      const expected = {
+        name,
+        balance: node.balance,
+        frozen: node.frozen_balances,
+        votes: new Map(node.vote_infos.map((vote: Vote) => [vote.option, vote.votes])),
+      }
+      if (!Bun.deepEquals(said, expected)) wrong.push({ said, expected })
+    }
+    expect({ count, wrong }).toEqual({ count: 279, wrong: [] })
+  })
+  test('get-account-balance: exact where a double is not', async () => {
+    const answer = await ask('get-account-balance', { account: 'admin' })
+    expect(answer).toEqual({
+      name: 'admin',
+      balance: '18577250095.04654322',
+      frozen_balance: { total: '0', list: [] },
+      vote_balance: {
+        total: '2000000000',
+        list: [{ option: 'producer000', votes: '2000000000', cleared_votes: '0' }],
+      },
+    })
+    expect((await oracle()).balances.get('iost')?.get('admin')).toBe('1857725009504654322')
+  })
+  test('get-account-balance: a contract, with and without its prefix', async () => {
+    const id = 'ContractDjQbPXmoCWuLUCex5cJ6b6zjTAp5J66ZCu5yY4vRNp59'
+    const answer = await ask('get-account-balance', { account: id })
+    expect(answer.name).toBe(id)
+    expect(await ask('get-account-balance', { account: id.slice('Contract'.length) })).toEqual(answer)
+    const node = JSON.parse((await rpcAnswers()).get(`GET /getContractVote/${id}/true`) ?? '{}')
+    expect(answer.vote_balance.list.map(({ option, votes }: Vote) => [option, Number(votes)])).toEqual(
+      node.vote_infos
+        .map(({ option, votes }: { option: string; votes: number }) => [option, votes])
+        .toSorted((a: [string, number], b: [string, number]) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)),
+    )
+  })
+  test('get-account-balance: system contracts and the witness of genesis', async () => {
+    expect((await ask('get-account-balance', { account: 'vote.iost' })).balance).toBe('2015320428.98148137')
+    expect(await ask('get-account-balance', { account: '0' })).toEqual({
+      name: '0',
+      balance: '0',
+      frozen_balance: { total: '0', list: [] },
+      vote_balance: { total: '0', list: [] },
+    })
+  })
+  test('get-account-balance: never seen is not found', async () => {
+    expect(await refusal(ask('get-account-balance', { account: 'neverseen.iost' }))).toEqual({
+      kind: 'not_found',
+      en: "Account 'neverseen.iost' does not exist at block 4851.",
+      zh: "账户 'neverseen.iost' 不存在（截至区块 4851）。",
+    })
+  })
+})
+
+/** The node's own way from 10^-8 IOST to a double (`Decimal.Float64`): two roundings where there are many digits. */
+const asDouble = (text: string): number => {
+  const [whole = '', fraction = ''] = text.split('.')
+  return Number(whole + fraction.padEnd(8, '0')) / 1e8
+}
+
+type Entry = { readonly amount: string; readonly time: string }
+type Vote = { readonly option: string; readonly votes: string }

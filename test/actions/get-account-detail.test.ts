@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'bun:test'
+import { parseTree, rpcAnswers, type Tree } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { askText } from '#test/support/stores/ask.ts'
+
+type Fields = ReadonlyMap<string, Tree>
+
+const voteOrder = (a: Tree, b: Tree): number => {
+  const [left, right] = [a as Fields, b as Fields]
+  const votes = Number(right.get('votes')) - Number(left.get('votes'))
+  return votes !== 0 ? votes : String(left.get('option')) < String(right.get('option')) ? -1 : 1
+}
+
+/** The node's answer without what get-account-detail leaves out; its votes stand in random order. */
+const expected = (text: string): Fields => {
+  const account = new Map(parseTree(text) as Fields)
+  for (const name of ['balance', 'balance_string', 'frozen_balances']) account.delete(name)
+  account.set('vote_infos', (account.get('vote_infos') as readonly Tree[]).toSorted(voteOrder))
+  return account
+}
+
+describe('get-account-detail', () => {
+  test('get-account-detail: every account is what its node says', async () => {
+    const wrong: string[] = []
+    let count = 0
+    for (const [call, text] of await rpcAnswers()) {
+      const name = /^GET \/getAccount\/([^/]+)\/true$/.exec(call)?.[1]
+      if (name === undefined) continue
+      count += 1
+      const answer = parseTree(await askText('get-account-detail', { account: name }))
+      if (!Bun.deepEquals(answer, expected(text), true)) wrong.push(name)
+    }
+    expect({ count, wrong }).toEqual({ count: 279, wrong: [] })
+  })
+  test('get-account-detail: names that are no plain object keys', async () => {
+    const text = await askText('get-account-detail', { account: '__proto__' })
+    expect(text.startsWith('{"name":"__proto__",')).toBe(true)
+  })
+  test('get-account-detail: gas is text with numbers=string, RAM is text always', async () => {
+    const text = await askText('get-account-detail', { account: 'busyhub' }, { numbers: 'string' })
+    expect(text).toContain(
+      '"gas_info":{"current_total":"20309028543.1","transferable_gas":"0","pledge_gas":"20309028543.1","increase_speed":"230011.5","limit":"60003000000","pledged_info":[]},"ram_info":{"available":"784029","used":"15971","total":"800000"}',
+    )
+  })
+  test('get-account-detail: an unknown account is not found, in compat no fields', async () => {
+    expect(await refusal(askText('get-account-detail', { account: 'nosuchacc' }))).toEqual({
+      kind: 'not_found',
+      en: "Account 'nosuchacc' does not exist at block 4851.",
+      zh: "账户 'nosuchacc' 不存在（截至区块 4851）。",
+    })
+    expect(await askText('get-account-detail', { account: 'nosuchacc' }, { compat: 'iostabc' })).toBe('{}')
+  })
+})

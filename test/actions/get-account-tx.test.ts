@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import { plainLists, shownPlainRow } from '#test/support/oracle/plain-lists.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+
+/** All pages of an account's list, joined, without the extra field `amount`. */
+const wholeList = async (account: string, size: number, sort: 'asc' | 'desc') => {
+  const rows: unknown[] = []
+  for (let page = 1; ; page += 1) {
+    const params = { account, page: String(page), size: String(size), sort }
+    const { transactions, total } = await ask('get-account-tx', params, { compat: 'iostabc' })
+    for (const { amount: _, ...row } of transactions) rows.push(row)
+    if (rows.length >= total || transactions.length === 0) return { rows, total }
+  }
+}
+
+describe('get-account-tx', () => {
+  test('get-account-tx: every list is what the blocks say, newest first', async () => {
+    const wrong: string[] = []
+    let count = 0
+    for (const [list, plain] of await plainLists()) {
+      if (!list.startsWith('account/')) continue
+      count += 1
+      const { rows, total } = await wholeList(list.slice('account/'.length), 500, 'desc')
+      const expected = plain.map(shownPlainRow).toReversed()
+      if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
+    }
+    expect({ many: count > 300, wrong }).toEqual({ many: true, wrong: [] })
+  }, 60_000)
+  test('get-account-tx: pages of any size join, asc is the exact reverse', async () => {
+    const expected = (await plainLists()).get('account/tokenboss')?.map(shownPlainRow) ?? []
+    for (const size of [7, 20, 500])
+      for (const sort of ['asc', 'desc'] as const) {
+        const { rows } = await wholeList('tokenboss', size, sort)
+        expect(rows).toEqual(sort === 'asc' ? expected : expected.toReversed())
+      }
+  })
+  test('get-account-tx: a row of the recorded chain, with data as an array and without contract', async () => {
+    expect(await askText('get-account-tx', { account: 'busyhub', size: '1' })).toBe(
+      '{"transactions":[{"action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5"}],"page":1,"size":1,"total":18261}',
+    )
+  })
+  test('get-account-tx: in compat data is the text and contract is there', async () => {
+    const [row] = (await ask('get-account-tx', { account: 'busyhub', size: '1' }, { compat: 'iostabc' }))
+      .transactions
+    expect(row.data).toBe('["iost","busyhub","user_001","0.5","the last one"]')
+    expect(row.contract).toBe('token.iost')
+  })
+  test('get-account-tx: large numbers in data keep their digits', async () => {
+    const created = (await plainLists())
+      .get('account/token.iost')
+      ?.find(({ data }) => data.includes(',9223372036854775807,'))
+    const account = created?.publisher ?? ''
+    const texts: string[] = []
+    for (let page = 1; page <= 5; page += 1)
+      texts.push(await askText('get-account-tx', { account, size: '500', sort: 'asc', page: `${page}` }))
+    expect(texts.join('')).toContain(',9223372036854775807,')
+  })
+  test('get-account-tx: contracts by id with and without prefix, system contracts and 0', async () => {
+    const id = 'Contractjnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ'
+    const text = await askText('get-account-tx', { account: id })
+    expect(await askText('get-account-tx', { account: id.slice('Contract'.length) })).toBe(text)
+    expect((await ask('get-account-tx', { account: 'gas.iost' })).total).toBe(
+      (await plainLists()).get('account/gas.iost')?.length,
+    )
+    expect((await ask('get-account-tx', { account: '0' })).transactions).toEqual([])
+  })
+  test('get-account-tx: a page beyond the end is empty, however far', async () => {
+    for (const page of ['99999', '9007199254740993', '9999999999999999999'])
+      expect(await askText('get-account-tx', { account: 'busyhub', page, size: '500' })).toBe(
+        `{"transactions":[],"page":${page},"size":500,"total":18261}`,
+      )
+  })
+  test('get-account-tx: cache busters are ignored, letter case of module and action too', async () => {
+    const text = await askText('get-account-tx', { account: 'busyhub', _: '1', t: '', timestamp: 'x' })
+    expect(text).toBe(await askText('get-account-tx', { account: 'busyhub' }))
+  })
+  test('get-account-tx: never seen is not found, in compat an empty list', async () => {
+    expect(await refusal(ask('get-account-tx', { account: 'nosuchacc' }))).toEqual({
+      kind: 'not_found',
+      en: "Account 'nosuchacc' does not exist at block 4851.",
+      zh: "账户 'nosuchacc' 不存在（截至区块 4851）。",
+    })
+    const params = { account: 'nosuchacc', size: '50', offset: '0' }
+    expect(await askText('get-account-tx', params, { compat: 'iostabc' })).toBe(
+      '{"transactions":[],"page":1,"size":50,"total":0}',
+    )
+  })
+})

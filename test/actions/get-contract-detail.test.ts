@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { oracle } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+
+const ID = 'Contract8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
+
+test('get-contract-detail: a contract of a user, with and without its prefix', async () => {
+  const answer = await ask('get-contract-detail', { contract: ID })
+  expect(answer).toEqual({
+    contract_id: ID,
+    publisher: 'deployer1',
+    created_at: '2026-11-21T07:49:40.000Z',
+    tx_hash: ID.slice('Contract'.length),
+  })
+  expect(await ask('get-contract-detail', { contract: ID.slice('Contract'.length) })).toEqual(answer)
+})
+
+test('get-contract-detail: every contract of the chain; users are deployed by their owners', async () => {
+  const wrong: string[] = []
+  for (const [id, owner] of (await oracle()).contracts) {
+    const { contract_id, publisher, tx_hash } = await ask('get-contract-detail', { contract: id })
+    const user = id.startsWith('Contract')
+    if (contract_id !== id || publisher !== (user ? owner : 'deadaddr')) wrong.push(id)
+    if (user && tx_hash !== id.slice('Contract'.length)) wrong.push(id)
+  }
+  expect(wrong).toEqual([])
+})
+
+test('get-contract-detail: contracts of genesis, system.iost too', async () => {
+  expect(await ask('get-contract-detail', { contract: 'system.iost' })).toEqual({
+    contract_id: 'system.iost',
+    publisher: 'deadaddr',
+    created_at: '2018-11-10T11:04:05.000Z',
+    tx_hash: 'Bw8cLZBdsga9D94iySxbqPFtzcWQrm8tN2hQXGu55qS7',
+  })
+})
+
+test('get-contract-detail: unknown is not found, in compat no fields', async () => {
+  expect(await refusal(ask('get-contract-detail', { contract: 'nosuch.iost' }))).toEqual({
+    kind: 'not_found',
+    en: "Contract 'nosuch.iost' does not exist at block 4851.",
+    zh: "合约 'nosuch.iost' 不存在（截至区块 4851）。",
+  })
+  expect(await askText('get-contract-detail', { contract: 'nosuch.iost' }, { compat: 'iostabc' })).toBe('{}')
+})

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { plainLists, shownPlainRow } from '#test/support/oracle/plain-lists.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+
+const wholeList = async (params: Readonly<Record<string, string>>) => {
+  const rows: unknown[] = []
+  for (let page = 1; ; page += 1) {
+    const answer = await ask(
+      'get-contract-tx',
+      { ...params, page: String(page), size: '500' },
+      { compat: 'iostabc' },
+    )
+    for (const { amount: _, ...row } of answer.transactions) rows.push(row)
+    if (rows.length >= answer.total || answer.transactions.length === 0) return { rows, total: answer.total }
+  }
+}
+
+describe('get-contract-tx', () => {
+  test('get-contract-tx: every list of a contract and of its actions is what the blocks say', async () => {
+    const wrong: string[] = []
+    let count = 0
+    for (const [list, plain] of await plainLists()) {
+      const [kind, contract = '', action_name] = list.split('/')
+      if (kind !== 'contract' && kind !== 'action') continue
+      count += 1
+      const { rows, total } = await wholeList({
+        contract,
+        sort: 'asc',
+        ...(action_name === undefined ? {} : { action_name }),
+      })
+      const expected = plain.map(shownPlainRow)
+      if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
+    }
+    expect({ many: count > 100, wrong }).toEqual({ many: true, wrong: [] })
+  }, 60_000)
+  test('get-contract-tx: rows name their contract, the id may come without its prefix', async () => {
+    const contract = 'Contractjnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ'
+    const { transactions } = await ask('get-contract-tx', { contract: contract.slice('Contract'.length) })
+    expect(transactions.length).toBe(20)
+    expect(transactions.every((row: { contract: string }) => row.contract === contract)).toBe(true)
+  })
+  test('get-contract-tx: texts over four kilobytes come whole from their transactions', async () => {
+    const long = (await recordedBlocks())
+      .flatMap(({ block }) => block.transactions)
+      .flatMap(({ actions }) => actions)
+      .filter(({ contract, data }) => contract === 'system.iost' && data.length > 4096)
+      .map(({ data }) => data)
+    const { rows } = await wholeList({ contract: 'system.iost', sort: 'asc' })
+    const shown = (rows as { data: string }[]).map(({ data }) => data).filter(data => data.length > 4096)
+    expect(long.map(data => data.length)).toEqual([6781, 60_004])
+    expect(shown).toEqual(long)
+  })
+  test('get-contract-tx: an action nobody called has no rows, an unknown contract is not found', async () => {
+    expect(await askText('get-contract-tx', { contract: 'token.iost', action_name: 'neverCalled' })).toBe(
+      '{"transactions":[],"page":1,"size":20,"total":0}',
+    )
+    expect((await refusal(ask('get-contract-tx', { contract: 'nosuch.iost' }))).kind).toBe('not_found')
+    expect(await askText('get-contract-tx', { contract: 'nosuch.iost' }, { compat: 'iostabc' })).toBe(
+      '{"transactions":[],"page":1,"size":20,"total":0}',
+    )
+  })
+})

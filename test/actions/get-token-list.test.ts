@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'bun:test'
+import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+
+describe('get-token-list', () => {
+  test('get-token-list: every owner has what the contract storage says', async () => {
+    const { balances, frozen, tokens } = await oracle()
+    const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
+    const owned = new Map<string, Map<string, { amount: bigint; frozen: bigint }>>()
+    const of = (owner: string, symbol: string) => {
+      const ofOwner = owned.get(owner) ?? new Map<string, { amount: bigint; frozen: bigint }>()
+      owned.set(owner, ofOwner)
+      const held = ofOwner.get(symbol) ?? { amount: 0n, frozen: 0n }
+      ofOwner.set(symbol, held)
+      return held
+    }
+    for (const [symbol, rows] of balances)
+      for (const [owner, amount] of rows) of(owner, symbol).amount += BigInt(amount)
+    for (const [symbol, rows] of frozen)
+      for (const [owner, entries] of rows)
+        for (const entry of entries) {
+          const amount = BigInt(entry.get('amount') ?? '0')
+          if (BigInt(entry.get('ftime') ?? '0') <= now) of(owner, symbol).amount += amount
+          else of(owner, symbol).frozen += amount
+        }
+    const wrong: unknown[] = []
+    for (const [owner, held] of owned) {
+      const expected = [...held]
+        .filter(([, { amount, frozen }]) => amount > 0n || frozen > 0n)
+        .map(([symbol, { amount, frozen }]) => [symbol, amount, frozen] as const)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      const { tokens: rows, page, size, total } = await ask('get-token-list', { account: owner })
+      const said = rows.map((row: Row) => [
+        row.symbol,
+        toUnits(row.balance, row.decimal),
+        toUnits(row.frozen_balance, row.decimal),
+      ])
+      const decimals = rows.every(
+        (row: Row) => String(row.decimal) === tokens.get(row.symbol)?.get('decimal'),
+      )
+      const whole = page === 1 && size === expected.length && total === expected.length
+      if (!decimals || !whole || !Bun.deepEquals(said, expected)) wrong.push({ owner, said, expected })
+    }
+    expect({ owners: owned.size > 280, wrong }).toEqual({ owners: true, wrong: [] })
+  })
+  test('get-token-list: names that are no plain object keys, full names of all kinds', async () => {
+    const text = await askText('get-token-list', { account: '12345' })
+    for (const symbol of ['__proto__', 'constructor', 'null', '1e5'])
+      expect(text).toContain(`"symbol":"${symbol}"`)
+  })
+  test('get-token-list: never seen is not found, in compat an empty list', async () => {
+    expect((await refusal(ask('get-token-list', { account: 'nosuchacc' }))).kind).toBe('not_found')
+    expect(await askText('get-token-list', { account: 'nosuchacc' }, { compat: 'iostabc' })).toBe(
+      '{"tokens":[],"page":1,"size":0,"total":0}',
+    )
+  })
+})
+
+type Row = {
+  readonly symbol: string
+  readonly balance: string
+  readonly frozen_balance: string
+  readonly decimal: number
+}
+
+const toUnits = (text: string, decimals: number): bigint => {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(decimals, '0'))
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { textsOf } from '#actions/find/overflow.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+
+const store = await loadedStore()
+
+/** Rows that say their texts are elsewhere: actions of block 807, a receipt of it, and one of a base transaction. */
+const row = (height: number, tx: number, index: number, receipt?: number): RecordDoc => ({
+  id: `${height}-${tx}-${index}`,
+  height,
+  tx,
+  index,
+  tx_hash: '',
+  time: 0n,
+  contract: '',
+  action_name: '',
+  data: '',
+  return: '',
+  status_code: '',
+  from: '',
+  to: '',
+  ...(receipt === undefined ? {} : { receipt }),
+  overflow: true,
+  places: [],
+})
+
+describe('textsOf', () => {
+  test('textsOf: texts of actions and receipts, of base transactions too', async () => {
+    const blocks = await recordedBlocks()
+    const tx = blocks[807]?.block.transactions[1]
+    const base = blocks[1200]?.block.transactions[0]
+    const texts = await store.read(view =>
+      textsOf(view, [row(807, 1, 0), row(807, 1, 1, 0), row(1200, 0, 0, 0)]),
+    )
+    const [funcName = '', content = ''] = [
+      tx?.receipt.receipts[0]?.funcName,
+      tx?.receipt.receipts[0]?.content,
+    ]
+    expect(texts).toEqual(
+      new Map([
+        [
+          '807-1-0',
+          {
+            contract: tx?.actions[0]?.contract ?? '',
+            action_name: tx?.actions[0]?.actionName ?? '',
+            data: tx?.actions[0]?.data ?? '',
+            return: tx?.receipt.returns[0] ?? '',
+          },
+        ],
+        [
+          '807-1-1',
+          {
+            contract: funcName.split('/')[0] ?? '',
+            action_name: funcName.split('/')[1] ?? '',
+            data: content,
+            return: '',
+          },
+        ],
+        [
+          '1200-0-0',
+          {
+            contract: 'vote_producer.iost',
+            action_name: 'stat',
+            data: base?.receipt.receipts[0]?.content ?? '',
+            return: '',
+          },
+        ],
+      ]),
+    )
+  })
+  test('textsOf: nothing is cut, a page over the budget is refused with a size that fits', async () => {
+    const rows = (await recordedBlocks())
+      .filter(({ block }) => (block.transactions[1]?.actions.length ?? 0) > 0)
+      .slice(0, 40)
+      .map(({ block }) => row(block.height, 1, 0))
+    const all = await store.read(view => textsOf(view, rows))
+    expect(all.size).toBe(40)
+    const bytes = [...all.values()].map(text => Buffer.byteLength(text.data) + Buffer.byteLength(text.return))
+    const total = bytes.reduce((sum, more) => sum + more, 0)
+    expect((await store.read(view => textsOf(view, rows, total))).size).toBe(40)
+    expect(await refusal(store.read(view => textsOf(view, rows, total - 1)))).toEqual({
+      kind: 'bad_request',
+      en: "Parameter 'size': the long texts of this page exceed 0 MB; request at most 20 rows.",
+      zh: "参数 'size'：本页的长文本超过 0 MB；每页请最多请求 20 行。",
+    })
+  })
+  test('textsOf: a row whose transaction is not there is a defect, never an empty text', async () => {
+    expect(await refusal(store.read(view => textsOf(view, [row(807, 99_000, 0)])))).toEqual({
+      kind: 'defect',
+      en: 'The texts of record 807-99000-0 are missing in its transaction.',
+      zh: undefined,
+    })
+  })
+})

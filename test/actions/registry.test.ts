@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { actions, modules } from '#actions/registry.ts'
+import { parametersOf } from '#actions/request/read.ts'
+import { descriptionOf } from '#actions/shape/results.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+import { ROOT } from '../support/root.ts'
+
+test('actions: the twenty of the interface in its order', () => {
+  expect(actions.map(({ module, action }) => `${module} ${action}`)).toEqual([
+    'base get-overview',
+    'base get-wealth-list',
+    'account get-account-detail',
+    'account get-account-balance',
+    'account get-subaccount-list',
+    'account get-account-tx',
+    'account get-token-list',
+    'producer get-producer-detail',
+    'producer get-producer-voter',
+    'block get-block-detail',
+    'block get-latest-block',
+    'block get-block-tx',
+    'contract get-contract-detail',
+    'contract get-contract-abi',
+    'contract get-contract-tx',
+    'token get-token-detail',
+    'token get-token-holder',
+    'transaction get-transaction-detail',
+    'transaction get-transaction-action',
+    'transaction get-transaction-receipt',
+  ])
+  expect(modules).toEqual(['base', 'account', 'producer', 'block', 'contract', 'token', 'transaction'])
+})
+
+test('actions: every action file is listed, and every one has a test', () => {
+  const files = readdirSync(join(ROOT, 'src/actions')).filter(file => /^get-.*(?<!\.test)\.ts$/.test(file))
+  expect(files.toSorted()).toEqual(actions.map(({ action }) => `${action}.ts`).toSorted())
+  const untested = actions.filter(({ action }) => !existsSync(join(import.meta.dir, `${action}.test.ts`)))
+  expect(untested.map(({ action }) => action)).toEqual([])
+})
+
+describe.each(actions.map(action => [action.action, action] as const))('%s', (name, action) => {
+  test('its parameters, fields and texts are told in both languages', () => {
+    const texts = [
+      action.title,
+      action.summary,
+      ...parametersOf(action.params).flatMap(({ word }) => [word.description, word.rule]),
+      ...fieldsOf(action.result).map(field => descriptionOf(field) ?? { en: '', zh: '' }),
+    ]
+    expect(texts.filter(({ en, zh }) => en === '' || !/\p{Script=Han}|^[a-z_ +,.]+。$/u.test(zh))).toEqual([])
+  })
+  test('its example is answered in the shape it promises', async () => {
+    const data: unknown = JSON.parse(await askText(name, action.example))
+    expect([...Value.Errors(action.result, data)].map(({ path, message }) => `${path}: ${message}`)).toEqual(
+      [],
+    )
+  })
+  test('its example is answered alike with numbers as text', async () => {
+    const plain = JSON.parse(await askText(name, action.example))
+    const quoted = await ask(name, action.example)
+    expect(Object.keys(quoted)).toEqual(Object.keys(plain))
+    const lost = [...differing(plain, quoted)].filter(([a, b]) => typeof a !== 'number' || Number(b) !== a)
+    expect(lost).toEqual([])
+  })
+})
+
+/** Every named field of a shape, those of lists and objects inside too. */
+const fieldsOf = (schema: TSchema): readonly TSchema[] => {
+  const { properties = {}, items }: Inside = schema
+  const own = Object.values(properties)
+  return [...own, ...[...own, ...(items === undefined ? [] : [items])].flatMap(fieldsOf)]
+}
+
+type Inside = TSchema & { readonly properties?: Readonly<Record<string, TSchema>>; readonly items?: TSchema }
+
+/** Leaves that are not the same in two trees of the same form. */
+const differing = function* (a: unknown, b: unknown): Iterable<readonly [unknown, unknown]> {
+  if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null)
+    for (const key of Object.keys(a)) yield* differing(Reflect.get(a, key), Reflect.get(b, key))
+  else if (a !== b) yield [a, b]
+}

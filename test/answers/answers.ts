@@ -1,0 +1,71 @@
+import type { Service } from '#test/support/processes/service.ts'
+
+/** A parsed answer: objects as Maps, numbers as the text they were written with: nothing rounded, no name special. */
+export type Data = null | boolean | string | readonly Data[] | ReadonlyMap<string, Data>
+
+export const parseData = (text: string): Data =>
+  JSON.parse(text, (_key, value, context?: { source?: string }) => {
+    if (typeof value === 'number') return context?.source ?? String(value)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    return value instanceof Map ? value : new Map(Object.entries(value))
+  }) as Data
+
+export const field = (data: Data | undefined, ...path: readonly string[]): Data | undefined =>
+  path.reduce<Data | undefined>((at, name) => (at instanceof Map ? at.get(name) : undefined), data)
+
+export const rowsOf = (data: Data | undefined, name: string): readonly ReadonlyMap<string, Data>[] => {
+  const rows = field(data, name)
+  if (!Array.isArray(rows)) throw new Error(`No list ${name} in the answer.`)
+  return rows as ReadonlyMap<string, Data>[]
+}
+
+type Params = Readonly<Record<string, string | number>>
+
+const MODULES: readonly (readonly [RegExp, string])[] = [
+  [/overview|wealth/, 'base'],
+  [/account|token-list/, 'account'],
+  [/producer/, 'producer'],
+  [/block/, 'block'],
+  [/contract/, 'contract'],
+  [/token/, 'token'],
+  [/transaction/, 'transaction'],
+]
+
+/** Path and query of a call, key left out: `account-tx` is `get-account-tx` of its module. */
+export const pathOf = (action: string, params: Params = {}): string => {
+  const module = MODULES.find(([pattern]) => pattern.test(action))?.[1] ?? ''
+  const query = new URLSearchParams({ module, action: `get-${action}` })
+  for (const [name, value] of Object.entries(params)) query.set(name, String(value))
+  return `/api/?${query}`
+}
+
+/** `data` of a call that must go well. */
+export const dataOf = async (service: Service, action: string, params?: Params): Promise<Data> => {
+  const response = await service.ask(pathOf(action, params), { headers: { 'x-api-key': service.key } })
+  const text = await response.text()
+  if (response.status !== 200)
+    throw new Error(`${action} ${JSON.stringify(params)}: ${response.status} ${text}`)
+  return field(parseData(text), 'data') ?? null
+}
+
+/** Every page of a list, in order, until its total is reached; fails when a page is short or the total moves. */
+export const allRows = async (
+  service: Service,
+  action: string,
+  name: string,
+  params: Params,
+  size: number,
+): Promise<readonly ReadonlyMap<string, Data>[]> => {
+  const rows: ReadonlyMap<string, Data>[] = []
+  for (let page = 1; ; page++) {
+    const data = await dataOf(service, action, { ...params, page, size })
+    const total = Number(field(data, 'total'))
+    const got = rowsOf(data, name)
+    if (got.length !== Math.max(0, Math.min(size, total - rows.length)))
+      throw new Error(
+        `${action} ${JSON.stringify(params)} page ${page} of ${size}: ${got.length} rows of ${total}`,
+      )
+    rows.push(...got)
+    if (rows.length >= total) return rows
+  }
+}

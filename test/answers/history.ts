@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test'
+import type { Block } from '#chain/block.ts'
+import { recordedBlocks, recording, rpcAnswers } from '#test/support/nodes/recording.ts'
+import type { Service } from '#test/support/processes/service.ts'
+import { type Data, dataOf, field, parseData, rowsOf } from './answers.ts'
+
+const blockText = async (height: number): Promise<string> => (await recording()).blockText(height) ?? ''
+
+/** The node's block object as get-block-detail shows it: gas summed, no transactions, `{}` for a null info. */
+const expectedBlock = (node: Data, block: Block): readonly (readonly [string, Data])[] => {
+  const gas = block.transactions.reduce((all, tx) => all + tx.receipt.gasUsage, 0n)
+  const gasText = `${gas / 100n}.${String(gas % 100n).padStart(2, '0')}`.replace(/\.?0+$/, '')
+  return [...(field(node, 'block') as ReadonlyMap<string, Data>)]
+    .filter(([name]) => name !== 'transactions' && name !== 'orig_info')
+    .map(([name, value]) => {
+      if (name === 'gas_usage') return [name, gasText === '' ? '0' : gasText]
+      return name === 'info' && value === null ? [name, new Map()] : [name, value]
+    })
+}
+
+/** Every block and transaction of the recording, asked for one by one. `every`: takes each n-th of them. */
+export const historySuite = (service: () => Service, every = 1): void => {
+  test("every block by number and by hash is the node's own object", async () => {
+    for (const { block } of await recordedBlocks()) {
+      if (block.height % every !== 0) continue
+      const node = parseData(await blockText(block.height))
+      const byNumber = await dataOf(service(), 'block-detail', { number: block.height })
+      expect(await dataOf(service(), 'block-detail', { hash: block.hash })).toEqual(byNumber)
+      const ours = field(byNumber, 'block') as ReadonlyMap<string, Data>
+      const sorted = (rows: Iterable<readonly [string, Data]>) =>
+        [...rows].filter(([name]) => name !== 'orig_info').sort(([a], [b]) => (a < b ? -1 : 1))
+      expect(sorted(ours)).toEqual(sorted(expectedBlock(node, block)))
+      expect(field(byNumber, 'status')).toBe('IRREVERSIBLE')
+      expect(field(byNumber, 'witness_account')).toBe(block.height === 0 ? '0' : 'producer000')
+      const hashes = await dataOf(service(), 'block-tx', { number: block.height })
+      expect(field(hashes, 'transactions')).toEqual(block.transactions.map(tx => tx.hash))
+      expect(field(hashes, 'total')).toBe(String(block.transactions.length))
+    }
+  })
+
+  test("every transaction by hash is the node's own object", async () => {
+    let seen = 0
+    for (const { block } of await recordedBlocks()) {
+      const node = rowsOf(field(parseData(await blockText(block.height)), 'block'), 'transactions')
+      for (const [at, tx] of block.transactions.entries()) {
+        if (seen++ % every !== 0) continue
+        const ours = await dataOf(service(), 'transaction-detail', { tx_hash: tx.hash })
+        expect(ours).toEqual(
+          new Map<string, Data>([
+            ['block_number', String(block.height)],
+            ['status', 'IRREVERSIBLE'],
+            ['transaction', node[at] ?? null],
+          ]),
+        )
+      }
+    }
+    expect(seen).toBe(62_589)
+  })
+
+  test("actions and receipts of transactions are the node's own", async () => {
+    for (const { block } of await recordedBlocks()) {
+      const tx = block.transactions.at(-1)
+      if (tx === undefined || block.height % (7 * every) !== 0) continue
+      const actions = await dataOf(service(), 'transaction-action', { tx_hash: tx.hash })
+      expect(rowsOf(actions, 'actions').map(row => Object.fromEntries(row))).toEqual(
+        tx.actions.map(({ contract, actionName, data }) => ({ action_name: actionName, contract, data })),
+      )
+      const receipts = await dataOf(service(), 'transaction-receipt', { tx_hash: tx.hash })
+      expect(rowsOf(receipts, 'receipts').map(row => Object.fromEntries(row))).toEqual(
+        tx.receipt.receipts.map(({ funcName, content }) => ({ content, func_name: funcName })),
+      )
+    }
+  })
+
+  test("recorded getTxByHash answers are ours, and get-latest-block is the recording's end", async () => {
+    let compared = 0
+    for (const [call, text] of await rpcAnswers()) {
+      const hash = /^GET \/getTxByHash\/(\w+)$/.exec(call)?.[1]
+      if (hash === undefined) continue
+      const node = parseData(text)
+      const ours = await dataOf(service(), 'transaction-detail', { tx_hash: hash })
+      expect([field(ours, 'status'), field(ours, 'transaction'), field(ours, 'block_number')]).toEqual([
+        field(node, 'status') ?? null,
+        field(node, 'transaction') ?? null,
+        field(node, 'block_number') ?? null,
+      ])
+      compared++
+    }
+    expect(compared).toBeGreaterThan(300)
+    expect(field(await dataOf(service(), 'latest-block'), 'block', 'number')).toBe('4851')
+  })
+}

@@ -1,0 +1,180 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { toIso } from '#chain/time.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { type PlainChain, type PlainRow, plainChain } from '#test/support/oracle/plain-records.ts'
+import type { Service } from '#test/support/processes/service.ts'
+import { seeded, seedOf } from '#test/support/seeded.ts'
+import { allRows, type Data, dataOf, field, rowsOf } from './answers.ts'
+import { callOf, shown, withoutAmount } from './lists.ts'
+
+/** How many ranges are tried: requests cost a thousand times more on one store than on the other. */
+export type RangeEffort = {
+  /** Ranges of each of the longest lists. */
+  readonly ofBusiest: number
+  /** Each n-th of all lists gets a range of its own. */
+  readonly everyList: number
+}
+
+type Chosen = {
+  readonly params: Readonly<Record<string, string>>
+  readonly within: (row: PlainRow) => boolean
+}
+
+type Asked = {
+  readonly action: string
+  readonly list: string
+  readonly params: Readonly<Record<string, string>>
+  readonly shown: (row: PlainRow) => Data
+}
+
+const SUBACCOUNT_FIELDS = ['name', 'created_by', 'created_at', 'tx_hash'] as const
+
+/** How any list is asked for, those of sub-accounts too. */
+const askedBy = (key: string): Asked => {
+  const call = callOf(key)
+  if (call !== undefined)
+    return { ...call, list: 'transactions', shown: row => shown(row, call.action === 'contract-tx') }
+  return {
+    action: 'subaccount-list',
+    list: 'accounts',
+    params: { account: key.slice('created/'.length) },
+    shown: row => {
+      const values = [row.created ?? '', row.publisher, toIso(row.time), row.hash]
+      return new Map(SUBACCOUNT_FIELDS.map((name, at) => [name, values[at] ?? '']))
+    },
+  }
+}
+
+const MS = 1_000_000n
+/** A time as callers write it: nanoseconds, all nine digits, or as answers show it. */
+const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, last: bigint])[] = [
+  time => [String(time), time, time],
+  time => [`${toIso(time).slice(0, 19)}.${String(time).slice(-9)}Z`, time, time],
+  time => [toIso(time), time - (time % MS), time - (time % MS) + MS - 1n],
+]
+
+/** A range that begins and ends at, right before or right after blocks of the chain, by height, by time or by both. */
+const chooser = (rows: readonly PlainRow[], random: () => number) => {
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+  return (list: readonly PlainRow[]): Chosen => {
+    const [a, b] = [pick(random() < 0.7 ? list : rows), pick(random() < 0.7 ? list : rows)]
+    const [early, late] = a.height <= b.height ? [a, b] : [b, a]
+    const params: Record<string, string> = {}
+    const tests: ((row: PlainRow) => boolean)[] = []
+    const kinds = pick([['block'], ['time'], ['block', 'time']])
+    const ends = pick([['start'], ['end'], ['start', 'end'], ['start', 'end']])
+    if (kinds.includes('block') && ends.includes('start')) {
+      const start = Math.max(early.height + pick([-1, 0, 0, 1]), 0)
+      params['start_block'] = String(start)
+      tests.push(({ height }) => height >= start)
+    }
+    if (kinds.includes('block') && ends.includes('end')) {
+      const end = late.height + pick([0, 0, 1])
+      // A start one block later than its end is refused, and tried elsewhere.
+      const meant = Math.max(end, Number(params['start_block'] ?? 0))
+      params['end_block'] = String(meant)
+      tests.push(({ height }) => height <= meant)
+    }
+    // A time range of its own, so that the two overlap, hold one another or miss one another.
+    const [c, d] = kinds.length === 2 ? [pick(list), pick(list)] : [early, late]
+    const [from, until] = c.time <= d.time ? [c.time, d.time] : [d.time, c.time]
+    if (kinds.includes('time') && ends.includes('start')) {
+      const [text, first] = pick(FORMS)(from)
+      params['start_time'] = text
+      tests.push(({ time }) => time >= first)
+    }
+    if (kinds.includes('time') && ends.includes('end')) {
+      const [text, , last] = pick(FORMS)(until + pick([0n, 0n, 1n, 1_000_000_000n]))
+      params['end_time'] = text
+      tests.push(({ time }) => time <= last)
+    }
+    return { params, within: row => tests.every(passes => passes(row)) }
+  }
+}
+
+/** Ranges of blocks and times against the plain list filtered. */
+export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: RangeEffort): void => {
+  let plain: PlainChain
+  const seed = seedOf(41)
+  const random = seeded(seed)
+  let choose: (list: readonly PlainRow[]) => Chosen
+  beforeAll(async () => {
+    plain = plainChain((await recordedBlocks()).map(({ block }) => block))
+    choose = chooser(plain.rows, random)
+  })
+
+  /** One range of a list: its first, last and one other page, and the one beyond, in one order or the other. */
+  const checkPages = async (key: string, list: readonly PlainRow[]): Promise<number> => {
+    const { params, within } = choose(list)
+    const asked = askedBy(key)
+    const sort = random() < 0.5 ? 'asc' : 'desc'
+    const expected = list.filter(within)
+    const ordered = sort === 'asc' ? expected : expected.toReversed()
+    const size = 1 + Math.floor(random() ** 2 * 60)
+    const last = Math.max(Math.ceil(expected.length / size), 1)
+    for (const page of new Set([1, 1 + Math.floor(random() * last), last, last + 1])) {
+      const query = { ...asked.params, ...params, sort, page, size }
+      const data = await dataOf(service(), asked.action, query)
+      expect([seed, query, field(data, 'total'), rowsOf(data, asked.list).map(withoutAmount)]).toEqual([
+        seed,
+        query,
+        String(expected.length),
+        ordered.slice((page - 1) * size, page * size).map(asked.shown),
+      ])
+    }
+    return expected.length
+  }
+
+  test('ranges of the longest lists are the plain lists filtered, on every page', async () => {
+    let rows = 0
+    for (const key of ['account/busyhub', 'contract/token.iost', 'action/token.iost/transfer'])
+      for (let n = 0; n < ofBusiest; n++) rows += await checkPages(key, plain.lists.get(key) ?? [])
+    expect(rows).toBeGreaterThan(0)
+  })
+
+  test('ranges of all kinds of lists are the plain lists filtered', async () => {
+    const kinds = new Map<string, number>()
+    let number = 0
+    for (const [key, list] of plain.lists) {
+      const [kind = ''] = key.split('/')
+      if (kind !== 'created' && number++ % everyList !== 0) continue
+      kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkPages(key, list)))
+    }
+    expect([...kinds].filter(([, rows]) => rows > 0).map(([kind]) => kind)).toEqual(
+      expect.arrayContaining(['account', 'contract', 'action', 'created']),
+    )
+  })
+
+  test('parts of a list between two blocks join to the whole list', async () => {
+    const key = 'account/busyhub'
+    const list = plain.lists.get(key) ?? []
+    const { action, params, shown: shownRow } = askedBy(key)
+    const joined: Data[] = []
+    for (const [start_block, end_block] of [
+      [0, 999],
+      [1000, 1000],
+      [1001, 3210],
+      [3211, 4851],
+    ] as const) {
+      const range = { ...params, start_block, end_block, sort: 'asc' }
+      joined.push(...(await allRows(service(), action, 'transactions', range, 500)).map(withoutAmount))
+    }
+    expect(joined).toEqual(list.map(shownRow))
+  })
+
+  test('the block and the time a row shows as both ends give the rows of its block', async () => {
+    const list = plain.lists.get('account/busyhub') ?? []
+    const { shown: shownRow, params } = askedBy('account/busyhub')
+    for (const { height, time } of [list[0], list[9_000], list.at(-1)].filter(row => row !== undefined)) {
+      const rows = list.filter(row => row.height === height).map(shownRow)
+      const at = toIso(time)
+      for (const range of [
+        { start_block: height, end_block: height },
+        { start_time: at, end_time: at },
+      ]) {
+        const data = await dataOf(service(), 'account-tx', { ...params, ...range, sort: 'asc', size: 500 })
+        expect(rowsOf(data, 'transactions').map(withoutAmount)).toEqual(rows)
+      }
+    }
+  })
+}

@@ -1,0 +1,282 @@
+import { expect, test } from 'bun:test'
+import { fromUnits, toUnits } from '#chain/amount.ts'
+import { type Oracle, oracle, recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
+import type { Service } from '#test/support/processes/service.ts'
+import { allRows, type Data, dataOf, field, parseData, rowsOf } from './answers.ts'
+
+type Units = ReadonlyMap<string, ReadonlyMap<string, bigint>>
+
+/** symbol → owner → available: stored plus frozen amounts whose time has come. */
+const availableOf = (state: Oracle, now: bigint): Units =>
+  new Map(
+    [...state.balances].map(([symbol, owners]) => {
+      const available = new Map([...owners].map(([owner, amount]) => [owner, BigInt(amount)]))
+      for (const [owner, entries] of state.frozen.get(symbol) ?? [])
+        for (const entry of entries)
+          if (BigInt(entry.get('ftime') ?? 0) <= now)
+            available.set(owner, (available.get(owner) ?? 0n) + BigInt(entry.get('amount') ?? 0))
+      return [symbol, available]
+    }),
+  )
+
+/** Entries not yet due, in the node's order. */
+const lockedOf = (state: Oracle, symbol: string, owner: string, now: bigint): readonly [bigint, string][] =>
+  (state.frozen.get(symbol)?.get(owner) ?? [])
+    .filter(entry => BigInt(entry.get('ftime') ?? 0) > now)
+    .map(entry => [BigInt(entry.get('amount') ?? 0), entry.get('ftime') ?? ''])
+
+const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((all, amount) => all + amount, 0n)
+const decimalsOf = (state: Oracle, symbol: string): number => Number(state.tokens.get(symbol)?.get('decimal'))
+/** An exact balance as the node gives it: smallest units as a double, divided (go-iost `Decimal.Float64`). */
+const doubleOf = (units: bigint, decimal: number): number => Number(units) / 10 ** decimal
+const byAmountThenName = (a: readonly [string, bigint], b: readonly [string, bigint]): number =>
+  a[1] === b[1] ? (a[0] < b[0] ? -1 : 1) : a[1] > b[1] ? -1 : 1
+
+const setup = async () => {
+  const state = await oracle()
+  const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
+  return { state, now, available: availableOf(state, now) }
+}
+
+/** The state of the recorded chain through the API against the node's own storage and answers: difference 0. */
+export const stateSuite = (service: () => Service): void => {
+  test('every token is as the node stores it, created where the chain created it', async () => {
+    const { state, available } = await setup()
+    const created = new Map<string, readonly [string, string]>()
+    for (const { block } of await recordedBlocks())
+      for (const tx of block.transactions)
+        for (const { funcName, content } of tx.receipt.receipts)
+          if (funcName === 'token.iost/create')
+            created.set((JSON.parse(content) as string[])[0] ?? '', [
+              tx.hash,
+              new Date(Number(block.time / 1_000_000n)).toISOString(),
+            ])
+    expect(state.tokens.size).toBe(28)
+    for (const [symbol, stored] of state.tokens) {
+      const decimal = decimalsOf(state, symbol)
+      const [hash, time] = created.get(symbol) ?? ['', '']
+      expect(await dataOf(service(), 'token-detail', { token: symbol })).toEqual(
+        new Map<string, Data>([
+          ['can_transfer', stored.get('canTransfer') === 'true'],
+          ['created_at', time],
+          ['current_supply', fromUnits(BigInt(stored.get('supply') ?? 0), decimal)],
+          ['decimal', String(decimal)],
+          ['full_name', stored.get('fullName') ?? ''],
+          ['holder_count', String([...(available.get(symbol) ?? []).values()].filter(a => a > 0n).length)],
+          ['issuer', stored.get('issuer') ?? ''],
+          ['symbol', symbol],
+          ['total_supply', fromUnits(BigInt(stored.get('totalSupply') ?? 0), decimal)],
+          ['tx_hash', hash],
+        ]),
+      )
+    }
+  })
+
+  test('every holder list, page by page, is the storage in order of balance', async () => {
+    const { state, available } = await setup()
+    let rows = 0
+    for (const symbol of state.tokens.keys()) {
+      const expected = [...(available.get(symbol) ?? [])]
+        .filter(([, amount]) => amount > 0n)
+        .sort(byAmountThenName)
+        .map(([account, amount]) => [account, fromUnits(amount, decimalsOf(state, symbol)), symbol])
+      for (const size of [20, 7, 500]) {
+        const got = await allRows(service(), 'token-holder', 'holders', { token: symbol }, size)
+        expect(got.map(row => [row.get('account'), row.get('balance'), row.get('symbol')])).toEqual(
+          expected as Data[][],
+        )
+      }
+      rows += expected.length
+    }
+    expect(rows).toBeGreaterThan(2_100)
+  })
+
+  test('every owner: balance, frozen amounts, votes and token list are the storage', async () => {
+    const { state, now, available } = await setup()
+    const owners = new Set([...state.accounts.keys(), ...state.contracts.keys()])
+    for (const held of state.balances.values()) for (const owner of held.keys()) owners.add(owner)
+    expect(owners.size).toBeGreaterThan(300)
+    for (const owner of owners) {
+      const locked = lockedOf(state, 'iost', owner, now)
+      const votes = [...(state.voterVotes.get(owner) ?? [])]
+        .map(([option, row]) => [option, toUnits((row as readonly string[])[0] ?? '0', 8)] as const)
+        .sort(byAmountThenName)
+      expect(await dataOf(service(), 'account-balance', { account: owner })).toEqual(
+        new Map<string, Data>([
+          ['name', owner],
+          ['balance', fromUnits(available.get('iost')?.get(owner) ?? 0n, 8)],
+          [
+            'frozen_balance',
+            new Map<string, Data>([
+              ['total', fromUnits(sum(locked.map(([amount]) => amount)), 8)],
+              [
+                'list',
+                locked.map(
+                  ([amount, time]) =>
+                    new Map([
+                      ['amount', fromUnits(amount, 8)],
+                      ['time', time],
+                    ]),
+                ),
+              ],
+            ]),
+          ],
+          [
+            'vote_balance',
+            new Map<string, Data>([
+              ['total', fromUnits(sum(votes.map(([, amount]) => amount)), 8)],
+              [
+                'list',
+                votes.map(
+                  ([option, amount]) =>
+                    new Map([
+                      ['option', option],
+                      ['votes', fromUnits(amount, 8)],
+                      ['cleared_votes', '0'],
+                    ]),
+                ),
+              ],
+            ]),
+          ],
+        ]),
+      )
+      const tokens = [...state.tokens.keys()].sort().flatMap(symbol => {
+        const amount = available.get(symbol)?.get(owner) ?? 0n
+        const frozen = sum(lockedOf(state, symbol, owner, now).map(([locked]) => locked))
+        const decimal = decimalsOf(state, symbol)
+        if (amount === 0n && frozen === 0n) return []
+        return [[symbol, fromUnits(amount, decimal), fromUnits(frozen, decimal), String(decimal)]]
+      })
+      const list = await dataOf(service(), 'token-list', { account: owner })
+      expect(
+        rowsOf(list, 'tokens').map(row =>
+          ['symbol', 'balance', 'frozen_balance', 'decimal'].map(name => row.get(name)),
+        ),
+      ).toEqual(tokens)
+      expect(field(list, 'total')).toBe(String(tokens.length))
+    }
+  })
+
+  test("every account's gas, RAM, permissions, groups and votes are the node's recorded getAccount", async () => {
+    const { state } = await setup()
+    const answers = await rpcAnswers()
+    let compared = 0
+    for (const name of state.accounts.keys()) {
+      const text = answers.get(`GET /getAccount/${name}/true`)
+      if (text === undefined) throw new Error(`No recorded getAccount of ${name}.`)
+      const node = parseData(text)
+      const ours = await dataOf(service(), 'account-detail', { account: name })
+      for (const part of ['name', 'ram_info', 'permissions', 'groups'])
+        expect(field(ours, part)).toEqual(field(node, part))
+      for (const gas of ['current_total', 'pledge_gas', 'transferable_gas', 'increase_speed', 'limit'])
+        expect(
+          Math.abs(Number(field(ours, 'gas_info', gas)) - Number(field(node, 'gas_info', gas))),
+        ).toBeLessThanOrEqual(0.01)
+      expect(numbersIn(field(ours, 'gas_info', 'pledged_info'))).toEqual(
+        numbersIn(field(node, 'gas_info', 'pledged_info')),
+      )
+      const options = (data: Data | undefined) =>
+        [...rowsOf(data, 'vote_infos')]
+          .map(
+            row =>
+              [
+                String(row.get('option')),
+                Number(row.get('votes')),
+                Number(row.get('cleared_votes')),
+              ] as const,
+          )
+          .sort((a, b) => (a[0] < b[0] ? -1 : 1))
+      expect(options(ours)).toEqual(options(node))
+      const exact = field(await dataOf(service(), 'account-balance', { account: name }), 'balance')
+      expect(doubleOf(toUnits(String(exact), 8), 8)).toBe(Number(field(node, 'balance')))
+      compared++
+    }
+    expect(compared).toBe(279)
+  })
+
+  test('every getTokenBalance of the node is our exact balance rounded to a double', async () => {
+    const { state } = await setup()
+    const lists = new Map<string, ReadonlyMap<string, string>>()
+    let compared = 0
+    for (const [call, text] of await rpcAnswers()) {
+      const match = /^GET \/getTokenBalance\/([^/]+)\/([^/]+)\/true$/.exec(call)
+      const [, owner = '', token = ''] = match ?? []
+      if (match === null || !state.tokens.has(token)) continue
+      if (!state.accounts.has(owner) && !state.balances.get(token)?.has(owner)) continue
+      let balances = lists.get(owner)
+      if (balances === undefined) {
+        const rows = rowsOf(await dataOf(service(), 'token-list', { account: owner }), 'tokens')
+        balances = new Map(rows.map(row => [String(row.get('symbol')), String(row.get('balance'))]))
+        lists.set(owner, balances)
+      }
+      const decimal = decimalsOf(state, token)
+      expect([owner, token, doubleOf(toUnits(balances.get(token) ?? '0', decimal), decimal)]).toEqual([
+        owner,
+        token,
+        Number(field(parseData(text), 'balance')),
+      ])
+      compared++
+    }
+    expect(compared).toBeGreaterThan(2_000)
+  })
+
+  test('sub-accounts are who the chain says created them', async () => {
+    const { state } = await setup()
+    const byCreator = new Map<string, string[]>()
+    for (const [name, stored] of state.accounts) {
+      const creator = String(stored.get('creator'))
+      byCreator.set(creator, [...(byCreator.get(creator) ?? []), name])
+    }
+    expect(byCreator.size).toBeGreaterThan(10)
+    for (const name of state.accounts.keys()) {
+      const desc = await allRows(service(), 'subaccount-list', 'accounts', { account: name }, 20)
+      const asc = await allRows(service(), 'subaccount-list', 'accounts', { account: name, sort: 'asc' }, 7)
+      expect(asc.toReversed()).toEqual([...desc])
+      expect(desc.map(row => String(row.get('name'))).sort()).toEqual((byCreator.get(name) ?? []).sort())
+      expect(desc.filter(row => row.get('created_by') !== name)).toEqual([])
+    }
+  })
+
+  test('wealth: exactly accounts and user contracts, by total, then name', async () => {
+    const { state, now, available } = await setup()
+    const expected = [
+      ...state.accounts.keys(),
+      ...[...state.contracts.keys()].filter(id => !id.endsWith('.iost')),
+    ]
+      .map(owner => {
+        const token = available.get('iost')?.get(owner) ?? 0n
+        const frozen = sum(lockedOf(state, 'iost', owner, now).map(([amount]) => amount))
+        const vote = sum(
+          [...(state.voterVotes.get(owner) ?? []).values()].map(row =>
+            toUnits((row as string[])[0] ?? '0', 8),
+          ),
+        )
+        return { owner, total: token + frozen + vote, parts: [token, vote, frozen] }
+      })
+      .filter(({ total }) => total > 0n)
+      .sort((a, b) => byAmountThenName([a.owner, a.total], [b.owner, b.total]))
+      .map(({ owner, total, parts }) =>
+        [owner, total, ...parts].map(v => (typeof v === 'bigint' ? fromUnits(v, 8) : v)),
+      )
+    for (const size of [20, 13, 500]) {
+      const got = await allRows(service(), 'wealth-list', 'wealth', {}, size)
+      expect(
+        got.map(row =>
+          ['account', 'balance', 'token_balance', 'vote_balance', 'frozen_balance'].map(name =>
+            String(row.get(name)),
+          ),
+        ),
+      ).toEqual(expected)
+      expect(got.every(row => row.get('symbol') === 'iost')).toBe(true)
+    }
+  })
+}
+
+const numbersIn = (data: Data | undefined): unknown =>
+  Array.isArray(data)
+    ? data.map(numbersIn)
+    : data instanceof Map
+      ? [...data].map(([key, value]) => [key, numbersIn(value)])
+      : typeof data === 'string' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(data)
+        ? Number(data)
+        : data

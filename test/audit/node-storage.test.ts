@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { findings, findingText } from '#audit/finding.ts'
+import { compareAccounts } from '#audit/node-accounts.ts'
+import { compareBalances } from '#audit/node-balances.ts'
+import { compareVotes } from '#audit/node-votes.ts'
+import type { NodeSides } from '#audit/storage-rows.ts'
+import { accounts } from '#indices/account.ts'
+import { balances } from '#indices/balance.ts'
+import { votes } from '#indices/vote.ts'
+import { createNode } from '#node/create-node.ts'
+import { type Node, STORAGE_PAGE, type StoragePage } from '#node/port.ts'
+import type { Replay } from '#replay/serve.ts'
+import type { Audit } from '#store/port.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+import { replayed } from '#test/support/stores/loading.ts'
+
+let replay: Replay
+let node: Node
+let stored: Audit
+beforeAll(async () => {
+  replay = await replayed()
+  node = createNode({ urls: [replay.url] })
+  stored = await (await loadedStore()).audit()
+}, 60_000)
+afterAll(async () => {
+  await stored.close()
+  node.close()
+  await replay.stop()
+})
+
+/** What the three comparisons find, and how many rows they look at, where `change` stands for what is stored. */
+const compared = async (change: (doc: unknown) => unknown = doc => doc, asked: Node = node) => {
+  const found = findings(Number.POSITIVE_INFINITY)
+  let rows = 0
+  const sides: NodeSides = {
+    node: asked,
+    stored: {
+      ...stored,
+      getMany: async (index, ids) => (await stored.getMany(index, ids)).map(doc => change(doc) as typeof doc),
+    },
+    found: found.add,
+    onLooked: count => {
+      rows += count
+    },
+    signal: new AbortController().signal,
+  }
+  await compareBalances(sides)
+  await compareVotes(sides)
+  await compareAccounts(sides)
+  return { rows, lines: found.shown.map(findingText) }
+}
+
+test('node storage: every balance, vote and account of the recording is as the node has it', async () => {
+  // 2207 balances, 633 votes, 279 accounts.
+  expect(await compared()).toEqual({ rows: 3_119, lines: [] })
+})
+
+test('node storage: a key that the node gives again, in its page or in a later one, counts once', async () => {
+  const known = new Map<string, StoragePage>()
+  /** All rows of a prefix, in order, as the node gives them. */
+  const whole = async (asked: Parameters<Node['storage']>[0]): Promise<StoragePage> => {
+    const { from: _, ...all } = asked
+    const key = JSON.stringify(all)
+    let page = known.get(key) ?? (await node.storage(all))
+    for (let given = page.rows.length; !known.has(key) && given === STORAGE_PAGE; ) {
+      const more = await node.storage({ ...all, from: page.rows.at(-1)?.[0] ?? '' })
+      page = { ...page, rows: [...page.rows, ...more.rows.slice(1)] }
+      given = more.rows.length
+    }
+    known.set(key, page)
+    return page
+  }
+  let repeated = 0
+  const repeating: Node = {
+    ...node,
+    storage: async asked => {
+      const { rows: all, ...at } = await whole(asked)
+      const left = all.filter(([key]) => asked.from === undefined || key >= asked.from)
+      const rows = left.flatMap((each, place) => (place % 40 === 20 ? [each, each] : [each]))
+      // The first row of all comes once more in the middle of each later page.
+      const early = asked.from === undefined ? [] : all.slice(0, 1)
+      const page = [...rows.slice(0, 30), ...early, ...rows.slice(30)].slice(0, STORAGE_PAGE)
+      repeated += page.length - new Set(page.map(([key]) => key)).size + early.length
+      return { ...at, rows: page }
+    },
+  }
+  expect(await compared(undefined, repeating)).toEqual({ rows: 3_119, lines: [] })
+  expect(repeated).toBeGreaterThan(50)
+})
+
+test('node storage: what differs is named with the word of the node', async () => {
+  const one = await (await loadedStore()).read(async view => ({
+    balance: await view.get(balances, 'iost/user_001'),
+    vote: (await view.page(votes, 'voters', { group: 'prod_02', offset: 0, limit: 1 }))[0],
+    account: await view.get(accounts, '__proto__'),
+  }))
+  const lines = [
+    ...(await compared(doc => (idOf(doc) === one.balance?.id ? { ...one.balance, amount: 7n } : doc))).lines,
+    ...(await compared(doc => (idOf(doc) === one.vote?.id ? undefined : doc))).lines,
+    ...(
+      await compared(doc =>
+        doc !== undefined && idOf(doc) === '__proto__' ? { ...one.account, permissions: [] } : doc,
+      )
+    ).lines,
+  ]
+  expect(lines).toEqual([
+    `balances iost/user_001 amount: stored 7 expected ${one.balance?.amount} (node)`,
+    `votes ${one.vote?.id} votes: stored nothing expected ${one.vote?.votes} (node)`,
+    expect.stringMatching(
+      /^accounts __proto__ permissions: stored \[\] expected \[\{"name":"active".* \(node\)$/,
+    ),
+  ])
+}, 30_000)
+
+const idOf = (doc: unknown): string | undefined => (doc as { readonly id?: string } | undefined)?.id

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { audit } from '#audit/audit.ts'
+import { type Repaired, repair } from '#audit/repair.ts'
+import type { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import type { Replay } from '#replay/serve.ts'
+import type { Store, Writer } from '#store/port.ts'
+import { fill, forkedChain } from '../support/nodes/forked.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
+import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
+import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+/** Enough of the recorded chain for transfers at its end. */
+const HEIGHT = 700
+/** How far it is loaded after the repair. */
+const NEXT = 720
+
+let replay: Replay
+let node: Node
+let clean: Dump
+beforeAll(async () => {
+  replay = await replayed(NEXT)
+  node = createNode({ urls: [replay.url] })
+  const { store, path, destroy } = await temporarySqlite()
+  await loadFrom(replay.url, store)
+  clean = dumpSqlite(path)
+  await destroy()
+})
+afterAll(async () => {
+  node.close()
+  await replay.stop()
+})
+
+/** As the command; `held` may stand between it and the store. */
+const repaired = async (
+  store: Store,
+  held: (writer: Writer) => Writer = writer => writer,
+): Promise<Repaired> => {
+  const restored = await store.restore()
+  const identity = await store.identity()
+  if (identity === undefined) throw new Error('Nothing is loaded.')
+  const signal = new AbortController().signal
+  const scratch = await temporarySqlite()
+  const writer = await store.takeOver(identity, { mending: true })
+  try {
+    return await repair({ store, writer: held(writer), node, restored }, signal, by =>
+      audit(
+        { store, scratch: scratch.store, node, writer: by },
+        { sample: 0, signal, onFinding: () => undefined, onLooked: () => undefined },
+      ),
+    )
+  } finally {
+    await writer.release()
+    await scratch.destroy()
+  }
+}
+
+const FAR = HEIGHT + 100_000
+type Way = Repaired['aligned']['way']
+type Case = {
+  readonly name: string
+  readonly orphans?: number
+  /** What the node was when it was loaded; far ahead: nothing is kept to take batches back. */
+  readonly lib?: number
+  readonly damage?: (place: Damageable) => Promise<void>
+  readonly way: Way | Readonly<Record<Damageable['kind'], Way>>
+}
+
+const said = (end: Readonly<Record<string, string | number>>) => async (place: Damageable) => {
+  await place.say('published', end)
+}
+const noted = (end: Readonly<Record<string, string | number>>) => async (place: Damageable) => {
+  await place.say('checkpoint', end)
+}
+
+const lost = (where: 'published' | 'checkpoint') => (place: Damageable) => place.lose(where)
+/** The record of the end is not what a loader writes. */
+const broken = (where: 'published' | 'checkpoint') => (place: Damageable) =>
+  place.say(where, { hash: 7, time: -1 })
+
+const CASES: readonly Case[] = [
+  { name: 'published record lost', damage: lost('published'), way: { sqlite: 'settled', elastic: 'right' } },
+  {
+    name: 'published record broken',
+    damage: broken('published'),
+    way: { sqlite: 'settled', elastic: 'right' },
+  },
+  { name: 'checkpoint lost', damage: lost('checkpoint'), way: 'settled' },
+  { name: 'checkpoint broken', damage: broken('checkpoint'), way: 'settled' },
+  {
+    name: 'checkpoint lost, and the published height',
+    damage: async place => {
+      await place.say('published', { height: HEIGHT - 30 })
+      await place.lose('checkpoint')
+    },
+    way: { sqlite: 'settled', elastic: 'closed' },
+  },
+  {
+    name: 'all that is said of the end lost',
+    damage: async place => {
+      await place.lose('checkpoint')
+      if (place.kind === 'elastic') await place.lose('published')
+    },
+    way: { sqlite: 'settled', elastic: 'closed' },
+  },
+  {
+    name: 'checkpoint lost, and an orphan',
+    orphans: 1,
+    damage: lost('checkpoint'),
+    way: { sqlite: 'back', elastic: 'closed' },
+  },
+  {
+    name: 'checkpoint lost, and nothing is kept',
+    lib: FAR,
+    damage: lost('checkpoint'),
+    way: 'settled',
+  },
+  { name: 'nothing', way: 'right' },
+  { name: 'published hash', damage: said({ hash: 'other' }), way: 'settled' },
+  { name: 'published time', damage: said({ time: '7' }), way: 'settled' },
+  { name: 'published height, too low', damage: said({ height: HEIGHT - 30 }), way: 'settled' },
+  { name: 'published height, too high', damage: said({ height: 10 ** 9 }), way: 'settled' },
+  { name: 'published lib, absurd', damage: said({ lib: 10 ** 15 }), way: 'settled' },
+  { name: 'checkpoint height, too low', damage: noted({ height: HEIGHT - 30 }), way: 'settled' },
+  { name: 'checkpoint height, too high', damage: noted({ height: 10 ** 9 }), way: 'settled' },
+  { name: 'checkpoint hash', damage: noted({ hash: 'other' }), way: 'settled' },
+  { name: 'checkpoint time', damage: noted({ time: '7' }), way: 'settled' },
+  { name: 'one orphan', orphans: 1, way: 'back' },
+  { name: 'three orphans', orphans: 3, way: 'back' },
+  {
+    name: 'an orphan, and the published height',
+    orphans: 1,
+    damage: said({ height: HEIGHT - 5 }),
+    way: 'back',
+  },
+  { name: 'more orphans than are kept', orphans: 40, way: 'closed' },
+  { name: 'an orphan of which nothing is kept', orphans: 1, lib: FAR, way: 'closed' },
+  {
+    name: 'both heights, and nothing is kept',
+    lib: FAR,
+    damage: async place => {
+      await place.say('published', { height: HEIGHT - 30 })
+      await place.say('checkpoint', { height: HEIGHT - 20 })
+    },
+    way: 'closed',
+  },
+]
+
+/** Loads on, and compares all of it with a store that was never damaged. */
+const requireGoesOn = async (place: Damageable, what: string): Promise<void> => {
+  expect([what, await loadFrom(replay.url, place.store)]).toEqual([what, NEXT])
+  const [at, tip] = [await place.store.published(), (await recordedBlocks())[NEXT]?.block]
+  expect([what, at?.hash, at?.time, at?.lib]).toEqual([what, tip?.hash, tip?.time, NEXT])
+  const dump = await place.dump()
+  expect([
+    what,
+    differences(new Map([...dump].filter(([id]) => !id.startsWith('places/'))), cleanOf(place)),
+  ]).toEqual([what, []])
+}
+
+const suite = (open: () => Promise<Damageable>): void => {
+  for (const [orphans, way] of [
+    [3, 'back'],
+    [40, 'closed'],
+  ] as const)
+    test(`repair: ${orphans} orphans, killed at each of its writes: nobody reads what is half done, the last one ends`, async () => {
+      const place = await open()
+      try {
+        await fill(place.store, await forkedChain(HEIGHT, orphans), HEIGHT + 5)
+        for (let call = 0; ; call++) {
+          const held = dying(1 + (call >> 1), call % 2 === 1)
+          const ended = await repaired(place.store, held).catch((error: unknown) => String(error))
+          if (typeof ended !== 'string') break
+          expect([call, ended]).toEqual([call, 'Error: killed'])
+          await requireWholeOrRefused(place)
+        }
+        await requireGoesOn(place, way)
+      } finally {
+        await place.destroy()
+      }
+    })
+
+  for (const { name, orphans = 0, lib = HEIGHT + 5, damage, way } of CASES)
+    test(`repair: ${name}: the store loads on and is as if nothing had been`, async () => {
+      const place = await open()
+      try {
+        await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
+        await damage?.(place)
+        const { aligned } = await repaired(place.store)
+        expect([name, aligned.way]).toEqual([name, typeof way === 'string' ? way : way[place.kind]])
+        await requireGoesOn(place, name)
+      } finally {
+        await place.destroy()
+      }
+    })
+}
+
+/** Another process is answered with what the published block says, or is told to wait for the repair. */
+const requireWholeOrRefused = async (place: Damageable): Promise<void> => {
+  const reader = place.reopen()
+  try {
+    const seen = await reader
+      .read(async view => ({
+        height: view.at.height,
+        last: (await view.get(blocks, blockId(view.at.height)))?.hash,
+        transactions: (await view.get(statistics, STATISTICS))?.transaction_count,
+      }))
+      .catch((error: Failure) => error.message)
+    if (typeof seen === 'string') expect(seen).toContain('is being repaired')
+    else expect(seen.last).toBe((await reader.published())?.hash)
+  } finally {
+    await reader.close()
+  }
+}
+
+/** A writer whose process dies at its `calls`-th write, before that or after it. */
+const dying = (calls: number, isAfter: boolean) => {
+  let seen = 0
+  return (writer: Writer): Writer => {
+    const mortal =
+      <A extends readonly unknown[], R>(work: (...given: A) => Promise<R>) =>
+      async (...given: A): Promise<R> => {
+        seen += 1
+        if (seen > calls || (seen === calls && !isAfter)) throw new Error('killed')
+        const done = await work(...given)
+        if (seen === calls) throw new Error('killed')
+        return done
+      }
+    return {
+      ...writer,
+      get checkpoint() {
+        return writer.checkpoint
+      },
+      get unfinished() {
+        return writer.unfinished
+      },
+      rewrite: mortal(writer.rewrite),
+      takeBack: mortal(writer.takeBack),
+      settle: mortal(writer.settle),
+    }
+  }
+}
+
+/** What is read of a store of either kind. */
+const cleanOf = ({ kind }: Damageable): Dump =>
+  kind === 'sqlite' ? new Map([...clean].filter(([id]) => !id.startsWith('places/'))) : cleanElastic
+
+let cleanElastic: Dump
+
+describe('the end of SQLite', () => suite(damageableSqlite))
+if (elasticsearchUrl() !== undefined)
+  describe('the end of Elasticsearch', () => {
+    beforeAll(async () => {
+      const place = await damageableElastic()
+      await loadFrom(replay.url, place.store)
+      cleanElastic = await place.dump()
+      await place.destroy()
+    })
+    suite(damageableElastic)
+  })

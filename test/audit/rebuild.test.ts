@@ -1,0 +1,129 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type Rebuilt, rebuildBlock } from '#audit/rebuild.ts'
+import { fromBaseTransaction } from '#chain/base-transaction.ts'
+import { encodeBase58 } from '#chain/base58.ts'
+import type { Block, Transaction } from '#chain/block.ts'
+import { hash8, hashBytes } from '#chain/hash.ts'
+import { merkleRoot } from '#chain/merkle.ts'
+import { headHash } from '#chain/raw-head.ts'
+import { receiptHash } from '#chain/receipt-hash.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import { transactionId } from '#indices/position.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+
+// The recording is read first.
+setDefaultTimeout(60_000)
+
+const HEIGHT = 1201
+const NOTHING = new Uint8Array()
+
+/** The transaction with another message: as it was executed, lone surrogates for bytes that are no letter. */
+const saying = (tx: Transaction, message: string): Transaction => ({
+  ...tx,
+  receipt: { ...tx.receipt, message },
+})
+
+/** The recorded block, its receipts with messages by position, and the hashes that belong to them. */
+const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> => {
+  const block = (await recordedBlocks())[HEIGHT]?.block
+  if (block === undefined) throw new Error('The block is not recorded.')
+  const transactions = block.transactions.map((tx, at) => saying(tx, messages.get(at) ?? tx.receipt.message))
+  const bytes = (hash: string) => hashBytes(hash) ?? NOTHING
+  const root = merkleRoot(
+    transactions.map(({ hash, receipt }) => receiptHash(bytes(hash), receipt) ?? NOTHING),
+  )
+  const hash = headHash({
+    version: BigInt(block.version),
+    parentHash: bytes(block.parentHash),
+    txMerkleHash: bytes(block.txMerkleHash),
+    txReceiptMerkleHash: root,
+    info: Buffer.from('{}'),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  })
+  return { ...block, hash, txReceiptMerkleHash: encodeBase58(root), transactions }
+}
+
+/** Rebuilt from what is stored of the block: the node's JSON, with these messages in it. */
+const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Rebuilt => {
+  const [base] = block.transactions
+  const bodies = block.transactions.map(({ body }, at) => {
+    const shown = messages.get(at)
+    return shown === undefined
+      ? body
+      : body.replace(/"message": ?"[^"]*"/, () => `"message":${JSON.stringify(shown)}`)
+  })
+  const doc = {
+    height: block.height,
+    hash: block.hash,
+    parent_hash: block.parentHash,
+    version: block.version,
+    tx_merkle_hash: block.txMerkleHash,
+    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
+    witness: block.witness,
+    time: block.time,
+    tx_count: block.txCount,
+    info: block.info,
+    orig_info: block.origInfo,
+    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
+    ...(base === undefined ? {} : { base: fromBaseTransaction(base) }),
+  }
+  const docs: readonly TransactionDoc[] = block.transactions.slice(1).map(({ hash }, at) => ({
+    id: transactionId(block.height, at + 1),
+    height: block.height,
+    tx: at + 1,
+    hash,
+    hash8: hash8(hash),
+    body: bodies[at + 1] ?? '',
+  }))
+  const expected = { height: block.height, parentHash: block.parentHash }
+  return rebuildBlock(doc as BlockDoc, docs, expected)
+}
+
+const CUT = 'within a \udce6\udc96'
+
+test('rebuildBlock: a receipt that is stored with lost bytes is the one that the root of the receipts proves', async () => {
+  const block = await blockWith(new Map([[1, CUT]]))
+  // Some writers of JSON show each byte, some the whole run of them.
+  for (const shown of ['within a \ufffd\ufffd', 'within a \ufffd']) {
+    const { block: again, proved } = rebuilt(block, new Map([[1, shown]]))
+    expect([again.transactions[1]?.receipt.message, proved]).toEqual([shown, true])
+  }
+})
+
+test('rebuildBlock: lost bytes that nothing stored tells are no damage, and are not proved', async () => {
+  const inside = 'in \udce6\udc96 the middle'
+  const shown = 'in \ufffd\ufffd the middle'
+  const one = await blockWith(new Map([[1, inside]]))
+  expect(rebuilt(one, new Map([[1, shown]])).proved).toBe(false)
+  const two = await blockWith(
+    new Map([
+      [1, CUT],
+      [2, CUT],
+    ]),
+  )
+  const cut = 'within a \ufffd\ufffd'
+  expect(
+    rebuilt(
+      two,
+      new Map([
+        [1, cut],
+        [2, cut],
+      ]),
+    ).proved,
+  ).toBe(false)
+})
+
+test('rebuildBlock: lost bytes excuse nothing but receipts', async () => {
+  const block = await blockWith(new Map([[1, CUT]]))
+  expect(() => rebuilt(block, new Map([[1, 'all is well']]))).toThrow(
+    `Block ${HEIGHT}: merkle root of its receipts is`,
+  )
+  const shown = new Map([[1, '\ufffd']])
+  expect(() => rebuilt({ ...block, witness: 'another' }, shown)).toThrow('its head does not have the hash')
+  expect(() => rebuilt({ ...block, parentHash: block.hash }, shown)).toThrow(
+    'its head does not have the hash',
+  )
+})

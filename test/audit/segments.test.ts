@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Segment, type SegmentsDoc, segments } from '#indices/segment.ts'
+import type { Rewrite } from '#store/port.ts'
+import { serveGenerated } from '../generator/serve.ts'
+import { small } from '../generator/small.ts'
+import { audited, repaired } from '../support/stores/audited.ts'
+import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
+import { type Dump, differences } from '../support/stores/dump.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { loadFrom } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+/** Rankings of several segments each: holders of two tokens, wealth, voters of a producer. */
+const SETTINGS = { ...small('mixed'), holders: 1_200, voters: 600, blocks: 80 }
+const WHOLE = { complete: true, notes: [], found: [], findings: [] }
+
+/** Damage to a leaf or a root: what it was to what it is then. */
+const damages: readonly ((list: readonly Segment[]) => readonly Segment[])[] = [
+  // A count too high.
+  ([first, ...rest]) => [withCount(first, 1), ...rest],
+  // A member counted in the segment before its own.
+  ([first, second, ...rest]) => [withCount(first, 1), withCount(second, -1), ...rest],
+  // One missing.
+  list => list.slice(0, -1),
+  // One too much, that is empty.
+  list => [...list, ['1', 'zzz', 0]],
+  // One cut in two.
+  ([[amount, name, count] = NONE, ...rest]) => [[amount, name, 1], ['1', 'zzz', count - 1], ...rest],
+  // A bound at another amount, or at another name.
+  ([first = NONE, [, name, count] = NONE, ...rest]) => [first, ['7', name, count], ...rest],
+  ([first = NONE, [amount, , count] = NONE, ...rest]) => [first, [amount, 'other', count], ...rest],
+  list => list.toReversed(),
+  () => [],
+]
+const NONE: Segment = ['', '', 0]
+const withCount = ([amount, name, count] = NONE, more: number): Segment => [amount, name, count + more]
+
+const stored = async ({ store }: Damageable): Promise<readonly SegmentsDoc[]> => {
+  const audit = await store.audit()
+  const docs: SegmentsDoc[] = []
+  for await (const page of audit.scan(segments))
+    for (const { doc } of page) if (doc !== undefined) docs.push(doc)
+  await audit.close()
+  return docs.sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** Finds and mends; what was found and the ids of what was written. */
+const mended = async ({ store }: Damageable) => {
+  const identity = await store.identity()
+  if (identity === undefined) throw new Error('Nothing is loaded.')
+  const writer = await store.takeOver(identity)
+  const written: string[] = []
+  const rewrite = async (parts: Rewrite): Promise<void> => {
+    written.push(...parts.put.map(({ index, doc }) => `${index.name} ${doc.id}`))
+    written.push(...parts.remove.map(({ index, id }) => `${index.name} ${id}`))
+    written.push(...parts.unplace.map(String))
+    await writer.rewrite(parts)
+  }
+  try {
+    const { found } = await audited(store, { writer: { ...writer, rewrite } })
+    return { found, written: written.sort() }
+  } finally {
+    await writer.release()
+  }
+}
+
+const suite = (open: () => Promise<Damageable>): void => {
+  let place: Damageable
+  let clean: Dump
+  let docs: readonly SegmentsDoc[]
+  beforeAll(async () => {
+    const node = serveGenerated(SETTINGS)
+    place = await open()
+    await loadFrom(node.url, place.store)
+    await node.stop()
+    clean = await place.dump()
+    docs = await stored(place)
+  })
+  afterAll(() => place.destroy())
+
+  test('audit: rankings with segments are whole', async () => {
+    expect(docs.map(({ id }) => id)).toEqual(
+      ['balances', 'balances', 'votes', 'wealth']
+        .flatMap((index, at) =>
+          [0, 1].map(leaf => `${index}/${leaf}/${['coin', 'iost', 'producer000', ''][at]}`),
+        )
+        .sort(),
+    )
+    expect(await audited(place.store)).toEqual(WHOLE)
+  })
+
+  test('audit: each kind of damage to segments is named and exactly that is written', async () => {
+    // Not the roots, which have one segment here; every leaf gets its turn.
+    const leaves = docs.filter(({ segments: list }) => list.length > 1)
+    expect(leaves.length).toBe(4)
+    // Each kind once, as many at once as there are leaves.
+    for (let from = 0; from < damages.length; from += leaves.length) {
+      const planted = damages.slice(from, from + leaves.length)
+      for (const [at, damage] of planted.entries()) {
+        const { id, segments: list } = leaves[at] as SegmentsDoc
+        await place.change(segments, id, 'segments', JSON.stringify(damage(list)))
+      }
+      const written = leaves.slice(0, planted.length).map(({ id }) => `segments ${id}`)
+      expect(await mended(place)).toEqual({ found: written.map(line => `${line} segments`), written })
+      expect(differences(await place.dump(), clean)).toEqual([])
+    }
+  })
+
+  test('audit: roots, leaves lost and too much, and what can not be read, all at once', async () => {
+    const [coinRoot, iostRoot, coinLeaf, iostLeaf, voteRoot, voteLeaf] = docs as readonly [
+      SegmentsDoc,
+      SegmentsDoc,
+      SegmentsDoc,
+      SegmentsDoc,
+      SegmentsDoc,
+      SegmentsDoc,
+    ]
+    const [[amount, bound, count, leaf] = NONE] = coinRoot.segments
+    const [root = NONE] = iostRoot.segments
+    await place.change(segments, coinRoot.id, 'segments', JSON.stringify([[amount, bound, count + 1, leaf]]))
+    await place.change(segments, iostRoot.id, 'segments', JSON.stringify([[...root.slice(0, 3), 2]]))
+    await place.copy(segments, coinLeaf.id, 'balances/2/coin')
+    await place.copy(segments, coinLeaf.id, 'balances/1/nobody')
+    await place.remove(segments, iostLeaf.id)
+    await place.remove(segments, voteRoot.id)
+    await place.change(segments, voteLeaf.id, 'segments', '[["",')
+    const found = [
+      `segments ${coinRoot.id} segments`,
+      `segments ${iostRoot.id} segments`,
+      'segments balances/2/coin document',
+      'segments balances/1/nobody document',
+      `segments ${iostLeaf.id} document`,
+      `segments ${voteRoot.id} document`,
+      `segments ${voteLeaf.id} document`,
+    ].sort()
+    expect((await audited(place.store)).found).toEqual(found)
+    const written = found.map(line => line.replace(/ \w+$/, '')).sort()
+    expect(await mended(place)).toEqual({ found, written })
+    expect(differences(await place.dump(), clean)).toEqual([])
+    expect(await repaired(place.store)).toEqual(WHOLE)
+  })
+}
+
+describe('audit of segments in SQLite', () => suite(damageableSqlite))
+if (elasticsearchUrl() !== undefined)
+  describe('audit of segments in Elasticsearch', () => suite(damageableElastic))

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { recording } from '#test/support/nodes/recording.ts'
+import { DEPTH, HASH, IN_GENESIS, IN_TRANSACTION, INFO, OF_EXECUTION, PUBLIC_KEY, WORD } from '#chain/bounds.ts'
+import { decodeBlock } from '#chain/decode.ts'
+import { decodeRawHeads } from '#chain/raw-head.ts'
+
+type Json = Record<string, unknown>
+
+/** A block with everything in it, as the node told it; a fresh copy each time. */
+const answerOf = async (height = 2425): Promise<Json> =>
+  JSON.parse((await recording()).blockText(height) ?? '') as Json
+
+/** The object at a path, to be changed in place. */
+const at = (answer: Json, path: readonly (string | number)[]): Record<string | number, unknown> =>
+  path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], answer) as Record<
+    string | number,
+    unknown
+  >
+
+const refused = (text: string): string | undefined => {
+  try {
+    decodeBlock(text)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    expect(error.kind).toBe('bad_block')
+    expect(error.message.length).toBeLessThan(400)
+    return error.message
+  }
+}
+
+const TX = ['block', 'transactions', 1]
+const TEXTS: readonly (readonly [path: readonly (string | number)[], key: string | number, most: number])[] =
+  [
+    [['block'], 'hash', HASH.most],
+    [['block'], 'parent_hash', HASH.most],
+    [['block'], 'tx_merkle_hash', HASH.most],
+    [['block'], 'tx_receipt_merkle_hash', HASH.most],
+    [['block'], 'witness', PUBLIC_KEY.most],
+    [['block'], 'orig_info', INFO.most],
+    [TX, 'hash', HASH.most],
+    [TX, 'publisher', IN_TRANSACTION.most],
+    [TX, 'referred_tx', HASH.most],
+    [[...TX, 'actions', 0], 'contract', IN_TRANSACTION.most],
+    [[...TX, 'actions', 0], 'action_name', IN_TRANSACTION.most],
+    [[...TX, 'actions', 0], 'data', IN_TRANSACTION.most],
+    [[...TX, 'amount_limit', 0], 'token', IN_TRANSACTION.most],
+    [[...TX, 'amount_limit', 0], 'value', IN_TRANSACTION.most],
+    [[...TX, 'signers'], 0, IN_TRANSACTION.most],
+    [[...TX, 'tx_receipt'], 'status_code', WORD.most],
+    [[...TX, 'tx_receipt'], 'message', OF_EXECUTION.most],
+    [[...TX, 'tx_receipt', 'returns'], 0, OF_EXECUTION.most],
+    [[...TX, 'tx_receipt', 'receipts', 0], 'func_name', IN_TRANSACTION.most],
+    [[...TX, 'tx_receipt', 'receipts', 0], 'content', OF_EXECUTION.most],
+  ]
+
+/** A path as messages write it. */
+const shownPath = (path: readonly (string | number)[]): string =>
+  path
+    .map(key => (typeof key === 'number' ? `[${key}]` : `.${key}`))
+    .join('')
+    .slice(1)
+
+describe('bounds of a block a node gives', () => {
+  for (const [path, key, most] of TEXTS)
+    test(`${shownPath([...path, key])}: ${most} letters are taken, one more is refused by its name`, async () => {
+      const answer = await answerOf()
+      at(answer, path)[key] = 'x'.repeat(most)
+      // A receipt names its transaction.
+      if (path.includes('transactions') && key === 'hash')
+        Object.assign(at(answer, [...path, 'tx_receipt']), { tx_hash: 'x'.repeat(most) })
+      expect(refused(JSON.stringify(answer))).toBeUndefined()
+      at(answer, path)[key] = 'x'.repeat(most + 1)
+      expect(refused(JSON.stringify(answer))).toStartWith(
+        `${shownPath([...path, key])}: ${most + 1} letters are more than ${most}: `,
+      )
+    })
+
+  for (const [path, key] of [
+    [['block'], 'version'],
+    [['block'], 'time'],
+    [['block'], 'number'],
+    [['block'], 'tx_count'],
+    [TX, 'time'],
+    [TX, 'expiration'],
+    [TX, 'delay'],
+    [[...TX, 'tx_receipt', 'ram_usage'], 'alice00'],
+  ] as const)
+    test(`${shownPath([...path, key])}: ten million digits are refused without being read as a number`, async () => {
+      const answer = await answerOf()
+      at(answer, path)[key] = '9'.repeat(10_000_000)
+      expect(refused(JSON.stringify(answer))).toBe(
+        `${shownPath([...path, key])}: 10000000 letters are more than 20: 64 bits have at most 20 letters.`,
+      )
+      at(answer, path)[key] = '9223372036854775808'
+      expect(refused(JSON.stringify(answer))).toEndWith('is not within 64 bits.')
+    })
+
+  for (const [path, key, wrong] of [
+    [TX, 'chain_id', 2 ** 32],
+    [TX, 'gas_limit', 1e13],
+    [TX, 'gas_ratio', 1e13],
+    [[...TX, 'tx_receipt'], 'gas_usage', 1e13],
+  ] as const)
+    test(`${shownPath([...path, key])}: ${wrong} is refused`, async () => {
+      const answer = await answerOf()
+      at(answer, path)[key] = wrong
+      expect(refused(JSON.stringify(answer))).toStartWith(`${shownPath([...path, key])}: ${wrong} is not `)
+    })
+
+  for (const path of [
+    ['block', 'transactions'],
+    [...TX, 'actions'],
+    [...TX, 'signers'],
+    [...TX, 'amount_limit'],
+    [...TX, 'tx_receipt', 'returns'],
+    [...TX, 'tx_receipt', 'receipts'],
+  ])
+    test(`${shownPath(path)}: a list of 65,537 is refused before its entries are read`, async () => {
+      const answer = await answerOf()
+      at(answer, path.slice(0, -1))[path.at(-1) ?? ''] = Array(65_537).fill(0)
+      expect(refused(JSON.stringify(answer))).toStartWith(
+        `${shownPath(path)}: 65537 entries are more than 65536: `,
+      )
+    })
+
+  test('block.transactions[1].tx_receipt.ram_usage: 65,537 payers are refused', async () => {
+    const answer = await answerOf()
+    at(answer, [...TX, 'tx_receipt'])['ram_usage'] = Object.fromEntries(
+      Array.from({ length: 65_537 }, (_, payer) => [`payer${payer}`, '1']),
+    )
+    expect(refused(JSON.stringify(answer))).toContain('ram_usage: 65537 payers are more than 65536')
+  })
+
+  test('block.info: as long as a list of transactions may be, and no longer', async () => {
+    const answer = await answerOf()
+    at(answer, ['block'])['info'] = { batch: 'x'.repeat(INFO.most - '{"batch":""}'.length) }
+    expect(refused(JSON.stringify(answer))).toBeUndefined()
+    at(answer, ['block'])['info'] = { batch: 'x'.repeat(INFO.most) }
+    expect(refused(JSON.stringify(answer))).toStartWith('block.info: ')
+  })
+
+  test('genesis alone may bring actions longer than a transaction', async () => {
+    const answer = await answerOf(0)
+    const action = at(answer, ['block', 'transactions', 0, 'actions', 0])
+    action['data'] = 'x'.repeat(IN_TRANSACTION.most + 1)
+    expect(refused(JSON.stringify(answer))).toBeUndefined()
+    action['data'] = 'x'.repeat(IN_GENESIS.most + 1)
+    expect(refused(JSON.stringify(answer))).toContain('.data: ')
+  })
+
+  test('an answer nested 33 deep is refused wherever that is, 32 are taken', async () => {
+    const text = JSON.stringify(await answerOf())
+    const nested = (depth: number) =>
+      text.replace('"info":null', `"info":${'['.repeat(depth)}${']'.repeat(depth)}`)
+    // Two brackets are open already where the info of a block stands.
+    expect(refused(nested(DEPTH.most - 2))).toBeUndefined()
+    for (const depth of [DEPTH.most - 1, 50_000, 5_000_000])
+      expect(refused(nested(depth))).toBe(
+        `getBlockByNumber: ${depth + 2} brackets inside each other are more than 32: no answer of a node is nested deeper.`,
+      )
+    for (const broken of ['[', '{"a":'].map(one => one.repeat(100_000)))
+      expect(refused(broken)).toContain('are more than 32')
+  })
+
+  test('raw heads: texts that are longer than 32 bytes, a key or an info are refused', () => {
+    const head = {
+      version: '1',
+      parentHash: '',
+      txMerkleHash: '',
+      txReceiptMerkleHash: '',
+      info: '',
+      number: '7',
+      witness: '',
+      time: '1',
+    }
+    const textWith = (change: object) => JSON.stringify({ block_list: [{ head: { ...head, ...change } }] })
+    expect(decodeRawHeads(textWith({})).length).toBe(1)
+    for (const [key, most] of [
+      ['parentHash', HASH.most],
+      ['txMerkleHash', HASH.most],
+      ['txReceiptMerkleHash', HASH.most],
+      ['info', INFO.most],
+      ['witness', PUBLIC_KEY.most],
+      ['version', 20],
+      ['time', 20],
+    ] as const)
+      expect(() => decodeRawHeads(textWith({ [key]: '1'.repeat(most + 1) }))).toThrow(
+        `block_list[0].head.${key}: ${most + 1} letters are more than ${most}: `,
+      )
+  })
+})

@@ -1,0 +1,283 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { encodeBase58 } from '#chain/base58.ts'
+import type { Block, Transaction } from '#chain/block.ts'
+import { checkBaseTransaction, checkBlock, lossyReceipts } from '#chain/check.ts'
+import { hashBytes, sha3 } from '#chain/hash.ts'
+import { merkleRoot } from '#chain/merkle.ts'
+import { headHash } from '#chain/raw-head.ts'
+import { receiptHash } from '#chain/receipt-hash.ts'
+
+// Reads the whole recording.
+setDefaultTimeout(120_000)
+
+const blockAt = async (height: number): Promise<Block> => {
+  const loaded = (await recordedBlocks())[height]
+  if (loaded === undefined) throw new Error(`No block ${height}.`)
+  return loaded.block
+}
+
+test('checkBlock, checkBaseTransaction: every recorded block is whole and follows its parent', async () => {
+  let parent: Block | undefined
+  for (const { block } of await recordedBlocks()) {
+    checkBlock(block, parent?.hash, (parent?.height ?? -1) + 1)
+    if (parent !== undefined) checkBaseTransaction(block, parent)
+    parent = block
+  }
+  expect(parent?.height).toBe(4851)
+}, 30_000)
+
+const withTransaction = (block: Block, index: number, change: (tx: Transaction) => Transaction): Block => ({
+  ...block,
+  transactions: block.transactions.map((tx, at) => (at === index ? change(tx) : tx)),
+})
+const OTHER = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
+
+const BROKEN: readonly (readonly [string, (block: Block) => Block, RegExp])[] = [
+  ['another height', block => ({ ...block, height: 1202 }), /^Block 1202: block 1201 was asked\.$/],
+  ['no hash', block => ({ ...block, hash: '' }), /^Block 1201: hash "" is none\.$/],
+  ['no parent hash', block => ({ ...block, parentHash: '' }), /^Block 1201: parent hash "" is none\.$/],
+  [
+    'another parent',
+    block => ({ ...block, parentHash: OTHER }),
+    /^Block 1201: parent hash is HYZK\w+, block 1200 has \w+\.$/,
+  ],
+  [
+    'a transaction missing',
+    block => ({ ...block, transactions: block.transactions.slice(1) }),
+    /^Block 1201: 3 transactions of 4\.$/,
+  ],
+  [
+    'a transaction missing in the count too',
+    block => ({ ...block, transactions: block.transactions.slice(0, 3), txCount: 3 }),
+    /^Block 1201: merkle root of its transactions is \w+, its head says \w+\.$/,
+  ],
+  [
+    'transactions in another order',
+    block => ({ ...block, transactions: block.transactions.toReversed() }),
+    /^Block 1201: merkle root of its transactions is \w+, its head says \w+\.$/,
+  ],
+  [
+    'a transaction without hash',
+    block => withTransaction(block, 1, tx => ({ ...tx, hash: 'x' })),
+    /^Block 1201: transaction hash "x" is none\.$/,
+  ],
+  [
+    'a transaction of another hash',
+    block => withTransaction(block, 1, tx => ({ ...tx, hash: OTHER })),
+    /^Block 1201: merkle root of its transactions is/,
+  ],
+  ...(
+    [
+      ['gas', { gasUsage: 1n }],
+      ['RAM', { ramUsage: [['admin', 1n]] }],
+      ['message', { message: 'x' }],
+      ['status', { statusCode: 'TIMEOUT' }],
+      ['returns', { returns: [] }],
+      ['receipts', { receipts: [{ funcName: 'token.iost/transfer', content: '["iost","a","b","1",""]' }] }],
+    ] as const
+  ).map(
+    ([name, change]) =>
+      [
+        `another ${name} in a receipt`,
+        (block: Block) => withTransaction(block, 1, tx => ({ ...tx, receipt: { ...tx.receipt, ...change } })),
+        /^Block 1201: merkle root of its receipts is \w+, its head says \w+\.$/,
+      ] as const,
+  ),
+  [
+    'a status that is none',
+    block => withTransaction(block, 0, tx => ({ ...tx, receipt: { ...tx.receipt, statusCode: 'FINE' } })),
+    /^Block 1201: transaction \w+ has status "FINE", which is none\.$/,
+  ],
+  [
+    'a first transaction of somebody else',
+    block => withTransaction(block, 0, tx => ({ ...tx, publisher: 'admin' })),
+    /^Block 1201: first transaction is of "admin", not of base\.iost\.$/,
+  ],
+]
+test.each(BROKEN)('checkBlock: %s is noticed', async (_, change, message) => {
+  const parent = await blockAt(1200)
+  const block = await blockAt(1201)
+  checkBlock(block, parent.hash, 1201)
+  expect(() => checkBlock(change(block), parent.hash, 1201)).toThrow(message)
+})
+
+/** A recorded block as if the message of a transaction had ended within a letter, and as the node's JSON shows that. */
+const withLostBytes = async () => {
+  const message = `cut \udce6\udc96`
+  const change = (tx: Transaction): Transaction => ({ ...tx, receipt: { ...tx.receipt, message } })
+  const made = rerooted(withTransaction(await blockAt(1201), 1, change))
+  const shown = withTransaction(made, 1, tx => ({
+    ...tx,
+    receipt: { ...tx.receipt, message: 'cut \ufffd\ufffd' },
+  }))
+  return { made, shown, lost: new Map(made.transactions.slice(1, 2).map(tx => [1, tx.receipt] as const)) }
+}
+
+/** A block with the roots and the hash that its parts have. */
+const rerooted = (block: Block): Block => {
+  const hashes = block.transactions.map(({ hash }) => hashBytes(hash) ?? new Uint8Array())
+  const leaves = block.transactions.map(
+    ({ receipt }, at) => receiptHash(hashes[at] ?? new Uint8Array(), receipt) ?? new Uint8Array(),
+  )
+  const roots = { txMerkleHash: merkleRoot(hashes), txReceiptMerkleHash: merkleRoot(leaves) }
+  const head = {
+    ...roots,
+    version: BigInt(block.version),
+    parentHash: hashBytes(block.parentHash) ?? new Uint8Array(),
+    info: Buffer.from('{}'),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  }
+  return {
+    ...block,
+    txMerkleHash: encodeBase58(roots.txMerkleHash),
+    txReceiptMerkleHash: encodeBase58(roots.txReceiptMerkleHash),
+    hash: headHash(head),
+  }
+}
+
+test('checkBlock: a receipt that lost bytes is proved by those of the raw block, and no other one is', async () => {
+  const { made, shown, lost } = await withLostBytes()
+  expect(() => checkBlock(shown, shown.parentHash)).toThrow('merkle root of its receipts')
+  expect(lossyReceipts(shown)).toEqual([1])
+  checkBlock(shown, shown.parentHash, 1201, { receipts: lost })
+  checkBlock(made, made.parentHash)
+  const forged = withTransaction(shown, 2, tx => ({
+    ...tx,
+    receipt: { ...tx.receipt, gasUsage: tx.receipt.gasUsage + 1n },
+  }))
+  expect(() => checkBlock(forged, shown.parentHash, 1201, { receipts: lost })).toThrow(
+    'merkle root of its receipts',
+  )
+})
+
+test('checkBlock: what the JSON shows of a receipt that lost bytes must be the rest of the raw one', async () => {
+  const { shown, lost } = await withLostBytes()
+  for (const change of [
+    { message: 'cut \ufffdx' },
+    { gasUsage: 1n },
+    { statusCode: 'TIMEOUT' },
+    { ramUsage: [['admin', 1n]] },
+    { returns: ['x'] },
+    { receipts: [{ funcName: 'token.iost/transfer', content: '\ufffd' }] },
+  ] as const) {
+    const other = withTransaction(shown, 1, tx => ({ ...tx, receipt: { ...tx.receipt, ...change } }))
+    expect(() => checkBlock(other, shown.parentHash, 1201, { receipts: lost })).toThrow(
+      /receipt of transaction \w+ is another one in the raw block/,
+    )
+  }
+})
+
+test('checkBlock: U+FFFD in the text of a transaction excuses nothing', async () => {
+  const forged = withTransaction(
+    withTransaction(await blockAt(1201), 1, tx => ({
+      ...tx,
+      body: tx.body.replace('"data":"', '"data":"\ufffd'),
+    })),
+    2,
+    tx => ({ ...tx, receipt: { ...tx.receipt, gasUsage: 1n } }),
+  )
+  expect(() => checkBlock(forged, forged.parentHash)).toThrow('merkle root of its receipts')
+})
+
+const HEADS: readonly (readonly [string, Partial<Block>])[] = [
+  ['time', { time: 1n }],
+  ['witness', { witness: 'admin' }],
+  ['version', { version: '2' }],
+  ['info', { info: '{"mode":1,"thread":0,"batch_index":[]}' }],
+  ['info of no form', { info: '{"mode":"x"}' }],
+  ['orig_info', { origInfo: '{ }' }],
+  ['hash', { hash: OTHER }],
+]
+test.each(HEADS)('checkBlock: another %s is noticed by the hash', async (_, change) => {
+  const block = await blockAt(1201)
+  expect(() => checkBlock({ ...block, ...change }, block.parentHash)).toThrow(
+    /^Block 1201: its head does not have the hash \w+\.$/,
+  )
+})
+
+const BASE: readonly (readonly [string, Partial<Transaction>])[] = [
+  ['time', { time: 1n }],
+  ['expiration', { expiration: 1n }],
+  ['gas ratio', { gasRatio: '2' }],
+  ['gas limit', { gasLimit: '1' }],
+  ['delay', { delay: 1n }],
+  ['chain', { chainId: 1 }],
+  ['actions', { actions: [] }],
+  ['signers', { signers: ['admin@active'] }],
+  ['referred transaction', { referredTx: OTHER }],
+  ['limits', { amountLimit: [{ token: '*', value: 'unlimited' }] }],
+]
+test.each(BASE)(
+  'checkBlock: another %s of the base transaction is noticed by its hash',
+  async (_, change) => {
+    const block = await blockAt(1201)
+    expect(() =>
+      checkBlock(
+        withTransaction(block, 0, tx => ({ ...tx, ...change })),
+        block.parentHash,
+      ),
+    ).toThrow(/^Block 1201: base transaction \w+ has the text of \w+\.$/)
+  },
+)
+
+test('checkBlock: info of older years counts by the forms it had', async () => {
+  const block = await blockAt(1201)
+  const head = {
+    version: 1n,
+    parentHash: hashBytes(block.parentHash) ?? new Uint8Array(),
+    txMerkleHash: hashBytes(block.txMerkleHash) ?? new Uint8Array(),
+    txReceiptMerkleHash: hashBytes(block.txReceiptMerkleHash) ?? new Uint8Array(),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  }
+  for (const [info, shown, origInfo] of [
+    ['{"mode":0,"thread":0,"batch":null}', '{}', ''],
+    ['{"mode":0,"thread":0,"batch":null}', '{"mode":0,"thread":0,"batch_index":[]}', ''],
+    ['{"mode":1,"thread":2,"batch":[3,4]}', '{"mode":1,"thread":2,"batch_index":[3,4]}', ''],
+    ['anything', '{}', 'anything'],
+  ] as const) {
+    const old = { ...block, hash: headHash({ ...head, info: Buffer.from(info) }), info: shown, origInfo }
+    checkBlock(old, block.parentHash)
+    checkBlock(old, block.parentHash, 1201, { info: Buffer.from(info) })
+    expect(() => checkBlock(old, block.parentHash, 1201, { info: Buffer.from('{ }') })).toThrow('its head')
+  }
+})
+
+test('checkBaseTransaction: another witness or other gas of the parent is noticed', async () => {
+  const [parent, block] = [await blockAt(1200), await blockAt(1201)]
+  expect(() => checkBaseTransaction(block, { ...parent, witness: 'x' })).toThrow(
+    /^Block 1201: base transaction says witness \w+ and gas [0-9]+ of its parent, block 1200 has x and [0-9]+\.$/,
+  )
+  const cheap = withTransaction(parent, 1, tx => ({ ...tx, receipt: { ...tx.receipt, gasUsage: 0n } }))
+  expect(() => checkBaseTransaction(block, cheap)).toThrow(/^Block 1201: base transaction says witness/)
+  for (const data of ['', '[]', '[{}]', '{', '[{"parent":"x"}]']) {
+    const silent = withTransaction(block, 0, tx => ({
+      ...tx,
+      actions: tx.actions.map(action => ({ ...action, data })),
+    }))
+    expect(() => checkBaseTransaction(silent, parent)).toThrow(
+      'Block 1201: base transaction does not name the parent.',
+    )
+  }
+})
+
+test('merkleRoot: of every recorded block it is the one in its head', async () => {
+  const wrong = (await recordedBlocks()).filter(
+    ({ block }) =>
+      encodeBase58(merkleRoot(block.transactions.map(({ hash }) => hashBytes(hash) ?? new Uint8Array()))) !==
+      block.txMerkleHash,
+  )
+  expect(wrong).toEqual([])
+})
+
+test('merkleRoot: none, one, and a missing right node', () => {
+  const [a, b, c] = [new Uint8Array([1]), new Uint8Array([2]), new Uint8Array([3])]
+  expect(merkleRoot([])).toEqual(new Uint8Array())
+  expect(merkleRoot([a])).toEqual(sha3(a, a))
+  expect(merkleRoot([a, b])).toEqual(sha3(a, b))
+  expect(merkleRoot([a, b, c])).toEqual(sha3(sha3(a, b), sha3(c, c)))
+})

@@ -1,0 +1,95 @@
+import { expect, test } from 'bun:test'
+import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
+import {
+  isAccountName,
+  isActionName,
+  isContractId,
+  isHash,
+  isPossibleName,
+  isPublicKey,
+  isSystemContract,
+  isTokenSymbol,
+} from '#chain/names.ts'
+
+const HASH = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
+const KEY = '6sNQa7PV2SFzqCBtQUcQYJGGoU7XaB6R4xuCQVXNZe6b'
+const ETH = '0x1a77584e7e8880584b18ce251b507273e9751903'
+
+type Row = readonly [(text: string) => boolean, readonly string[], readonly string[]]
+const ROWS: readonly Row[] = [
+  [
+    isAccountName,
+    ['admin', '__proto__', 'constructor', '12345', '_____', 'zzzzzzzzzzz', ETH],
+    [
+      '',
+      'abcd',
+      'abcdefghijkl',
+      'Admin',
+      'a.b.c',
+      'admin\n',
+      ' admin',
+      ETH.toUpperCase(),
+      `${ETH}0`,
+      '0x1a77584e7e8',
+    ],
+  ],
+  [
+    isTokenSymbol,
+    ['iost', 'a', '__proto__', '1e5', 'ns.token', 'x'.repeat(64)],
+    ['', 'IOST', 'x'.repeat(65), 'a-b', 'a/b', 'ä'],
+  ],
+  [
+    isContractId,
+    ['token.iost', 'vote_producer.iost', `Contract${HASH}`, 'ContractXYZ', `${'a'.repeat(94)}.iost`],
+    [
+      'Contract',
+      '.iost',
+      'token.iosT',
+      'Token.iost',
+      'a.b.iost',
+      'Contract0OIl',
+      `Contract${HASH}\n`,
+      `${'a'.repeat(95)}.iost`,
+      HASH,
+    ],
+  ],
+  [isSystemContract, ['token.iost'], [`Contract${HASH}`, 'iost']],
+  [
+    isActionName,
+    ['transfer', 'toString', '_x', 'A9', 'x'.repeat(32)],
+    ['', 'x'.repeat(33), 'a b', 'a/b', 'ä'],
+  ],
+  [
+    isHash,
+    [HASH, KEY, '1'.repeat(32)],
+    ['', 'xx', `${HASH}1`, HASH.slice(2), `0${HASH.slice(1)}`, 'z'.repeat(44), '1'.repeat(33)],
+  ],
+  [isPublicKey, [KEY, HASH, 'z'.repeat(45)], ['', '0', KEY.slice(0, 31), 'z'.repeat(46), `${KEY} `]],
+  [
+    isPossibleName,
+    ['admin', ETH, `Contract${HASH}`, 'gas.iost', KEY, '0'],
+    ['', '1', 'Admin', 'abc', 'a'.repeat(60), '*'],
+  ],
+]
+
+for (const [predicate, yes, no] of ROWS)
+  test(`${predicate.name}: what it takes and what it does not`, () => {
+    expect(yes.filter(text => !predicate(text))).toEqual([])
+    expect(no.filter(predicate)).toEqual([])
+  })
+
+test('names: everything that exists on the recorded chain is taken', async () => {
+  const { accounts, tokens, contracts, balances, producerKeys } = await oracle()
+  expect([...accounts.keys()].filter(name => name !== 'deadaddr' && !isAccountName(name))).toEqual([])
+  expect([...tokens.keys()].filter(symbol => !isTokenSymbol(symbol))).toEqual([])
+  expect([...contracts.keys()].filter(id => !isContractId(id))).toEqual([])
+  expect([...producerKeys.keys()].filter(key => !isPublicKey(key))).toEqual([])
+  expect(
+    [...balances.values()].flatMap(owners => [...owners.keys()]).filter(owner => !isPossibleName(owner)),
+  ).toEqual([])
+  const hashes = (await recordedBlocks()).flatMap(({ block }) => [
+    block.hash,
+    ...block.transactions.map(({ hash }) => hash),
+  ])
+  expect(hashes.filter(hash => !isHash(hash))).toEqual([])
+})

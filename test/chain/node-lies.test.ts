@@ -1,0 +1,112 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
+import { checkBlock } from '#chain/check.ts'
+import { uncut } from '#chain/cut-letter.ts'
+import { decodeBlock } from '#chain/decode.ts'
+
+// Reads the whole recording.
+setDefaultTimeout(120_000)
+
+// What a node may write so that every hash still fits, and yet it says something else.
+
+const HEIGHT = 1201
+const truth = async (): Promise<string> => (await recording()).blockText(HEIGHT) ?? ''
+/** The text with one place written differently, which must be there. */
+const altered = (text: string, from: string | RegExp, to: string): string => {
+  const other = text.replace(from, to)
+  expect(other).not.toBe(text)
+  return other
+}
+/** The message of what a block is refused with; undefined: it is taken. */
+const refused = (text: string): string | undefined => {
+  try {
+    checkBlock(decodeBlock(text), undefined, HEIGHT)
+    return undefined
+  } catch (error) {
+    expect(error).toBeInstanceOf(Failure)
+    expect((error as Failure).kind).toBe('bad_block')
+    return (error as Failure).message
+  }
+}
+
+describe('a lying node: half letters', () => {
+  test.each(['\\ud800', '\\uDCC3\\udca9', '\\ude00\\ud83d', '\\ud83dx'])('%s is refused', async half => {
+    expect(refused(altered(await truth(), '"message":""', `"message":"${half}"`))).toMatch(
+      /^getBlockByNumber: "\\\\u[dD]\w{3}" is not a whole letter, and nodes write no other\.$/,
+    )
+  })
+  test('whole letters are taken, and what only looks like half of one', async () => {
+    for (const whole of ['\\ud83d\\ude00', '\\\\ud800', '\\\\\\ud83d\\ude00', '\ufffd'])
+      expect(decodeBlock(altered(await truth(), '"message":""', `"message":"${whole}"`)).height).toBe(HEIGHT)
+  })
+})
+
+describe('a lying node: what would be hashed as something else', () => {
+  test('a referred transaction that is no base58 is not hashed as if there were none', async () => {
+    const text = await truth()
+    for (const at of [/"referred_tx":""/, /"referred_tx":""(?!.*"referred_tx":"")/])
+      expect(refused(altered(text, at, '"referred_tx":"0OIl"'))).toMatch(
+        /referred_tx: "0OIl" is not base58\.$/,
+      )
+  })
+  test('a chain id of 32 bits is hashed, not thrown over; none is below 0', async () => {
+    const text = await truth()
+    expect(refused(altered(text, '"chain_id":1020', '"chain_id":4294967295'))).toMatch(/base transaction/)
+    expect(refused(altered(text, '"chain_id":1020', '"chain_id":-276'))).toMatch(
+      /chain_id: -276 is not a number from 0/,
+    )
+  })
+})
+
+describe('a lying node: what JSON allows to be written besides', () => {
+  const LIES: readonly (readonly [string, string | RegExp, string])[] = [
+    ['a name twice', '"publisher":"base.iost"', '"publisher":"admin", "publisher":"base.iost"'],
+    ['a name in escapes', '"publisher":"base.iost"', '"\\u0070ublisher":"base.iost"'],
+    ['a payer twice', /"ram_usage":\{("\w+"):("-?\d+")/, '"ram_usage":{$1:"77", $1:$2'],
+    ['digits beyond a double', /"gas_limit":3000000\b/, '"gas_limit":3000000.00000000000000001'],
+    ['an exponent', /"gas_limit":3000000\b/, '"gas_limit":3e6'],
+    ['an unknown member of a list entry', '"func_name":', '"to":"admin", "func_name":'],
+  ]
+  test.each(LIES)('%s: never kept', async (_, from, to) => {
+    const [height, text] = await recordedWith(from)
+    const honest = decodeBlock(text).transactions.map(({ body }) => body)
+    const block = decodeBlock(altered(text, from, to))
+    checkBlock(block, undefined, height)
+    expect(block.transactions.map(({ body }) => body)).toEqual(honest)
+  })
+})
+
+/** A recorded block in whose text something stands. */
+const recordedWith = async (what: string | RegExp): Promise<readonly [number, string]> => {
+  const chain = await recording()
+  for (const { block } of await recordedBlocks()) {
+    const text = chain.blockText(block.height) ?? ''
+    if (block.height > 0 && text.search(what) >= 0) return [block.height, text]
+  }
+  throw new Error(`No recorded block has ${what}.`)
+}
+
+describe('a lying node: a message that seems cut costs a bounded time', () => {
+  const triedFor = (message: string): number => {
+    let tried = 0
+    const receipt = {
+      gasUsage: 0n,
+      ramUsage: [],
+      statusCode: 'RUNTIME_ERROR',
+      message,
+      returns: [],
+      receipts: [],
+    }
+    uncut(new Uint8Array(32), receipt, () => {
+      tried += 1
+      return false
+    })
+    return tried
+  }
+  test('every beginning of a letter behind a short message, a few behind a long one, none behind the longest', () => {
+    expect(triedFor('short \ufffd')).toBe(51 + 21 * 64 + 5 * 64 * 64)
+    expect(triedFor(`${'x'.repeat(500_000)}\ufffd\ufffd\ufffd`)).toBeLessThan(140)
+    expect(triedFor('not cut')).toBe(0)
+  })
+})

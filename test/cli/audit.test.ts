@@ -1,0 +1,169 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { fill, forkedChain } from '../support/nodes/forked.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { replayed } from '../support/stores/loading.ts'
+
+const HEIGHT = 150
+
+const damage = (folder: CliFolder, sql: string): void => {
+  const database = new Database(join(folder.path, 'data/iostlens.sqlite'))
+  database.run(sql)
+  database.close()
+}
+
+test('verify, repair: name what differs, tell first, put it right, leave nothing behind', async () => {
+  const node = await replayed(HEIGHT)
+  await using folder = await cliFolder()
+  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  const key = (await folder.run(['keys', 'add', 'wallet'])).code
+  const whole = await folder.run(['verify'])
+  expect([key, whole.code, whole.out]).toEqual([
+    0,
+    0,
+    expect.stringMatching(
+      /^proved when loaded: blocks 0 to 150: signed\nsqlite:data\/iostlens\.sqlite at block 150, \S+: whole\n$/,
+    ),
+  ])
+
+  damage(folder, "UPDATE lists SET count = count + 1 WHERE id = 'account/admin'")
+  const found = await folder.run(['verify'])
+  const finding = expect.stringMatching(
+    /^lists account\/admin count: stored \d+ expected \d+\nlists count: 1 in all\n/,
+  )
+  expect([found.code, found.out]).toEqual([3, finding])
+  expect(found.out).toEndWith(': NOT WHOLE, 1 differences. Run: iostlens repair\n')
+
+  const told = await folder.run(['repair', '--dry-run'])
+  expect([told.code, told.out]).toEqual([
+    3,
+    expect.stringContaining('1 differences would be repaired, nothing was'),
+  ])
+  expect((await folder.run(['verify'])).code).toBe(3)
+
+  // A loader of this very process: it holds the store for certain.
+  const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
+  const identity = await store.identity()
+  const writer = identity === undefined ? undefined : await store.takeOver(identity)
+  const refused = await folder.run(['repair'])
+  expect([refused.code, refused.err]).toEqual([75, expect.stringContaining('Another loader is writing')])
+  await writer?.release()
+  await store.close()
+
+  // What one that was killed left behind goes with the next one.
+  await mkdir(join(folder.path, 'data/audit-killed'))
+  const repaired = await folder.run(['repair', '--json'])
+  const { whole: isWhole, totals } = JSON.parse((await folder.run(['verify', '--json'])).out)
+  expect([repaired.code, isWhole, totals]).toEqual([0, true, {}])
+
+  damage(folder, 'DELETE FROM blocks WHERE height = 70; DELETE FROM transactions WHERE height = 0')
+  const lost = await folder.run(['verify', '--json'])
+  expect([lost.code, JSON.parse(lost.out).complete, JSON.parse(lost.out).totals]).toEqual([
+    3,
+    false,
+    { 'blocks document': 2 },
+  ])
+  expect((await folder.run(['verify'])).out).toEndWith('2 differences. Run: iostlens repair --node URL\n')
+  expect((await folder.run(['verify', '--node', node.url])).out).toEndWith(
+    `Run: iostlens repair --node ${node.url}\n`,
+  )
+  expect((await folder.run(['repair'])).code).toBe(3)
+  expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
+  expect((await folder.run(['verify'])).code).toBe(0)
+  expect((await folder.run(['keys', 'list'])).out).toContain('wallet')
+  expect((await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))).toEqual([])
+
+  await node.stop()
+  expect((await folder.run(['verify', '--node', node.url, '--node-timeout', '200ms'])).code).toBe(75)
+}, 600_000)
+
+test('verify: leaves the folder alone in which a migration is at work', async () => {
+  const node = await replayed(20)
+  // Answers nothing: the migration waits for it with its folder open.
+  using hung = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch: () => new Promise(() => {}),
+  })
+  await using folder = await cliFolder()
+  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  await node.stop()
+  damage(folder, `UPDATE meta SET value = json_set(value, '$.derivation', 1) WHERE key = 'identity'`)
+  const folders = async () =>
+    (await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))
+  const migration = await folder.start(['indices', 'migrate', '--node', String(hung.url)])
+  while ((await folders()).length === 0) await Bun.sleep(5)
+  const [theirs] = await folders()
+  expect((await folder.run(['verify'])).code).toBe(3)
+  expect(await folders()).toEqual([theirs ?? ''])
+  migration.kill('SIGKILL')
+  await migration.ended
+}, 60_000)
+
+test('verify: names what the store says of itself and is not so', async () => {
+  const node = await replayed(HEIGHT)
+  await using folder = await cliFolder()
+  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  await node.stop()
+  const set = (key: string, field: string, value: number): void =>
+    damage(folder, `UPDATE meta SET value = json_set(value, '$.${field}', ${value}) WHERE key = '${key}'`)
+  for (const [lib, named] of [
+    [HEIGHT - 1, 1],
+    [1e15, 1],
+    [HEIGHT + 100, 0],
+  ] as const) {
+    set('published', 'lib', lib)
+    const { code, out } = await folder.run(['verify'])
+    expect([lib, code, out.match(/^published 150 lib: stored/gm)?.length ?? 0]).toEqual([
+      lib,
+      named === 0 ? 0 : 3,
+      named,
+    ])
+  }
+  set('identity', 'chainId', 7)
+  const { code, out } = await folder.run(['verify'])
+  expect([code, out]).toEqual([
+    3,
+    expect.stringContaining('identity genesis chain_id: stored 7 expected 1020'),
+  ])
+}, 120_000)
+
+test('load, repair: another end of the chain is refused with the command that helps, which takes it back', async () => {
+  const node = await replayed(HEIGHT)
+  await using folder = await cliFolder()
+  const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
+  await fill(store, await forkedChain(HEIGHT, 2), HEIGHT)
+  await store.close()
+  const load = ['load', '--once', '--node', node.url, '--prove', 'linked']
+  const refused = await folder.run(load)
+  expect([refused.code, refused.err]).toEqual([
+    3,
+    expect.stringContaining(`iostlens repair --node ${node.url}`),
+  ])
+  const begun = performance.now()
+  const repaired = await folder.run(['repair', '--node', node.url, '--prove', 'linked'])
+  process.stderr.write(`two orphans taken back in ${Math.round(performance.now() - begun)} ms\n`)
+  expect([repaired.code, repaired.out]).toEqual([
+    0,
+    expect.stringMatching(
+      / at block 148, \S+: the batches from block 150 on were undone; no document was checked/,
+    ),
+  ])
+  expect((await folder.run(load)).code).toBe(0)
+  expect((await folder.run(['verify', '--node', node.url, '--prove', 'linked'])).code).toBe(0)
+  await node.stop()
+}, 120_000)
+
+test('verify: nothing loaded is to be tried again', async () => {
+  await using folder = await cliFolder()
+  const nothing = await folder.run(['verify'])
+  expect([nothing.code, nothing.out, nothing.err]).toEqual([
+    75,
+    '',
+    expect.stringContaining('nothing is loaded yet'),
+  ])
+})

@@ -1,0 +1,214 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { KEY_PATTERN } from '#keys/key.ts'
+import { cliFolder, DEVNET, PATH } from '../support/processes/cli-process.ts'
+import { ROOT } from '../support/root.ts'
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
+
+test('cli: what it says goes to stdout, what went wrong to stderr, and the code tells', async () => {
+  await using folder = await cliFolder()
+  const [fine, wrong] = await Promise.all([folder.run(['--help']), folder.run(['lod'])])
+  expect([fine.code, fine.err, fine.out.startsWith('iostlens loads')]).toEqual([0, '', true])
+  expect(wrong).toEqual({
+    code: 2,
+    out: '',
+    err: "iostlens: Unknown command 'lod'; the nearest one is 'load'.\n  'iostlens --help' lists the commands.\n",
+  })
+})
+
+test('cli: a reader that goes away is no fault', async () => {
+  await using folder = await cliFolder()
+  const main = join(ROOT, 'src/main.ts')
+  const pipe = `set -o pipefail; "${process.execPath}" "${main}" indices print --store http://127.0.0.1:1/x | head -n 1`
+  const child = Bun.spawn(['bash', '-c', pipe], {
+    cwd: folder.path,
+    env: { PATH },
+  })
+  expect([await new Response(child.stdout).text(), await child.exited]).toEqual(['{\n', 0])
+})
+
+test('keys: made, listed, heeded by a running service, revoked', async () => {
+  await using folder = await cliFolder()
+  const added = await folder.run(['keys', 'add', 'my wallet', '--per-second', '100000', '--expires=1d'])
+  const key = lastLine(added.out)
+  expect([added.code, KEY_PATTERN.test(key), added.err]).toEqual([0, true, ''])
+
+  const listed = await folder.run(['keys', 'list'])
+  expect(listed.out).not.toContain(key)
+  const [head, row] = listed.out.trimEnd().split('\n')
+  const id = row?.split(' ')[0] ?? ''
+  expect(head).toMatch(/^ID +PER SECOND +PER DAY +CREATED +EXPIRES +STATE +NAME$/)
+  expect(row).toMatch(/^[0-9a-f]{10} +100000 +200000 +\S+ +\S+ +valid +my wallet$/)
+  expect(added.out).toContain(id)
+
+  const service = folder.start(['serve', '--listen', '127.0.0.1:0'])
+  const url = await service.firstLine
+  const ask = async () => (await fetch(`${url}/api/?module=base&action=get-overview&apikey=${key}`)).status
+  // Let in, and told that nothing is loaded.
+  expect(await ask()).toBe(503)
+
+  expect(await folder.run(['keys', 'revoke', id])).toEqual({ code: 0, out: `Revoked key ${id}.\n`, err: '' })
+  // A running service reads the list once a second.
+  let status = await ask()
+  while (status === 503) status = await ask()
+  expect(status).toBe(403)
+  service.kill('SIGTERM')
+  expect((await service.ended).code).toBe(0)
+  expect((await folder.run(['keys', 'list'])).out).toContain(' revoked ')
+})
+
+test('keys: an id that is not there and a plan that can not be are bad usage', async () => {
+  await using folder = await cliFolder()
+  expect(await folder.run(['keys', 'add', ' '])).toMatchObject({ code: 2, out: '' })
+  expect(await folder.run(['keys', 'add', 'x', '--per-second', '0'])).toMatchObject({ code: 2, out: '' })
+  expect(await folder.run(['keys', 'revoke', 'nobody'])).toEqual({
+    code: 2,
+    out: '',
+    err: "iostlens: There is no key with the id 'nobody'.\n  'iostlens keys list' prints the ids.\n",
+  })
+})
+
+test('indices: check tells what is missing, create makes it, another mapping stops every command', async () => {
+  await using folder = await cliFolder()
+  const store = join(folder.path, 'data', 'iostlens.sqlite')
+  const missing = await folder.run(['indices', 'check'])
+  expect([missing.code, missing.out.includes('blocks: missing: ')]).toEqual([3, true])
+  expect((await folder.run(['indices', 'create'])).code).toBe(0)
+  expect((await folder.run(['indices', 'create'])).code).toBe(0)
+  expect((await folder.run(['indices', 'check'])).code).toBe(0)
+
+  const database = new Database(store)
+  database.run('ALTER TABLE "tokens" ADD COLUMN "colour" TEXT')
+  database.close()
+  const different = await folder.run(['indices', 'check'])
+  expect(different.code).toBe(3)
+  expect(different.out).toMatch(/^tokens: different: .*colour/m)
+
+  const commands = [
+    ['up', '--node', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
+    ['load', '--node', 'http://127.0.0.1:1', '--once'],
+    ['serve', '--listen', '127.0.0.1:0'],
+    ['keys', 'add', 'x'],
+    ['keys', 'list'],
+    ['keys', 'revoke', 'x'],
+    ['indices', 'create'],
+    ['status'],
+  ]
+  for (const command of commands) {
+    const { code, out, err } = await folder.run(command)
+    expect([command, code, out, err.includes('tokens'), err.includes('iostlens indices check')]).toEqual([
+      command,
+      3,
+      '',
+      true,
+      true,
+    ])
+  }
+})
+
+test('indices: the embedded store has nothing to merge', async () => {
+  await using folder = await cliFolder()
+  const { code, out } = await folder.run(['indices', 'merge'])
+  expect([code, out.endsWith('iostlens.sqlite has no finished partition yet.\n')]).toEqual([0, true])
+})
+
+test('load: in two runs, with status between', async () => {
+  await using folder = await cliFolder()
+  expect(await folder.run(['status'])).toMatchObject({ code: 75, err: '' })
+  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '200'])
+  const url = await node.firstLine
+
+  const first = await folder.run(['load', '--node', url, '--to', '120'])
+  expect([first.code, first.out]).toEqual([0, 'Loaded up to block 120.\n'])
+  const between = await folder.run(['status', '--node', url])
+  expect(between.code).toBe(0)
+  expect(between.out).toMatch(/^height +120, /m)
+  expect(between.out).toMatch(/^behind +80 blocks; the node's last irreversible block is 200$/m)
+
+  const second = await folder.run(['load', '--once', '--log-format', 'json'], { IOSTLENS_NODE: url })
+  expect([second.code, second.out]).toEqual([0, 'Loaded up to block 200.\n'])
+  for (const line of second.err.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('message')
+  const after = await folder.run(['status', '--all', '--node', url])
+  expect(after.out).toMatch(/^checked +201 of 201 blocks, 1 transactions$/m)
+  expect([after.code, /^whole +yes$/m.test(after.out)]).toEqual([0, true])
+  expect(after.out).toMatch(/^proved +blocks 0 to 200: signed$/m)
+  const told = await folder.run(['status', '--json'])
+  expect([told.code, JSON.parse(told.out)]).toMatchObject([
+    0,
+    {
+      height: 200,
+      behind: 0,
+      whole: true,
+      proved: { ranges: [{ from: 0, to: 200, level: 'signed', agreed: false }], lost_receipts: 0 },
+    },
+  ])
+
+  // A hole is found.
+  const database = new Database(join(folder.path, 'data', 'iostlens.sqlite'))
+  database.run('DELETE FROM "blocks" WHERE "height" = 77')
+  database.close()
+  const hole = await folder.run(['status'])
+  expect([hole.code, hole.out.includes('block 77 is missing'), /^whole +NO$/m.test(hole.out)]).toEqual([
+    3,
+    true,
+    true,
+  ])
+})
+
+test('replay: a folder without a recording and a height beyond it are bad usage', async () => {
+  await using folder = await cliFolder()
+  expect(await folder.run(['replay', folder.path])).toMatchObject({ code: 2, out: '' })
+  const high = await folder.run(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '4852'])
+  expect([high.code, high.err]).toEqual([
+    2,
+    "iostlens: Height 4852 is not one of the recording's 0 … 4851.\n",
+  ])
+})
+
+test('up: loads, serves, shows what to try, and goes on when it is started again', async () => {
+  await using folder = await cliFolder()
+  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '150'])
+  const args = ['up', '--node', await node.firstLine, '--listen', '127.0.0.1:0', '--test-key', 'try-it']
+  for (const round of [1, 2]) {
+    const service = folder.start(args)
+    const url = await service.firstLine
+    await service.says('/docs/en\n')
+    service.kill('SIGINT')
+    const { code, out, err } = await service.ended
+    expect([round, code]).toEqual([round, 0])
+    expect(out).toContain('Loaded up to block 150, the last irreversible block.')
+    expect(out).toContain('Shared test key: try-it\n')
+    expect(out).toContain(`  ${url}/api/?module=base&action=get-overview&apikey=try-it\n`)
+    expect(err).not.toContain('try-it')
+  }
+})
+
+test('up: its examples work', async () => {
+  await using folder = await cliFolder()
+  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '150'])
+  const args = ['up', '--node', await node.firstLine, '--listen', '127.0.0.1:0', '--test-key', 'try-it']
+  const service = folder.start(args)
+  await service.says('/docs/en\n')
+  const url = await service.firstLine
+  const examples = urlsOf(service.said())
+  expect([examples.length, examples.every(example => example.startsWith(url))]).toEqual([7, true])
+  // The shared key's plan is too narrow for all of them at once.
+  const key = lastLine((await folder.run(['keys', 'add', 'x'])).out)
+  const calls = [examples[0] ?? '', ...examples.map(example => example.replace('try-it', key))]
+  for (const call of calls) expect([call, (await fetch(call)).status]).toEqual([call, 200])
+})
+
+const urlsOf = (text: string): readonly string[] => text.match(/(?<=^ {2})http\S+/gm) ?? []
+
+test('serve: an address that is taken is told', async () => {
+  await using folder = await cliFolder()
+  const service = folder.start(['serve', '--listen', '127.0.0.1:0'])
+  const { host } = new URL(await service.firstLine)
+  const { code, out, err } = await folder.run(['serve', '--listen', host])
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toStartWith(
+    `iostlens: Address ${host} is in use by another program.\n  Stop that program, or choose`,
+  )
+})

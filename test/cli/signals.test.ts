@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { cliFolder, DEVNET, spawnIn } from '../support/processes/cli-process.ts'
+import { ROOT } from '../support/root.ts'
+
+test.each(['SIGINT', 'SIGTERM'] as const)('stop: %s ends every long-running command with 0', async signal => {
+  await using folder = await cliFolder()
+  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '60'])
+  const url = await node.firstLine
+  const services = [
+    folder.start(['serve', '--listen', '127.0.0.1:0']),
+    folder.start(['up', '--node', url, '--listen', '127.0.0.1:0', '--data', 'other']),
+  ]
+  await Promise.all(services.map(({ firstLine }) => firstLine))
+  for (const running of [...services, node]) {
+    running.kill(signal)
+    expect((await running.ended).code).toBe(0)
+  }
+})
+
+test('stop: a load that follows the chain ends with what it has', async () => {
+  await using folder = await cliFolder()
+  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '60'])
+  const loading = folder.start(['load', '--node', await node.firstLine])
+  await loading.logs('Loaded blocks.')
+  loading.kill('SIGTERM')
+  expect(await loading.ended).toMatchObject({ code: 0, out: 'Loaded up to block 60.\n' })
+})
+
+test('stop: a load that waits for a node that is away ends at once', async () => {
+  await using folder = await cliFolder()
+  const loading = folder.start(['load', '--node', 'http://127.0.0.1:1'])
+  await loading.logs('Loading paused, trying again.')
+  loading.kill('SIGINT')
+  expect(await loading.ended).toMatchObject({ code: 0, out: 'Nothing is loaded.\n' })
+})
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('stop: a second %s ends the process at once', async (signal, code) => {
+  await using folder = await cliFolder()
+  const stop = JSON.stringify(join(ROOT, 'src/cli/stop.ts'))
+  // A program that heeds no stop.
+  const program = `
+    import { stopSignal, stopped } from ${stop}
+    const signal = stopSignal()
+    setInterval(() => {}, 1000)
+    console.log('ready')
+    await stopped(signal)
+    console.log('asked')`
+  const child = spawnIn(folder.path, [process.execPath, '-e', program])
+  await child.says('ready')
+  child.kill(signal)
+  await child.says('asked')
+  child.kill(signal)
+  expect((await child.ended).code).toBe(code)
+})

@@ -1,0 +1,116 @@
+import { expect, test } from 'bun:test'
+import { accounts } from '#indices/account.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
+import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
+
+/** Account alice00 after receipts of auth.iost, as `name: arguments after the account`. */
+const after = (...said: readonly (readonly [name: string, ...args: readonly unknown[]])[]) => {
+  const receipts = said.map(([name, ...args]) => receipt(`auth.iost/${name}`, ['alice00', ...args]))
+  const { state } = deriveChain(chainOf([genesis()], [transaction({ receipts })]))
+  const { permissions, groups } = state.get(accounts, 'alice00') ?? {}
+  return { permissions: permissions?.filter(({ name }) => name !== 'active' && name !== 'owner'), groups }
+}
+const key = (id: string, weight: string) => ({ id, is_key_pair: true, weight, permission: '' })
+const other = (id: string, permission: string, weight: string) => ({
+  id,
+  is_key_pair: false,
+  weight,
+  permission,
+})
+
+test('applyAccount: a sign-up has active and owner with its two keys', () => {
+  const { state } = deriveChain(chainOf([genesis()]))
+  expect(state.get(accounts, 'alice00')).toMatchObject({
+    creator: 'deadaddr',
+    permissions: [
+      { name: 'active', group_names: [], items: [key('active', '100')], threshold: '100' },
+      { name: 'owner', group_names: [], items: [key('owner', '100')], threshold: '100' },
+    ],
+    groups: [],
+  })
+})
+
+test('applyAccount: permissions and groups stand by name, items in order of assignment', () => {
+  expect(
+    after(
+      ['addPermission', 'zeta', 3],
+      ['addPermission', 'alpha', 9007199254740993n],
+      ['addGroup', 'grp2'],
+      ['addGroup', '__proto__'],
+      ['assignPermission', 'zeta', 'key2', 2],
+      ['assignPermission', 'zeta', 'key1', 1],
+      ['assignGroup', 'grp2', 'bob0000@active', 5],
+    ),
+  ).toEqual({
+    permissions: [
+      { name: 'alpha', group_names: [], items: [], threshold: '9007199254740993' },
+      { name: 'zeta', group_names: [], items: [key('key2', '2'), key('key1', '1')], threshold: '3' },
+    ],
+    groups: [
+      { name: '__proto__', items: [] },
+      { name: 'grp2', items: [other('bob0000', 'active', '5')] },
+    ],
+  })
+})
+
+test('applyAccount: assigning a key again changes its weight, assigning an account again adds it again', () => {
+  expect(
+    after(
+      ['addPermission', 'perm', 1],
+      ['assignPermission', 'perm', 'key1', 1],
+      ['assignPermission', 'perm', 'bob0000@active', 2],
+      ['assignPermission', 'perm', 'key1', 7],
+      ['assignPermission', 'perm', 'bob0000@active', 8],
+      // Found by the id alone, whatever its permission.
+      ['assignPermission', 'perm', 'bob0000', 9],
+    ).permissions,
+  ).toEqual([
+    {
+      name: 'perm',
+      group_names: [],
+      items: [key('key1', '7'), other('bob0000', 'active', '9'), other('bob0000', 'active', '8')],
+      threshold: '1',
+    },
+  ])
+})
+
+test('applyAccount: revoking takes the first item of that key, or of that account and permission', () => {
+  const items = after(
+    ['addGroup', 'grp'],
+    ['assignGroup', 'grp', 'bob0000@active', 1],
+    ['assignGroup', 'grp', 'bob0000@owner', 2],
+    ['assignGroup', 'grp', 'bob0000@active', 3],
+    ['assignGroup', 'grp', 'key1', 4],
+    ['revokeGroup', 'grp', 'bob0000@active'],
+    ['revokeGroup', 'grp', 'key1'],
+    // No key of that name is there.
+    ['revokeGroup', 'grp', 'bob0000'],
+  ).groups
+  expect(items).toEqual([
+    { name: 'grp', items: [other('bob0000', 'owner', '2'), other('bob0000', 'active', '3')] },
+  ])
+})
+
+test('applyAccount: a dropped group stays named in permissions until it is revoked there', () => {
+  const said = [
+    ['addPermission', 'perm', 1],
+    ['addGroup', 'grp'],
+    ['assignPermissionToGroup', 'perm', 'grp'],
+    ['assignPermissionToGroup', 'perm', 'grp'],
+    ['dropGroup', 'grp'],
+  ] as const
+  const named = (names: readonly string[]) => ({
+    permissions: [{ name: 'perm', group_names: names, items: [], threshold: '1' }],
+    groups: [],
+  })
+  expect(after(...said)).toEqual(named(['grp', 'grp']))
+  expect(after(...said, ['revokePermissionInGroup', 'perm', 'grp'])).toEqual(named(['grp']))
+  expect(after(...said, ['dropPermission', 'perm'])).toEqual({ permissions: [], groups: [] })
+})
+
+test('applyAccount: a receipt of an account that never signed up stops the load', () => {
+  const tx = transaction({ receipts: [receipt('auth.iost/addGroup', ['nobody0', 'grp'])] })
+  expect(() => deriveChain(chainOf([genesis()], [tx]))).toThrow(
+    'addGroup of "nobody0", which never signed up.',
+  )
+})

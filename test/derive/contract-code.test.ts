@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import { deployedFrom } from '#derive/contract-code.ts'
+import { contracts } from '#indices/contract.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
+import { action, chainOf, genesis, transaction } from '#test/support/stores/hand-made.ts'
+
+/** A length-delimited protobuf field. */
+const field = (number: number, value: string | Uint8Array): Uint8Array => {
+  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
+  const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 127) | 128, bytes.length >> 7]
+  return Uint8Array.from([(number << 3) | 2, ...length, ...bytes])
+}
+const message = (...fields: readonly Uint8Array[]): Uint8Array =>
+  Uint8Array.from(fields.flatMap(each => [...each]))
+const encoded = (version: string): string => {
+  const abi = message(
+    field(1, 'transfer'),
+    field(2, 'string'),
+    field(2, 'number'),
+    field(3, message(field(1, 'iost'), field(2, '100'))),
+  )
+  const info = message(field(1, 'javascript'), field(2, version), field(3, abi), field(3, field(1, 'other')))
+  const contract = message(field(1, 'x.iost'), field(2, info), field(3, 'c'.repeat(300)))
+  return Buffer.from(contract).toString('base64')
+}
+const abis = [
+  { name: 'transfer', args: ['string', 'number'], amount_limit: [{ token: 'iost', value: '100' }] },
+  { name: 'other', args: [], amount_limit: [] },
+]
+
+describe('deployedFrom', () => {
+  test('deployedFrom: reads base64 of protobuf', () => {
+    expect(deployedFrom(encoded('1.0.1'))).toEqual({
+      id: 'x.iost',
+      language: 'javascript',
+      version: '1.0.1',
+      abis,
+    })
+  })
+  test('deployedFrom: reads JSON in any letter case of keys, as Go does', () => {
+    const text = JSON.stringify({
+      id: 'x.iost',
+      Info: {
+        lang: 'javascript',
+        VERSION: '2',
+        abi: [{ Name: 'a', args: null, AmountLimit: [{ token: '*', val: 'unlimited' }] }],
+      },
+    })
+    expect(deployedFrom(text)).toEqual({
+      id: 'x.iost',
+      language: 'javascript',
+      version: '2',
+      abis: [{ name: 'a', args: [], amount_limit: [{ token: '*', value: 'unlimited' }] }],
+    })
+  })
+  test('deployedFrom: nothing, broken JSON and other bytes are no contract', () => {
+    expect(['', '{"ID":', 'AAA='].map(deployedFrom)).toEqual([undefined, undefined, undefined])
+  })
+})
+
+describe('deriveBlock: code of system contracts', () => {
+  const code = (version: string) => ({ id: 'token.iost', language: 'native', version, abis: [] })
+  const chain = (...codes: readonly string[]) => {
+    const native = action('system.iost/updateNativeCode', ['token.iost', '1.0.2', ''])
+    const first = genesis()
+    const created = {
+      ...first,
+      actions: [...first.actions, action('system.iost/initSetCode', ['vote.iost', encoded('1.0.0')])],
+    }
+    const blocks = chainOf([created], [transaction({ actions: [native] })])
+    return deriveChain(blocks.map((loaded, at) => ({ ...loaded, systemCode: [code(codes[at] ?? '')] })))
+  }
+  test('deriveBlock: the chain says the version of its time, the node fills in where the chain has none', () => {
+    const { state } = chain('1.0.6', '1.0.6')
+    expect(state.get(contracts, 'token.iost')).toMatchObject({
+      version: '1.0.2',
+      language: 'native',
+      owner: 'admin',
+    })
+    expect(state.get(contracts, 'vote.iost')).toMatchObject({ version: '1.0.0', abis })
+    const versions = new Map(state.get(statistics, STATISTICS)?.versions)
+    expect([versions.get('token.iost'), versions.get('vote.iost')]).toEqual(['1.0.2', '1.0.0'])
+  })
+  test('deriveBlock: an update keeps publisher, time and hash of the deployment', () => {
+    const deploy = transaction({
+      actions: [
+        action('system.iost/setCode', [
+          JSON.stringify({ info: { lang: 'javascript', version: '1', abi: [] } }),
+        ]),
+      ],
+    })
+    const id = `Contract${deploy.hash}`
+    const text = JSON.stringify({
+      ID: id,
+      info: { lang: 'javascript', version: '2', abi: [{ name: 'b', args: [] }] },
+    })
+    const failed = transaction({
+      actions: [action('system.iost/updateCode', [text.replace('"2"', '"3"'), ''])],
+      receipt: { statusCode: 'RUNTIME_ERROR' },
+    })
+    const update = transaction({
+      publisher: 'bob0000',
+      actions: [action('system.iost/updateCode', [text, ''])],
+    })
+    const { state } = deriveChain(chainOf([genesis()], [deploy], [update], [failed]))
+    expect(state.get(contracts, id)).toMatchObject({
+      publisher: 'alice00',
+      owner: 'alice00',
+      version: '2',
+      abis: [{ name: 'b', args: [], amount_limit: [] }],
+      height: 1,
+      tx_hash: deploy.hash,
+    })
+  })
+})

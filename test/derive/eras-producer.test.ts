@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'bun:test'
+import type { Transaction } from '#chain/block.ts'
+import { producerKeys, producers } from '#indices/producer.ts'
+import { votes } from '#indices/vote.ts'
+import { wealth } from '#indices/wealth.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
+import {
+  action,
+  chainOf,
+  genesis,
+  receipt,
+  SECOND,
+  START,
+  transaction,
+} from '#test/support/stores/hand-made.ts'
+
+const vote = (name: string, args: readonly unknown[]) => action(`vote_producer.iost/${name}`, args)
+const said = (name: string, args: readonly unknown[]) => receipt(`vote_producer.iost/${name}`, args)
+const derive = (...lists: readonly (readonly Transaction[])[]) => deriveChain(chainOf([genesis()], ...lists))
+const transfer = (from: string, to: string, amount: string) =>
+  receipt('token.iost/transfer', ['iost', from, to, amount, ''])
+
+describe('vote_producer.iost before it wrote receipts', () => {
+  const register = transaction({
+    publisher: 'bob0000',
+    actions: [
+      vote('applyRegister', ['bob0000', 'key', 'Earth', 'https://bob.example', 'net', true]),
+      vote('approveRegister', ['bob0000']),
+      vote('logInProducer', ['bob0000']),
+    ],
+  })
+
+  test('deriveBlock: registers, votes and keys are read from actions', () => {
+    const voting = transaction({
+      actions: [
+        vote('vote', ['alice00', 'bob0000', '10.50']),
+        vote('unvote', ['alice00', 'bob0000', '0.5']),
+        vote('voteFor', ['alice00', 'carol00', 'bob0000', '3']),
+      ],
+      receipts: [
+        transfer('alice00', 'vote.iost', '10.5'),
+        receipt('token.iost/transferFreeze', [
+          'iost',
+          'vote.iost',
+          'alice00',
+          '0.5',
+          START + 700_000n * SECOND,
+          '',
+        ]),
+        transfer('alice00', 'vote.iost', '3'),
+      ],
+    })
+    const update = transaction({
+      publisher: 'bob0000',
+      actions: [
+        vote('updateProducer', ['bob0000', 'key2', 'Mars', '', '']),
+        vote('logOutProducer', ['bob0000']),
+      ],
+    })
+    const { state } = derive([register], [voting], [update])
+    expect(state.all(votes).map(({ id, votes: amount }) => [id, amount])).toEqual([
+      ['bob0000/alice00', 1_000_000_000n],
+      ['bob0000/carol00', 300_000_000n],
+    ])
+    expect(state.get(producers, 'bob0000')).toEqual({
+      id: 'bob0000',
+      account: 'bob0000',
+      registered: true,
+      pubkey: 'key2',
+      loc: 'Mars',
+      url: '',
+      net_id: '',
+      is_producer: true,
+      status: 1,
+      online: false,
+      votes: 1_300_000_000n,
+      voter_count: 2,
+      // Blocks 1 and 2: at the end of block 3 the key is another.
+      block_count: 2,
+      received_award: 0n,
+      payouts: [],
+    })
+    expect(state.all(producerKeys).map(({ id, account }) => [id, account])).toEqual([
+      ['key', ''],
+      ['key2', 'bob0000'],
+    ])
+    expect(state.get(wealth, 'alice00')).toEqual({
+      id: 'alice00',
+      owner: 'alice00',
+      total: 98_650_000_000n + 1_000_000_000n + 50_000_000n,
+      token: 98_650_000_000n,
+      vote: 1_000_000_000n,
+      frozen: 50_000_000n,
+    })
+  })
+
+  test('deriveBlock: an action with its receipt counts once, and one more without it counts too', () => {
+    const { state } = derive(
+      [register],
+      [
+        transaction({
+          actions: [vote('vote', ['alice00', 'bob0000', '1.10']), vote('vote', ['alice00', 'bob0000', '2'])],
+          receipts: [said('vote', ['alice00', 'bob0000', '1.1'])],
+        }),
+      ],
+    )
+    expect(state.get(votes, 'bob0000/alice00')?.votes).toBe(310_000_000n)
+  })
+
+  test('deriveBlock: failed votes do not count', () => {
+    const { state } = derive(
+      [register],
+      [
+        transaction({
+          actions: [vote('vote', ['alice00', 'bob0000', '1'])],
+          receipt: { statusCode: 'RUNTIME_ERROR', returns: [] },
+        }),
+      ],
+    )
+    expect(state.all(votes)).toEqual([])
+  })
+
+  test('deriveBlock: a withdrawal without receipt is told by its transfers', () => {
+    const bank = 'vote_producer.iost'
+    const { state } = derive(
+      [register, transaction({ receipts: [transfer('alice00', bank, '20')] })],
+      [
+        transaction({
+          publisher: 'bob0000',
+          actions: [vote('candidateWithdraw', ['bob0000'])],
+          receipts: [transfer(bank, 'bob0000', '2.49999999'), transfer(bank, bank, '2.5')],
+        }),
+        transaction({
+          actions: [
+            vote('topupVoterBonus', ['bob0000', '3', 'alice00']),
+            vote('topupVoterBonus', ['bob0000', '9', 'alice00']),
+          ],
+          receipts: [transfer('alice00', bank, '3')],
+          receipt: { returns: ['["true"]', '["false"]'] },
+        }),
+      ],
+    )
+    const { received_award, payouts } = state.get(producers, 'bob0000') ?? {}
+    expect({ received_award, payouts }).toEqual({
+      received_award: 249_999_999n,
+      payouts: [[17_956, '550000000']],
+    })
+  })
+
+  test('deriveBlock: applyUnregister of a producer never approved removes it in 1.0.0 only', () => {
+    const apply = transaction({ actions: [vote('applyRegister', ['bob0000', 'key', '', '', '', true])] })
+    const leave = transaction({ actions: [vote('applyUnregister', ['bob0000'])] })
+    const versioned = (version: string) =>
+      transaction({
+        actions: [
+          action('system.iost/updateCode', [
+            JSON.stringify({
+              ID: 'vote_producer.iost',
+              info: { lang: 'javascript', version, abi: [] },
+              code: '',
+            }),
+            '',
+          ]),
+        ],
+      })
+    const registered = (version: string) =>
+      derive([versioned(version)], [apply], [leave]).state.get(producers, 'bob0000')?.registered
+    expect([registered('1.0.0'), registered('1.0.5'), registered('1.0.9')]).toEqual([false, true, true])
+  })
+})

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'bun:test'
+import type { Transaction } from '#chain/block.ts'
+import { balances } from '#indices/balance.ts'
+import { contracts } from '#indices/contract.ts'
+import { producers } from '#indices/producer.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { tokens } from '#indices/token.ts'
+import { votes } from '#indices/vote.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
+import {
+  action,
+  chainOf,
+  createToken,
+  genesis,
+  receipt,
+  SECOND,
+  transaction,
+} from '#test/support/stores/hand-made.ts'
+
+const vote = (name: string, args: readonly unknown[]) => action(`vote_producer.iost/${name}`, args)
+
+const derive = (...lists: readonly (readonly Transaction[])[]) => deriveChain(chainOf([genesis()], ...lists))
+const transfer = (from: string, to: string, amount: string) =>
+  receipt('token.iost/transfer', ['iost', from, to, amount, ''])
+
+describe('before block 38,500,000', () => {
+  test('deriveBlock: a failed transaction with receipts changes nothing and has rows of its actions only', () => {
+    const args = ['iost', 'alice00', 'bob0000', '5', '']
+    const tx = transaction({
+      actions: [action('token.iost/transfer', args)],
+      receipts: [receipt('token.iost/transfer', args)],
+      receipt: { statusCode: 'BALANCE_NOT_ENOUGH', ramUsage: [['alice00', 40n]] },
+    })
+    const { state, documents } = derive([tx])
+    expect(state.get(balances, 'iost/alice00')?.amount).toBe(100_000_000_000n)
+    expect(state.get(balances, 'ram/alice00')?.amount).toBe(100_000n)
+    expect(state.get(balances, 'iost/bob0000')).toBeUndefined()
+    expect(
+      documents[1]?.records.map(({ index, status_code, amount, receipt: at }) => [
+        index,
+        status_code,
+        amount,
+        at,
+      ]),
+    ).toEqual([[0, 'BALANCE_NOT_ENOUGH', undefined, undefined]])
+  })
+})
+
+describe('token.iost of earlier years', () => {
+  test('deriveBlock: amounts of 1.0.0 are read as it read them', () => {
+    const raw = action('token.iost/transfer', ['iost', 'alice00', 'bob0000', '1.20294517598E7', ''])
+    const { state, documents } = derive([
+      transaction({ actions: [raw], receipts: [transfer('alice00', 'bob0000', '1.20294517598E7')] }),
+      transaction({ receipts: [transfer('alice00', 'bob0000', '0001.500')] }),
+    ])
+    expect(state.get(balances, 'iost/bob0000')?.amount).toBe(120_294_517n + 150_000_000n)
+    expect(documents[1]?.records.map(({ index, amount }) => [index, amount])).toEqual([
+      [0, '1.20294517'],
+      [0, '1.5'],
+    ])
+  })
+
+  test('deriveBlock: updateTotalSupply is read from the action, recycle clears the issuer, symbols may hold a point', () => {
+    const { state } = derive(
+      [
+        transaction({
+          receipts: [
+            createToken('bobns.tok', 2),
+            receipt('token.iost/transferNamespace', ['bobns', 'a', 'b']),
+          ],
+        }),
+      ],
+      [
+        transaction({ actions: [action('token.iost/updateTotalSupply', ['bobns.tok', 7])] }),
+        transaction({
+          actions: [action('token.iost/updateTotalSupply', ['bobns.tok', 9])],
+          receipt: { statusCode: 'RUNTIME_ERROR' },
+        }),
+        transaction({ receipts: [receipt('token.iost/recycle', ['bobns.tok'])] }),
+      ],
+    )
+    const { issuer, total_supply } = state.get(tokens, 'bobns.tok') ?? {}
+    expect({ issuer, total_supply }).toEqual({ issuer: '', total_supply: 700n })
+  })
+})
+
+describe('delayed transactions', () => {
+  test('deriveBlock: take effect when carried out, not when sent', () => {
+    const code = JSON.stringify({
+      ID: '',
+      info: { lang: 'javascript', version: '1.0.0', abi: [] },
+      code: 'x',
+    })
+    const sent = transaction({
+      delay: 5n * SECOND,
+      actions: [action('system.iost/setCode', [code]), vote('vote', ['alice00', 'bob0000', '1'])],
+      receipt: { message: 'defer', returns: [] },
+    })
+    const id = `Contract${sent.hash}`
+    const before = derive([sent])
+    expect(before.state.get(contracts, id)).toBeUndefined()
+    expect(before.state.all(votes)).toEqual([])
+    expect(before.documents[1]?.records.length).toBe(2)
+
+    const carried = transaction({
+      referredTx: sent.hash,
+      actions: sent.actions,
+      receipts: [transfer('alice00', 'vote.iost', '1')],
+      receipt: { returns: [`["${id}"]`, '[""]'] },
+    })
+    const after = derive([sent], [carried])
+    expect(after.state.get(contracts, id)?.tx_hash).toBe(carried.hash)
+    expect(after.state.get(votes, 'bob0000/alice00')?.votes).toBe(100_000_000n)
+  })
+
+  test('deriveBlock: cancelDelaytx changes no document', () => {
+    const cancel = transaction({
+      actions: [action('system.iost/cancelDelaytx', ['hash'])],
+      receipts: [receipt('system.iost/cancelDelaytx', ['hash'])],
+    })
+    const { documents } = derive([cancel])
+    expect(documents[1]?.records.map(({ from, to }) => [from, to])).toEqual([['alice00', 'system.iost']])
+  })
+})
+
+describe('genesis', () => {
+  test('deriveBlock: producers, the RAM market and system contracts come from actions', () => {
+    const first = genesis()
+    const { state } = deriveChain(
+      chainOf([
+        {
+          ...first,
+          actions: [
+            ...first.actions,
+            vote('initProducer', ['bob0000', 'key']),
+            action('ram.iost/issue', [137_438_953_472, 600, 1_307_448, 0]),
+          ],
+        },
+      ]),
+    )
+    const producer = state.get(producers, 'bob0000')
+    expect([producer?.registered, producer?.status, producer?.online, producer?.is_producer]).toEqual([
+      true,
+      1,
+      true,
+      true,
+    ])
+    const figures = state.get(statistics, STATISTICS)
+    expect(figures?.ram).toEqual({ left: '137438953472', used: '0', balance: '687194767.36' })
+    expect(figures?.contract_count).toBe(5)
+    expect(state.get(contracts, 'system.iost')).toMatchObject({
+      publisher: 'deadaddr',
+      tx_hash: first.hash,
+      system: true,
+    })
+  })
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import type { Transaction } from '#chain/block.ts'
+import { pledges } from '#indices/pledge.ts'
+import { resources } from '#indices/resource.ts'
+import { deriveChain } from '#test/support/stores/derived-chain.ts'
+import {
+  action,
+  chainOf,
+  genesis,
+  receipt,
+  SECOND,
+  START,
+  transaction,
+} from '#test/support/stores/hand-made.ts'
+
+const pledge = (name: 'pledge' | 'unpledge', from: string, to: string, amount: string): Transaction =>
+  transaction({ receipts: [receipt(`gas.iost/${name}`, [from, to, amount])] })
+const derive = (...lists: readonly (readonly Transaction[])[]) =>
+  deriveChain(chainOf([genesis()], ...lists)).state
+const gasOf = (state: ReturnType<typeof derive>, owner: string) => {
+  const { gas_pledge, gas_limit, gas_stock, gas_updated } = state.get(resources, owner) ?? {}
+  return { gas_pledge, gas_limit, gas_stock, gas_updated }
+}
+const at = (height: number) => START + BigInt(height) * SECOND
+
+test('applyGas: a first pledge gives 100,000 gas per IOST at once, later ones come on top of what has grown', () => {
+  const state = derive(
+    [pledge('pledge', 'alice00', 'bob0000', '10')],
+    [pledge('pledge', 'carol00', 'bob0000', '2.5')],
+  )
+  // 11.5 gas in the second between.
+  expect(gasOf(state, 'bob0000')).toEqual({
+    gas_pledge: 1_250_000_000n,
+    gas_limit: 375_000_000n,
+    gas_stock: 100_000_000n + 1_150n + 25_000_000n,
+    gas_updated: at(2),
+  })
+})
+
+test('applyGas: an unpledge lowers the limit and cuts the stock to it', () => {
+  const state = derive(
+    [pledge('pledge', 'alice00', 'bob0000', '100')],
+    [pledge('unpledge', 'alice00', 'bob0000', '90')],
+  )
+  expect(gasOf(state, 'bob0000')).toEqual({
+    gas_pledge: 1_000_000_000n,
+    gas_limit: 300_000_000n,
+    gas_stock: 300_000_000n,
+    gas_updated: at(2),
+  })
+})
+
+test('applyGas: cut hundredths of gas never add up in the limit', () => {
+  const small = () => pledge('pledge', 'alice00', 'bob0000', '1.00000001')
+  const state = derive([small(), small(), small(), small()])
+  expect(gasOf(state, 'bob0000').gas_limit).toBe((400_000_004n * 3n) / 10n)
+})
+
+test('applyGas: pairs are numbered by their first pledge; one that fell to zero comes back last', () => {
+  const state = derive([
+    pledge('pledge', 'alice00', 'bob0000', '20'),
+    pledge('pledge', 'alice00', 'carol00', '30'),
+    pledge('unpledge', 'alice00', 'bob0000', '20'),
+    pledge('pledge', 'alice00', 'carol00', '1'),
+    pledge('pledge', 'alice00', 'bob0000', '5'),
+  ])
+  expect(state.all(pledges).map(({ id, amount, seq }) => [id, amount, seq])).toEqual([
+    ['alice00/bob0000', 500_000_000n, 3],
+    ['alice00/carol00', 3_100_000_000n, 2],
+  ])
+})
+
+test('payGas: failed transactions pay too, and stock never falls below zero', () => {
+  const failed = (gasUsage: bigint) =>
+    transaction({
+      publisher: 'bob0000',
+      actions: [action('token.iost/transfer', [])],
+      receipt: { statusCode: 'RUNTIME_ERROR', gasUsage },
+    })
+  const first = pledge('pledge', 'alice00', 'bob0000', '10')
+  expect(gasOf(derive([first], [failed(1_234n)]), 'bob0000')).toEqual({
+    gas_pledge: 1_000_000_000n,
+    gas_limit: 300_000_000n,
+    gas_stock: 100_000_000n + 1_150n - 1_234n,
+    gas_updated: at(2),
+  })
+  expect(gasOf(derive([first], [failed(200_000_000n)]), 'bob0000').gas_stock).toBe(0n)
+})

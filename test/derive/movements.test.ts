@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'bun:test'
+import { accounts } from '#indices/account.ts'
+import { listOf } from '#indices/list.ts'
+import { resources } from '#indices/resource.ts'
+import { tokens } from '#indices/token.ts'
+import { action, createToken, receipt, SECOND, transaction } from '#test/support/stores/hand-made.ts'
+import {
+  balance,
+  count,
+  derive,
+  FIRST,
+  freeze,
+  rowsOf,
+  transfer,
+} from '#test/support/stores/hand-made-derived.ts'
+
+describe('movements', () => {
+  test('deriveBlock: names such as __proto__ are names', () => {
+    const names = ['__proto__', 'constructor', '12345', 'undefined']
+    const chain = derive([
+      transaction({
+        receipts: [
+          createToken('__proto__', 1),
+          ...names.map(name => receipt('auth.iost/signUp', [name, '', ''])),
+          ...names.map(name => receipt('token.iost/issue', ['__proto__', name, '2.5'])),
+        ],
+      }),
+    ])
+    expect(names.map(name => balance(chain, `__proto__/${name}`).amount)).toEqual([25n, 25n, 25n, 25n])
+    expect(names.map(name => chain.state.get(accounts, name)?.name)).toEqual(names)
+    expect(names.map(name => count(chain, listOf.account(name)))).toEqual([2, 2, 2, 2])
+    const { holder_count, current_supply } = chain.state.get(tokens, '__proto__') ?? {}
+    expect({ holder_count, current_supply }).toEqual({ holder_count: 4, current_supply: 100n })
+  })
+
+  test('deriveBlock: numbers near 2^63 lose nothing', () => {
+    const config = Buffer.from('{"decimal":0}').toString('base64')
+    const chain = derive([
+      transaction({
+        receipts: [
+          receipt('token.iost/create', `["maxcap","admin",9223372036854775807,"${config}"]`),
+          receipt('token.iost/issue', ['maxcap', 'bob0000', '9223372036854775807']),
+          freeze('alice00', 'bob0000', '1', 1_803_427_506_900_000_001n),
+        ],
+      }),
+    ])
+    expect(chain.state.get(tokens, 'maxcap')?.total_supply).toBe(9_223_372_036_854_775_807n)
+    expect(balance(chain, 'maxcap/bob0000').amount).toBe(9_223_372_036_854_775_807n)
+    expect(balance(chain, 'iost/bob0000')).toEqual({
+      amount: 0n,
+      frozen: 100_000_000n,
+      frozen_list: [['100000000', '1803427506900000001']],
+      next_due: 1_803_427_506_900_000_001n,
+    })
+  })
+
+  test('deriveBlock: a transfer to oneself moves nothing and is one row, once in the list', () => {
+    const args = ['iost', 'alice00', 'alice00', '7', 'self']
+    const chain = derive([
+      transaction({ actions: [action('token.iost/transfer', args)], receipts: [transfer(...args)] }),
+    ])
+    expect(balance(chain, 'iost/alice00').amount).toBe(100_000_000_000n)
+    const [row] = rowsOf(chain, 1)
+    expect([row?.from, row?.to, row?.amount, row?.places.length]).toEqual(['alice00', 'alice00', '7', 3])
+  })
+
+  test('deriveBlock: freezes to oneself, in the past, and due at a later block', () => {
+    const lists = [
+      [
+        transaction({
+          receipts: [
+            freeze('alice00', 'alice00', '3', FIRST + 2n * SECOND),
+            freeze('alice00', 'alice00', '2', FIRST + SECOND),
+            freeze('alice00', 'alice00', '1', FIRST + SECOND),
+            freeze('alice00', 'bob0000', '4', FIRST),
+            freeze('alice00', 'bob0000', '5', 1_551_398_400_000n),
+          ],
+        }),
+      ],
+      [],
+      [],
+    ]
+    const after = (blocks: number, id = 'iost/alice00') => balance(derive(...lists.slice(0, blocks)), id)
+    expect(after(1, 'iost/bob0000')).toEqual({
+      amount: 900_000_000n,
+      frozen: 0n,
+      frozen_list: [],
+      next_due: undefined,
+    })
+    // By time, then amount, as the node keeps them.
+    expect(after(1)).toEqual({
+      amount: 98_500_000_000n,
+      frozen: 600_000_000n,
+      frozen_list: [
+        ['100000000', String(FIRST + SECOND)],
+        ['200000000', String(FIRST + SECOND)],
+        ['300000000', String(FIRST + 2n * SECOND)],
+      ],
+      next_due: FIRST + SECOND,
+    })
+    expect(after(2)).toEqual({
+      amount: 98_800_000_000n,
+      frozen: 300_000_000n,
+      frozen_list: [['300000000', String(FIRST + 2n * SECOND)]],
+      next_due: FIRST + 2n * SECOND,
+    })
+    expect(after(3)).toEqual({ amount: 99_100_000_000n, frozen: 0n, frozen_list: [], next_due: undefined })
+  })
+
+  test('deriveBlock: taking more than there is stops the load', () => {
+    expect(() =>
+      derive([transaction({ receipts: [transfer('iost', 'bob0000', 'alice00', '1', '')] })]),
+    ).toThrow('Block 1 takes more iost from "bob0000" than it has: -100000000 would be left.')
+  })
+
+  test('deriveBlock: RAM is paid by accounts, by owners of contracts, and by nobody for system contracts', () => {
+    const code = JSON.stringify({ ID: '', info: { lang: 'javascript', version: '1', abi: [] }, code: '' })
+    const deploy = transaction({ actions: [action('system.iost/setCode', [code])] })
+    const chain = derive([
+      deploy,
+      transaction({
+        publisher: 'bob0000',
+        receipt: {
+          ramUsage: [
+            [`Contract${deploy.hash}`, 100n],
+            ['auth.iost', 5_000n],
+            ['alice00', -40n],
+          ],
+        },
+      }),
+    ])
+    expect(balance(chain, 'ram/alice00').amount).toBe(99_940n)
+    expect(chain.state.get(resources, 'alice00')?.ram_used).toBe(60n)
+    expect(chain.state.get(resources, 'auth.iost')).toBeUndefined()
+  })
+})

@@ -1,0 +1,42 @@
+import { beforeAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { LoadedBlock } from '#chain/block.ts'
+import { type StateIndex, stateIndices } from '#indices/registry.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { type DerivedChain, deriveChain } from '#test/support/stores/derived-chain.ts'
+
+/** The first 500 blocks in which anything happens come after 700 near-empty ones. */
+const BLOCKS = 1_200
+const MS = 60_000
+
+let blocks: readonly LoadedBlock[]
+let whole: DerivedChain
+
+beforeAll(async () => {
+  blocks = (await recordedBlocks()).slice(0, BLOCKS)
+  whole = deriveChain(blocks, () => BLOCKS)
+}, MS)
+
+const stateOf = ({ state }: DerivedChain) =>
+  stateIndices.map(
+    (index: StateIndex) => [index.name, new Map(state.all(index).map(doc => [doc.id, doc]))] as const,
+  )
+
+test(
+  'deriveBlock: any split into batches, state read anew between them, gives the same documents',
+  () => {
+    let retries = 0
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 20 }), sizes => {
+        const split = deriveChain(blocks, batch => sizes[batch % sizes.length] ?? 1)
+        retries += split.retries
+        expect(split.documents).toEqual(whole.documents)
+        expect(stateOf(split)).toEqual(stateOf(whole))
+      }),
+      { numRuns: 4, examples: [[[1]]] },
+    )
+    // Blocks that were begun anew are among them.
+    expect(retries).toBeGreaterThan(0)
+  },
+  MS,
+)

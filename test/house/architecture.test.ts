@@ -1,0 +1,134 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import ts from 'typescript'
+import { ROOT } from '../support/root.ts'
+
+/** Rows of the table in src/README.md: folder → folders it may import. */
+const layers = (): ReadonlyMap<string, ReadonlySet<string>> => {
+  const rows = readFileSync(join(ROOT, 'src/README.md'), 'utf8').matchAll(
+    /^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|$/gm,
+  )
+  return new Map(
+    [...rows].map(([, folder = '', may = '']) => [
+      folder,
+      new Set(
+        may
+          .split(',')
+          .map(name => name.trim())
+          .filter(Boolean),
+      ),
+    ]),
+  )
+}
+
+const sources = ['src', 'indices', 'scripts', 'test'].flatMap(top =>
+  readdirSync(join(ROOT, top), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(entry => relative(ROOT, join(entry.parentPath, entry.name))),
+)
+
+const importsOf = (file: string): readonly string[] =>
+  ts
+    .preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true)
+    .importedFiles.map(({ fileName }) => fileName)
+
+/** Folder of the table a file belongs to: `indices`, or the first one under src; undefined elsewhere. */
+const folderOf = (path: string): string | undefined => {
+  const [top, folder, ...rest] = path.split('/')
+  if (top === 'indices') return 'indices'
+  return top === 'src' && rest.length > 0 ? folder : undefined
+}
+
+/** Path an import leads to, from the project's root; undefined for packages. */
+const targetOf = (file: string, specifier: string): string | undefined => {
+  if (specifier.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), specifier))
+  const alias = /^#(\w+)\/(.*)$/.exec(specifier)
+  if (alias === null) return undefined
+  const [, name = '', rest = ''] = alias
+  return name === 'indices' || name === 'test' ? `${name}/${rest}` : `src/${name}/${rest}`
+}
+
+const isTest = (file: string): boolean => /\.(test|suite)\.ts$/.test(file)
+
+test('layers: every folder of src has a row, every row a folder', () => {
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(entry => entry.name)
+  expect([...layers().keys()].sort()).toEqual([...folders, 'indices'].sort())
+})
+
+test('layers: nobody imports what the table does not allow', () => {
+  const table = layers()
+  const wrong = sources
+    .filter(file => !isTest(file))
+    .flatMap(file => {
+      const folder = folderOf(file)
+      if (folder === undefined) return []
+      const may = table.get(folder)
+      return importsOf(file).flatMap(specifier => {
+        const target = targetOf(file, specifier)
+        const other = target === undefined ? undefined : (folderOf(target) ?? target)
+        if (other === undefined || other === folder || may?.has('all') || may?.has(other)) return []
+        return [`${file} → ${specifier}`]
+      })
+    })
+  expect(wrong).toEqual([])
+})
+
+test('layers: one folder knows Elysia, one Elasticsearch, one SQLite, one the environment', () => {
+  const homes: readonly (readonly [RegExp, RegExp])[] = [
+    [/^elysia$/, /^src\/http\//],
+    [/^@elastic\//, /^src\/store\/elastic\/|^scripts\/|^test\//],
+    [/^bun:sqlite$/, /^src\/store\/sqlite\/|^scripts\/|^test\//],
+    [/^node:process$/, /^src\/cli\/|^src\/main\.ts$|^scripts\/|^test\//],
+  ]
+  const wrong = sources
+    .filter(file => !isTest(file))
+    .flatMap(file =>
+      importsOf(file)
+        .filter(name => homes.some(([what, where]) => what.test(name) && !where.test(file)))
+        .map(name => `${file} → ${name}`),
+    )
+  expect(wrong).toEqual([])
+  const readers = sources.filter(
+    file =>
+      file.startsWith('src/') &&
+      !isTest(file) &&
+      /process\.env|Bun\.env/.test(readFileSync(join(ROOT, file), 'utf8')) &&
+      !/^src\/cli\/|^src\/main\.ts$/.test(file),
+  )
+  expect(readers).toEqual([])
+})
+
+test('imports: across folders by alias, with the ending', () => {
+  const wrong = sources.flatMap(file =>
+    importsOf(file)
+      .filter(specifier => {
+        const target = targetOf(file, specifier)
+        if (target === undefined) return false
+        const crosses =
+          specifier.startsWith('.') && folderOf(target) !== folderOf(file) && folderOf(file) !== undefined
+        return crosses || !/\.(ts|json|html|txt)$/.test(specifier)
+      })
+      .map(specifier => `${file} → ${specifier}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('sizes: the median source file is under 100 lines, none is over 300', () => {
+  const lengths = sources
+    .filter(file => file.startsWith('src/') && !isTest(file))
+    .map(file => ({ file, lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length }))
+    .sort((a, b) => a.lines - b.lines)
+  expect(lengths.filter(({ lines }) => lines > 300)).toEqual([])
+  expect(lengths[lengths.length >> 1]?.lines ?? 0).toBeLessThan(100)
+})
+
+test('every source file loads', async () => {
+  // Programs of their own act when they are loaded.
+  const isProgram = (file: string): boolean => /(main|crash-loader)\.ts$/.test(file)
+  const files = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file) && !isProgram(file))
+  for (const file of files) await import(join(ROOT, file))
+  expect(files.length).toBeGreaterThan(150)
+})

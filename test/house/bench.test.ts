@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { cliFolder, spawnIn } from '../support/processes/cli-process.ts'
+import { ROOT } from '../support/root.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+
+const BENCH = join(ROOT, 'scripts/bench')
+const url = elasticsearchUrl()
+
+/** Headings of the whole report, in order. */
+const SECTIONS = [
+  'Pages at any depth, Elasticsearch',
+  'Rankings, Elasticsearch',
+  'Transaction by hash, Elasticsearch',
+  'Memory under load, Elasticsearch',
+  'Against from and size',
+  'Merged, Elasticsearch',
+  'Pages at any depth, SQLite',
+  'Rankings, SQLite',
+  'Transaction by hash, SQLite',
+  'Memory under load, SQLite',
+  'Inside the process, SQLite',
+  'Loading',
+  'Sizes',
+  'Tried',
+  'Promises',
+]
+
+test.skipIf(url === undefined)(
+  'bench: measures everything on a small chain, and leaves nothing behind',
+  async () => {
+    await using folder = await cliFolder()
+    const { code, out } = await spawnIn(folder.path, [BENCH, '--rows', '8000', '--out', 'report.md'], {
+      ELASTICSEARCH_URL: url ?? '',
+    }).ended
+    expect(code).toBe(0)
+    expect([...out.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(SECTIONS)
+    expect(await Bun.file(join(folder.path, 'report.md')).text()).toBe(out)
+    const [, prefix = ''] = /Indices (bench-\w+)-/.exec(out) ?? []
+    expect(prefix).not.toBe('')
+    const left = (await (await fetch(`${url}/${prefix}*`)).json()) as object
+    expect(Object.keys(left)).toEqual([])
+  },
+)

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey } from '#keys/key.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { askCase, type HttpCaseKeys, httpCases } from '../http/cases.ts'
+import { DEVNET, type Running, spawnIn } from '../support/processes/cli-process.ts'
+import { ROOT } from '../support/root.ts'
+
+// Loads the whole recorded chain; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+/** The compiled file, as `scripts/build` leaves it; `scripts/test` builds it first. */
+const BINARY = join(ROOT, 'dist/iostlens')
+
+describe('the compiled binary, started from an empty folder', () => {
+  let folder: string
+  let node: Running | undefined
+  let service: Running | undefined
+  let url: string
+  let keys: HttpCaseKeys
+
+  const run = async (...args: string[]): Promise<string> => {
+    const { code, out, err } = await spawnIn(folder, [BINARY, ...args]).ended
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${err}`)
+    return out.trim()
+  }
+  const lastLine = (text: string): string => text.split('\n').at(-1) ?? ''
+  const urlIn = (text: string): string => /http:\/\/[\d.]+:\d+/.exec(text)?.[0] ?? ''
+
+  beforeAll(async () => {
+    if (!existsSync(BINARY)) throw new Error('There is no dist/iostlens: run scripts/build.')
+    folder = await mkdtemp(join(tmpdir(), 'iostlens-binary-'))
+    node = spawnIn(folder, [BINARY, 'replay', DEVNET, '--listen', '127.0.0.1:0'])
+    await run('load', '--node', urlIn(await node.firstLine), '--once')
+    const key = lastLine(await run('keys', 'add', 'cases', '--per-second', '1000000', '--per-day', '1000000'))
+    const revoked = lastLine(await run('keys', 'add', 'revoked'))
+    const expired = createKey(
+      'expired',
+      { perSecond: 9, perDay: 9 },
+      { now: 0, expires: Date.UTC(2026, 0, 1) },
+    )
+    const store = openSqlite({ path: join(folder, 'data/iostlens.sqlite') })
+    await store.keys.add(expired.stored)
+    await store.close()
+    const id = /^(\S+) .* revoked$/m.exec(await run('keys', 'list'))?.[1] ?? ''
+    await run('keys', 'revoke', id)
+    keys = { key, revoked, expired: expired.key }
+    service = spawnIn(folder, [BINARY, 'serve', '--listen', '127.0.0.1:0'])
+    url = urlIn(await service.firstLine)
+  })
+  afterAll(async () => {
+    const ended = await Promise.all(
+      [node, service].map(process => {
+        process?.kill('SIGTERM')
+        return process?.ended
+      }),
+    )
+    await rm(folder, { recursive: true })
+    expect(ended.map(end => end?.code)).toEqual([0, 0])
+  })
+
+  test('answers every contract case', async () => {
+    for (const one of await httpCases())
+      expect(await askCase(one, (path, init) => fetch(url + path, init), keys)).toEqual(one)
+  })
+
+  test('answers actions, reference and health', async () => {
+    const ask = async (path: string) => {
+      const response = await fetch(url + path, { headers: { 'x-api-key': keys.key } })
+      return [response.status, await response.text()] as const
+    }
+    const [status, overview] = await ask('/api/?module=base&action=get-overview')
+    expect([status, (JSON.parse(overview) as { data: { head_block: string } }).data.head_block]).toEqual([
+      200,
+      '4851',
+    ])
+    for (const path of ['/health', '/ready', '/openapi.json', '/docs/en', '/docs/zh'])
+      expect([path, (await ask(path))[0]]).toEqual([path, 200])
+  })
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { checkedCommand, checkedFlags } from '../support/command-lines.ts'
+import { commandsIn, documented, fences } from '../support/documented.ts'
+import { ROOT } from '../support/root.ts'
+
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/api.md',
+  'docs/operating.md',
+  'docs/performance.md',
+  'docs/settings.md',
+  'docs/trust.md',
+]
+/** Flags of other programs that the documents call. */
+const OTHERS = ['rows', 'wait', 'from']
+
+/** What stands as code: spans in backticks, lines of fenced and of indented blocks. */
+const codeIn = (text: string): readonly string[] => [
+  ...fences(text).flatMap(commandsIn),
+  ...[...text.matchAll(/`([^`\n]+)`|^ {4}(\S.*)$/gm)].map(([, span, line]) => span ?? line ?? ''),
+]
+
+test.each(DOCUMENTS)('documents: %s names commands and flags that exist', path => {
+  const text = documented(path)
+  const lines = codeIn(text).flatMap(code => {
+    const [, rest] = /^(?:\S*\/)?iostlens ([a-z].*)$/.exec(code) ?? []
+    return rest === undefined ? [] : [rest]
+  })
+  expect(lines.filter(rest => checkedCommand(rest) !== 'right')).toEqual([])
+  expect(checkedFlags(text, OTHERS).unknown).toEqual([])
+})
+
+test.each(DOCUMENTS)('documents: what %s links to, and the files it names, exist', path => {
+  const text = documented(path)
+  const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => join(ROOT, dirname(path), link))
+  const files = [
+    ...text.matchAll(/`((?:src|test|scripts|indices|docs)\/[\w./-]+|[A-Z]+\.md|compose\.yaml)`/g),
+  ].map(([, file = '']) => join(ROOT, file))
+  expect([...links, ...files].filter(file => !existsSync(file))).toEqual([])
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { generators } from '../../scripts/generators.ts'
+import { tables, withTable } from '../../scripts/tables.ts'
+import { ROOT } from '../support/root.ts'
+
+const filesIn = (folder: string): ReadonlyMap<string, string> =>
+  new Map(
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name))
+      .map(path => [relative(ROOT, path), readFileSync(path, 'utf8')]),
+  )
+
+for (const { folder, files } of generators)
+  test(`generated files: ${folder} is what the code makes (else run: scripts/bun scripts/generate.ts)`, () => {
+    expect(filesIn(folder)).toEqual(new Map(files()))
+  })
+
+for (const table of tables)
+  test(`generated tables: ${table.name} in ${table.document} is what the registry makes (else run: scripts/bun scripts/generate.ts)`, () => {
+    const text = readFileSync(join(ROOT, table.document), 'utf8')
+    expect(withTable(table, text)).toBe(text)
+  })

@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { checkedCommand, checkedFlags } from '../support/command-lines.ts'
+import { ROOT } from '../support/root.ts'
+
+/** What messages tell people to type must exist: commands, their words, and flags. */
+
+const SOURCES = join(ROOT, 'src')
+/** CSS has names of the same form. */
+const OTHER = new Set(['http/reference-style.ts'])
+
+/** Text of a file without its comments: these may speak of any flag. */
+const withoutComments = (text: string): string =>
+  text
+    .split('\n')
+    .filter(line => !/^\s*(?:\/\*|\*|\/\/)/.test(line))
+    .join('\n')
+
+const told = async (): Promise<readonly { readonly file: string; readonly text: string }[]> => {
+  const found = []
+  for await (const file of new Bun.Glob('**/*.ts').scan(SOURCES))
+    if (!file.endsWith('.test.ts') && !OTHER.has(file))
+      found.push({ file, text: withoutComments(await Bun.file(join(SOURCES, file)).text()) })
+  return found
+}
+
+test('help: every flag that is named exists', async () => {
+  const unknown: string[] = []
+  let count = 0
+  for (const { file, text } of await told()) {
+    const checked = checkedFlags(text)
+    count += checked.count
+    unknown.push(...checked.unknown.map(flag => `${file}: --${flag}`))
+  }
+  expect({ unknown, many: count > 40 }).toEqual({ unknown: [], many: true })
+})
+
+test('help: every command that is named exists, and takes the flags beside it', async () => {
+  const wrong: string[] = []
+  let count = 0
+  for (const { file, text } of await told())
+    for (const [whole, rest = ''] of text.matchAll(/(?<=['"`])iostlens ((?:[a-z]+|--[a-z])[^'"`\n]*)/g)) {
+      const found = checkedCommand(rest)
+      // A sentence about the program is no command line.
+      if (found === 'none' && /^(?:answers |loads |--help$)/.test(rest)) continue
+      if (found === 'right') count += 1
+      else wrong.push(`${file}: ${whole}`)
+    }
+  expect({ wrong, many: count > 20 }).toEqual({ wrong: [], many: true })
+})

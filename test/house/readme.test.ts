@@ -1,0 +1,129 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { existsSync, symlinkSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Replay } from '#replay/serve.ts'
+import { commandsIn, documented, fences } from '../support/documented.ts'
+import { type Running, spawnIn } from '../support/processes/cli-process.ts'
+import { ROOT } from '../support/root.ts'
+import { replayed } from '../support/stores/loading.ts'
+
+// Builds the program and loads the whole recorded chain; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+/** What the documented commands need of a checkout. `dist` keeps its time, so that it is built again only when older. */
+const NEEDED = [
+  'scripts',
+  'src',
+  'indices',
+  'test/chain',
+  'dist',
+  'package.json',
+  'bun.lock',
+  'tsconfig.json',
+]
+
+/** Where the documents say that the service answers; here it takes a free port. */
+const SERVICE = 'http://127.0.0.1:8080'
+const NODE = 'http://NODE:30001'
+/** Height of the short chain behind NODE. */
+const SHORT = 200
+
+/** Runs until it is stopped. */
+const SERVES = /^(scripts\/start|dist\/iostlens up)\b/
+/** The program of that name is not everywhere; SQLite itself is. */
+const SQLITE3 = /^sqlite3 (\S+) "(.*)"$/
+
+describe('the documented commands, run in their order in a copy of the project', () => {
+  let copy: string
+  let node: Replay
+  let service: { readonly process: Running; readonly url: string } | undefined
+
+  const stop = async (): Promise<void> => {
+    const running = service
+    service = undefined
+    running?.process.kill('SIGINT')
+    expect((await running?.process.ended)?.code ?? 0).toBe(0)
+  }
+
+  const serve = async (command: string): Promise<void> => {
+    await stop()
+    const process = spawnIn(copy, ['bash', '-c', `exec ${command}`], { IOSTLENS_LISTEN: '127.0.0.1:0' })
+    service = { process, url: await process.firstLine }
+    await process.says('Loaded up to block')
+  }
+
+  /** Runs a command to its end; what it printed. */
+  const run = async (command: string): Promise<string> => {
+    const [, file = '', sql = ''] = SQLITE3.exec(command) ?? []
+    if (sql !== '') {
+      using db = new Database(join(copy, file), { readwrite: true, create: false })
+      db.run(sql.replace("'backup.sqlite'", `'${join(copy, 'backup.sqlite')}'`))
+      return ''
+    }
+    const { code, out, err } = await spawnIn(copy, ['bash', '-c', command]).ended
+    expect([command, code, code === 0 ? '' : err]).toEqual([command, 0, ''])
+    return out
+  }
+
+  const follow = async (text: string): Promise<void> => {
+    let said = ''
+    for (const fence of fences(text)) {
+      if (fence.language === 'json')
+        expect(JSON.stringify(JSON.parse(said))).toBe(JSON.stringify(JSON.parse(fence.text)))
+      if (fence.language !== 'sh') continue
+      for (const written of commandsIn(fence)) {
+        const command = written.replace(NODE, node.url).replace(SERVICE, service?.url ?? SERVICE)
+        if (SERVES.test(command)) await serve(command)
+        else said = await run(command)
+        if (command.includes(' keys add ')) await expectKnown(said.trim().split('\n').at(-1) ?? '')
+      }
+    }
+  }
+
+  /** A key that is made as documented opens the service that runs. */
+  const expectKnown = async (key: string): Promise<void> => {
+    const path = '/api/?module=base&action=get-overview'
+    const statuses = [key, `${key}x`].map(async one => {
+      const { status } = await fetch(`${service?.url}${path}`, { headers: { 'x-api-key': one } })
+      return status
+    })
+    expect(await Promise.all(statuses)).toEqual([200, 401])
+  }
+
+  beforeAll(async () => {
+    copy = await mkdtemp(join(tmpdir(), 'iostlens-readme-'))
+    const present = NEEDED.filter(path => existsSync(join(ROOT, path)))
+    const copied = spawnSync('cp', ['-a', '--parents', ...present, copy], { cwd: ROOT })
+    expect([copied.status, String(copied.stderr)]).toEqual([0, ''])
+    for (const shared of ['node_modules', '.bun'])
+      if (existsSync(join(ROOT, shared))) symlinkSync(join(ROOT, shared), join(copy, shared))
+    node = await replayed(SHORT)
+  })
+  afterAll(async () => {
+    await stop()
+    await node.stop()
+    await rm(copy, { recursive: true })
+  })
+
+  test('README.md: every command does what it says, and the example is what the service answers', () =>
+    follow(documented('README.md')))
+
+  // What follows is about Elasticsearch; test/store/snapshot.test.ts does it.
+  const [sqliteBackup = ''] = documented('docs/operating.md', '## Backup').split('**Elasticsearch.**')
+
+  test('docs/operating.md: a backup of the store that is loaded and served is whole', async () => {
+    await follow(sqliteBackup)
+    using kept = new Database(join(copy, 'backup.sqlite'), { readonly: true })
+    expect(kept.query('SELECT count(*) AS blocks FROM blocks').get()).toEqual({ blocks: SHORT + 1 })
+    expect(kept.query('SELECT count(*) AS keys FROM keys').get()).toEqual({ keys: 1 })
+  })
+
+  test('docs/operating.md: the store of the same version needs no upgrade', async () => {
+    await stop()
+    await follow(documented('docs/operating.md', '## Upgrade'))
+  })
+})

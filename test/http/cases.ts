@@ -1,0 +1,89 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A request and everything of its answer that matters, from the JSON files of `http-cases/`. */
+export type HttpCase = {
+  readonly name: string
+  readonly method?: string
+  /** Path and query; `{key}`, `{revoked}` and `{expired}` stand for keys, `{a*9000}` for a letter many times. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly status: number
+  /** Headers of interest; null: absent. */
+  readonly answer?: Readonly<Record<string, string | null>>
+  /** The whole body: a JSON value, written as the service writes it, or any other text. `request_id` is `*`. */
+  readonly body: unknown
+}
+
+export type HttpCaseKeys = {
+  readonly key: string
+  readonly revoked: string
+  readonly expired: string
+}
+
+/** Asks the service under test: `path` begins with `/` and is not to be changed. */
+export type Ask = (path: string, init?: RequestInit) => Promise<Response>
+
+const FOLDER = join(import.meta.dir, 'cases')
+
+/** Every case, by file and in its order; names are unique. */
+export const httpCases = async (): Promise<readonly HttpCase[]> => {
+  const files = (await readdir(FOLDER)).filter(name => name.endsWith('.json')).sort()
+  const lists = await Promise.all(
+    files.map(async file =>
+      ((await Bun.file(join(FOLDER, file)).json()) as HttpCase[]).map(one => ({
+        ...one,
+        name: `${file.slice(0, -5)}: ${one.name}`,
+      })),
+    ),
+  )
+  return lists.flat()
+}
+
+/**
+ * What the service answers to a case, in the case's own form, to be compared with it as a whole. Keys in the answer are
+ * written back as `{key}`.
+ */
+export const askCase = async (one: HttpCase, ask: Ask, keys: HttpCaseKeys): Promise<HttpCase> => {
+  const headers = Object.entries(one.headers ?? {}).map(
+    ([name, value]) => [name, filled(value, keys)] as const,
+  )
+  const response = await ask(filled(one.path, keys), {
+    ...(one.method === undefined ? {} : { method: one.method }),
+    headers: Object.fromEntries(headers),
+    redirect: 'manual',
+  })
+  const text = masked(await response.text(), keys)
+  const wanted = Object.keys(one.answer ?? {})
+  return {
+    ...one,
+    status: response.status,
+    ...(one.answer === undefined
+      ? {}
+      : { answer: Object.fromEntries(wanted.map(name => [name, response.headers.get(name)])) }),
+    // A body that is not written as expected, letter by letter, is shown as text.
+    body: text === writtenBody(one.body) ? one.body : parsedOr(text),
+  }
+}
+
+const writtenBody = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body))
+
+const parsedOr = (text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return JSON.stringify(value) === text ? value : text
+  } catch {
+    return text
+  }
+}
+
+const filled = (text: string, keys: HttpCaseKeys): string =>
+  text
+    .replace(/\{(key|revoked|expired)\}/g, (_all, name: keyof HttpCaseKeys) => keys[name])
+    .replace(/\{(.)\*(\d+)\}/g, (_all, letter: string, times: string) => letter.repeat(Number(times)))
+
+const masked = (text: string, keys: HttpCaseKeys): string => {
+  let plain = text.replace(/"request_id":"[0-9a-f]{16}"/, '"request_id":"*"')
+  for (const [name, key] of Object.entries(keys)) plain = plain.replaceAll(key, `{${name}}`)
+  return plain
+}

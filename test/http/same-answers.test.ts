@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { actions } from '#actions/registry.ts'
+import { createKey } from '#keys/key.ts'
+import { oracle } from '../support/nodes/recording.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
+import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
+import { askCase, httpCases } from './cases.ts'
+
+// Loads the whole recorded chain; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+/** Every contract case, every action and a thousand calls by chance: both stores answer byte for byte alike. */
+describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', () => {
+  const cases = httpCases()
+  let elastic: TestElastic
+  let services: readonly Service[] = []
+  const now = Date.UTC(2026, 10, 21)
+
+  beforeAll(async () => {
+    elastic = openTestElastic({ leaseMs: 15_000 })
+    await fillFromRecording(elastic.store, { to: 4851 })
+    const key = createKey('same', { perSecond: 1_000_000, perDay: 1_000_000 }, { now })
+    shared = key.key
+    const revoked = createKey('revoked', { perSecond: 9, perDay: 9 }, { now })
+    const expired = createKey(
+      'expired',
+      { perSecond: 9, perDay: 9 },
+      { now: 0, expires: Date.UTC(2026, 0, 1) },
+    )
+    bad = { revoked: revoked.key, expired: expired.key }
+    const keys = [key.stored, { ...revoked.stored, revoked: now }, expired.stored]
+    services = [await loadedStore(), elastic.store].map(store => serviceOn(store, { keys }))
+  })
+  afterAll(() => elastic.destroy())
+  let shared = ''
+  let bad = { revoked: '', expired: '' }
+
+  /** Status, headers and body; what differs from answer to answer is taken out. */
+  const answers = async (path: string, init?: RequestInit): Promise<readonly unknown[]> =>
+    Promise.all(
+      services.map(async service => {
+        const response = await service.ask(path, { headers: { 'x-api-key': shared }, ...init })
+        const headers = [...response.headers].filter(
+          ([name]) => !/^(x-request-id|ratelimit-.*|retry-after)$/.test(name),
+        )
+        const body = (await response.text()).replace(/"request_id":"[^"]*"/, '"request_id":"*"')
+        return [response.status, headers, body]
+      }),
+    )
+
+  test('answer every contract case alike, and as it says', async () => {
+    const [, onElastic] = services
+    for (const one of await cases) {
+      const got = await askCase(one, (path, init) => onElastic?.ask(path, init) ?? Promise.reject(), {
+        key: shared,
+        ...bad,
+      })
+      expect(got).toEqual(one)
+    }
+  })
+
+  test('answer the example of every action alike, in every form', async () => {
+    for (const { module, action, example } of actions)
+      for (const form of [
+        {},
+        { format: 'bare' },
+        { numbers: 'string' },
+        { compat: 'iostabc' },
+        { lang: 'zh' },
+      ]) {
+        const [one, other] = await answers(
+          `/api/?${new URLSearchParams({ module, action, ...example, ...form })}`,
+        )
+        expect(other).toEqual(one)
+        expect((one as [number])[0]).toBe(200)
+      }
+  })
+
+  test('answer a thousand calls by chance alike', async () => {
+    const state = await oracle()
+    const seed = seedOf(5)
+    const random = seeded(seed)
+    const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+    const names = [...state.accounts.keys(), ...state.contracts.keys(), 'nobody_here', '0', 'token.iost']
+    const values: Readonly<Record<string, () => string>> = {
+      account: () => pick(names),
+      contract: () => pick([...state.contracts.keys(), 'token.iost', 'nobody.iost']),
+      token: () => pick([...state.tokens.keys(), 'nothing']),
+      producer: () => pick([...state.votes.keys(), 'prod_99']),
+      number: () => String(Math.floor(random() * 5_000)),
+      page: () => String(Math.floor(random() ** 4 * 2_000)),
+      size: () => String(1 + Math.floor(random() ** 2 * 520)),
+      sort: () => pick(['asc', 'desc']),
+      start_block: () => String(Math.floor(random() * 4_000)),
+      end_block: () => String(4_000 + Math.floor(random() * 1_000)),
+      start_time: () => String(Math.floor(random() * 1_795_249)) + '0'.repeat(12),
+      end_time: () => String(1_795_247 + Math.floor(random() * 4)) + '0'.repeat(12),
+      action_name: () => pick(['transfer', 'play', 'vote', 'signUp', 'nothing']),
+    }
+    for (let n = 0; n < 1_000; n++) {
+      const { module, action, params } = pick(actions)
+      const query = new URLSearchParams({ module, action })
+      for (const name of Object.keys(params.properties)) {
+        const value = values[name]
+        if (value !== undefined && (random() < 0.6 || params.required?.includes(name)))
+          query.set(name, value())
+      }
+      const [one, other] = await answers(`/api/?${query}`)
+      expect([seed, String(query), other]).toEqual([seed, String(query), one])
+    }
+  })
+})

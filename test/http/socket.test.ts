@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Store } from '#store/port.ts'
+import { type Service, serviceOn } from '#test/support/processes/service.ts'
+
+/** What only a real connection shows: odd hosts and methods, lengths of HEAD, clients that hang up. */
+
+let service: Service
+let asked: PromiseWithResolvers<AbortSignal>
+const store = {
+  name: 'hangs',
+  read: (_work: unknown, options?: { signal?: AbortSignal }) => {
+    if (options?.signal !== undefined) asked.resolve(options.signal)
+    return new Promise(() => {})
+  },
+} as unknown as Store
+
+beforeAll(() => {
+  asked = Promise.withResolvers()
+  service = serviceOn(store)
+  service.app.listen({ hostname: '127.0.0.1', port: 0 })
+})
+afterAll(() => service.app.stop(true))
+
+const connect = async (text: string) => {
+  const closed = Promise.withResolvers<string>()
+  let got = ''
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port: service.app.server?.port ?? 0,
+    socket: {
+      data: (_socket, bytes) => {
+        got += bytes.toString()
+      },
+      close: () => closed.resolve(got),
+      error: (_socket, error) => closed.reject(error),
+    },
+  })
+  socket.write(text)
+  return { socket, closed: closed.promise }
+}
+
+/** Status line and body of a request sent letter by letter. */
+const send = async (
+  line: string,
+  host = 'Host: 127.0.0.1',
+): Promise<readonly [status: string, body: string]> => {
+  const { closed } = await connect(
+    `${line} HTTP/1.1\r\n${host === '' ? '' : `${host}\r\n`}Connection: close\r\n\r\n`,
+  )
+  const [head = '', body = ''] = (await closed).split('\r\n\r\n')
+  return [head.split('\r\n')[0]?.slice('HTTP/1.1 '.length) ?? '', body]
+}
+
+const UP = '{"status":"ok","version":"0.0.0-test"}'
+
+test('a path is found whatever the Host header is', async () => {
+  for (const host of ['a', 'abc', 'a b', '[::1', '', 'localhost:1'])
+    expect(await send('GET /health', `Host: ${host}`)).toEqual(['200 OK', UP])
+  expect(await send('GET http://elsewhere.example/health')).toEqual(['200 OK', UP])
+})
+
+test('every method that Bun knows is 405', async () => {
+  for (const method of ['POST', 'PUT', 'TRACE', 'CONNECT', 'PROPFIND', 'PATCH']) {
+    const [status, body] = await send(`${method} /health`)
+    expect(status).toBe('405 Method Not Allowed')
+    expect(body).toStartWith(`{"code":4050,"message":"Method ${method} is not supported; use GET."`)
+  }
+})
+
+test('a body of any length is 405, and what else is sent of it ends the connection', async () => {
+  for (const body of ['Content-Length: 65537', 'Content-Length: 9000000000', 'Transfer-Encoding: chunked']) {
+    const { closed } = await connect(`POST /api/ HTTP/1.1\r\nHost: localhost\r\n${body}\r\n\r\n`)
+    const text = await closed
+    expect(text).toStartWith('HTTP/1.1 405 Method Not Allowed\r\n')
+    expect(text).toContain('\r\nAllow: GET, HEAD, OPTIONS\r\n')
+    expect(text).toContain('"message":"Method POST is not supported; use GET."')
+  }
+})
+
+test('every method that Bun does not know ends the connection, by Bun', async () => {
+  for (const method of ['BREW', 'get', 'FOO']) expect(await send(`${method} /health`)).toEqual(['', ''])
+})
+
+test('requests sent before the answer to the first are not answered, nor is that; the connection ends, by Bun', async () => {
+  const one = `GET /api/?apikey=${service.key}&module=base&action=get-overview HTTP/1.1\r\nHost: localhost\r\n\r\n`
+  const { closed } = await connect(`${one}${one}`)
+  expect(await closed).toBe('')
+})
+
+test('a 304 has the tag of what the asker has', async () => {
+  const url = `http://127.0.0.1:${service.app.server?.port}/openapi.json`
+  for (const coding of ['gzip', 'identity']) {
+    const headers = { 'Accept-Encoding': coding }
+    const etag = (await fetch(url, { headers })).headers.get('etag') ?? ''
+    expect(etag.endsWith('-gzip"')).toBe(coding === 'gzip')
+    const again = await fetch(url, { headers: { ...headers, 'If-None-Match': etag } })
+    expect([again.status, again.headers.get('etag')]).toEqual([304, etag])
+    // Whatever it would be sent now.
+    const other = await fetch(url, { headers: { 'Accept-Encoding': 'br', 'If-None-Match': etag } })
+    expect([other.status, other.headers.get('etag')]).toEqual([304, etag])
+  }
+})
+
+test('a HEAD has no body and the length of its GET, under any host', async () => {
+  for (const host of ['a', 'localhost']) {
+    const { closed } = await connect(`HEAD /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    const text = await closed
+    expect(text.toLowerCase()).toContain(`\r\ncontent-length: ${UP.length}\r\n`)
+    expect(text).toEndWith('\r\n\r\n')
+  }
+})
+
+test('headers beyond 16 KiB are 431, by Bun', async () => {
+  expect(await send(`GET /api/?a=${'a'.repeat(17_000)}`)).toEqual(['431 Request Header Fields Too Large', ''])
+})
+
+test('a client that hangs up ends its request', async () => {
+  const { socket } = await connect(
+    `GET /api/?apikey=${service.key}&module=base&action=get-overview HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`,
+  )
+  const signal = await asked.promise
+  const aborted = new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+  socket.terminate()
+  await aborted
+  expect(signal.aborted).toBe(true)
+})

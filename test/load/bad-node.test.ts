@@ -1,0 +1,273 @@
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { load } from '#load/load.ts'
+import { createNode } from '#node/create-node.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
+import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+
+// Loads part of the recorded chain many times; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+/** Enough for several answers of the bulk calls; what is wrong is wrong in block BAD. */
+const HEIGHT = 900
+const BAD = 777
+
+/** Whether a call's answer holds block BAD. */
+const holdsBad = ({ path, body }: Asked): boolean => {
+  if (path.startsWith(`/getBlockByNumber/${BAD}/`)) return true
+  if (!body.startsWith('{')) return false
+  const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
+  const [first, last] = [Number(from_block ?? start), Number(to_block ?? Number(end) - 1)]
+  return first <= BAD && BAD <= last
+}
+
+/** Changes the text of every answer that holds the block. */
+const changing =
+  (change: (text: string) => string): Fault =>
+  async (asked, truth) => {
+    if (!holdsBad(asked)) return undefined
+    const text = await truth()
+    const changed = change(text)
+    return changed === text
+      ? undefined
+      : new Response(changed, { headers: { 'content-type': 'application/json' } })
+  }
+
+/** An answer without the last transaction of block BAD. */
+const withoutLast = (text: string): string => {
+  const answer = JSON.parse(text) as {
+    readonly block?: { readonly transactions: unknown[] }
+    readonly blocktx_list?: readonly { readonly block_number: string; readonly tx_list: unknown[] }[]
+  }
+  answer.block?.transactions.pop()
+  answer.blocktx_list?.find(({ block_number }) => block_number === String(BAD))?.tx_list.pop()
+  return JSON.stringify(answer)
+}
+
+/** Faults a load must stop at, with what it says. */
+const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
+  [
+    'another number',
+    changing(text =>
+      text
+        .replaceAll(`"number":"${BAD}"`, '"number":"778"')
+        .replaceAll(`"block_number":"${BAD}"`, '"block_number":"778"'),
+    ),
+    /777/,
+  ],
+  [
+    'a parent hash that lies',
+    changing(text => text.replace(/"parent(_h|H)ash":"[^"]+"/g, hash => `${hash.slice(0, -5)}1111"`)),
+    /777|parent/,
+  ],
+  ['a transaction is missing', changing(withoutLast), /777/],
+  [
+    'a number where text belongs',
+    changing(text => text.replaceAll('"gas_usage":', '"gas_usage":"x", "gas_usage_":')),
+    /gas_usage/,
+  ],
+  ['JSON cut in the middle', changing(text => text.slice(0, text.length / 2)), /777|JSON/],
+  [
+    'status 500 for ever',
+    asked => (holdsBad(asked) ? new Response('broken', { status: 500 }) : undefined),
+    /./,
+  ],
+  [
+    'a receipt that was changed',
+    changing(text =>
+      text
+        .replaceAll('"gas_usage":9029', '"gas_usage":9030')
+        .replaceAll('\\"iost\\", \\"', '\\"iost\\",\\"')
+        .replaceAll('SUCCESS', 'RUNTIME_ERROR'),
+    ),
+    /777/,
+  ],
+]
+
+describe('a node that is not to be trusted', () => {
+  let clean: Dump
+  beforeAll(async () => {
+    const { store, path, destroy } = await temporarySqlite()
+    const node = await replayed()
+    await loadFrom(node.url, store, { to: HEIGHT })
+    clean = dumpSqlite(path)
+    await node.stop()
+    await destroy()
+  })
+
+  const loading = async (
+    url: string,
+    store: Parameters<typeof loadFrom>[1],
+    signal = new AbortController().signal,
+  ) => {
+    // Its own time: no test waits for a back-off.
+    const node = createNode({ urls: [url], clock: idleClock(), timeoutMs: 1_000 })
+    try {
+      await store.create()
+      return await load(
+        { node, store },
+        {
+          once: true,
+          to: HEIGHT,
+          signal,
+          onProgress: () => undefined,
+          log: () => undefined,
+          random: () => 0,
+        },
+      )
+    } finally {
+      node.close()
+    }
+  }
+
+  for (const [name, fault, says] of LIES)
+    test(`${name}: the load stops before that block, loud, and goes on when it is mended`, async () => {
+      const { store, path, destroy } = await temporarySqlite()
+      {
+        await using node = await startFaultyNode(fault)
+        const controller = new AbortController()
+        const failed = await Promise.race([
+          loading(node.url, store, controller.signal).then(
+            () => undefined,
+            (error: unknown) => error,
+          ),
+          // What may pass by itself is tried for ever: seen often enough, it is ended from here.
+          until(() => node.asked.filter(holdsBad).length > 15).then(() => 'retried'),
+        ])
+        controller.abort()
+        if (failed === 'retried') expect(name).toMatch(/500/)
+        else {
+          expect(failed).toBeInstanceOf(Failure)
+          expect([(failed as Failure).kind, (failed as Failure).message]).toEqual([
+            'bad_block',
+            expect.stringMatching(says),
+          ])
+        }
+      }
+      expect((await store.published())?.height ?? -1).toBeLessThan(BAD)
+      await using honest = await startFaultyNode()
+      expect(await loading(honest.url, store)).toEqual({ height: HEIGHT })
+      expect(differences(dumpSqlite(path), clean)).toEqual([])
+      await destroy()
+    })
+
+  test('a node that fails now and then, in every way at once, changes nothing', async () => {
+    const { store, path, destroy } = await temporarySqlite()
+    let calls = 0
+    await using node = await startFaultyNode(async (asked, truth) => {
+      if (asked.path === '/getChainInfo') return undefined
+      switch (calls++ % 9) {
+        case 2:
+          return new Response('busy', { status: 503 })
+        case 4:
+          return new Response((await truth()).slice(0, 100))
+        case 6:
+          return new Response('{"code":2,"message":"block not found"}', { status: 400 })
+        default:
+          return undefined
+      }
+    })
+    expect(await loading(node.url, store)).toEqual({ height: HEIGHT })
+    expect(differences(dumpSqlite(path), clean)).toEqual([])
+    await destroy()
+  })
+
+  test('a node that goes away and comes back is waited for', async () => {
+    const { store, path, destroy } = await temporarySqlite()
+    let away = false
+    let refused = 0
+    await using node = await startFaultyNode(asked => {
+      if (holdsBad(asked)) away = true
+      if (!away || refused === 15) return undefined
+      refused++
+      return new Response('gone', { status: 502 })
+    })
+    expect(await loading(node.url, store)).toEqual({ height: HEIGHT })
+    expect(refused).toBe(15)
+    expect(differences(dumpSqlite(path), clean)).toEqual([])
+    await destroy()
+  })
+
+  test('a last irreversible block that is absurd, or goes back, is waited for and never kept', async () => {
+    const { store, path, destroy } = await temporarySqlite()
+    let looks = 0
+    await using node = await startFaultyNode(async ({ path: asked }, truth) => {
+      if (asked !== '/getChainInfo') return undefined
+      const said = [undefined, '1000000000000000', undefined, '1000000000000000', '20'][looks++]
+      return said === undefined
+        ? undefined
+        : new Response(
+            (await truth()).replace(/"(lib_block|head_block)":"\d+"/g, (_, name) => `"${name}":"${said}"`),
+          )
+    }, 300)
+    const controller = new AbortController()
+    const lines: string[] = []
+    const source = createNode({ urls: [node.url], clock: idleClock(), timeoutMs: 1_000 })
+    const told = loadTold(store, source, controller, lines)
+    await until(async () => looks > 8)
+    node.setHeight(HEIGHT)
+    await until(async () => (await store.published())?.height === HEIGHT)
+    controller.abort()
+    await told
+    source.close()
+    expect((await store.published())?.lib).toBe(HEIGHT)
+    expect(lines.filter(line => !line.includes('stands still'))).toEqual([
+      'The node does not have the last irreversible block it names; it is asked again.',
+      'The node does not have the last irreversible block it names; it is asked again.',
+      "The node's last irreversible block is below what is loaded; it is waited for.",
+    ])
+    expect(differences(dumpSqlite(path), clean)).toEqual([])
+    await destroy()
+  })
+
+  test('another chain, and a node below the checkpoint, are refused and waited for', async () => {
+    const { store, destroy } = await temporarySqlite()
+    await using node = await startFaultyNode(undefined, 50)
+    expect(await loading(node.url, store)).toEqual({ height: 50 })
+    await using other = await startFaultyNode(async ({ path }, truth) =>
+      path === '/getChainInfo'
+        ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
+        : undefined,
+    )
+    const refused = await loading(other.url, store).catch((error: unknown) => error)
+    expect([(refused as Failure).kind, (refused as Failure).message]).toEqual([
+      'conflict',
+      expect.stringContaining('1024'),
+    ])
+    node.setHeight(40)
+    const controller = new AbortController()
+    const waiting = loading(node.url, store, controller.signal)
+    await until(() => node.asked.length > 30)
+    node.setHeight(60)
+    expect(await waiting).toEqual({ height: 60 })
+    await destroy()
+  })
+})
+
+/** Follows a node until aborted; what is logged. */
+const loadTold = async (
+  store: Parameters<typeof loadFrom>[1],
+  node: ReturnType<typeof createNode>,
+  { signal }: AbortController,
+  lines: string[],
+): Promise<void> => {
+  await store.create()
+  await load(
+    { node, store },
+    {
+      once: false,
+      pollMs: 0,
+      signal,
+      onProgress: () => undefined,
+      log: (_, message) => lines.push(message),
+      random: () => 0,
+    },
+  )
+}
+
+/** Resolves when the condition holds; looks again whenever other work had its turn. */
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await new Promise(resolve => setImmediate(resolve))
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import { irreversible } from '#load/irreversible.ts'
+import { spokenNode } from '#test/support/nodes/spoken-node.ts'
+
+/** What is made of each thing a node says, one after the other, with `loaded` blocks; and what is logged. */
+const heard = async (said: readonly number[], { has, loaded }: { has: number; loaded: number }) => {
+  const lines: string[] = []
+  let at = 0
+  const final = irreversible(
+    {
+      chainInfo: async () => spokenNode({}, { libBlock: said[at++] ?? 0 }).chainInfo(),
+      blockHash: async height => (height <= has ? `hash-${height}` : undefined),
+    },
+    (_, message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
+  )
+  const believed: (number | undefined)[] = []
+  for (const _ of said)
+    believed.push(await final.look({ height: loaded, time: undefined }, new AbortController().signal))
+  return { believed, lines }
+}
+
+test('irreversible: nonsense is passed over, said once, and forgotten', async () => {
+  const { believed, lines } = await heard([100, 10 ** 15, 10 ** 15, 101, 102], { has: 200, loaded: 99 })
+  expect(believed).toEqual([100, undefined, undefined, 101, 102])
+  expect(lines).toEqual([
+    'The node does not have the last irreversible block it names; it is asked again. {"lib":1000000000000000,"head":4851,"loaded":99}',
+  ])
+})
+
+test('irreversible: one that goes back is believed, and said once each time', async () => {
+  const { believed, lines } = await heard([100, 40, 41, 100, 30], { has: 200, loaded: 100 })
+  expect(believed).toEqual([100, 40, 41, 100, 30])
+  expect(lines.map(line => /\{.*/.exec(line)?.[0])).toEqual([
+    '{"lib":40,"loaded":100}',
+    '{"lib":30,"loaded":100}',
+  ])
+})
+
+test('irreversible: one that stands still is said after a minute of looks, and again after it went on', async () => {
+  const still = Array.from({ length: 200 }, () => 100)
+  const { lines } = await heard([...still, 101, ...still.map(() => 101)], { has: 200, loaded: 100 })
+  expect(lines).toEqual([
+    'The node\'s last irreversible block stands still. {"lib":100}',
+    'The node\'s last irreversible block stands still. {"lib":101}',
+  ])
+})
+
+test('irreversible: a node that makes up a far block is believed no further than time allows', async () => {
+  const START = 1_600_000_000
+  const lines: string[] = []
+  const lookAt = (said: number, loaded: { height: number; after?: number }, now: number) =>
+    irreversible(
+      {
+        chainInfo: async () => spokenNode({}, { libBlock: said }).chainInfo(),
+        blockHash: async height => `hash-${height}`,
+      },
+      (_, message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
+      () => (START + now) * 1_000,
+    ).look(
+      {
+        height: loaded.height,
+        time: loaded.after === undefined ? undefined : BigInt(START + loaded.after) * 1_000_000_000n,
+      },
+      new AbortController().signal,
+    )
+  // An hour after block 100 there are 7,200 more at most.
+  expect(await lookAt(10 ** 15, { height: 100, after: 0 }, 3_600)).toBe(100 + 7_200 + 1_000)
+  expect(await lookAt(7_300, { height: 100, after: 0 }, 3_600)).toBe(7_300)
+  // Nothing is loaded: the first blocks are, then there is a time to go by.
+  expect(await lookAt(10 ** 15, { height: -1 }, 0)).toBe(9_999)
+  expect(lines).toEqual([
+    'The node names a last irreversible block for which there was no time yet. {"lib":1000000000000000,"most":8300}',
+    'The node names a last irreversible block for which there was no time yet. {"lib":1000000000000000,"most":9999}',
+  ])
+  // A clock that is behind the chain.
+  expect(await lookAt(50_000, { height: 100, after: 60 }, 0)).toBe(50_000)
+})

@@ -1,0 +1,75 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { secondOpinion } from '../support/oracle/second-opinion.ts'
+import { witness } from '../support/oracle/witness.ts'
+import { diesAt } from '../support/processes/doomed.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { SOAK } from '../support/processes/soak.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { differences, dumpElastic } from '../support/stores/dump.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '../support/stores/loading.ts'
+
+setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+
+const LOADERS = SOAK ? 300 : 16
+/** Blocks that each of them may load: more than most live to load. */
+const STEP = SOAK ? 3 : 12
+/** Before the first transactions of the recording. */
+const START = 740
+const HEIGHT = START + LOADERS * STEP
+/** After so many killed ones a loader comes to its end, and the reader sees that height. */
+const WHOLE_EVERY = 4
+/** Of a batch: some blocks at most, so that a loader is killed before it has them all. */
+const DOCUMENTS = 10
+/** Documents of a partition: some are opened on the way. */
+const PARTITION = 2_000
+
+/** Requests of a loader among which it is killed: from while it clears up after the one before to its last batches. */
+const REQUESTS = 40
+
+describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () => {
+  test('readers see nothing but whole heights, ever higher, while loaders are killed again and again', async () => {
+    const seed = seedOf(23)
+    const random = seeded(seed)
+    const node = await replayed(HEIGHT)
+    const [target, clean] = [
+      openTestElastic({ partitionDocuments: PARTITION }),
+      openTestElastic({ partitionDocuments: PARTITION }),
+    ]
+    try {
+      await target.store.create()
+      await loadFrom(node.url, target.store, { to: START })
+      const watching = await witness(serviceOn(target.store), { seed })
+      let kills = 0
+      for (let loader = 1; loader <= LOADERS; loader++) {
+        const to = START + loader * STEP
+        const place = ['elastic', target.url, target.prefix, String(PARTITION)]
+        const after = [to, DOCUMENTS].map(String)
+        const task = { program: 'load-process.ts', before: [node.url], place, after }
+        if (await diesAt(1 + Math.floor(random() * REQUESTS), task)) kills++
+        if (loader % WHOLE_EVERY !== 0) continue
+        await loadFrom(node.url, target.store, { to })
+        await watching.sees(200)
+      }
+      await loadFrom(node.url, target.store)
+      await watching.sees(200)
+      expect(watching.height()).toBe(HEIGHT)
+      const seen = await watching.stop()
+      expect([seed, seen.wrong, Object.keys(seen.statuses)]).toEqual([seed, [], ['200']])
+      expect([seed, await secondOpinion(node.url, seen)]).toEqual([seed, []])
+      await loadFrom(node.url, clean.store)
+      const [dump, expected] = await Promise.all(
+        [target, clean].map(({ url, prefix }) => dumpElastic(url, prefix)),
+      )
+      expect([seed, differences(dump ?? new Map(), expected ?? new Map())]).toEqual([seed, []])
+      expect(kills).toBeGreaterThan(LOADERS / 3)
+      expect(seen.answers.size).toBeGreaterThanOrEqual(LOADERS / WHOLE_EVERY)
+      process.stderr.write(
+        `${kills} loaders killed, ${seen.statuses[200]} answers at ${seen.answers.size} heights\n`,
+      )
+    } finally {
+      await node.stop()
+      await Promise.all([target.destroy(), clean.destroy()])
+    }
+  })
+})

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Replay } from '#replay/serve.ts'
+import { killUntilLoaded } from '../support/processes/kill.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { type Dump, differences } from '../support/stores/dump.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
+
+// Loads the whole recorded chain; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+/** Enough of the recorded chain for every kind of document, and for many batches. */
+const HEIGHT = 1_300
+/** Some dozen partitions of history, so that batches and kills meet their openings. */
+const PARTITION = 1_500
+const UNBOUNDED = Number.MAX_SAFE_INTEGER
+
+let node: Replay
+beforeAll(async () => {
+  node = await replayed()
+})
+afterAll(() => node.stop())
+
+type Course = {
+  /** Loads in any number of runs. */
+  readonly courses: number
+  /** Most documents of a batch of the loaders that are killed: some dozens of batches in all. */
+  readonly documents: number
+}
+
+const restarts = (open: () => Promise<Place>, course: Course): void => {
+  let clean: Dump
+  beforeAll(async () => {
+    const place = await open()
+    await loadFrom(node.url, place.store, { to: HEIGHT })
+    clean = await place.dump()
+    await place.destroy()
+  })
+
+  test('any number of runs with batches of any size ends in the same documents', async () => {
+    expect(clean.size).toBeGreaterThan(10_000)
+    const seed = seedOf(7)
+    const random = seeded(seed)
+    for (let run = 0; run < course.courses; run++) {
+      const place = await open()
+      for (let to = -1; to < HEIGHT; ) {
+        to = Math.min(HEIGHT, to + 1 + Math.floor(random() ** 3 * HEIGHT))
+        const batch = { documents: 1 + Math.floor(random() ** 4 * 5_000), bytes: UNBOUNDED }
+        expect(await loadFrom(node.url, place.store, { to, batch })).toBe(to)
+      }
+      const dump = await place.dump()
+      await place.destroy()
+      expect([seed, run, differences(dump, clean)]).toEqual([seed, run, []])
+    }
+  })
+
+  test('killed at random moments many times ends in the same documents', async () => {
+    const seed = seedOf(11)
+    const place = await open()
+    await place.store.create()
+    const kills = await killUntilLoaded(
+      place,
+      { url: node.url, to: HEIGHT, documents: course.documents },
+      seeded(seed),
+    )
+    const dump = await place.dump()
+    await place.destroy()
+    expect([seed, differences(dump, clean)]).toEqual([seed, []])
+    expect(kills).toBeGreaterThanOrEqual(5)
+  })
+}
+
+describe('loading into SQLite', () => restarts(sqlitePlace, { courses: 4, documents: 100 }))
+describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () =>
+  restarts(() => elasticPlace(PARTITION), { courses: 2, documents: 300 }),
+)

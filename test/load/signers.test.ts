@@ -1,0 +1,246 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { LoadedBlock, Transaction } from '#chain/block.ts'
+import { Failure } from '#failure/failure.ts'
+import { type LoadOptions, load } from '#load/load.ts'
+import type { BlockSource } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import type { Proved } from '#store/proved.ts'
+import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
+
+/** Genesis with two producers, `first00` and `second0`, and their keys. */
+const beginning = (): Transaction => {
+  const made = genesis()
+  const init = [
+    ['first00', 'KEY1'],
+    ['second0', 'KEY2'],
+  ].map(args => action('vote_producer.iost/initProducer', args))
+  return { ...made, actions: [...made.actions, ...init], receipt: { ...made.receipt, returns: [] } }
+}
+const says = (name: string, ...args: readonly unknown[]) =>
+  transaction({ receipts: [receipt(`vote_producer.iost/${name}`, args)] })
+const registers = (account: string, key: string) =>
+  says('applyRegister', account, key, 'loc', 'url', 'net', true)
+const changesKey = (account: string, key: string) => says('updateProducer', account, key, 'loc', 'url', 'net')
+
+/** A signed chain: `signs` says whose key signs a height; a block that changes producers must have one. */
+const signedChain = (
+  lists: readonly (readonly Transaction[])[],
+  signs: Readonly<Record<number, string>>,
+): readonly LoadedBlock[] =>
+  chainOf([beginning()], ...lists).map(loaded => {
+    const signedBy = signs[loaded.block.height]
+    return { ...loaded, proof: { level: 'signed', ...(signedBy === undefined ? {} : { signedBy }) } }
+  })
+
+const sourceOf = (
+  blocks: readonly LoadedBlock[],
+  hashes?: NonNullable<BlockSource['hashes']>,
+): BlockSource => ({
+  name: 'http://a',
+  chainInfo: async () => ({
+    chainId: 1020,
+    netName: '',
+    headBlock: blocks.length - 1,
+    headHash: '',
+    headTime: 0n,
+    libBlock: blocks.length - 1,
+    libHash: '',
+    libTime: 0n,
+  }),
+  blockHash: async height => blocks[height]?.block.hash,
+  blocks: async function* ({ from, to }) {
+    yield* blocks.slice(from, to + 1)
+  },
+  ...(hashes === undefined ? {} : { hashes }),
+})
+
+let store: Store
+let path: string
+/** As an earlier version wrote it. */
+const forget = (published: string): void => {
+  const database = new Database(path)
+  database.run(`UPDATE "meta" SET "value" = ? WHERE "key" = 'published'`, [published])
+  database.close()
+}
+let destroy: () => Promise<void>
+beforeEach(async () => {
+  ;({ store, path, destroy } = await temporarySqlite())
+  await store.create()
+})
+afterEach(() => destroy())
+
+const loading = (node: BlockSource, options: Partial<LoadOptions> = {}) =>
+  load(
+    { node, store },
+    {
+      once: true,
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+      log: () => undefined,
+      ...options,
+    },
+  )
+const refused = async (loaded: Promise<unknown>): Promise<string> => {
+  const error = await loaded.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(Failure)
+  expect((error as Failure).kind).toBe('bad_block')
+  return (error as Failure).message
+}
+const EMPTY: readonly (readonly Transaction[])[] = Array(4).fill([])
+const ONE_BLOCK = { batch: { documents: 1, bytes: 1 } }
+
+describe('whose signatures count', () => {
+  test('a key of genesis, one of several, in batches of any size', async () => {
+    const blocks = signedChain(EMPTY, { 2: 'KEY2', 4: 'KEY1' })
+    expect(await loading(sourceOf(blocks), ONE_BLOCK)).toEqual({ height: 4 })
+    expect((await store.published())?.proved?.ranges).toEqual([{ from: 0, to: 4, level: 'signed' }])
+  })
+
+  test('a forged end of a chain, signed with a key of its own: nothing of it is stored', async () => {
+    expect(
+      await loading(sourceOf(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' })), ONE_BLOCK).catch(() => 0),
+    ).toBe(0)
+    expect((await store.published())?.height).toBe(2)
+    expect(await refused(loading(sourceOf(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' }))))).toBe(
+      "Block 4: it is signed with FORGED, which is no producer's key by the chain up to block 2.",
+    )
+    expect((await store.published())?.height).toBe(2)
+    expect(await loading(sourceOf(signedChain(EMPTY, { 4: 'KEY1' })))).toEqual({ height: 4 })
+  })
+
+  test('a key that a forged block registers does not count for that block, nor for those behind it', async () => {
+    const forged = [[], [registers('forger0', 'FORGED'), says('approveRegister', 'forger0')], [], []]
+    // Whether the whole run or each block is a batch, and whatever the forger signs.
+    for (const signs of [
+      { 2: 'FORGED', 4: 'FORGED' },
+      { 1: 'KEY1', 2: 'FORGED', 4: 'FORGED' },
+      { 1: 'KEY1', 4: 'FORGED' },
+    ])
+      for (const options of [{}, ONE_BLOCK]) {
+        expect(await refused(loading(sourceOf(signedChain(forged, signs)), options))).toContain(
+          "FORGED, which is no producer's key",
+        )
+        expect((await store.published())?.height ?? 0).toBeLessThan(2)
+      }
+  })
+
+  test('anybody may apply as a producer: the key counts when the chain has approved it', async () => {
+    const applied = [[registers('anybody', 'ANY')], []]
+    expect(await refused(loading(sourceOf(signedChain(applied, { 1: 'KEY1', 2: 'ANY' }))))).toContain('ANY')
+    const approved = [[registers('anybody', 'ANY')], [], [says('approveRegister', 'anybody')], []]
+    const blocks = signedChain(approved, { 1: 'KEY1', 3: 'KEY2', 4: 'ANY' })
+    expect(await loading(sourceOf(blocks))).toEqual({ height: 4 })
+  })
+
+  test('a key that was changed signs on until witnesses are elected anew, also for a loader that comes later', async () => {
+    const LAST = 2_402
+    const lists = Array.from({ length: LAST }, (_, at) => (at === 1 ? [changesKey('first00', 'KEY3')] : []))
+    const blocks = signedChain(lists, {
+      1: 'KEY1',
+      2: 'KEY1',
+      3: 'KEY3',
+      1300: 'KEY1',
+      2400: 'KEY1',
+      2402: 'KEY1',
+    })
+    expect(await loading(sourceOf(blocks), { to: 3 })).toEqual({ height: 3 })
+    expect((await store.published())?.proved?.formerKeys).toEqual([{ key: 'KEY1', until: 2_400 }])
+    expect(await refused(loading(sourceOf(blocks)))).toBe(
+      "Block 2402: it is signed with KEY1, which is no producer's key by the chain up to block 2400.",
+    )
+    expect((await store.published())?.height).toBe(2_400)
+    const fresh = signedChain(lists, { 2402: 'KEY3' })
+    expect(await loading(sourceOf(fresh))).toEqual({ height: LAST })
+    expect((await store.published())?.proved?.formerKeys).toEqual([])
+  })
+
+  test('blocks without a signature at the end of what a node gives are not stored', async () => {
+    expect(await loading(sourceOf(signedChain(EMPTY, { 2: 'KEY1' })), { to: 2 })).toEqual({ height: 2 })
+    const ends = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
+    const cut: BlockSource = {
+      ...sourceOf(ends),
+      blocks: async function* ({ from }) {
+        yield* ends.slice(from, 4)
+        throw new Failure('bad_block', 'Block 4: cut.')
+      },
+    }
+    expect(await refused(loading(cut))).toBe('Block 4: cut.')
+    expect((await store.published())?.height).toBe(2)
+  })
+
+  test('blocks that come from a store keep what is on record of them there', async () => {
+    const recorded: Proved = {
+      ranges: [
+        { from: 1, to: 2, level: 'whole', agreed: true },
+        { from: 3, to: 9, level: 'signed' },
+      ],
+      lost: 0,
+      formerKeys: [],
+    }
+    const blocks = chainOf([beginning()], ...EMPTY)
+    expect(await loading(sourceOf(blocks), { recorded })).toEqual({ height: 4 })
+    expect((await store.published())?.proved?.ranges.map(({ from, to, level }) => [from, to, level])).toEqual(
+      [
+        [0, 0, 'linked'],
+        [1, 2, 'whole'],
+        [3, 4, 'signed'],
+      ],
+    )
+  })
+
+  test('a store without a record goes on; what it had stays without one', async () => {
+    const blocks = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
+    await loading(sourceOf(blocks), { to: 2 })
+    const { proved: _, ...at } = (await store.published()) ?? { proved: undefined }
+    forget(JSON.stringify({ ...at, time: String('time' in at ? at.time : 0) }))
+    expect((await store.published())?.proved).toBeUndefined()
+    expect(await loading(sourceOf(blocks))).toEqual({ height: 4 })
+    expect((await store.published())?.proved?.ranges).toEqual([{ from: 3, to: 4, level: 'signed' }])
+  })
+
+  test('linked alone: nobody is asked who signed', async () => {
+    const blocks = chainOf([beginning()], ...EMPTY)
+    expect(await loading(sourceOf(blocks))).toEqual({ height: 4 })
+    expect((await store.published())?.proved?.ranges).toEqual([{ from: 0, to: 4, level: 'linked' }])
+  })
+})
+
+describe('what other nodes say of the last block of a batch', () => {
+  const blocks = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
+  const hashAt = (height: number) => blocks[height]?.block.hash ?? ''
+
+  test('agreed when two name the same hash; not when one is away', async () => {
+    const both = sourceOf(blocks, async height =>
+      ['http://a', 'http://b'].map(node => ({ node, hash: hashAt(height) })),
+    )
+    expect(await loading(both, { to: 2 })).toEqual({ height: 2 })
+    const alone = sourceOf(blocks, async height => [{ node: 'http://b', hash: hashAt(height) }])
+    expect(await loading(alone)).toEqual({ height: 4 })
+    expect((await store.published())?.proved?.ranges).toEqual([
+      { from: 0, to: 2, level: 'signed', agreed: true },
+      { from: 3, to: 4, level: 'signed' },
+    ])
+  })
+
+  test('a disagreement stops the batch and names both nodes and both hashes', async () => {
+    const asked: number[] = []
+    const two = sourceOf(blocks, async height => {
+      asked.push(height)
+      const other = height === 4 ? 'another hash' : hashAt(height)
+      return [
+        { node: 'http://b', hash: other },
+        { node: 'http://a', hash: hashAt(height) },
+      ]
+    })
+    expect(await refused(loading(two, ONE_BLOCK))).toBe(
+      `The nodes differ: block 4 is ${hashAt(4)} at http://a, another hash at http://b.`,
+    )
+    expect(asked).toEqual([0, 1, 2, 3, 4])
+    expect((await store.published())?.height).toBe(3)
+  })
+})

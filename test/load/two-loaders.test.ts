@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Replay } from '#replay/serve.ts'
+import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
+import { differences, dumpElastic } from '../support/stores/dump.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '../support/stores/loading.ts'
+
+const BEGIN = 150
+const HEIGHT = 300
+
+let node: Replay
+beforeAll(async () => {
+  node = await replayed(BEGIN)
+})
+afterAll(() => node.stop())
+
+/**
+ * Each loader decides by its own lease how long another one may give no sign before it is taken for dead, and gives a
+ * sign itself three times in that time. So the one that is there has a short lease, who looks at it a long one.
+ */
+const SHORT_LEASE = '3s'
+const LONG_LEASE = '30s'
+/** The line of the log for a node that was heard first; whether it comes before the end is a matter of chance. */
+const NODE_HEARD = /^\S+ info {2}A node answers\. .*\n/m
+
+const follow = (folder: CliFolder, { url, prefix }: TestElastic, lease: string): Running =>
+  folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', lease])
+
+/** Lets the chain grow under the loader that is left, and stops it there. */
+const finish = async (loader: Running, target: TestElastic): Promise<void> => {
+  node.setHeight(HEIGHT)
+  while ((await target.store.published())?.height !== HEIGHT) await Bun.sleep(20)
+  loader.kill('SIGTERM')
+  expect(await loader.ended).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
+}
+
+const expectClean = async (target: TestElastic): Promise<void> => {
+  const clean = openTestElastic()
+  await loadFrom(node.url, clean.store)
+  const dumps = await Promise.all([target, clean].map(({ url, prefix }) => dumpElastic(url, prefix)))
+  await clean.destroy()
+  const [dump = new Map(), expected = new Map()] = dumps
+  expect(differences(dump, expected)).toEqual([])
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', () => {
+  test('the second one stops and says why, the first one goes on', async () => {
+    node.setHeight(BEGIN)
+    await using folder = await cliFolder()
+    const target = openTestElastic()
+    const first = follow(folder, target, SHORT_LEASE)
+    await first.logs('Loaded blocks.')
+    const { err, ...second } = await follow(folder, target, LONG_LEASE).ended
+    expect({ ...second, err: err.replace(NODE_HEARD, '') }).toEqual({
+      code: 75,
+      out: '',
+      err:
+        `iostlens: Another loader is writing ${target.prefix} at ${target.url}.\n` +
+        '  Stop it first; one store has one loader.\n',
+    })
+    await finish(first, target)
+    await expectClean(target)
+    await target.destroy()
+  })
+
+  test('begun at the same moment: one wins, the other stops, nothing is mixed', async () => {
+    node.setHeight(BEGIN)
+    await using folder = await cliFolder()
+    const target = openTestElastic()
+    const both = [follow(folder, target, LONG_LEASE), follow(folder, target, LONG_LEASE)]
+    const { lost, outcome } = await Promise.race(
+      both.map(async (loader, lost) => ({ lost, outcome: await loader.ended })),
+    )
+    expect(outcome).toEqual({
+      code: 75,
+      out: '',
+      err: expect.stringMatching(/^iostlens: Another loader (is writing|took) /m),
+    })
+    await finish(both[1 - lost] as Running, target)
+    await expectClean(target)
+    await target.destroy()
+  })
+})

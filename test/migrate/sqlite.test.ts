@@ -1,0 +1,141 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { DERIVATION } from '#indices/registry.ts'
+import { createKey } from '#keys/key.ts'
+import type { Replay } from '#replay/serve.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+import { runKilled } from '../support/processes/killed-runs.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { allAt, watchSwitch } from '../support/processes/switch.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
+import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 820
+const FURTHER = 40
+/** Writes of a migration among which the first one is killed, half of those of the second: far fewer than it has. */
+const FIRST_KILLS = 1_000
+
+let node: Replay
+let further: Replay
+let clean: Awaited<ReturnType<typeof temporarySqlite>>
+let expected: Dump
+beforeAll(async () => {
+  node = await replayed(HEIGHT)
+  further = await replayed(HEIGHT + FURTHER)
+  clean = await temporarySqlite()
+  await loadFrom(node.url, clean.store)
+  expected = dumpSqlite(clean.path)
+})
+afterAll(async () => {
+  await node.stop()
+  await further.stop()
+  await clean.destroy()
+})
+
+/** Makes a file what an older version would have made: other tables, other documents, its own word for both. */
+const age = (path: string, statements: readonly string[]): void => {
+  const database = new Database(path, { safeIntegers: true })
+  for (const sql of statements) database.run(sql)
+  database.close()
+}
+
+/** Documents derived otherwise. */
+const OLDER_DOCUMENTS = [
+  `UPDATE meta SET value = replace(value, '"derivation":${DERIVATION}', '"derivation":${DERIVATION - 1}') WHERE key = 'identity'`,
+  "UPDATE accounts SET permissions = '[]'",
+  "UPDATE tokens SET full_name = 'older'",
+]
+/** Tables made otherwise. */
+const OLDER_TABLES = [
+  "UPDATE meta SET value = 'older' WHERE key = 'schema'",
+  'ALTER TABLE accounts ADD COLUMN nick TEXT',
+  'ALTER TABLE keys ADD COLUMN note TEXT',
+  'DROP INDEX "wealth.richest"',
+  'CREATE TABLE gone (id TEXT)',
+]
+
+test('an embedded store: answers of one derivation or the other, however often it is killed', async () => {
+  const seed = seedOf(41)
+  const random = seeded(seed)
+  const target = await temporarySqlite()
+  await using folder = await cliFolder()
+  const store = ['--store', `sqlite:${target.path}`]
+  const migrate = ['indices', 'migrate', ...store]
+  try {
+    await loadFrom(node.url, target.store)
+    age(target.path, OLDER_DOCUMENTS)
+    // Its connections are those of a service that ran before the program was replaced.
+    const service = serviceOn(target.store)
+    const [before, after] = await Promise.all([allAt(service), allAt(serviceOn(clean.store))])
+    expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
+    const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
+    expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('Run iostlens indices migrate')])
+    const dry = await folder.run([...migrate, '--dry-run'])
+    expect([dry.code, dry.out]).toEqual([
+      3,
+      `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived again, audited and replaced.\n`,
+    ])
+    const stop = watchSwitch(service, before, after)
+    const keys: string[] = []
+    const kills = await runKilled(
+      seed,
+      ['sqlite', target.path],
+      kills => 1 + Math.floor(random() * FIRST_KILLS * 2 ** kills),
+      async (doom, kills) => {
+        const { stored } = createKey(`key ${kills}`, { perSecond: 1, perDay: 1 }, { now: 1 + kills })
+        await target.store.keys.add(stored)
+        keys.push(stored.id)
+        return folder.start(migrate, doom.environment)
+      },
+    )
+    const { wrong, asked } = await stop()
+    expect([seed, wrong]).toEqual([seed, []])
+    expect(await allAt(service)).toEqual([...after])
+    expect(await target.store.check()).toEqual([])
+    expect((await target.store.keys.list()).map(({ id }) => id)).toEqual(keys)
+    expect(differences(dumpSqlite(target.path), expected)).toEqual([])
+    expect(await loadFrom(further.url, target.store)).toBe(HEIGHT + FURTHER)
+    expect(kills).toBeGreaterThanOrEqual(2)
+    process.stderr.write(`${kills} migrations killed, ${asked} answers\n`)
+  } finally {
+    await target.destroy()
+  }
+})
+
+test('an embedded store with other tables; one whose blocks can not be read takes them from a node', async () => {
+  const target = await temporarySqlite()
+  await using folder = await cliFolder()
+  const migrate = ['indices', 'migrate', '--store', `sqlite:${target.path}`]
+  try {
+    await loadFrom(node.url, target.store)
+    const { stored } = createKey('wallet', { perSecond: 1, perDay: 1 }, { now: 1 })
+    await target.store.keys.add(stored)
+    age(target.path, OLDER_TABLES)
+    const done = await folder.run(migrate)
+    expect(done.code).toBe(0)
+    expect(done.out).toContain('wealth.richest: missing: index is not there\n')
+    const made = openSqlite({ path: target.path })
+    expect(await made.check()).toEqual([])
+    expect(await made.keys.list()).toEqual([stored])
+    expect(differences(dumpSqlite(target.path), expected)).toEqual([])
+    await made.close()
+
+    age(target.path, [...OLDER_TABLES, 'ALTER TABLE blocks RENAME COLUMN witness TO producer'])
+    const poor = await folder.run(migrate)
+    expect([poor.code, poor.err]).toEqual([3, expect.stringContaining('give a node with --node.')])
+    expect((await folder.run([...migrate, '--node', node.url])).code).toBe(0)
+    expect(differences(dumpSqlite(target.path), expected)).toEqual([])
+    const again = await folder.run(migrate)
+    expect(again).toEqual({
+      code: 0,
+      out: `sqlite:${target.path} matches this version; there is nothing to migrate.\n`,
+      err: '',
+    })
+  } finally {
+    await target.destroy()
+  }
+})

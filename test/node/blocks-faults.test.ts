@@ -1,0 +1,266 @@
+import { expect, test } from 'bun:test'
+import type { Fault } from '#test/support/nodes/faulty-node.ts'
+import { at, changed, isBulk, json, read, single, slice } from '#test/support/nodes/read-blocks.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+
+const ONCE: readonly (readonly [string, Fault])[] = [
+  [
+    'status 500',
+    at(
+      () => true,
+      () => new Response('oops', { status: 500 }),
+      3,
+    ),
+  ],
+  [
+    'status 429',
+    at(
+      () => true,
+      () => new Response('', { status: 429, headers: { 'retry-after': '7' } }),
+      3,
+    ),
+  ],
+  [
+    'status 502 with HTML',
+    at(
+      () => true,
+      () => new Response('<html>', { status: 502 }),
+      2,
+    ),
+  ],
+  [
+    'cut JSON',
+    at(
+      () => true,
+      changed(text => text.slice(0, text.length / 2)),
+      2,
+    ),
+  ],
+  [
+    'not UTF-8',
+    at(
+      () => true,
+      () => new Response(new Uint8Array([0x22, 0xff, 0x22])),
+      2,
+    ),
+  ],
+  [
+    'block not found',
+    at(isBulk, () => new Response('{"code":2,"message":"block not found"}', { status: 400 }), 3),
+  ],
+  [
+    'no transactions',
+    at(
+      path => path === '/getBlockTxsByContract',
+      () => json('{"blocktx_list":[]}'),
+    ),
+  ],
+  [
+    'a receipt with more',
+    at(
+      path => path === '/getBlockTxsByContract',
+      changed(text => text.replace(/3\.28513441/, '4.28513441')),
+    ),
+  ],
+  [
+    'gas that differs',
+    at(
+      path => path === '/getBlockTxsByContract',
+      changed(text => text.replace(/"gas_usage":[1-9]/, '"gas_usage":7')),
+    ),
+  ],
+  [
+    'pending blocks',
+    at(
+      path => path === '/getBlockTxsByContract',
+      changed(text => text.replaceAll('"IRREVERSIBLE"', '"PENDING"')),
+    ),
+  ],
+]
+test.each(ONCE)('blocks: %s is overcome', async (_, fault) => {
+  const range = { from: 1190, to: 1230 }
+  const { blocks, failure } = await read(fault, range)
+  expect(failure).toBeUndefined()
+  expect(blocks).toEqual(await slice(range))
+})
+
+/** Faults of the raw heads that last: without them no signature is to be had. */
+const HEADLESS: readonly (readonly [string, Fault])[] = [
+  [
+    'bulk calls unknown',
+    at(isBulk, () => new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })),
+  ],
+  [
+    'bulk answers cut',
+    at(
+      isBulk,
+      changed(text => text.slice(0, -1)),
+    ),
+  ],
+  [
+    'no heads',
+    at(
+      path => path === '/getBlockHeaderByRange',
+      () => json('{"block_list":[]}'),
+    ),
+  ],
+  ['lists that are null', at(isBulk, () => json('{"blocktx_list":null,"block_list":null}'))],
+  [
+    'heads with another time',
+    at(
+      path => path === '/getBlockHeaderByRange',
+      changed(text => text.replace(/"time":"1795/, '"time":"1796')),
+    ),
+  ],
+  [
+    'heads with another parent',
+    at(
+      path => path === '/getBlockHeaderByRange',
+      changed(text => text.replace(/"parentHash":"..../, '"parentHash":"AAAA')),
+    ),
+  ],
+]
+test.each(HEADLESS)('blocks: %s: overcome where hashes are enough, refused where not', async (_, fault) => {
+  const range = { from: 1190, to: 1230 }
+  const { blocks, failure } = await read(fault, range, { prove: 'linked' })
+  expect(failure).toBeUndefined()
+  expect(blocks).toEqual(await slice(range))
+  const signed = await read(fault, range)
+  expect(signed.blocks).toEqual([])
+  expect(signed.failure?.kind).toBe('bad_block')
+})
+
+const SIG = `${'A'.repeat(86)}==`
+const KEY = 'VzGt610agH7JxDglOJ5e3/cEEuRkOpRimmUq8b/PLwg='
+const SIGNS: readonly (readonly [string, string])[] = [
+  ['{"algorithm":0, "sig":"", "pubKey":""}', 'its head carries no signature'],
+  [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${KEY}"}`, 'is not valid'],
+  [`{"algorithm":1, "sig":"${SIG}", "pubKey":"${KEY}"}`, 'algorithm 1'],
+  [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${'A'.repeat(43)}="}`, 'by another key'],
+]
+test.each(SIGNS)('blocks: %s as a signature is refused with what to do', async (sign, reason) => {
+  const fault = at(
+    path => path === '/getBlockHeaderByRange',
+    changed(text => text.replace(/"sign":\{[^}]*\}/g, `"sign":${sign}`)),
+  )
+  for (const range of [
+    { from: 1190, to: 1230 },
+    { from: 1201, to: 1201 },
+  ]) {
+    const { blocks, failure } = await read(fault, range)
+    expect(blocks).toEqual([])
+    expect(failure?.kind).toBe('bad_block')
+    expect(failure?.message).toContain(reason)
+    expect(failure?.message).toContain('--prove linked')
+    expect(failure?.help).toContain('--prove linked')
+    expect((await read(fault, range, { prove: 'linked' })).blocks).toEqual(await slice(range))
+  }
+})
+
+/** Faults that last, of block 1201 alone; blocks before it are handed on. */
+const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
+  [
+    'cut JSON',
+    changed(text => text.slice(0, 1000)),
+    'bad_block',
+    'getBlockByNumber: 1000 letters that are not JSON.',
+  ],
+  [
+    'another number',
+    changed(text => text.replace('"number":"1201"', '"number":"1202"')),
+    'bad_block',
+    'Block 1202: block 1201 was asked.',
+  ],
+  [
+    'a missing transaction',
+    changed(text => text.replace('"tx_count":"4"', '"tx_count":"5"')),
+    'bad_block',
+    'Block 1201: 4 transactions of 5.',
+  ],
+  [
+    'a lying parent hash',
+    changed(text =>
+      text.replace(/"parent_hash":"[^"]*"/, '"parent_hash":"HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ"'),
+    ),
+    'bad_block',
+    'Block 1201: its head does not have the hash AvKfwzsQZQNgVjusxzaTC2erWG76ocNxHoenVBkZ3EDp.',
+  ],
+  [
+    'a hash that is none',
+    changed(text => text.replace(/"block":\{"hash":"[^"]*"/, '"block":{"hash":"0OIl"')),
+    'bad_block',
+    'Block 1201: hash "0OIl" is none.',
+  ],
+  [
+    'gas as text',
+    changed(text => text.replace(/"gas_usage":[0-9.]+, "ram/, '"gas_usage":"1", "ram')),
+    'bad_block',
+    'block.transactions[0].tx_receipt.gas_usage: "1" is not a number from 0.',
+  ],
+  [
+    'time as number',
+    changed(text => text.replace(/"time":"([0-9]+)"/, '"time":$1')),
+    'bad_block',
+    'block.time: 1795247607500776200 is not an integer in a string.',
+  ],
+  ['null', () => json('null'), 'bad_block', 'answer: null is not an object.'],
+  ['a list', () => json('[]'), 'bad_block', 'answer: [] is not an object.'],
+  [
+    'not found',
+    () => new Response('{"code":2,"message":"block not found"}', { status: 400 }),
+    'bad_block',
+    'Block 1201: NODE refuses block 1201: block not found (code 2).',
+  ],
+  [
+    'pending',
+    changed(text => text.replace('"IRREVERSIBLE"', '"PENDING"')),
+    'unavailable',
+    'Block 1201 is not irreversible at the node.',
+  ],
+  [
+    'status 500',
+    () => new Response('', { status: 500 }),
+    'unavailable',
+    'No node answers block 1201: NODE: status 500.',
+  ],
+  [
+    'status 404',
+    () => new Response('', { status: 404 }),
+    'unavailable',
+    'NODE answers block 1201 with status 404, which no node does.',
+  ],
+  [
+    'redirect',
+    () => new Response(null, { status: 302, headers: { location: '/getBlockByNumber/1201/1' } }),
+    'unavailable',
+    'NODE answers block 1201 with status 302, which no node does.',
+  ],
+  [
+    'not UTF-8',
+    () => new Response(new Uint8Array([0xff])),
+    'bad_block',
+    'The answer to block 1201 is not UTF-8.',
+  ],
+  [
+    'too large',
+    () => new Response(new Uint8Array(2_000_001)),
+    'bad_block',
+    'NODE: the answer to block 1201 is over 2000000 bytes.',
+  ],
+]
+test.each(ALWAYS)('blocks: %s for good ends the stream', async (_, fault, kind, message) => {
+  const recorded = await recordedBlocks()
+  const broken: Fault = (asked, truth) => {
+    if (isBulk(asked.path)) return new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })
+    return single(asked.path) ? fault(asked, truth) : undefined
+  }
+  const { blocks, failure, asked } = await read(
+    broken,
+    { from: 1198, to: 1210 },
+    { maxBytes: 2_000_000, inFlight: 1, prove: 'linked' },
+  )
+  expect(blocks).toEqual([])
+  expect(failure?.kind).toBe(kind as never)
+  expect(failure?.message).toBe(message.replace('PARENT', recorded[1200]?.block.hash ?? ''))
+  expect(asked.filter(single).length).toBeLessThanOrEqual(10)
+})

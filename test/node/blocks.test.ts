@@ -1,0 +1,124 @@
+import { expect, test } from 'bun:test'
+import { createNode } from '#node/create-node.ts'
+import { idleClock } from '#test/support/clocks/idle-clock.ts'
+import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
+import { isBulk, type Range, read, single, slice } from '#test/support/nodes/read-blocks.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+
+test('blocks: built from bulk answers, every block equals the one decoded by itself', async () => {
+  const { blocks, asked, failure } = await read(() => undefined, { from: 0, to: 4851 })
+  const expected = await recordedBlocks()
+  expect(failure).toBeUndefined()
+  expect(blocks.length).toBe(expected.length)
+  expect(blocks.findIndex((block, height) => !Bun.deepEquals(block, expected[height], true))).toBe(-1)
+  // One by one only where a transaction has no action, and where a range would hold one block.
+  const zeroAction = expected.filter(({ block }) =>
+    block.transactions.some(({ actions }) => actions.length === 0),
+  )
+  const singles = asked.filter(path => path.startsWith('/getBlockByNumber/'))
+  expect(singles.length).toBeGreaterThanOrEqual(zeroAction.length)
+  expect(singles.length).toBeLessThan(zeroAction.length + 5)
+}, 60_000)
+
+const RANGES: readonly Range[] = [
+  { from: 0, to: 0 },
+  { from: 0, to: 1 },
+  { from: 4851, to: 4851, parent: '3e68Vn' },
+  { from: 2390, to: 2400 },
+  { from: 5, to: 4 },
+]
+test.each(RANGES)('blocks: $from … $to are those of the recording', async ({ from, to }) => {
+  const parent = (await recordedBlocks())[from - 1]?.block.hash
+  const { blocks } = await read(() => undefined, { from, to, ...(parent === undefined ? {} : { parent }) })
+  expect(blocks).toEqual(await slice({ from, to }))
+})
+
+test('blocks: a redirect is not followed', async () => {
+  const elsewhere = '/getBlockByNumber/1201/1'
+  const { asked } = await read(
+    ({ path }) =>
+      single(path) ? new Response(null, { status: 302, headers: { location: elsewhere } }) : undefined,
+    { from: 1201, to: 1201 },
+  )
+  expect(asked).toEqual(['/getBlockHeaderByRange', '/getBlockByNumber/1201/true'])
+})
+
+test('blocks: ranges whose answers are too large are halved until they fit', async () => {
+  const range = { from: 2391, to: 2440 }
+  const { blocks, failure, asked } = await read(() => undefined, range, { maxBytes: 150_000 })
+  expect(failure).toBeUndefined()
+  expect(blocks).toEqual(await slice(range))
+  expect(asked.filter(isBulk).length).toBeGreaterThan(4)
+})
+
+test('blocks: a parent that is not the block before ends the stream before its first block', async () => {
+  const { blocks, failure } = await read(() => undefined, {
+    from: 1200,
+    to: 1230,
+    parent: 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ',
+  })
+  const before = (await recordedBlocks())[1199]?.block.hash
+  expect(blocks).toEqual([])
+  expect(failure).toEqual({
+    kind: 'bad_block',
+    message: `Block 1200: parent hash is ${before}, block 1199 has HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ.`,
+  })
+})
+
+test('blocks: a node that hangs is given up after the time-out, each time', async () => {
+  const { failure, asked } = await read(
+    ({ path }) => (single(path) ? new Promise<never>(() => undefined) : undefined),
+    { from: 1201, to: 1201 },
+    { timeoutMs: 200, tries: 3 },
+  )
+  expect(failure).toEqual({
+    kind: 'unavailable',
+    message: 'No node answers block 1201: NODE: no answer within 200 ms.',
+  })
+  expect(asked.filter(single).length).toBe(3)
+})
+
+test('blocks: an answer that stops in the middle is given up after the time-out', async () => {
+  const { failure } = await read(
+    ({ path }) =>
+      single(path)
+        ? new Response(
+            new ReadableStream({
+              start: controller => controller.enqueue(Buffer.from('{"status":')),
+            }),
+          )
+        : undefined,
+    { from: 1201, to: 1201 },
+    { timeoutMs: 200, tries: 1 },
+  )
+  expect(failure?.message).toBe('No node answers block 1201: NODE: no answer within 200 ms.')
+})
+
+test('blocks: leaving the loop early ends what is in flight', async () => {
+  await using faulty = await startFaultyNode()
+  const node = createNode({ urls: [faulty.url], clock: idleClock() })
+  const heights: number[] = []
+  for await (const { block } of node.blocks({ from: 0, to: 4851 })) {
+    heights.push(block.height)
+    if (block.height === 3) break
+  }
+  const asked = faulty.asked.length
+  await node.chainInfo()
+  expect(heights).toEqual([0, 1, 2, 3])
+  expect(faulty.asked.length).toBe(asked + 1)
+})
+
+test('blocks: the signal of the caller ends the stream with deadline', async () => {
+  await using faulty = await startFaultyNode()
+  const node = createNode({ urls: [faulty.url], clock: idleClock() })
+  const caller = new AbortController()
+  const heights: number[] = []
+  const reading = (async () => {
+    for await (const { block } of node.blocks({ from: 1, to: 4851, signal: caller.signal })) {
+      heights.push(block.height)
+      if (block.height === 2) caller.abort()
+    }
+  })()
+  await expect(reading).rejects.toMatchObject({ kind: 'deadline' })
+  expect(heights).toEqual([1, 2])
+})

@@ -1,0 +1,249 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { createNode } from '#node/create-node.ts'
+import { idleClock } from '#test/support/clocks/idle-clock.ts'
+import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+
+// Reads the recording, on whatever machine; a test that hangs still ends.
+setDefaultTimeout(120_000)
+
+const failureOf = async (
+  work: Promise<unknown>,
+): Promise<{ readonly kind: string; readonly message: string }> => {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof Failure) return { kind: error.kind, message: error.message }
+    throw error
+  }
+  throw new Error('Nothing was thrown.')
+}
+
+const down: Fault = () => new Response('', { status: 503 })
+const pathsOf = (asked: readonly { readonly path: string }[]): readonly string[] =>
+  asked.map(({ path }) => path)
+
+test('chainInfo: where the recorded chain stands', async () => {
+  await using faulty = await startFaultyNode()
+  const hash = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
+  expect(await createNode({ urls: [faulty.url] }).chainInfo()).toEqual({
+    chainId: 1020,
+    netName: 'debugnet',
+    headBlock: 4851,
+    headHash: hash,
+    headTime: 1795249532500320384n,
+    libBlock: 4851,
+    libHash: hash,
+    libTime: 1795249532500320384n,
+  })
+})
+
+test('chainInfo: of several nodes the highest is told, and asked from then on', async () => {
+  await using low = await startFaultyNode(undefined, 10)
+  await using high = await startFaultyNode(undefined, 20)
+  const node = createNode({ urls: [low.url, high.url], clock: idleClock() })
+  expect((await node.chainInfo()).libBlock).toBe(20)
+  expect(await node.blockHash(15)).toBe((await recordedBlocks())[15]?.block.hash ?? '')
+  expect(pathsOf(low.asked)).toEqual(['/getChainInfo'])
+  low.setHeight(30)
+  expect((await node.chainInfo()).libBlock).toBe(30)
+  await node.blockHash(25)
+  expect(pathsOf(low.asked)).toEqual(['/getChainInfo', '/getChainInfo', '/getBlockByNumber/25/false'])
+})
+
+test('chainInfo: a node that is down does not hide the other one, and is asked again when it has rested', async () => {
+  let broken = true
+  await using first = await startFaultyNode((asked, truth) => (broken ? down(asked, truth) : undefined), 30)
+  await using second = await startFaultyNode(undefined, 20)
+  const clock = idleClock()
+  const node = createNode({ urls: [first.url, second.url], clock })
+  expect((await node.chainInfo()).libBlock).toBe(20)
+  broken = false
+  expect((await node.chainInfo()).libBlock).toBe(20)
+  await clock.sleep(10_000)
+  expect((await node.chainInfo()).libBlock).toBe(30)
+})
+
+test('chainInfo: a node of another chain is never asked for blocks', async () => {
+  await using ours = await startFaultyNode(undefined, 10)
+  await using foreign = await startFaultyNode(
+    async ({ path }, truth) =>
+      path === '/getChainInfo'
+        ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
+        : undefined,
+    20,
+  )
+  const node = createNode({ urls: [ours.url, foreign.url], clock: idleClock() })
+  expect((await node.chainInfo()).libBlock).toBe(10)
+  await node.blockHash(5)
+  expect(pathsOf(foreign.asked)).toEqual(['/getChainInfo'])
+  expect(pathsOf(ours.asked)).toEqual(['/getChainInfo', '/getBlockByNumber/5/false'])
+})
+
+test('chainInfo: no node answers; says what each of them did, after rests that grow', async () => {
+  await using broken = await startFaultyNode(down)
+  await using page = await startFaultyNode(() => new Response('<html>'))
+  const clock = idleClock()
+  const node = createNode({ urls: [broken.url, page.url, 'http://127.0.0.1:1'], clock })
+  expect(await failureOf(node.chainInfo())).toEqual({
+    kind: 'unavailable',
+    message:
+      `No node answers getChainInfo: ${broken.url}: status 503; ` +
+      `${page.url}: getChainInfo: 6 letters that are not JSON; ` +
+      'http://127.0.0.1:1: no connection (ECONNREFUSED).',
+  })
+  expect(clock.slept.length).toBe(1)
+})
+
+test('ask: a single node is asked after rests that double, five times', async () => {
+  await using broken = await startFaultyNode(down)
+  const clock = idleClock()
+  const node = createNode({ urls: [broken.url], clock })
+  await failureOf(node.contractCode('token.iost'))
+  expect(clock.slept).toEqual([187.5, 375, 750, 1500])
+  expect(broken.asked.length).toBe(5)
+})
+
+test('ask: another node is asked at once', async () => {
+  await using broken = await startFaultyNode(down)
+  await using healthy = await startFaultyNode()
+  const clock = idleClock()
+  const node = createNode({ urls: [broken.url, healthy.url], clock })
+  expect((await node.contractCode('token.iost')).id).toBe('token.iost')
+  expect(clock.slept).toEqual([])
+})
+
+test('ask: Retry-After is kept, up to a minute', async () => {
+  const answers = [
+    new Response('', { status: 429, headers: { 'retry-after': '3' } }),
+    new Response('', { status: 429, headers: { 'retry-after': '86400' } }),
+  ]
+  await using busy = await startFaultyNode(() => answers.shift())
+  const clock = idleClock()
+  await createNode({ urls: [busy.url], clock }).contractCode('token.iost')
+  expect(clock.slept).toEqual([3000, 60_000])
+})
+
+test('contractCode: what a contract offers', async () => {
+  await using faulty = await startFaultyNode()
+  const node = createNode({ urls: [faulty.url], clock: idleClock() })
+  const code = await node.contractCode('token.iost')
+  expect({ ...code, abis: code.abis.find(({ name }) => name === 'transfer') }).toEqual({
+    id: 'token.iost',
+    language: 'native',
+    version: '1.0.6',
+    abis: {
+      name: 'transfer',
+      args: ['string', 'string', 'string', 'string', 'string'],
+      amount_limit: [{ token: '*', value: 'unlimited' }],
+    },
+  })
+})
+
+test('contractCode: a contract nobody has is refused, not asked again', async () => {
+  await using faulty = await startFaultyNode()
+  const node = createNode({ urls: [faulty.url], clock: idleClock() })
+  expect(await failureOf(node.contractCode('ContractXYZ'))).toEqual({
+    kind: 'unavailable',
+    message: `${faulty.url} refuses contract ContractXYZ: contract not found (code 2).`,
+  })
+  expect(faulty.asked.length).toBe(1)
+})
+
+test('blockHash: undefined above the last block, without waiting', async () => {
+  await using faulty = await startFaultyNode(undefined, 10)
+  const clock = idleClock()
+  const node = createNode({ urls: [faulty.url], clock })
+  expect(await node.blockHash(0)).toBe('HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ')
+  expect(await node.blockHash(11)).toBeUndefined()
+  expect(clock.slept).toEqual([])
+})
+
+test('blockHash: undefined for a block that may still change', async () => {
+  await using faulty = await startFaultyNode(
+    async (_, truth) => new Response((await truth()).replace('IRREVERSIBLE', 'PENDING')),
+  )
+  expect(await createNode({ urls: [faulty.url] }).blockHash(5)).toBeUndefined()
+})
+
+test("get: status, content type and bytes are the node's own, whatever they say", async () => {
+  const bytes = new Uint8Array([0, 255, 7])
+  await using faulty = await startFaultyNode(({ path }) =>
+    path === '/odd' ? new Response(bytes, { status: 503, headers: { 'content-type': 'x/y' } }) : undefined,
+  )
+  const node = createNode({ urls: [faulty.url], clock: idleClock() })
+  const odd = await node.get('/odd')
+  expect({ ...odd, body: [...odd.body] }).toMatchObject({
+    status: 503,
+    contentType: 'x/y',
+    body: [0, 255, 7],
+  })
+  const refused = await node.get('/getTxByHash/xx')
+  expect({ ...refused, body: Buffer.from(refused.body).toString() }).toMatchObject({
+    status: 400,
+    contentType: 'text/plain; charset=utf-8',
+    body: '{"code":2,"message":"tx not found"}',
+  })
+  expect(pathsOf(faulty.asked)).toEqual(['/odd', '/getTxByHash/xx'])
+})
+
+test('get: redirects are answers', async () => {
+  await using faulty = await startFaultyNode(({ path }) =>
+    path === '/a' ? new Response(null, { status: 301, headers: { location: '/b' } }) : undefined,
+  )
+  expect((await createNode({ urls: [faulty.url] }).get('/a')).status).toBe(301)
+  expect(pathsOf(faulty.asked)).toEqual(['/a'])
+})
+
+test('get: the next node is asked when one does not answer; over the size limit nobody answers', async () => {
+  await using healthy = await startFaultyNode(({ path }) =>
+    path.startsWith('/large') ? new Response(new Uint8Array(1001)) : undefined,
+  )
+  const node = createNode({
+    urls: ['http://127.0.0.1:1', healthy.url],
+    clock: idleClock(),
+    maxRequestBytes: 1000,
+  })
+  expect((await node.get('/getRAMInfo')).status).toBe(200)
+  expect(await failureOf(node.get('/large?x=1'))).toEqual({
+    kind: 'unavailable',
+    message: `No node answers /large: http://127.0.0.1:1: no connection (ECONNREFUSED); ${healthy.url}: the answer is over 1000 bytes.`,
+  })
+  expect((await failureOf(node.get('@other.example/'))).kind).toBe('defect')
+})
+
+test('createNode: user and password of a URL are sent as Authorization and never shown', async () => {
+  await using faulty = await startFaultyNode(down)
+  const url = faulty.url.replace('http://', 'http://us%40er:p%3Ass@')
+  const node = createNode({ urls: [`${url}/base/`], clock: idleClock() })
+  const { message } = await failureOf(node.contractCode('token.iost'))
+  expect(node.name).toBe(`${faulty.url}/base`)
+  expect(message).toBe(`No node answers contract token.iost: ${faulty.url}/base: status 503.`)
+  expect(faulty.asked[0]?.path).toBe('/base/getContract/token.iost/false')
+  expect(faulty.asked[0]?.headers.get('authorization')).toBe(`Basic ${btoa('us@er:p:ss')}`)
+})
+
+const BAD_URLS: readonly (readonly [string, string])[] = [
+  ['user:secret@host', 'A node URL is not one of http or https.'],
+  ['ftp://host', 'A node URL is not one of http or https.'],
+  ['', 'A node URL is not one of http or https.'],
+  ['http://u:secret@host/a?key=1', 'Node URL http://host/a has a query or fragment.'],
+]
+test.each(BAD_URLS)('createNode: %p is no URL of a node', (url, message) => {
+  expect(() => createNode({ urls: [url] })).toThrow(message)
+})
+
+test('createNode: at least one URL is needed', () => {
+  expect(() => createNode({ urls: [] })).toThrow('No node URL is given.')
+})
+
+test('close: ends what is asked and refuses what comes after', async () => {
+  await using hanging = await startFaultyNode(() => new Promise<never>(() => undefined))
+  const node = createNode({ urls: [hanging.url] })
+  const asked = failureOf(node.chainInfo())
+  node.close()
+  const ended = { kind: 'deadline', message: 'The question to the node was ended before its answer.' }
+  expect(await asked).toEqual(ended)
+  expect(await failureOf(node.get('/getNodeInfo'))).toEqual(ended)
+})

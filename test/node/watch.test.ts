@@ -1,0 +1,236 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { createNode, type NodeOptions } from '#node/create-node.ts'
+import type { ChainIdentity, NodeEvent } from '#node/port.ts'
+import { steppedClock } from '#test/support/clocks/stepped-clock.ts'
+import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
+
+// Reads the recording, on whatever machine; a test that hangs still ends.
+setDefaultTimeout(120_000)
+
+const GENESIS = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
+const OURS: ChainIdentity = { chainId: 1020, genesis: GENESIS }
+const PATH = '/getRAMInfo'
+
+const hangs: Fault = () => new Promise<never>(() => undefined)
+const refuses: Fault = () => new Response('busy', { status: 503 })
+const drips: Fault = () =>
+  new Response(new ReadableStream({ start: controller => controller.enqueue(new Uint8Array([123])) }))
+const saying =
+  (change: (info: string) => string): Fault =>
+  async ({ path }, truth) =>
+    path === '/getChainInfo' ? new Response(change(await truth())) : undefined
+const otherChain = saying(text => text.replace('"chain_id":1020', '"chain_id":1024'))
+const otherBeginning: Fault = async ({ path }, truth) =>
+  path === '/getBlockByNumber/0/false'
+    ? new Response((await truth()).replace(GENESIS, GENESIS.replace('H', 'J')))
+    : undefined
+
+/** Two nodes, the sick one given first, as one that is watched. */
+const pair = async (
+  options: Partial<NodeOptions> & { readonly sickTo?: number; readonly wellTo?: number } = {},
+) => {
+  const { sickTo, wellTo, ...more } = options
+  let fault: Fault = () => undefined
+  const sick = await startFaultyNode((asked, truth) => fault(asked, truth), sickTo)
+  const well = await startFaultyNode(undefined, wellTo)
+  const clock = steppedClock()
+  const events: NodeEvent[] = []
+  const onEvent = (event: NodeEvent) => events.push(event)
+  const node = createNode({ urls: [sick.url, well.url], clock, onEvent, ...more })
+  const passed = (faulty: typeof sick) => faulty.asked.filter(({ path }) => path === PATH).length
+  return {
+    node,
+    clock,
+    events,
+    sick,
+    /** How often each was asked what was passed on. */
+    passed: () => [passed(sick), passed(well)],
+    become: (next: Fault) => {
+      fault = next
+    },
+    /** A look at both nodes, come to its end. */
+    look: async () => {
+      await clock.awaited(1_000, 2)
+      await clock.step(1_000)
+      await clock.awaited(1_000, 2)
+    },
+    [Symbol.asyncDispose]: async () => {
+      node.close()
+      await sick[Symbol.asyncDispose]()
+      await well[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const statusOf = async (asked: Promise<{ readonly status: number }>): Promise<number | string> => {
+  try {
+    return (await asked).status
+  } catch (error) {
+    if (error instanceof Failure) return error.kind
+    throw error
+  }
+}
+
+test('get: of healthy nodes the highest is asked', async () => {
+  await using nodes = await pair({ sickTo: 100, wellTo: 90 })
+  await nodes.node.watch(async () => OURS)
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 0]])
+  expect(nodes.node.heard()?.libBlock).toBe(100)
+})
+
+test('get: a node that lags 4,751 blocks is left for the next', async () => {
+  await using nodes = await pair({ sickTo: 100 })
+  await nodes.node.watch(async () => OURS)
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+})
+
+test.each([
+  ['hangs', hangs],
+  ['drips', drips],
+] as const)('get: the next node is asked beside one that %s, within the request', async (_name, fault) => {
+  await using nodes = await pair()
+  await nodes.node.watch(async () => OURS)
+  nodes.become(fault)
+  const asked = statusOf(nodes.node.get(PATH))
+  await nodes.clock.awaited(700)
+  await nodes.clock.step(700)
+  expect([await asked, nodes.passed()]).toEqual([200, [1, 1]])
+  // For the next requests it stands behind.
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 2]])
+})
+
+test('get: the next node is asked at once where one answers 503 to everything', async () => {
+  await using nodes = await pair()
+  await nodes.node.watch(async () => OURS)
+  nodes.become(refuses)
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
+})
+
+test('get: when all nodes hang it ends with its time', async () => {
+  await using sick = await startFaultyNode()
+  const clock = steppedClock()
+  let hanging = false
+  await using hung = await startFaultyNode(() => (hanging ? new Promise<never>(() => undefined) : undefined))
+  const node = createNode({ urls: [hung.url], clock, requestMs: 3_333 })
+  await node.watch(async () => OURS)
+  hanging = true
+  const asked = statusOf(node.get('/getRAMInfo'))
+  await clock.awaited(3_333)
+  await clock.step(3_333)
+  expect(await asked).toBe('unavailable')
+  expect(sick.asked).toEqual([])
+  node.close()
+})
+
+test.each([
+  ['hangs', hangs],
+  ['answers 503 to everything', refuses],
+  ['is of another chain', otherChain],
+  ['has another first block', otherBeginning],
+] as const)('watch: a node that %s from the begin is never asked', async (_name, fault) => {
+  await using nodes = await pair({ wellTo: 50 })
+  nodes.become(fault)
+  const watched = nodes.node.watch(async () => OURS)
+  if (fault === hangs) {
+    // The other one has answered.
+    await nodes.clock.awaited(1_500, 1)
+    await nodes.clock.step(1_500)
+  }
+  await watched
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  expect(nodes.node.heard()?.libBlock).toBe(50)
+})
+
+test('watch: which chain is ours is what is stored, not what the first node says', async () => {
+  await using foreign = await startFaultyNode(otherChain)
+  const events: NodeEvent[] = []
+  const node = createNode({
+    urls: [foreign.url],
+    clock: steppedClock(),
+    onEvent: event => events.push(event),
+  })
+  await node.watch(async () => OURS)
+  expect(await statusOf(node.get(PATH))).toBe('unavailable')
+  expect(await statusOf(node.chainInfo().then(() => ({ status: 200 })))).toBe('conflict')
+  expect(events).toEqual([{ type: 'foreign', node: foreign.url, detail: 'chain 1024, not 1020' }])
+  node.close()
+})
+
+test('watch: a node that falls silent is told of once, left, and used again when it is back', async () => {
+  await using nodes = await pair()
+  await nodes.node.watch(async () => OURS)
+  nodes.become(refuses)
+  await nodes.look()
+  await nodes.look()
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  nodes.become(() => undefined)
+  await nodes.look()
+  const told = nodes.events.filter(({ node }) => node === nodes.sick.url)
+  expect(told.map(({ type, detail }) => [type, detail])).toEqual([
+    ['heard', 'block 4851'],
+    ['silent', 'status 503'],
+    ['heard', 'block 4851'],
+  ])
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
+})
+
+test('watch: an absurd height told once moves no request', async () => {
+  await using nodes = await pair({ sickTo: 90, wellTo: 100 })
+  await nodes.node.watch(async () => OURS)
+  nodes.become(saying(text => text.replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"900000000000"')))
+  await nodes.look()
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  expect(nodes.node.heard()?.libBlock).toBe(100)
+})
+
+test('watch: nobody is asked after the end', async () => {
+  await using nodes = await pair()
+  await nodes.node.watch(async () => OURS)
+  nodes.node.close()
+  const asked = nodes.sick.asked.length
+  await nodes.clock.step(10_000)
+  expect(nodes.sick.asked.length).toBe(asked)
+  expect(await statusOf(nodes.node.get(PATH))).toBe('deadline')
+})
+
+test.each([
+  ['a last irreversible block', /"(lib_block|head_block)":"\d+"/g],
+  ['a head', /"(head_block)":"\d+"/g],
+])(
+  'heard: %s that is absurd is not believed, not at the first word, nor when it is said again and again',
+  async (_, said) => {
+    const absurd = saying(text => text.replace(said, (_all, name) => `"${name}":"1000000000000000"`))
+    for (const first of [true, false]) {
+      await using faulty = await pair()
+      const { node, become, look, events, sick } = faulty
+      if (first) become(absurd)
+      await node.watch(async () => OURS)
+      become(absurd)
+      for (let looks = 0; looks < 4; looks += 1) {
+        await look()
+        expect([node.heard()?.libBlock, node.heard()?.headBlock]).toEqual([4851, 4851])
+      }
+      expect(events.filter(({ node: name, type }) => name === sick.url && type === 'silent')).toEqual(
+        first
+          ? [
+              {
+                type: 'silent',
+                node: sick.url,
+                detail: expect.stringContaining('it names block 1000000000000000 as its') as string,
+              },
+            ]
+          : [],
+      )
+    }
+  },
+)
+
+test('heard: a last irreversible block above the head is not so', async () => {
+  await using faulty = await pair()
+  const { node, become, look } = faulty
+  await node.watch(async () => OURS)
+  become(saying(text => text.replace(/"head_block":"\d+"/, '"head_block":"4850"')))
+  await look()
+  expect(node.heard()?.headBlock).toBe(4851)
+})

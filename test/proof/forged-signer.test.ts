@@ -1,0 +1,148 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { decodeRawHeads, headHashBytes } from '#chain/raw-head.ts'
+import { Failure } from '#failure/failure.ts'
+import { load } from '#load/load.ts'
+import { createNode } from '#node/create-node.ts'
+import { serveReplay } from '#replay/serve.ts'
+import { signingKey, signText } from '../generator/signing.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
+import { recording } from '../support/nodes/recording.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+const END = 60
+const OWN = signingKey(1, 1)
+
+/** The recorded chain whose last block is the forger's, signed with a key of its own. */
+const startForger = async (alter: (block: Written) => void) => {
+  const forgery = {
+    height: END,
+    rehashed: true,
+    alter: (block: Written) => {
+      block['witness'] = OWN.key
+      alter(block)
+    },
+  }
+  const replay = serveReplay({ recording: forgedChain(await recording(), forgery, END) })
+  const signed = (text: string): string => {
+    const answer = JSON.parse(text) as { block_list: { sign: unknown }[] }
+    decodeRawHeads(text).forEach((head, at) => {
+      const entry = answer.block_list[at]
+      if (head.height === END && entry !== undefined)
+        entry.sign = JSON.parse(signText(headHashBytes(head), OWN))
+    })
+    return JSON.stringify(answer)
+  }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async request => {
+      const { pathname, search } = new URL(request.url)
+      const { method } = request
+      const body = method === 'POST' ? { body: await request.text() } : {}
+      const answer = await fetch(`${replay.url}${pathname}${search}`, { method, ...body })
+      const text = await answer.text()
+      return new Response(pathname === '/getBlockHeaderByRange' ? signed(text) : text, {
+        status: answer.status,
+        headers: { 'content-type': 'application/json' },
+      })
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    [Symbol.asyncDispose]: async () => {
+      await server.stop(true)
+      await replay.stop()
+    },
+  }
+}
+
+const loading = async (urls: readonly string[], store: Parameters<typeof load>[0]['store']) => {
+  const node = createNode({ urls, clock: idleClock() })
+  try {
+    await store.create()
+    return await load(
+      { node, store },
+      {
+        once: true,
+        to: END,
+        signal: new AbortController().signal,
+        onProgress: () => undefined,
+        log: () => undefined,
+        random: () => 0,
+      },
+    )
+  } finally {
+    node.close()
+  }
+}
+
+const registers = (block: Written): void => {
+  block.transactions[0]?.tx_receipt.receipts.unshift(
+    {
+      func_name: 'vote_producer.iost/applyRegister',
+      content: `["forger0","${OWN.key}","loc","url","net",true]`,
+    },
+    { func_name: 'vote_producer.iost/approveRegister', content: '["forger0"]' },
+  )
+}
+
+for (const [name, alter] of [
+  ['a block signed with a key of its own', () => undefined],
+  ['a block that registers the key it is signed with', registers],
+] as const)
+  test(`a node that forges ${name} is refused, what comes before is stored, and an honest node goes on`, async () => {
+    const { store, destroy } = await temporarySqlite()
+    {
+      await using forger = await startForger(alter)
+      const refused: unknown = await loading([forger.url], store).catch((error: unknown) => error)
+      expect(refused).toBeInstanceOf(Failure)
+      expect([(refused as Failure).kind, (refused as Failure).message]).toEqual([
+        'bad_block',
+        expect.stringContaining(`Block ${END}: it is signed with ${OWN.key}, which is no producer's key`),
+      ])
+      expect((await store.published())?.height ?? -1).toBeLessThan(END)
+    }
+    await using honest = await startFaultyNode()
+    expect(await loading([honest.url], store)).toEqual({ height: END })
+    await destroy()
+  })
+
+test('two nodes: what both say is agreed; one that is away, behind or without the block denies nothing', async () => {
+  await using good = await startFaultyNode()
+  const absent = () => new Response('{"code":2,"message":"block not found"}', { status: 400 })
+  for (const [fault, agreed] of [
+    [() => undefined, true],
+    [() => new Response('', { status: 503 }), undefined],
+    [
+      ({ path }: { path: string }) => (path === `/getBlockByNumber/${END}/false` ? absent() : undefined),
+      undefined,
+    ],
+  ] as const) {
+    const { store, destroy } = await temporarySqlite()
+    await using other = await startFaultyNode(fault)
+    expect(await loading([good.url, other.url], store)).toEqual({ height: END })
+    const ranges = (await store.published())?.proved?.ranges ?? []
+    expect(ranges.map(({ from, to, agreed }) => [from, to, agreed])).toEqual([[0, END, agreed]])
+    await destroy()
+  }
+})
+
+test('two nodes that differ: the load stops, nothing of the batch is stored, both are named', async () => {
+  const { store, destroy } = await temporarySqlite()
+  await using good = await startFaultyNode()
+  const OTHER = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
+  await using other = await startFaultyNode(async ({ path }, truth) =>
+    path === `/getBlockByNumber/${END}/false`
+      ? new Response((await truth()).replace(/"hash":"[^"]+"/, `"hash":"${OTHER}"`))
+      : undefined,
+  )
+  const refused = (await loading([good.url, other.url], store).catch((error: unknown) => error)) as Failure
+  expect(refused.kind).toBe('bad_block')
+  for (const named of [good.url, other.url, OTHER, `block ${END}`]) expect(refused.message).toContain(named)
+  expect((await store.published())?.height ?? -1).toBeLessThan(END)
+  await destroy()
+})

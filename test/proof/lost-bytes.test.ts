@@ -1,0 +1,115 @@
+import { expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { createNode } from '#node/create-node.ts'
+import type { BlockEvent } from '#node/fetching.ts'
+import { serveReplay } from '#replay/serve.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { forgedChain } from '../support/nodes/forged-chain.ts'
+import { recording, rpcAnswers } from '../support/nodes/recording.ts'
+
+const HEIGHT = 1201
+/** The first two of three bytes of a letter. */
+const CUT = Buffer.from([0xe6, 0x96])
+
+/** The raw form of the block, the message of one receipt ending within a letter. */
+const rawAnswer = async (message: string, bytes: Uint8Array): Promise<Uint8Array> => {
+  const text = (await rpcAnswers()).get(`GET /getRawBlockByNumber/${HEIGHT}/true`) ?? ''
+  const answer = JSON.parse(text) as { block: { receipts: { status: { message: string } }[] } }
+  const receipt = answer.block.receipts[1]
+  if (receipt !== undefined) receipt.status.message = message
+  const [before = '', after = ''] = JSON.stringify(answer).split('CUT')
+  return Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)])
+}
+
+type Told = { readonly shown: (text: string) => string; readonly raw: Uint8Array }
+
+/** Reads blocks 1200 … 1202 of a chain in which a receipt of 1201 holds bytes that are no UTF-8. */
+const read = async ({ shown, raw }: Told) => {
+  const chain = forgedChain(
+    await recording(),
+    {
+      height: HEIGHT,
+      rehashed: true,
+      alter: ({ transactions }) => {
+        const receipt = transactions[1]?.tx_receipt
+        if (receipt !== undefined) receipt['message'] = 'within a \udce6\udc96'
+      },
+    },
+    1202,
+  )
+  const lossy = (text: string): string => shown(text.replaceAll(/\\udc[89a-f][0-9a-f]/g, '\ufffd'))
+  const replay = serveReplay({
+    recording: { ...chain, blockText: height => lossy(chain.blockText(height) ?? '') },
+  })
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async request => {
+      const { pathname } = new URL(request.url)
+      if (pathname === `/getRawBlockByNumber/${HEIGHT}/true`) return new Response(raw)
+      const body = request.method === 'POST' ? { method: 'POST', body: await request.text() } : {}
+      return fetch(`${replay.url}${pathname}`, body)
+    },
+  })
+  const events: BlockEvent[] = []
+  const node = createNode({
+    urls: [`http://127.0.0.1:${server.port}`],
+    clock: idleClock(),
+    // Nobody can sign a chain that is made up.
+    prove: 'linked',
+    onBlockEvent: event => events.push(event),
+  })
+  try {
+    const blocks = await Array.fromAsync(node.blocks({ from: 1200, to: 1202 }))
+    return { blocks, events }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { failure: error, events }
+  } finally {
+    node.close()
+    await server.stop(true)
+    await replay.stop()
+  }
+}
+
+const same = (text: string): string => text
+
+test('lost bytes: the receipt they are of is proved by the raw block, told and counted', async () => {
+  const { blocks, events } = await read({ shown: same, raw: await rawAnswer('within a CUT', CUT) })
+  expect(blocks?.map(({ proof }) => proof)).toEqual([
+    { level: 'linked' },
+    { level: 'linked', lost: 1 },
+    { level: 'linked' },
+  ])
+  expect(blocks?.[1]?.block.transactions[1]?.receipt.message).toBe('within a \ufffd\ufffd')
+  expect(events).toEqual([{ type: 'lost_bytes', height: HEIGHT, receipts: 1 }])
+})
+
+test('lost bytes: they excuse no other receipt, not even one that seems to have lost some', async () => {
+  const raw = await rawAnswer('within a CUT', CUT)
+  for (const forged of ['"message":"all is well"', '"message":"\ufffd"']) {
+    // The last transaction's receipt is another one.
+    const shown = (text: string): string => {
+      const at = text.includes(`"number":"${HEIGHT}"`) ? text.lastIndexOf('"message":""') : -1
+      return at < 0 ? text : `${text.slice(0, at)}${forged}${text.slice(at + '"message":""'.length)}`
+    }
+    const { failure, events } = await read({ shown, raw })
+    expect([failure?.kind, failure?.details['height']]).toEqual(['bad_block', HEIGHT])
+    expect(events).toEqual([])
+  }
+})
+
+test('lost bytes: what the JSON shows must be what is left of the raw receipt, and its bytes those of the root', async () => {
+  const right = await rawAnswer('within a CUT', CUT)
+  const shown = (text: string): string => text.replace('within a ', 'outside ')
+  expect((await read({ shown, raw: right })).failure?.message).toContain('is another one in the raw block')
+  const wrong = await rawAnswer('within a CUT', Buffer.from([0xe6, 0x97]))
+  expect((await read({ shown: same, raw: wrong })).failure?.message).toContain('merkle root of its receipts')
+})
+
+test('lost bytes: a node whose raw form lost them too: a letter that was cut is found by the root', async () => {
+  const lost = await rawAnswer('within a CUT', Buffer.from('\ufffd\ufffd'))
+  expect((await read({ shown: same, raw: lost })).blocks?.[1]?.proof).toEqual({ level: 'linked', lost: 1 })
+  const shown = (text: string): string => text.replace('within a ', 'outside ')
+  expect((await read({ shown, raw: lost })).failure?.kind).toBe('bad_block')
+})

@@ -1,0 +1,108 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Block } from '#chain/block.ts'
+import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
+import { Failure } from '#failure/failure.ts'
+import { createNode } from '#node/create-node.ts'
+import { serveReplay } from '#replay/serve.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { type Forgery, forgedChain } from '../support/nodes/forged-chain.ts'
+import { alterations } from '../support/nodes/forged-fields.ts'
+import { recordedBlocks, recording } from '../support/nodes/recording.ts'
+import { ROOT } from '../support/root.ts'
+
+// Hundreds of small chains, each behind a node of its own.
+setDefaultTimeout(600_000)
+
+/** Where the altered block stands: blocks whose raw form was recorded; `end` is where the node's chain ends. */
+const POSITIONS = {
+  bulk: { height: 1200, from: 1200, to: 1201, end: 1205 },
+  single: { height: 1201, from: 1201, to: 1201, end: 1205 },
+  tip: { height: 1201, from: 1200, to: 1201, end: 1201 },
+} as const
+type Position = keyof typeof POSITIONS
+const positions = Object.keys(POSITIONS) as readonly Position[]
+
+/** What docs/trust.md says that each level leaves to the node's word. */
+const listed = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const text = await Bun.file(join(ROOT, 'docs/trust.md')).text()
+  return new Map(
+    [...text.matchAll(/^\| `(linked|signed|whole)` \| (.*) \|$/gm)].map(([, level = '', said = '']) => [
+      level,
+      [...said.matchAll(/`([^`]*)`/g)].map(([, field = '']) => field),
+    ]),
+  )
+}
+
+/** A block as it is read: escapes in the texts of its transactions do not count. */
+const meant = (block: Block): unknown => ({
+  ...block,
+  transactions: block.transactions.map(({ body, ...tx }) => ({ ...tx, body: JSON.parse(body) as unknown })),
+})
+
+type Fate = 'caught' | 'unused' | 'believed'
+
+const fateOf = async (prove: ProofLevel, position: Position, forgery: Forgery): Promise<Fate> => {
+  const { from, to, end } = POSITIONS[position]
+  const truth = await recordedBlocks()
+  const replay = serveReplay({ recording: forgedChain(await recording(), forgery, end) })
+  const node = createNode({ urls: [replay.url], clock: idleClock(), prove })
+  try {
+    let fate: Fate = 'unused'
+    for await (const { block } of node.blocks({ from, to, parent: truth[from - 1]?.block.hash ?? '' })) {
+      const real = truth[block.height]?.block
+      if (real === undefined || !Bun.deepEquals(meant(block), meant(real), true)) fate = 'believed'
+    }
+    return fate
+  } catch (error) {
+    expect(error).toBeInstanceOf(Failure)
+    expect((error as Failure).kind).toBe('bad_block')
+    return 'caught'
+  } finally {
+    node.close()
+    await replay.stop()
+  }
+}
+
+const fates = async (prove: ProofLevel, position: Position, rehashed: boolean) => {
+  const found: Record<Fate, string[]> = { caught: [], unused: [], believed: [] }
+  const { height } = POSITIONS[position]
+  for (const { field, alter } of alterations)
+    found[await fateOf(prove, position, { height, alter, rehashed })].push(field)
+  return found
+}
+
+/** Fields that nothing is made of, or that are made anew from what is proved. */
+const UNUSED = /^(?:gas_usage|unknown|.*\.unknown|.*: unknown)$/
+const UNUSED_IN_BULK = ['hash', 'info', 'orig_info', 'tx_count']
+
+describe.each(positions)('a lying node: each field altered alone, %s', position => {
+  test.each(PROOF_LEVELS)('%s', async prove => {
+    const { unused, believed } = await fates(prove, position, false)
+    expect(believed).toEqual([...((await listed()).get(prove) ?? [])])
+    // At the end of what is asked for, `linked` reads the block by itself.
+    const bulk = position === 'bulk' || (position === 'tip' && prove !== 'linked')
+    expect(unused.filter(field => !UNUSED.test(field)).toSorted()).toEqual(bulk ? UNUSED_IN_BULK : [])
+  })
+})
+
+/** What no hashes make fit: its parent is known, and its first transaction is the chain's own. */
+const CONTRADICTIONS = ['number', 'parent_hash', 'base transaction: publisher']
+/** What a block that is read by itself says twice, and what the one behind it, or before it, says of it. */
+const TWICE = ['info', 'orig_info', 'tx_count', 'transactions, the last one left out']
+const MORE: Readonly<Record<Position, readonly string[]>> = {
+  bulk: [],
+  single: TWICE,
+  tip: [...TWICE, 'base transaction: actions.data'],
+}
+
+describe.each(positions)('a lying node: each field altered, all hashes made to fit, %s', position => {
+  test.each(['signed', 'whole'] as const)('%s', async prove => {
+    const { believed } = await fates(prove, position, true)
+    expect(believed).toEqual([...((await listed()).get(prove) ?? [])])
+  })
+  test('linked: a chain that is made up is believed, but for what contradicts its parent and itself', async () => {
+    const { caught } = await fates('linked', position, true)
+    expect(caught.toSorted()).toEqual([...CONTRADICTIONS, ...MORE[position]].toSorted())
+  })
+})

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ProofLevel } from '#chain/proof.ts'
+import { Failure } from '#failure/failure.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Store } from '#store/port.ts'
+import { type Generated, serveGenerated } from '../generator/serve.ts'
+import { small } from '../generator/small.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { openProxy } from '../support/nodes/faulty-proxy.ts'
+import { openForger, type ToldTx, withoutRaw } from '../support/nodes/forger.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+import { differences, dumpSqlite } from '../support/stores/dump.ts'
+import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
+
+// Loads hundreds of busy blocks, each asked for by itself in its raw form.
+setDefaultTimeout(600_000)
+
+const END = 240
+/** Behind the last block of a load that does not follow yet. */
+const BEFORE = END - 10
+
+let node: Generated
+beforeAll(() => {
+  node = serveGenerated({ ...small('busy'), blocks: END })
+})
+afterAll(() => node.stop())
+
+const setData =
+  (change: (data: unknown[]) => void) =>
+  ({ actions }: ToldTx): void => {
+    const [action] = actions
+    if (action === undefined) throw new Error('The transaction has no action.')
+    const data = JSON.parse(action.data) as unknown[]
+    change(data)
+    action.data = JSON.stringify(data)
+  }
+
+/** Height and position of a transaction with one action, a transfer, in the middle of the chain. */
+const transferAt = (): readonly [height: number, position: number] => {
+  for (let height = 200; height < BEFORE; height += 1) {
+    const { texts } = node.chain.block(height)
+    const position = texts.findIndex(text => {
+      const [action, ...others] = (JSON.parse(text) as ToldTx).actions
+      return action?.action_name === 'transfer' && others.length === 0
+    })
+    if (position > 0) return [height, position]
+  }
+  throw new Error('No block has a transfer.')
+}
+
+const FORGERIES: readonly (readonly [string, (tx: ToldTx) => void])[] = [
+  ['publisher', tx => Object.assign(tx, { publisher: 'founder' })],
+  ['time', tx => Object.assign(tx, { time: String(BigInt(tx.time) + 1n) })],
+  ['actions', setData(data => data.splice(3, 1, '999999'))],
+  ['actions', setData(data => data.splice(4, 1, 'another memo'))],
+  ['delay', tx => Object.assign(tx, { delay: '1' })],
+  ['referredTx', tx => Object.assign(tx, { referred_tx: '1'.repeat(32) })],
+]
+
+type Asked = {
+  readonly from: number
+  readonly to: number
+  readonly end: number
+  readonly following?: boolean
+}
+
+const readFrom = async (url: string, prove: ProofLevel, { end, ...asked }: Asked) => {
+  node.setHeight(end)
+  const client = createNode({ urls: [url], clock: idleClock(), prove })
+  try {
+    return await Array.fromAsync(client.blocks(asked))
+  } finally {
+    client.close()
+    node.setHeight(END)
+  }
+}
+
+for (const position of ['bulk', 'single', 'tip'] as const)
+  test(`whole: what is forged of a transaction is refused, ${position}`, async () => {
+    const [height, at] = transferAt()
+    const asked = {
+      bulk: { from: height - 2, to: height + 2, end: END },
+      single: { from: height, to: height, end: END },
+      tip: { from: height - 2, to: height, end: height },
+    }[position]
+    for (const [field, alter] of FORGERIES) {
+      const forger = await openForger(node.url, { height, position: at, alter })
+      const refused = `Block ${height}: ${field} of transaction`
+      await expect(readFrom(forger.url, 'whole', asked)).rejects.toThrow(refused)
+      await expect(readFrom(forger.url, 'signed', { ...asked, following: true })).rejects.toThrow(refused)
+      // All else of the forged block fits: what does not look at texts believes it.
+      const believed = (await readFrom(forger.url, 'signed', asked)).map(({ block }) => block)
+      const [real] = await readFrom(node.url, 'whole', { from: height, to: height, end: END })
+      const forged = believed.find(block => block.height === height)
+      expect([forged?.hash, forged?.transactions.length]).toEqual([
+        real?.block.hash ?? '',
+        real?.block.transactions.length ?? 0,
+      ])
+      expect(forged?.transactions).not.toEqual(real?.block.transactions as never)
+      await forger.close()
+    }
+  })
+
+test('whole: a delayed transaction, and the one that carries it out, are refused when they are forged', async () => {
+  for (const [height, position, field, fields] of [
+    [1, -1, 'delay', { delay: '0' }],
+    [2, 1, 'referredTx', { referred_tx: '' }],
+  ] as const) {
+    const forger = await openForger(node.url, {
+      height,
+      position,
+      alter: tx => Object.assign(tx, fields),
+    })
+    await expect(readFrom(forger.url, 'whole', { from: 1, to: 3, end: END })).rejects.toThrow(
+      `Block ${height}: ${field} of transaction`,
+    )
+    await forger.close()
+  }
+})
+
+const levelsOf = async (store: Store) =>
+  ((await store.published())?.proved?.ranges ?? []).map(({ from, to, level }) => [from, to, level])
+
+test('whole: nothing of a forged block is stored, and the honest node goes on to what is the truth', async () => {
+  const [height, at] = transferAt()
+  const [one, other] = [await temporarySqlite(), await temporarySqlite()]
+  const forger = await openForger(node.url, {
+    height,
+    position: at,
+    alter: tx => Object.assign(tx, { publisher: 'founder' }),
+  })
+  const failed: unknown = await loadFrom(forger.url, one.store, { prove: 'whole' }).catch(
+    (error: unknown) => error,
+  )
+  await forger.close()
+  expect(failed).toBeInstanceOf(Failure)
+  expect([(failed as Failure).kind, (failed as Failure).message]).toEqual([
+    'bad_block',
+    expect.stringContaining(`Block ${height}: publisher of transaction`),
+  ])
+  expect((await one.store.published())?.height ?? -1).toBeLessThan(height)
+  expect(await loadFrom(node.url, one.store, { prove: 'whole' })).toBe(END)
+  expect(await levelsOf(one.store)).toEqual([
+    [0, 0, 'signed'],
+    [1, END, 'whole'],
+  ])
+  // Loaded as far as it is signed, then followed: the end is whole without being asked for.
+  node.setHeight(BEFORE)
+  await loadFrom(node.url, other.store)
+  node.setHeight(END)
+  await loadFrom(node.url, other.store)
+  expect(await levelsOf(other.store)).toEqual([
+    [0, BEFORE, 'signed'],
+    [BEFORE + 1, END, 'whole'],
+  ])
+  expect(differences(dumpSqlite(one.path), dumpSqlite(other.path))).toEqual([])
+  await one.destroy()
+  await other.destroy()
+})
+
+test('whole: status tells it; a node without raw blocks is refused, and by default told of once', async () => {
+  const poor = await openProxy(node.url, withoutRaw)
+  await using folder = await cliFolder()
+  const load = ['load', '--to', '20', '--node']
+  const refused = folder.start([...load, poor.url, '--prove', 'whole'])
+  // Another node may come: it asks again, and says what helps.
+  await refused.logs('can not be proved')
+  await refused.logs('Use a node that gives raw blocks; --prove signed does without.')
+  refused.kill('SIGKILL')
+  await refused.ended
+  expect((await folder.run(['status'])).out).not.toContain('proved')
+  const proved = await folder.run([...load, node.url, '--prove', 'whole'])
+  expect([proved.code, proved.out]).toEqual([0, 'Loaded up to block 20.\n'])
+  expect((await folder.run(['status'])).out).toContain('blocks 1 to 20: whole')
+
+  const follow = ['load', '--to', '40', '--log-format', 'json', '--node', poor.url]
+  const signed = await folder.run(follow)
+  expect([signed.code, signed.out]).toEqual([0, 'Loaded up to block 40.\n'])
+  expect(signed.err.split('The node does not give a raw block').length - 1).toBe(1)
+  expect((await folder.run(['status'])).out).toContain('blocks 21 to 40: signed')
+  await poor.close()
+})
+
+test('signed: a key that an action alone gives a producer must be proved whole, else it is refused', async () => {
+  const [height, position] = transferAt()
+  const [first, second] = node.chain.world.producers
+  const data = JSON.stringify([first?.account, second?.key, '', '', ''])
+  const alter = (tx: ToldTx): void => {
+    tx.actions = [{ contract: 'vote_producer.iost', action_name: 'updateProducer', data }]
+  }
+  for (const from of [height, height - 2]) {
+    const asked = { from, to: height + (from === height ? 0 : 2), end: END }
+    const forger = await openForger(node.url, { height, position, alter })
+    await expect(readFrom(forger.url, 'signed', asked)).rejects.toThrow(
+      `Block ${height}: actions of transaction`,
+    )
+    await forger.close()
+    const poor = await openForger(node.url, { height, position, alter, others: withoutRaw })
+    const refused: unknown = await readFrom(poor.url, 'signed', asked).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(Failure)
+    const { kind, message, help } = refused as Failure
+    expect([kind, message]).toEqual(['bad_block', expect.stringContaining('can not be proved')])
+    expect(help).toContain('Its actions give a producer a key.')
+    await poor.close()
+  }
+})

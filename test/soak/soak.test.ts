@@ -1,0 +1,39 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { seedOf } from '../support/seeded.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { SHORT } from './episodes.ts'
+import { countLines, openJournal } from './journal.ts'
+import { elasticPlace, type SoakPlace, sqlitePlace } from './place.ts'
+import { soakOn } from './run.ts'
+
+setDefaultTimeout(600_000)
+
+/** A few minutes' worth of scripts/soak: every kind once. */
+const soak = async (place: SoakPlace): Promise<void> => {
+  const seed = seedOf(3)
+  const journal = openJournal(undefined, () => 0)
+  await soakOn(place, journal, { seed, episodes: SHORT, goesOn: played => played < SHORT.length })
+  expect([seed, journal.wrongs]).toEqual([seed, []])
+  expect(journal.counts.get(`${place.name}: episodes`)).toBe(SHORT.length)
+  expect(journal.counts.get(`${place.name}: answers compared`)).toBeGreaterThan(SHORT.length)
+  expect(journal.counts.get(`${place.name}: loaders killed`)).toBeGreaterThan(0)
+  process.stderr.write(`${countLines(journal.counts).join('\n')}\n`)
+}
+
+describe('a short soak', () => {
+  test('SQLite: no answer is wrong, no refusal unexplained, all recovers by itself', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'iostlens-soak-'))
+    try {
+      await soak(sqlitePlace(folder))
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  test.skipIf(elasticsearchUrl() === undefined)('Elasticsearch: the same', async () => {
+    await soak(await elasticPlace(elasticsearchUrl() ?? ''))
+  })
+})

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Failure } from '#failure/failure.ts'
+import { lists } from '#indices/list.ts'
+import { pledges } from '#indices/pledge.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { Store, View } from '#store/port.ts'
+import { identity, listAt, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
+import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { crashBatch, partitionEnd } from './crash-batch.ts'
+
+const LOADER = join(import.meta.dir, 'crash-loader.ts')
+/** Longer than the two batches of a loader take, in requests. */
+const MOST_STEPS = 120
+
+/** Runs a loader whose request number `step` is carried out by the server and kills it; false: it came to its end. */
+const loadUntil = async (target: TestElastic, step: number): Promise<boolean> => {
+  let loader: Bun.Subprocess | undefined
+  let killed = false
+  const proxy = await openProxy(target.url, ({ number }: Asked) => {
+    // What is sent beside it never arrives; nor does it fail before the loader is killed.
+    if (number !== step)
+      return number < step ? pass : { type: 'hold', until: Promise.withResolvers().promise }
+    const run = () => {
+      killed = true
+      loader?.kill('SIGKILL')
+    }
+    return { type: 'end', run }
+  })
+  loader = Bun.spawn([process.execPath, LOADER, proxy.url, target.prefix], { stderr: 'inherit' })
+  const code = await loader.exited
+  await proxy.close()
+  if (!killed) expect(code).toBe(0)
+  return killed
+}
+
+/** Everything a view shows of its height. */
+const seen = async (view: View) => {
+  const [counted, list, owners, own] = await Promise.all([
+    view.get(statistics, STATISTICS),
+    view.get(lists, listAt(0).id),
+    view.page(wealth, 'richest', { offset: 0, limit: 10 }),
+    view.page(pledges, 'ofPledger', { group: 'p', offset: 0, limit: 1000 }),
+  ])
+  const rows = list === undefined ? [] : await view.records(list, 1, list.count)
+  return {
+    at: view.at,
+    count: counted?.transaction_count,
+    owners: owners.map(({ id, total }) => [id, total]),
+    rows: rows.map(({ height }) => height),
+    own: own.map(({ seq }) => seq),
+  }
+}
+
+const expectWhole = (view: Awaited<ReturnType<typeof seen>>) => {
+  const { height } = view.at
+  const batch = tellingBatch(height, height)
+  const owners = batch.changes.flatMap(({ index, doc }) =>
+    index.name === 'wealth' ? [[doc.id, (doc as { total: bigint }).total]] : [],
+  )
+  const heights = Array.from({ length: height + 1 }, (_, at) => at)
+  expect<unknown>(view).toEqual({
+    at: publishedAt(height),
+    count: height,
+    owners,
+    rows: heights,
+    own: heights,
+  })
+}
+
+/** What readers see while nobody writes: one whole height, or that they have to wait for the next loader. */
+const look = async (store: Store, patienceMs = 250): Promise<number | 'waiting'> => {
+  try {
+    const view = await store.read(seen, { signal: AbortSignal.timeout(patienceMs) })
+    expectWhole(view)
+    return view.at.height
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'deadline') return 'waiting'
+    if (error instanceof Failure && error.message.startsWith('Nothing is published')) return -1
+    throw error
+  }
+}
+
+/** Ids and texts of all documents, without the height of the batch that wrote them. */
+const contents = async ({ url, prefix }: TestElastic) => {
+  const data = ['blocks', 'transactions', 'records', 'statistics', 'lists', 'wealth', 'pledges']
+    .map(name => `${prefix}-${name}`)
+    .join(',')
+  const answer = await fetch(`${url}/${data}/_search?size=10000`)
+  const { hits } = (await answer.json()) as {
+    hits: { hits: { _index: string; _id: string; _source: Record<string, unknown> }[] }
+  }
+  return hits.hits
+    .map(
+      ({ _index, _id, _source: { at: _, ...source } }) => [_index.slice(prefix.length), _id, source] as const,
+    )
+    .toSorted(([a, x], [b, y]) => (`${a} ${x}` < `${b} ${y}` ? -1 : 1))
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
+  test('commit: killed after any request, those that open a partition too, readers see whole heights and the next loader ends where a clean one does', async () => {
+    const target = openTestElastic()
+    const clean = openTestElastic()
+    try {
+      await Promise.all([target.store.create(), clean.store.create()])
+      let highest = -1
+      let step = 1
+      for (; await loadUntil(target, step); step++) {
+        const height = await look(target.store)
+        if (height === 'waiting') continue
+        expect(height).toBeGreaterThanOrEqual(highest)
+        highest = height
+        expect(step).toBeLessThan(MOST_STEPS)
+      }
+      // More requests than steps of the protocol: the loop went through all of them.
+      expect(step).toBeGreaterThan(20)
+      // The last loader came to its end: there is nothing to wait for, only a machine that may be busy.
+      const height = await look(target.store, 60_000)
+      expect(height).toBeGreaterThan(10)
+      const writer = await clean.store.takeOver(identity)
+      for (let first = 0; first <= Number(height); first = partitionEnd(first) + 1)
+        await writer.commit(crashBatch(first, Math.min(Number(height), partitionEnd(first))))
+      await writer.release()
+      expect(await contents(target)).toEqual(await contents(clean))
+    } finally {
+      await Promise.all([target.destroy(), clean.destroy()])
+    }
+  }, 600_000)
+})

@@ -1,0 +1,419 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { balanceId, balances } from '#indices/balance.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import type { Change } from '#indices/registry.ts'
+import type { WealthDoc } from '#indices/wealth.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { WriteEvent } from '#store/elastic/client/bulk.ts'
+import { openElastic } from '#store/elastic/open-elastic.ts'
+import type { Writer } from '#store/port.ts'
+import { batchOf, blockDoc, identity, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
+import { failureOf, kindOf } from '#test/store/suite/harness.ts'
+import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+
+/** Waits of retries are not waited for. */
+const pace = { sleep: () => Bun.sleep(1), random: () => 0 }
+
+type Setting = {
+  readonly target: TestElastic
+  /** Decides about the requests of `through`; set by the test. */
+  readonly faults: { fateOf: (asked: Asked) => Fate }
+  /** A store whose requests go through the proxy. */
+  readonly through: ReturnType<typeof openElastic>
+  readonly events: WriteEvent[]
+}
+
+let shared: Setting & { readonly close: () => Promise<void> }
+
+/** One set of indices for all cases: each goes on where the one before ended. */
+const openShared = async (): Promise<typeof shared> => {
+  const target = openTestElastic()
+  const faults: Setting['faults'] = { fateOf: () => pass }
+  const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
+  const events: WriteEvent[] = []
+  const onEvent = (event: WriteEvent) => void events.push(event)
+  const through = openElastic({ url: proxy.url, prefix: target.prefix, leaseMs: 600_000, pace, onEvent })
+  await target.store.create()
+  const close = async () => {
+    await through.close()
+    await proxy.close()
+    await target.destroy()
+  }
+  return { target, faults, through, events, close }
+}
+
+/** Runs a case with a writer behind the proxy; `at` is the height it begins with. */
+const withFaults = async (body: (setting: Setting & { writer: Writer; at: number }) => Promise<void>) => {
+  shared.faults.fateOf = () => pass
+  shared.events.length = 0
+  const writer = await shared.through.takeOver(identity)
+  if (writer.checkpoint === undefined) await writer.commit(tellingBatch(0, 0))
+  try {
+    await body({ ...shared, writer, at: (writer.checkpoint?.height ?? 0) + 1 })
+  } finally {
+    shared.faults.fateOf = () => pass
+    await writer.release()
+  }
+}
+
+const isCheckpoint = ({ method, path }: Asked): boolean =>
+  method === 'PUT' && path.includes('/_doc/checkpoint')
+const isBulk = ({ path }: Asked): boolean => path.startsWith('/_bulk')
+
+/** The first `count` requests that `which` names meet `fate`. */
+const firstOf = (which: (asked: Asked) => boolean, count: number, fate: Fate) => {
+  let left = count
+  return (asked: Asked): Fate => (which(asked) && left-- > 0 ? fate : pass)
+}
+
+const owners = (target: TestElastic): Promise<readonly WealthDoc[]> =>
+  target.store.read(view => view.page(wealth, 'richest', { offset: 0, limit: 10 }))
+
+/** Answers a bulk's items with 429 though they are carried out, the first and every third one. */
+const every3rdTooMany = ({ status, body }: Answered): Answered => {
+  const { items } = JSON.parse(body) as { items: Record<string, object>[] }
+  const error = { type: 'es_rejected_execution_exception', reason: 'queue full' }
+  const changed = items.map((item, at) => {
+    const [action = ''] = Object.keys(item)
+    return at % 3 === 0 ? { [action]: { status: 429, error } } : item
+  })
+  return { status, body: JSON.stringify({ items: changed }) }
+}
+
+/** Answers of a refresh as if one copy had not been reached. */
+const oneCopyMissed = ({ status }: Answered): Answered => ({
+  status,
+  body: '{"_shards":{"total":2,"successful":1,"failed":1}}',
+})
+
+const isMget = ({ path }: Asked): boolean => path.startsWith('/_mget')
+
+/** Answers of `_mget` as a copy gives them that has not got the documents yet. */
+const nothingYet = ({ status, body }: Answered): Answered => {
+  const { docs } = JSON.parse(body) as { docs: { _index: string; _id: string }[] }
+  return {
+    status,
+    body: JSON.stringify({ docs: docs.map(({ _index, _id }) => ({ _index, _id, found: false })) }),
+  }
+}
+
+/** How often a block's document was written, whatever was answered. */
+const writesOf = async ({ url, prefix }: TestElastic, height: number): Promise<number> => {
+  const answer = await fetch(`${url}/${prefix}-blocks-000000/_doc/${blockId(height)}`)
+  return ((await answer.json()) as { _version: number })._version
+}
+
+/** [what is lost, fates, how often the rows of the batch were written in the end, retries] */
+const unclearCases: readonly (readonly [string, () => (asked: Asked) => Fate, number, number])[] = [
+  ['nothing', () => () => pass, 1, 0],
+  ['the answer to the rows', () => firstOf(isBulk, 1, { type: 'cut-after' }), 2, 1],
+  ['the rows before they arrive', () => firstOf(isBulk, 1, { type: 'cut-before' }), 1, 1],
+  [
+    'the answer to the rows, and the one to the second writing',
+    () => {
+      const rows = firstOf(isBulk, 1, { type: 'cut-after' })
+      const again = firstOf(({ body }) => body.includes('if_seq_no'), 1, { type: 'cut-after' })
+      return asked => (asked.body.includes('if_seq_no') ? again(asked) : rows(asked))
+    },
+    3,
+    3,
+  ],
+  [
+    'the answer to the rows, while a copy has none of them yet',
+    () => {
+      const rows = firstOf(isBulk, 1, { type: 'cut-after' })
+      const lagging = firstOf(isMget, 1, { type: 'change', to: nothingYet })
+      let cut = false
+      return asked => {
+        // Mget is also how the store is read before.
+        if (isMget(asked)) return cut ? lagging(asked) : pass
+        const fate = rows(asked)
+        cut ||= fate.type === 'cut-after'
+        return fate
+      }
+    },
+    2,
+    2,
+  ],
+]
+
+const faultCases: readonly (readonly [string, (asked: Asked) => Fate, retries: number])[] = [
+  ['the answer to the checkpoint is lost', firstOf(isCheckpoint, 1, { type: 'cut-after' }), 1],
+  ['it is lost three times', firstOf(isCheckpoint, 3, { type: 'cut-after' }), 3],
+  ['the checkpoint never arrives', firstOf(isCheckpoint, 2, { type: 'cut-before' }), 2],
+  ['the server is busy at the checkpoint', firstOf(isCheckpoint, 1, busy(503)), 1],
+  ['answers to all writes are lost', firstOf(isBulk, 3, { type: 'cut-after' }), 3],
+  ['writes never arrive', firstOf(isBulk, 2, { type: 'cut-before' }), 2],
+  ['whole writes are refused', firstOf(isBulk, 2, busy(429)), 2],
+  ['some items are refused', firstOf(isBulk, 2, { type: 'change', to: every3rdTooMany }), 2],
+  [
+    'a refresh does not reach every copy',
+    firstOf(({ path }) => path.includes('_refresh'), 2, { type: 'change', to: oneCopyMissed }),
+    2,
+  ],
+  ['refreshes fail', firstOf(({ path }) => path.includes('_refresh'), 2, busy(503)), 2],
+]
+
+function busy(status: number): Fate {
+  return { type: 'answer', with: { status, body: '{"error":{"type":"busy","reason":"too much to do"}}' } }
+}
+
+const countBlocks = async ({ url, prefix }: TestElastic): Promise<number> => {
+  const answer = await fetch(`${url}/${prefix}-blocks/_count`)
+  return ((await answer.json()) as { count: number }).count
+}
+
+/** Changes with every write of the checkpoint. */
+const seqNoOf = async ({ url, prefix }: TestElastic): Promise<number> => {
+  const answer = await fetch(`${url}/${prefix}-meta/_doc/checkpoint`)
+  return ((await answer.json()) as { _seq_no: number })._seq_no
+}
+
+const put = async ({ url, prefix }: TestElastic, path: string, body: object): Promise<void> => {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/${prefix}-${path}`, {
+    method: 'PUT',
+    headers,
+    body: JSON.stringify(body),
+  })
+  expect(answer.ok).toBe(true)
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
+  setDefaultTimeout(600_000)
+  beforeAll(async () => {
+    shared = await openShared()
+  })
+  afterAll(() => shared.close())
+
+  for (const [name, fateOf, retries] of faultCases)
+    test(`commit: is done exactly once when ${name}`, () =>
+      withFaults(async ({ target, faults, events, writer, at }) => {
+        faults.fateOf = fateOf
+        await writer.commit(tellingBatch(at, at + 4))
+        await writer.commit(tellingBatch(at + 5, at + 5))
+        expect(await target.store.published()).toEqual(publishedAt(at + 5))
+        expect((await owners(target)).map(({ total }) => total)).toEqual([totalAt(at + 5), totalAt(at + 5)])
+        expect(await countBlocks(target)).toBe(at + 6)
+        expect(events.map(({ type }) => type)).toEqual(new Array(retries).fill('retry'))
+      }))
+
+  for (const [name, fates, writes, retries] of unclearCases)
+    test(`commit: rows are done when a write of them was answered, also when there is lost: ${name}`, () =>
+      withFaults(async ({ target, faults, events, writer, at }) => {
+        faults.fateOf = fates()
+        await writer.commit(tellingBatch(at, at + 1))
+        expect([await writesOf(target, at), await writesOf(target, at + 1)]).toEqual([writes, writes])
+        expect(events.map(({ type }) => type)).toEqual(new Array(retries).fill('retry'))
+        expect(await target.store.published()).toEqual(publishedAt(at + 1))
+        expect(await countBlocks(target)).toBe(at + 2)
+      }))
+
+  test('commit: waits while writes are blocked and goes on by itself', () =>
+    withFaults(async ({ target, events, writer, at }) => {
+      const setBlock = (value: boolean | null) =>
+        put(target, 'records-000000/_settings', { 'index.blocks.read_only_allow_delete': value })
+      await setBlock(true)
+      const commit = writer.commit(tellingBatch(at, at + 2))
+      while (events.length === 0) await Bun.sleep(5)
+      expect(events[0]?.type).toBe('blocked')
+      expect(await target.store.published()).toEqual(publishedAt(at - 1))
+      await setBlock(null)
+      await commit
+      expect(events.map(({ type }) => type)).toEqual(['blocked', 'unblocked'])
+      expect(await target.store.published()).toEqual(publishedAt(at + 2))
+    }))
+
+  test('commit: waits while not even the checkpoint can be written, on a disk that is full', () =>
+    withFaults(async ({ target, events, writer, at }) => {
+      const setBlock = (value: boolean | null) =>
+        put(target, '*/_settings', { 'index.blocks.read_only_allow_delete': value })
+      await setBlock(true)
+      const commit = writer.commit(tellingBatch(at, at + 2))
+      while (events.length === 0) await Bun.sleep(5)
+      expect((await owners(target)).map(({ total }) => total)).toEqual([totalAt(at - 1), totalAt(at - 1)])
+      await setBlock(null)
+      await commit
+      expect(await target.store.published()).toEqual(publishedAt(at + 2))
+    }))
+
+  test('commit: a copy that lags after a lost answer is no other loader', () =>
+    withFaults(async ({ target, faults, events, writer, at }) => {
+      const path = `/${target.prefix}-meta/_doc/checkpoint`
+      const before = await (await fetch(target.url + path)).text()
+      const lost = firstOf(isCheckpoint, 1, { type: 'cut-after' })
+      const old: Fate = { type: 'answer', with: { status: 200, body: before } }
+      const lagging = firstOf(asked => asked.method === 'GET' && asked.path.startsWith(path), 2, old)
+      faults.fateOf = asked => (isCheckpoint(asked) ? lost(asked) : lagging(asked))
+      await writer.commit(tellingBatch(at, at))
+      expect(events.map(({ type }) => type)).toEqual(['retry', 'retry', 'retry'])
+      expect(await target.store.published()).toEqual(publishedAt(at))
+    }))
+
+  test('commit: a refused document stops it and names index, document and field; the next try begins clean', () =>
+    withFaults(async ({ target, faults, writer, at }) => {
+      const id = blockId(at)
+      const reason = `failed to parse field [hash8] of type [long] in document with id '${id}'`
+      const error = { type: 'document_parsing_exception', reason }
+      faults.fateOf = firstOf(isBulk, 1, {
+        type: 'change',
+        to: ({ status, body }) => {
+          const { items } = JSON.parse(body) as { items: object[] }
+          return {
+            status,
+            body: JSON.stringify({ items: [{ create: { status: 400, error } }, ...items.slice(1)] }),
+          }
+        },
+      })
+      const refused = await failureOf(writer.commit(batchOf(at, at + 1)))
+      expect([refused.kind, refused.retryable]).toEqual(['defect', false])
+      expect(refused.message).toContain(`${target.prefix}-blocks-000000-into '${id}'`)
+      expect(refused.message).toContain('[hash8]')
+      expect(await target.store.published()).toEqual(publishedAt(at - 1))
+      // Another end: what the failed try left behind must be gone.
+      await writer.commit(batchOf(at, at))
+      expect(await countBlocks(target)).toBe(at + 1)
+    }))
+
+  test('commit: stops when other content stands where its documents belong', () =>
+    withFaults(async ({ target, writer, at }) => {
+      await put(target, `blocks-000000/_create/${blockId(at)}`, { height: at, hash: 'of somebody else' })
+      const refused = await failureOf(writer.commit(batchOf(at, at)))
+      expect(refused.kind).toBe('conflict')
+      expect(refused.message).toContain(blockId(at))
+      await writer.commit(batchOf(at, at))
+      const stored = await target.store.read(view => view.find(blocks, 'hash8', blockDoc(at).hash8))
+      expect<unknown>(stored).toEqual([blockDoc(at)])
+    }))
+
+  test('takeOver: a loader that was silent for its lease is replaced and told so at its next commit', () =>
+    withFaults(async ({ target, faults, writer: silent, at }) => {
+      const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
+      const { promise: asleep, resolve: sleeping } = Promise.withResolvers<void>()
+      faults.fateOf = () => {
+        sleeping()
+        return { type: 'hold', until: woken }
+      }
+      const late = kindOf(silent.commit(tellingBatch(at, at + 2)))
+      await asleep
+      const next = await target.store.takeOver(identity)
+      expect(next.checkpoint).toEqual(publishedAt(at - 1))
+      await next.commit(tellingBatch(at, at))
+      wake()
+      expect(await late).toBe('conflict')
+      await next.commit(tellingBatch(at + 1, at + 1))
+      expect(await target.store.published()).toEqual(publishedAt(at + 1))
+      await next.release()
+      // What the late one wrote above is gone with the next take-over.
+      const last = await target.reopen().takeOver(identity)
+      expect(last.checkpoint).toEqual(publishedAt(at + 1))
+      expect(await countBlocks(target)).toBe(at + 2)
+      await last.release()
+    }))
+
+  test('takeOver: the last write of a loader that is dead, come late, is no sign of life', () =>
+    withFaults(async ({ target, faults, writer: dead, at }) => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const { promise: sent, resolve: sending } = Promise.withResolvers<void>()
+      let held = false
+      faults.fateOf = asked => {
+        if (held) return { type: 'cut-before' }
+        if (!isCheckpoint(asked)) return pass
+        held = true
+        sending()
+        return { type: 'hold', until: released }
+      }
+      const late = dead.commit(tellingBatch(at, at))
+      await sent
+      const before = await seqNoOf(target)
+      const sleep = async (ms: number): Promise<void> => {
+        release()
+        while ((await seqNoOf(target)) === before) await Bun.sleep(5)
+        await Bun.sleep(ms)
+      }
+      const next = await target.reopen({ leaseMs: 3_000, pace: { sleep } }).takeOver(identity)
+      expect(next.checkpoint).toEqual(publishedAt(at))
+      await next.commit(tellingBatch(at + 1, at + 1))
+      faults.fateOf = () => pass
+      await late
+      expect(await kindOf(dead.commit(tellingBatch(at + 1, at + 1)))).toBe('conflict')
+      expect(await target.store.published()).toEqual(publishedAt(at + 1))
+      await next.release()
+    }))
+
+  test('read: waits from refresh to publication and shows the new height, never a mixture', () =>
+    withFaults(async ({ target, faults, writer, at }) => {
+      await writer.commit(tellingBatch(at, at))
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const { promise: refreshed, resolve: ready } = Promise.withResolvers<void>()
+      let bulks = 0
+      faults.fateOf = asked => {
+        // History, state, publication.
+        if (!isBulk(asked) || ++bulks < 3) return pass
+        ready()
+        return { type: 'hold', until: released }
+      }
+      const commit = writer.commit(tellingBatch(at + 1, at + 1))
+      await refreshed
+      const ranking = owners(target)
+      const one = target.store.read(view => view.get(wealth, 'a'))
+      const signal = AbortSignal.timeout(50)
+      expect(await kindOf(target.store.read(view => view.get(wealth, 'a'), { signal }))).toBe('deadline')
+      expect(await target.store.published()).toEqual(publishedAt(at))
+      release()
+      await commit
+      expect((await ranking).map(({ total }) => total)).toEqual([totalAt(at + 1), totalAt(at + 1)])
+      expect((await one)?.total).toBe(totalAt(at + 1))
+      expect(await target.store.published()).toEqual(publishedAt(at + 1))
+    }))
+
+  test('read: a ranking is never short of what has left it at a height to come', () =>
+    withFaults(async ({ target, faults, writer, at }) => {
+      const holding = (owner: string, amount: bigint) => ({
+        id: balanceId('coin', owner),
+        token: 'coin',
+        owner,
+        amount,
+        frozen: 0n,
+        frozen_list: [],
+      })
+      const holds = (owner: string, amount: bigint): Change => ({
+        index: balances,
+        doc: holding(owner, amount),
+      })
+      await writer.commit(batchOf(at, at, { changes: [holds('x', 2n), holds('y', 1n)] }))
+      const { promise: released, resolve: release } = Promise.withResolvers<void>()
+      const { promise: refreshed, resolve: ready } = Promise.withResolvers<void>()
+      faults.fateOf = asked => {
+        if (!isBulk(asked) || !asked.body.includes('"published"')) return pass
+        ready()
+        return { type: 'hold', until: released }
+      }
+      const commit = writer.commit(
+        batchOf(at + 1, at + 1, { changes: [{ ...holds('y', 0n), before: holding('y', 1n) } as Change] }),
+      )
+      await refreshed
+      const holders = (options?: { signal: AbortSignal }) =>
+        target.store.read(
+          async view => [
+            view.at.height,
+            (await view.page(balances, 'holders', { group: 'coin', offset: 0, limit: 9 })).map(
+              ({ owner }) => owner,
+            ),
+          ],
+          options,
+        )
+      expect(await kindOf(holders({ signal: AbortSignal.timeout(50) }))).toBe('deadline')
+      // What did not change is answered all the while.
+      const x = await target.store.read(async view => [
+        view.at.height,
+        await view.get(balances, balanceId('coin', 'x')),
+      ])
+      expect<unknown>(x).toEqual([at, holds('x', 2n).doc])
+      release()
+      await commit
+      expect(await holders()).toEqual([at + 1, ['x']])
+    }))
+})

@@ -1,0 +1,166 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { blocks } from '#indices/block.ts'
+import { blockId, recordId } from '#indices/position.ts'
+import { records } from '#indices/record.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { Batch, Store } from '#store/port.ts'
+import {
+  batchOf,
+  identity,
+  publishedAt,
+  recordDoc,
+  tellingBatch,
+  wealthDoc,
+} from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { cutBatch, restOf, staged } from './cut-batch.ts'
+
+setDefaultTimeout(60_000)
+
+const withStore = async (body: (target: TestElastic) => Promise<void>): Promise<void> => {
+  const target = openTestElastic()
+  try {
+    await target.store.create()
+    await body(target)
+  } finally {
+    await target.destroy()
+  }
+}
+
+/** Heights of the blocks that stand in Elasticsearch, whoever may see them. */
+const standing = async ({ url, prefix }: TestElastic): Promise<readonly number[]> => {
+  await fetch(`${url}/${prefix}-blocks/_refresh`, { method: 'POST' })
+  const answer = await fetch(`${url}/${prefix}-blocks/_search?size=1000`)
+  const { hits } = (await answer.json()) as { hits: { hits: { _source: { height: number } }[] } }
+  return hits.hits.map(({ _source }) => _source.height).toSorted((a, b) => a - b)
+}
+
+const rowsOf = (store: Store, heights: readonly number[]) =>
+  store.read(view =>
+    view.getMany(
+      records,
+      heights.map(height => recordId(height, 1, 0)),
+    ),
+  )
+
+describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
+  test('stage: what is stored ahead stands there unseen, and is seen with its batch', () =>
+    withStore(async target => {
+      const writer = await target.store.takeOver(identity)
+      await writer.commit(tellingBatch(0, 1))
+      const batch = tellingBatch(2, 6)
+      await staged(writer, cutBatch(batch, 4).ahead)
+      await staged(writer, cutBatch(restOf(batch, 4), 6).ahead)
+      expect(await standing(target)).toEqual([0, 1, 2, 3, 4, 5])
+      expect(await target.store.published()).toEqual(publishedAt(1))
+      expect(await rowsOf(target.store, [1, 2])).toEqual([expect.objectContaining({ height: 1 }), undefined])
+      expect(await target.store.read(view => view.get(blocks, blockId(2)))).toBeUndefined()
+
+      await writer.commit(restOf(batch, 6))
+      expect(await target.store.published()).toEqual(publishedAt(6))
+      const rows = await rowsOf(target.store, [1, 2, 5, 6, 7])
+      expect(rows.map(row => row?.height)).toEqual([1, 2, 5, 6, undefined])
+      await writer.release()
+    }))
+
+  test('stage: a batch may be stored ahead as a whole, also while the one before is being committed', () =>
+    withStore(async target => {
+      const writer = await target.store.takeOver(identity)
+      const [first, second] = [tellingBatch(0, 2), tellingBatch(3, 5)]
+      await staged(writer, cutBatch(first, 2).ahead)
+      const committing = writer.commit(restOf(first, 2))
+      await staged(writer, cutBatch(second, 6).ahead)
+      await committing
+      expect(await target.store.published()).toEqual(publishedAt(2))
+      await writer.commit(restOf(second, 6))
+      expect(await target.store.published()).toEqual(publishedAt(5))
+      expect((await rowsOf(target.store, [0, 1, 2, 3, 4, 5])).map(row => row?.height)).toEqual([
+        0, 1, 2, 3, 4, 5,
+      ])
+      await writer.release()
+    }))
+
+  test('stage: opens a partition, which is seen with its batch', () =>
+    withStore(async target => {
+      const writer = await target.store.takeOver(identity)
+      await writer.commit(tellingBatch(0, 2))
+      const batch: Batch = { ...tellingBatch(3, 5), filling: { partition: 1, documents: 9 } }
+      await staged(writer, cutBatch(batch, 4).ahead)
+      expect(await target.store.partitions()).toEqual([0])
+      await writer.commit(restOf(batch, 4))
+      expect(await target.store.partitions()).toEqual([0, 3])
+      expect((await rowsOf(target.store, [2, 3, 5])).map(row => row?.height)).toEqual([2, 3, 5])
+      await writer.release()
+    }))
+
+  test('stage: what a loader left ahead is gone for the next one, a partition of its own too', () =>
+    withStore(async target => {
+      for (const partition of [0, 1]) {
+        const writer = await target.store.takeOver(identity)
+        if (writer.checkpoint === undefined) await writer.commit(tellingBatch(0, 2))
+        await staged(writer, batchOf(3, 5, { filling: { partition, documents: 3 } }))
+        await writer.release()
+        const next = await target.store.takeOver(identity)
+        expect(next.checkpoint).toEqual(publishedAt(2))
+        expect(await standing(target)).toEqual([0, 1, 2])
+        await next.release()
+      }
+      const last = await target.store.takeOver(identity)
+      await last.commit(tellingBatch(3, 4))
+      expect((await rowsOf(target.store, [3, 4, 5])).map(row => row?.height)).toEqual([3, 4, undefined])
+      await last.release()
+    }))
+
+  test('stage: refuses a hole, what is there already, and another partition than its batch', () =>
+    withStore(async target => {
+      const writer = await target.store.takeOver(identity)
+      await writer.commit(batchOf(0, 2))
+      await staged(writer, batchOf(3, 4))
+      const refused = async (batch: Batch, problem: string) => {
+        const { kind, message } = await failureOf(staged(writer, batch))
+        expect([kind, message]).toEqual(['defect', problem])
+      }
+      const from5 = 'History of blocks from 5 on: '
+      await refused(batchOf(6, 6), `${from5}block 6 stands where 5 belongs.`)
+      await refused(batchOf(4, 5), `${from5}block 4 stands where 5 belongs.`)
+      await refused(
+        batchOf(5, 5, { records: [recordDoc(4, 0)] }),
+        `${from5}document ${recordId(4, 1, 0)} is of block 4.`,
+      )
+      await refused(
+        batchOf(5, 5, { filling: { partition: 1, documents: 1 } }),
+        'History of block 5 goes to another partition than its batch.',
+      )
+      // A batch that lacks a block between, or goes elsewhere.
+      const lacking = await failureOf(writer.commit({ ...batchOf(3, 6), blocks: batchOf(6, 6).blocks }))
+      expect(lacking.kind).toBe('defect')
+      expect(await target.store.published()).toEqual(publishedAt(2))
+      await writer.release()
+    }))
+
+  test('stage: what stands ahead of a batch that failed does not go into one after it', () =>
+    withStore(async target => {
+      const writer = await target.store.takeOver(identity)
+      await writer.commit(tellingBatch(0, 1))
+      // Its last row can not be stored.
+      const broken = batchOf(2, 3, { records: [{ ...recordDoc(3, 0), time: 2n ** 63n }] })
+      const [failed, next] = [writer.commit(broken), tellingBatch(4, 6)]
+      const ahead = staged(writer, cutBatch(next, 6).ahead)
+      expect((await failureOf(failed)).kind).toBe('defect')
+      await ahead
+      expect((await failureOf(writer.commit(restOf(next, 6)))).kind).toBe('unavailable')
+      await writer.commit(tellingBatch(2, 3))
+      expect(await target.store.published()).toEqual(publishedAt(3))
+      expect(await standing(target)).toEqual([0, 1, 2, 3])
+      const late = await failureOf(writer.commit(restOf(next, 6)))
+      expect(late.kind).toBe('defect')
+      await writer.commit({
+        ...next,
+        changes: [{ index: wealth, doc: wealthDoc('a', 7n), before: wealthDoc('a', 4n) }],
+      })
+      expect(await target.store.published()).toEqual(publishedAt(6))
+      expect((await rowsOf(target.store, [3, 4, 5, 6])).map(row => row?.height)).toEqual([3, 4, 5, 6])
+      await writer.release()
+    }))
+})

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { openElastic } from '#store/elastic/open-elastic.ts'
+
+test('keys are read while every other request hangs, however many there are', async () => {
+  const hanging = Promise.withResolvers<void>()
+  let hung = 0
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    fetch: request => {
+      if (new URL(request.url).pathname === '/x-keys/_search')
+        return Response.json({ hits: { hits: [] } }, { headers: { 'x-elastic-product': 'Elasticsearch' } })
+      hung += 1
+      if (hung === 32) hanging.resolve()
+      return new Promise<Response>(() => {})
+    },
+  })
+  const store = openElastic({ url: `http://127.0.0.1:${server.port}`, prefix: 'x' })
+  const others = Promise.allSettled(Array.from({ length: 64 }, () => store.published()))
+  await hanging.promise
+  expect(await store.keys.list(AbortSignal.timeout(10_000))).toEqual([])
+  await server.stop(true)
+  await others
+  await store.close()
+}, 60_000)

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Progress } from '#load/progress.ts'
+import { secondOpinion } from '../../support/oracle/second-opinion.ts'
+import { type Testimony, witness } from '../../support/oracle/witness.ts'
+import { serviceOn } from '../../support/processes/service.ts'
+import { SOAK } from '../../support/processes/soak.ts'
+import { seeded, seedOf } from '../../support/seeded.ts'
+import { type Dump, differences, dumpElastic } from '../../support/stores/dump.ts'
+import {
+  freePorts,
+  type OwnServer,
+  type OwnServers,
+  ownServers,
+  type Ports,
+} from '../../support/stores/elastic-process.ts'
+import { openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '../../support/stores/loading.ts'
+
+const HEIGHT = 200
+const DOCUMENTS = 40
+const KILLS = SOAK ? 20 : 2
+/** Of the cluster: each node once, so that every role a node can have is lost once. */
+const ROUNDS = SOAK ? 5 : 1
+
+const OPEN = ['xpack.security.enabled: false']
+
+const servers = await ownServers()
+let expected: Dump
+let node: Awaited<ReturnType<typeof replayed>>
+beforeAll(async () => {
+  if (servers === undefined) return
+  node = await replayed(HEIGHT)
+  const clean = openTestElastic()
+  await loadFrom(node.url, clean.store)
+  expected = await dumpElastic(clean.url, clean.prefix)
+  await clean.destroy()
+})
+afterAll(async () => {
+  servers?.[Symbol.dispose]()
+  await node?.stop()
+})
+
+/** A loader and a reader on one store, both at it until the chain is loaded. */
+const underLoad = async (target: TestElastic, seed: number) => {
+  await loadFrom(node.url, target.store, { to: 0 })
+  const watching = await witness(serviceOn(target.reopen()), { seed, also: [503] })
+  let waiting: { readonly height: number; readonly done: () => void }[] = []
+  const onProgress = ({ height }: Progress): void => {
+    for (const one of waiting) if (height >= one.height) one.done()
+    waiting = waiting.filter(one => height < one.height)
+  }
+  const pauses: string[] = []
+  const loading = loadFrom(node.url, target.reopen(), {
+    onProgress,
+    batch: {
+      documents: DOCUMENTS,
+      bytes: Number.MAX_SAFE_INTEGER,
+      piece: { documents: Math.ceil(DOCUMENTS / 4), bytes: Number.MAX_SAFE_INTEGER },
+    },
+    log: (_level, _message, fields) => pauses.push(String(fields?.['reason'])),
+  })
+  // Told when it is waited for at the end.
+  loading.catch(() => undefined)
+  const ended = loading.then(() => {
+    for (const { done } of waiting) done()
+  })
+  return {
+    watching,
+    pauses,
+    /** Resolves when so many blocks more are committed, or all. */
+    loads: (blocks: number): Promise<unknown> => {
+      const height = Math.min(HEIGHT, watching.height() + blocks)
+      return Promise.race([new Promise<void>(done => waiting.push({ height, done })), ended])
+    },
+    end: async (): Promise<Testimony> => {
+      expect(await loading).toBe(HEIGHT)
+      await watching.sees(200)
+      expect(watching.height()).toBe(HEIGHT)
+      return watching.stop()
+    },
+  }
+}
+
+/** Every answer was right, and what is stored is what a load in peace stores. */
+const expectNothingLost = async (target: TestElastic, seed: number, seen: Testimony): Promise<void> => {
+  expect([seed, seen.wrong]).toEqual([seed, []])
+  expect([seed, await secondOpinion(node.url, seen)]).toEqual([seed, []])
+  const dump = await dumpElastic(target.url.replace(/,.*/, ''), target.prefix)
+  expect([seed, differences(dump, expected)]).toEqual([seed, []])
+}
+
+describe.skipIf(servers === undefined)('Elasticsearch killed under load and queries', () => {
+  test('one server: 503 while it is away, then loader and service go on by themselves, and nothing is lost', async () => {
+    if (servers === undefined) return
+    const seed = seedOf(31)
+    const random = seeded(seed)
+    const server = servers.make('alone', await freePorts(), {
+      settings: ['discovery.type: single-node', ...OPEN],
+    })
+    await server.start()
+    const target = openTestElastic({ url: server.url })
+    const { watching, loads, end } = await underLoad(target, seed)
+    for (let kill = 0; kill < KILLS; kill++) {
+      await loads(Math.floor(random() * 30))
+      await Bun.sleep(random() * 100)
+      server.kill()
+      await watching.sees(503)
+      await server.start()
+      await watching.sees(200)
+    }
+    const seen = await end()
+    await expectNothingLost(target, seed, seen)
+    expect(Object.keys(seen.statuses)).toEqual(['200', '503'])
+    await target.destroy()
+    server.kill()
+  })
+
+  test('three servers with a copy of everything: nodes lost one after the other cost neither rows nor the service', async () => {
+    if (servers === undefined) return
+    const seed = seedOf(37)
+    const random = seeded(seed)
+    const nodes = await cluster(servers)
+    await Promise.all(nodes.map(({ start }) => start()))
+    const url = `http://${nodes.map(one => one.url.slice('http://'.length)).join(',')}`
+    const target = openTestElastic({ url, replicas: 1 })
+    await isGreen(nodes[0]?.url)
+    const { watching, loads, end } = await underLoad(target, seed)
+    for (let round = 0; round < ROUNDS; round++)
+      for (const [at, one] of nodes.entries()) {
+        // A copy that is not whole yet is no copy.
+        await isGreen(nodes[(at + 1) % nodes.length]?.url)
+        await loads(Math.floor(random() * 10))
+        one.kill()
+        await loads(10)
+        await watching.sees(200)
+        await one.start()
+      }
+    const seen = await end()
+    await expectNothingLost(target, seed, seen)
+    const { 200: good = 0, 503: away = 0 } = seen.statuses
+    process.stderr.write(`${good} answers, ${away} of 503, longest gap ${Math.round(seen.longestGapMs)} ms\n`)
+    await target.destroy()
+  })
+})
+
+const cluster = async (own: OwnServers): Promise<readonly OwnServer[]> => {
+  const names = ['first', 'second', 'third']
+  const ports = [await freePorts(), await freePorts(), await freePorts()]
+  const hosts = ports.map(({ transport }) => `"127.0.0.1:${transport}"`).join(', ')
+  const settings = [
+    `discovery.seed_hosts: [${hosts}]`,
+    `cluster.initial_master_nodes: [${names.join(', ')}]`,
+    ...OPEN,
+  ]
+  return names.map((name, at) => own.make(name, ports[at] as Ports, { settings }))
+}
+
+/** Resolves when every copy of every shard is there. */
+const isGreen = async (url = ''): Promise<void> => {
+  for (;;) {
+    // Refused while the node that was just started does not listen; 408 when it took longer.
+    const answer = await fetch(`${url}/_cluster/health?wait_for_status=green&timeout=10s`).catch(
+      () => undefined,
+    )
+    if (answer?.ok) return
+  }
+}

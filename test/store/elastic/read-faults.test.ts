@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { blocks } from '#indices/block.ts'
+import { lists } from '#indices/list.ts'
+import { wealth } from '#indices/wealth.ts'
+import { openElastic } from '#store/elastic/open-elastic.ts'
+import type { View } from '#store/port.ts'
+import { blockDoc, identity, listAt, tellingBatch } from '#test/store/suite/fixture.ts'
+import { failureOf, kindOf } from '#test/store/suite/harness.ts'
+import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+
+const HEIGHT = 5
+
+let target: TestElastic
+let proxy: Awaited<ReturnType<typeof openProxy>>
+let fateOf: (asked: Asked) => Fate = () => pass
+
+/** Every kind of read, and the request it is made by. */
+const reads: readonly (readonly [string, path: string, (view: View) => Promise<unknown>])[] = [
+  ['a document', '_mget', view => view.get(wealth, 'a')],
+  ['documents', '_mget', view => view.getMany(lists, [listAt(0).id, 'nobody'])],
+  ['a search by hash', '_search', view => view.find(blocks, 'hash8', blockDoc(2).hash8)],
+  ['a ranking', '_msearch', view => view.page(wealth, 'richest', { offset: 0, limit: 10 })],
+  ['rows of a list', '_search', view => view.records(listAt(HEIGHT), 1, HEIGHT + 1)],
+]
+
+const shardGone = { type: 'no_shard_available_action_exception', reason: 'No shard available for [get]' }
+
+/** The server answers, but some of it failed on a shard. */
+const partly = ({ status, body }: Answered): Answered => {
+  const { docs, responses } = JSON.parse(body) as { docs?: object[]; responses?: object[] }
+  if (docs !== undefined) {
+    const [first, ...rest] = docs
+    return {
+      status,
+      body: JSON.stringify({ docs: [...rest, { ...first, found: undefined, error: shardGone }] }),
+    }
+  }
+  if (responses === undefined) return { status: 503, body: JSON.stringify({ error: shardGone, status: 503 }) }
+  const failed = {
+    status: 503,
+    error: { type: 'search_phase_execution_exception', reason: 'all shards failed' },
+  }
+  return { status, body: JSON.stringify({ responses: [responses[0], failed] }) }
+}
+
+const answered = (status: number): Fate => ({
+  type: 'answer',
+  with: { status, body: '{"error":{"type":"busy","reason":"too much to do"}}' },
+})
+
+const changed = (to: (body: string) => string): Fate => ({
+  type: 'change',
+  to: ({ status, body }) => ({ status, body: to(body) }),
+})
+
+const faults: readonly (readonly [string, Fate])[] = [
+  ['is cut off before it arrives', { type: 'cut-before' }],
+  ['is cut off before its answer', { type: 'cut-after' }],
+  ['meets a full queue', answered(429)],
+  ['meets a node that leaves', answered(503)],
+  ['is answered by some shards only', { type: 'change', to: partly }],
+  ['is answered with half of the text', changed(body => body.slice(0, body.length / 2))],
+  ['is answered with an empty object', changed(() => '{}')],
+  ['is answered with null', changed(() => 'null')],
+  ['is answered with an object for every member', changed(body => body.replaceAll(/\[.*\]/gs, '{}'))],
+]
+
+/** Refused in a way that no second try changes. */
+const refusals: readonly (readonly [status: number, type: string])[] = [
+  [400, 'illegal_argument_exception'],
+  [404, 'resource_not_found_exception'],
+  [405, 'method_not_allowed'],
+]
+
+/** Reads once, through the proxy; in a store of its own, which remembers nothing. */
+const readThrough = async (
+  read: (view: View) => Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<unknown> => {
+  const store = openElastic({ url: proxy.url, prefix: target.prefix, requestTimeoutMs: 2_000 })
+  try {
+    return await store.read(read, signal === undefined ? {} : { signal })
+  } finally {
+    await store.close()
+  }
+}
+
+/** The first `count` requests of such a path meet the fate. */
+const first = (count: number, path: string, fate: Fate): void => {
+  let left = count
+  fateOf = asked => (asked.path.includes(path) && left-- > 0 ? fate : pass)
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
+  setDefaultTimeout(600_000)
+  beforeAll(async () => {
+    target = openTestElastic()
+    await target.store.create()
+    const writer = await target.store.takeOver(identity)
+    await writer.commit(tellingBatch(0, HEIGHT))
+    await writer.release()
+    proxy = await openProxy(target.url, asked => fateOf(asked))
+  })
+  afterAll(async () => {
+    await proxy?.close()
+    await target?.destroy()
+  })
+
+  for (const [what, path, read] of reads)
+    for (const [fault, fate] of faults) {
+      test(`read: ${what} that ${fault} once is asked for again`, async () => {
+        const expected = await target.store.read(read)
+        first(1, path, fate)
+        expect(await readThrough(read)).toEqual(expected)
+      })
+      test(`read: ${what} that ${fault} every time is unavailable, never less than all`, async () => {
+        first(Number.POSITIVE_INFINITY, path, fate)
+        const failure = await failureOf(readThrough(read))
+        expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
+      })
+    }
+
+  for (const [what, path, read] of reads)
+    for (const [status, type] of refusals)
+      test(`read: ${what} that is refused with ${status} is unavailable, and says where`, async () => {
+        const body = JSON.stringify({ error: { type, reason: 'not so' }, status })
+        first(Number.POSITIVE_INFINITY, path, { type: 'answer', with: { status, body } })
+        const failure = await failureOf(readThrough(read))
+        expect([failure.kind, failure.retryable]).toEqual(['unavailable', false])
+        expect(failure.message).toContain(proxy.url)
+        expect(failure.help).toContain('iostlens indices check')
+      })
+
+  test('read: an answer that does not come is unavailable, or a deadline when that is sooner', async () => {
+    for (const [, path, read] of reads) {
+      const { promise: until, resolve } = Promise.withResolvers<void>()
+      first(Number.POSITIVE_INFINITY, path, { type: 'hold', until })
+      expect(await kindOf(readThrough(read, AbortSignal.timeout(50)))).toBe('deadline')
+      resolve()
+    }
+    const { promise: until, resolve } = Promise.withResolvers<void>()
+    fateOf = () => ({ type: 'hold', until })
+    const impatient = openElastic({ url: proxy.url, prefix: target.prefix, requestTimeoutMs: 50 })
+    expect(await kindOf(impatient.read(reads[0]?.[2] ?? (async () => undefined)))).toBe('unavailable')
+    resolve()
+    await impatient.close()
+  })
+
+  test('read: of several hosts one that is gone costs nothing but another try', async () => {
+    fateOf = () => pass
+    const url = `http://127.0.0.1:1,${proxy.url.slice('http://'.length)}`
+    const store = openElastic({ url, prefix: target.prefix })
+    for (const [, , read] of reads) expect(await store.read(read)).toEqual(await target.store.read(read))
+    await store.close()
+  })
+})

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { recordId } from '#indices/position.ts'
+import type { Replay } from '#replay/serve.ts'
+import { type CliFolder, cliFolder, type Outcome } from '../../support/processes/cli-process.ts'
+import { ROOT } from '../../support/root.ts'
+import { freePorts, type OwnServer, ownServers } from '../../support/stores/elastic-process.ts'
+import { replayed } from '../../support/stores/loading.ts'
+
+const HEIGHT = 60
+/** Loaded after that, over the ends of several partitions. */
+const MORE = 150
+/** Documents: some dozens of blocks. */
+const PARTITION = 30
+const USERS = ['setup', 'migration', 'loader', 'service', 'keys'] as const
+type User = (typeof USERS)[number]
+type Password = Readonly<Record<User, string>>
+
+const servers = await ownServers()
+const passwords = Object.fromEntries(USERS.map(user => [user, crypto.randomUUID()])) as Password
+const WRONG = crypto.randomUUID()
+
+let server: OwnServer
+let node: Replay
+let folder: CliFolder
+/** All that was printed, to be searched for passwords. */
+const printed: string[] = []
+
+beforeAll(async () => {
+  if (servers === undefined) return
+  folder = await cliFolder()
+  const tls = certificate(folder.path)
+  server = servers.make('secured', await freePorts(), {
+    scheme: 'https',
+    settings: [
+      'discovery.type: single-node',
+      'xpack.security.enabled: true',
+      'xpack.security.http.ssl.enabled: true',
+      'xpack.security.http.ssl.key: http.key',
+      'xpack.security.http.ssl.certificate: http.pem',
+    ],
+    files: {
+      'http.key': tls.key,
+      'http.pem': tls.certificate,
+      'roles.yml': readFileSync(join(ROOT, 'indices/roles.yml'), 'utf8'),
+      users: lines(USERS.map(user => `${user}:${hashed(passwords[user])}`)),
+      users_roles: lines(USERS.map(user => `iostlens_${user}:${user}`)),
+    },
+  })
+  await server.start()
+  node = await replayed(MORE)
+})
+afterAll(async () => {
+  await folder?.[Symbol.asyncDispose]()
+  servers?.[Symbol.dispose]()
+  await node?.stop()
+})
+
+const lines = (all: readonly string[]): string => all.map(line => `${line}\n`).join('')
+
+/** As the server's own tool writes it; `2a` and `2b` are one algorithm by two names. */
+const hashed = (password: string): string =>
+  Bun.password.hashSync(password, { algorithm: 'bcrypt', cost: 10 }).replace('$2b$', '$2a$')
+
+/** A certificate for 127.0.0.1 that is its own authority. */
+const certificate = (at: string) => {
+  const [key, pem] = [join(at, 'http.key'), join(at, 'ca.pem')]
+  const { exitCode, stderr } = Bun.spawnSync(
+    [
+      'openssl',
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=iostlens-test',
+    ].concat(['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', pem]),
+  )
+  if (exitCode !== 0) throw new Error(`openssl: ${stderr}`)
+  return { key: readFileSync(key, 'utf8'), certificate: readFileSync(pem, 'utf8') }
+}
+
+const environmentOf = (user: User, password = passwords[user]) => ({
+  IOSTLENS_STORE: `${server.url}/iostlens`,
+  IOSTLENS_STORE_USER: user,
+  IOSTLENS_STORE_PASSWORD: password,
+  IOSTLENS_STORE_CA: join(folder.path, 'ca.pem'),
+  IOSTLENS_LOG_LEVEL: 'debug',
+})
+
+const as = async (user: User, args: readonly string[], password?: string): Promise<Outcome> => {
+  const outcome = await folder.run(args, environmentOf(user, password))
+  printed.push(outcome.out, outcome.err)
+  return outcome
+}
+
+/** Takes a row out of the first partition. */
+const loseRow = async (): Promise<void> => {
+  const path = `iostlens-records-000000/_doc/${recordId(0, 0, 3)}?refresh=true`
+  const credentials = Buffer.from(`loader:${passwords.loader}`).toString('base64')
+  const answer = await fetch(`${server.url}/${path}`, {
+    method: 'DELETE',
+    headers: { authorization: `Basic ${credentials}` },
+    tls: { ca: readFileSync(join(folder.path, 'ca.pem'), 'utf8') },
+  })
+  expect(answer.status).toBe(200)
+}
+
+const load = () => ['load', '--node', node.url, '--once']
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
+
+describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
+  test('a loader that may not create indices says so, and who may', async () => {
+    const { code, err } = await as('loader', load())
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^iostlens: user 'loader' may not create iostlens-\S+: /),
+    ])
+    expect(err).toContain('Give the role the privilege that is named.')
+  })
+
+  test('each part does its work with the least role', async () => {
+    expect((await as('setup', ['indices', 'create'])).code).toBe(0)
+    const first = [...load(), '--to', String(HEIGHT)]
+    expect(await as('loader', first)).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
+    expect((await as('service', ['status', '--all'])).code).toBe(0)
+    const added = await as('keys', ['keys', 'add', 'wallet'])
+    expect(added.code).toBe(0)
+    // Also where a partition ends: indices and their aliases are made, merged and made read-only.
+    const more = [...load(), '--to', String(MORE), '--partition-documents', String(PARTITION)]
+    expect(await as('loader', more)).toMatchObject({ code: 0, out: `Loaded up to block ${MORE}.\n` })
+    await loseRow()
+    const merged = await as('loader', ['indices', 'merge'])
+    const count = Number(/: (\d+) indices merged, 0 were merged before\.\n$/.exec(merged.out)?.[1])
+    expect([merged.code, merged.err, count >= 6]).toEqual([0, expect.anything(), true])
+    expect((await as('service', ['verify'])).code).toBe(3)
+    expect((await as('loader', ['repair'])).code).toBe(0)
+    expect(await as('service', ['verify'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/: whole\n$/),
+    })
+    const service = folder.start(['serve', '--listen', '127.0.0.1:0'], environmentOf('service'))
+    const url = await service.firstLine
+    const headers = { 'x-api-key': lastLine(added.out) }
+    const answer = await fetch(`${url}/api/?module=base&action=get-overview`, { headers })
+    expect([answer.status, answer.headers.get('x-block-height')]).toEqual([200, String(MORE)])
+    service.kill('SIGTERM')
+    const { code, out, err } = await service.ended
+    printed.push(out, err)
+    expect(code).toBe(0)
+  })
+
+  test('who has the rights of another part is told what is missing', async () => {
+    const refused = async (user: User, args: readonly string[]) => {
+      const { code, out, err } = await as(user, args)
+      return [code, out, /^iostlens: user '\w+' may not \w+ \S+?(?=[ :])/m.exec(err)?.[0] ?? err]
+    }
+    expect(await refused('service', load())).toEqual([
+      1,
+      '',
+      "iostlens: user 'service' may not write iostlens-meta",
+    ])
+    expect(await refused('service', ['keys', 'add', 'x'])).toEqual([
+      1,
+      '',
+      "iostlens: user 'service' may not write iostlens-keys",
+    ])
+    expect(await refused('setup', ['keys', 'list'])).toEqual([
+      1,
+      '',
+      "iostlens: user 'setup' may not search iostlens-keys",
+    ])
+  })
+
+  test('a migration does all of its work with its role, one of a loader is not enough', async () => {
+    await fetch(`${server.url}/iostlens-wealth-0/_mapping`, {
+      method: 'PUT',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Basic ${Buffer.from(`setup:${passwords.setup}`).toString('base64')}`,
+      },
+      body: JSON.stringify({ _meta: { schema: 1, fingerprint: 'of an older one' } }),
+      tls: { rejectUnauthorized: false },
+    })
+    const migrate = ['indices', 'migrate', '--delete-old', '--lease', '1s']
+    const refused = await as('loader', migrate)
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringMatching(/^iostlens: user 'loader' may not /),
+    ])
+    const { code, out, err } = await as('migration', migrate)
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain('iostlens-wealth-0: deleted\n')
+    expect((await as('service', ['status', '--all'])).code).toBe(0)
+    expect((await as('loader', load())).code).toBe(0)
+  })
+
+  test('a wrong password is told at once, by whom and where, and is not tried again', async () => {
+    for (const args of [load(), ['serve', '--listen', '127.0.0.1:0'], ['status'], ['keys', 'list']])
+      expect(await as('loader', args, WRONG)).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringContaining(
+          `iostlens: Elasticsearch at ${server.url} refused user 'loader'.\n  Check user and password, or the API key, in the settings.\n`,
+        ),
+      })
+  })
+
+  test('a certificate of an unknown authority is refused', async () => {
+    const { IOSTLENS_STORE_CA: _, ...environment } = environmentOf('service')
+    const { code, err } = await folder.run(['status'], environment)
+    printed.push(err)
+    expect([code, err]).toEqual([75, expect.stringMatching(/can not be reached: .*certificate/i)])
+  })
+
+  test('no password is ever printed', async () => {
+    const withPassword = server.url.replace('://', `://loader:${WRONG}@`)
+    const inUrl = await folder.run(['config', '--store', `${withPassword}/iostlens`])
+    const unreachable = await folder.run([
+      'status',
+      '--store',
+      `http://loader:${WRONG}@127.0.0.1:1,127.0.0.1:1/x`,
+    ])
+    expect([inUrl.code, unreachable.code]).toEqual([0, 75])
+    const logs = join(server.folder, 'logs')
+    const logged = readdirSync(logs).map(name => readFileSync(join(logs, name), 'utf8'))
+    const all = [...printed, inUrl.out, inUrl.err, unreachable.out, unreachable.err, ...logged].join('\n')
+    const secrets = [...Object.values(passwords), WRONG].flatMap(secret => [
+      secret,
+      ...USERS.map(user => Buffer.from(`${user}:${secret}`).toString('base64')),
+    ])
+    expect(secrets.filter(secret => all.includes(secret))).toEqual([])
+    expect(all).toContain('***')
+  })
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { accounts } from '#indices/account.ts'
+import { type IndexShape, journalShape, metaShape, shapeOf } from '#store/elastic/schema/mappings.ts'
+import { WAIT_MS } from '#store/elastic/schema/wait-for-shards.ts'
+import { identity } from '#test/store/suite/fixture.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+
+const put = async (url: string, body: object): Promise<void> => {
+  const answer = await fetch(url, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(await answer.text())
+}
+
+/** An index as another process has just created it, whose shard does not start before it is told to. */
+const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape: IndexShape) => {
+  const alias = `${prefix}-${name}`
+  const index = `${url}/${alias}-0`
+  await put(`${index}?wait_for_active_shards=0`, {
+    settings: { index: { ...shape.settings.index, 'routing.allocation.enable': 'none' } },
+    mappings: shape.mappings,
+    aliases: { [alias]: {} },
+  })
+  return () => put(`${index}/_settings`, { 'index.routing.allocation.enable': null })
+}
+
+/** Tries that failed, after which work is waiting for a shard: it does nothing else in between. */
+const TRIES = 3
+
+/** Time stands still, so that patience never ends; waits between tries are counted. */
+const countedPace = () => {
+  let waits = 0
+  let onWait: () => void = () => {}
+  return {
+    pace: {
+      now: () => 0,
+      sleep: async (ms: number) => {
+        if (ms === WAIT_MS) {
+          waits += 1
+          onWait()
+        }
+        await Bun.sleep(ms)
+      },
+    },
+    isWaiting: async (work: Promise<unknown>): Promise<boolean> => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const until = waits + TRIES
+      onWait = () => {
+        if (waits >= until) resolve()
+      }
+      return await Promise.race([work.then(() => false), promise.then(() => true)])
+    },
+  }
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has not started', () => {
+  const { pace, isWaiting } = countedPace()
+  let target: TestElastic
+  beforeAll(() => {
+    target = openTestElastic({ pace })
+  })
+  afterAll(() => target.destroy())
+
+  test('create waits for the checkpoint and for what must be empty, takeOver for all that a loader reads', async () => {
+    const startMeta = await createUnstarted(target, 'meta', metaShape)
+    const startAccounts = await createUnstarted(target, 'accounts', shapeOf(accounts))
+    const startJournal = await createUnstarted(target, 'journal', journalShape)
+    const created = target.store.create()
+    expect(await isWaiting(created)).toBe(true)
+    await startMeta()
+    expect(await isWaiting(created)).toBe(true)
+    await startAccounts()
+    await created
+    expect(await target.store.check()).toEqual([])
+    const taken = target.store.takeOver(identity)
+    expect(await isWaiting(taken)).toBe(true)
+    await startJournal()
+    const writer = await taken
+    expect(writer.checkpoint).toBeUndefined()
+    await writer.release()
+  })
+})

@@ -1,0 +1,13 @@
+import { describe } from 'bun:test'
+import { storeSuite } from '#test/store/suite/suite.ts'
+import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
+
+/** So long that no loader that lives is taken for dead, however busy the machine. */
+const LEASE_MS = 5_000
+
+describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
+  storeSuite('elasticsearch', async () => {
+    const { store, reopen, spoil, destroy } = openTestElastic({ leaseMs: LEASE_MS })
+    return { store, reopen: async () => reopen(), spoil, destroy }
+  })
+})

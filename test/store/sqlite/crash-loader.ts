@@ -1,0 +1,18 @@
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
+
+/**
+ * A loader for crash tests: `bun crash-loader.ts PATH SIZES`. Goes on from the checkpoint with batches of the given
+ * sizes, over and over, and prints the height of each batch before ("begin") and after ("end") its commit.
+ */
+const [path = '', sizes = '1'] = process.argv.slice(2)
+const writer = await openSqlite({ path }).takeOver(identity)
+process.stdout.write(`from ${writer.checkpoint?.height ?? -1}\n`)
+const list = sizes.split(',').map(Number)
+for (let round = 0; ; round += 1) {
+  const first = (writer.checkpoint?.height ?? -1) + 1
+  const last = first + (list[round % list.length] ?? 1) - 1
+  process.stdout.write(`begin ${last}\n`)
+  await writer.commit(tellingBatch(first, last))
+  process.stdout.write(`end ${last}\n`)
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, existsSync, renameSync, rmSync, truncateSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Identity, StoredKey } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'iostlens-replaced-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
+
+const made = async (file: string, height: number, { of = identity }: { readonly of?: Identity } = {}) => {
+  const path = join(folder, file)
+  const store = openSqlite({ path })
+  await store.create()
+  const writer = await store.takeOver(of)
+  await writer.commit(tellingBatch(0, height))
+  await writer.release()
+  if (height === 3) await store.keys.add(KEY)
+  await store.close()
+  return path
+}
+const removed = (path: string): void => {
+  for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
+}
+const reading = async (path: string) => {
+  const server = openSqlite({ path, readonly: true })
+  const height = () => server.read(async ({ at }) => at.height)
+  expect(await height()).toBe(3)
+  expect(await server.keys.list()).toEqual([KEY])
+  return { server, height }
+}
+
+describe('a file that is replaced under its readers', () => {
+  test('gone or empty: nobody is answered, no key is believed, and nothing is made anew', async () => {
+    for (const damage of [removed, (path: string) => truncateSync(path)]) {
+      const path = await made('gone.sqlite', 3)
+      const { server, height } = await reading(path)
+      damage(path)
+      for (const call of [height, () => server.published(), () => server.keys.list()]) {
+        const { kind, message, help } = await failureOf(call())
+        expect([kind, message]).toEqual([
+          'unavailable',
+          `sqlite:${path} was read here and is gone, or is empty now.`,
+        ])
+        expect(help).toMatch(/Put it back/)
+      }
+      await server.close()
+      removed(path)
+    }
+    const path = await made('made.sqlite', 3)
+    const loader = openSqlite({ path })
+    expect((await loader.published())?.height).toBe(3)
+    removed(path)
+    expect((await failureOf(loader.create())).kind).toBe('unavailable')
+    expect(existsSync(path)).toBe(false)
+    await loader.close()
+  })
+
+  test('another store of the chain is read at once, with its own keys', async () => {
+    const path = await made('older.sqlite', 3)
+    const other = await made('other.sqlite', 1)
+    const { server, height } = await reading(path)
+    removed(path)
+    renameSync(other, path)
+    expect(await height()).toBe(1)
+    expect(await server.keys.list()).toEqual([])
+    await server.close()
+  })
+
+  test('a store of another chain is refused until the right one is back', async () => {
+    const path = await made('chain.sqlite', 3)
+    const other = await made('another.sqlite', 1, { of: { ...identity, chainId: identity.chainId + 1 } })
+    const { server, height } = await reading(path)
+    const kept = `${path}.kept`
+    copyFileSync(path, kept)
+    removed(path)
+    renameSync(other, path)
+    for (const call of [height, () => server.keys.list()]) {
+      const { kind, message } = await failureOf(call())
+      expect([kind, message.includes('was replaced by a store of another chain')]).toEqual([
+        'unavailable',
+        true,
+      ])
+    }
+    removed(path)
+    renameSync(kept, path)
+    expect(await height()).toBe(3)
+    expect(await server.keys.list()).toEqual([KEY])
+    await server.close()
+  })
+
+  test("the log of the file that was there before is never read over another one's pages", async () => {
+    const path = await made('log.sqlite', 3)
+    const { server, height } = await reading(path)
+    const other = await made('under.sqlite', 1)
+    // A reader is left, so the log stays as it was written.
+    const loader = openSqlite({ path })
+    await loader.create()
+    const writer = await loader.takeOver(identity)
+    await writer.commit(tellingBatch(4, 5))
+    await loader.close()
+    expect(await height()).toBe(5)
+    renameSync(other, path)
+    const { kind, message, help } = await failureOf(height())
+    expect([kind, message.includes(`${path}-wal is still the one`)]).toEqual(['unavailable', true])
+    expect(help).toContain(`remove ${path}-wal`)
+    await server.close()
+  })
+})

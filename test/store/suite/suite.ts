@@ -1,0 +1,30 @@
+import { describe, setDefaultTimeout } from 'bun:test'
+import { commitCases } from './commit.ts'
+import { createCases } from './create.ts'
+import { documentCases } from './documents.ts'
+import type { Open } from './harness.ts'
+import { keyCases } from './keys.ts'
+import { listCases } from './lists.ts'
+import { orderCases } from './orders.ts'
+import { rankingCases } from './rankings.ts'
+import { takeOverCases } from './takeover.ts'
+import { viewCases } from './views.ts'
+
+export type { Open } from './harness.ts'
+
+/** A store over the network makes some twenty indices for each group of cases. */
+const TIMEOUT_MS = 600_000
+
+/** What every store must do: the port's promises as tests. `open` gives an empty store each time. */
+export const storeSuite = (name: string, open: Open): void => {
+  setDefaultTimeout(TIMEOUT_MS)
+  describe(`${name}: create`, () => createCases(open))
+  describe(`${name}: takeOver`, () => takeOverCases(open))
+  describe(`${name}: commit`, () => commitCases(open))
+  describe(`${name}: documents`, () => documentCases(open))
+  describe(`${name}: orders`, () => orderCases(open))
+  describe(`${name}: rankings`, () => rankingCases(open))
+  describe(`${name}: lists`, () => listCases(open))
+  describe(`${name}: views`, () => viewCases(open))
+  describe(`${name}: keys`, () => keyCases(open))
+}

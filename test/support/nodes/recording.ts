@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { ContractCode, LoadedBlock } from '#chain/block.ts'
+import { decodeBlock, decodeContract } from '#chain/decode.ts'
+import { elementSpans, memberSpans } from '#chain/json-text.ts'
+import { LINKED } from '#chain/proof.ts'
+import { systemContractsIn } from '#chain/system-contracts.ts'
+import { openRecording, type RecordedCall, type Recording } from '#replay/recording.ts'
+import { ROOT } from '../root.ts'
+
+/** Folder of the recorded chain. */
+const RECORDING = join(ROOT, 'test/chain/devnet')
+
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** The recording, opened once. */
+export const recording: () => Promise<Recording> = once(() => openRecording(RECORDING))
+
+/** Recorded calls of the node at the last height. */
+export const rpcCalls = async (): Promise<readonly RecordedCall[]> => (await recording()).calls()
+
+/** Texts of the recorded calls that were answered with status 200, by method, path and body: `GET /getRAMInfo`. */
+export const rpcAnswers: () => Promise<ReadonlyMap<string, string>> = once(
+  async () =>
+    new Map(
+      (await rpcCalls())
+        .filter(({ status }) => status === 200)
+        .map(({ method, path, body, text }) => [
+          `${method} ${path}${body === undefined ? '' : ` ${body}`}`,
+          text,
+        ]),
+    ),
+)
+
+const codeOf = async (id: string): Promise<ContractCode> => {
+  const text = (await rpcAnswers()).get(`GET /getContract/${id}/true`)
+  if (text === undefined) throw new Error(`No recorded getContract of ${id}.`)
+  return decodeContract(text)
+}
+
+/** All blocks in order, decoded once, with the code of system contracts as the recorded node gives it. */
+export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async () => {
+  const { height, blockText } = await recording()
+  const blocks = Array.from({ length: height + 1 }, (_, at) => decodeBlock(blockText(at) ?? ''))
+  return Promise.all(
+    blocks.map(async block => ({
+      block,
+      systemCode: await Promise.all(systemContractsIn(block).map(codeOf)),
+      proof: LINKED,
+    })),
+  )
+})
+
+/** JSON with Maps for objects, in the order written: `__proto__` and `12345` are keys like any other. */
+export type Tree = string | number | boolean | null | readonly Tree[] | ReadonlyMap<string, Tree>
+
+const treeAt = (text: string, from: number, to: number): Tree => {
+  if (text[from] === '{')
+    return new Map([...memberSpans(text, from)].map(([key, [start, end]]) => [key, treeAt(text, start, end)]))
+  if (text[from] === '[') return elementSpans(text, from).map(([start, end]) => treeAt(text, start, end))
+  return JSON.parse(text.slice(from, to)) as Tree
+}
+
+/** Parses JSON that uses names of the chain as keys. Numbers above 2^53 are not exact. */
+export const parseTree = (text: string): Tree => {
+  const trimmed = text.trim()
+  JSON.parse(trimmed)
+  return treeAt(trimmed, 0, trimmed.length)
+}
+
+type Names<T> = ReadonlyMap<string, T>
+
+/** The node's contract storage at the last height (`state.json`). Amounts in smallest units, as text, unless said. */
+export type Oracle = {
+  readonly height: number
+  readonly hash: string
+  /** symbol → owner → amount; rows of zero are there. */
+  readonly balances: Names<Names<string>>
+  /** symbol → owner → entries with `amount` and `ftime`, expired ones too; a list may be empty. */
+  readonly frozen: Names<Names<readonly Names<string>[]>>
+  readonly tokens: Names<Names<string>>
+  readonly accounts: Names<Names<Tree>>
+  readonly producers: Names<Names<Tree>>
+  /** Public key → account. */
+  readonly producerKeys: Names<string>
+  /** producer → voter → votes in IOST. */
+  readonly votes: Names<Names<string>>
+  readonly voterVotes: Names<Names<Tree>>
+  readonly producerVotes: Names<Names<Tree>>
+  /** Contract → owner. */
+  readonly contracts: Names<string>
+  readonly ramInfo: Names<string>
+  /** pledger → beneficiary → amount × 10^8. */
+  readonly gasPledges: Names<Names<string>>
+  readonly gasTotals: Names<string>
+  readonly token721: Names<Tree>
+  /** Rows of the remaining contracts: id → `KV` or `MAP` → key → value. */
+  readonly other: Names<Names<Names<Tree>>>
+}
+
+/** The state oracle, parsed once. */
+export const oracle: () => Promise<Oracle> = once(async () => {
+  const text = gunzipSync(await readFile(join(RECORDING, 'state.json.gz'))).toString()
+  const state = parseTree(text) as ReadonlyMap<string, Tree>
+  const part = <T extends Tree>(name: string): T => {
+    const value = state.get(name)
+    if (value === undefined) throw new Error(`state.json has no ${name}.`)
+    return value as T
+  }
+  return {
+    height: Number(part<string>('block_number')),
+    hash: part('block_hash'),
+    balances: part('balances'),
+    frozen: part('frozen'),
+    tokens: part('tokens'),
+    accounts: part('accounts'),
+    producers: part('producers'),
+    producerKeys: part('producer_keys'),
+    votes: part('votes'),
+    voterVotes: part('voter_votes'),
+    producerVotes: part('producer_votes'),
+    contracts: part('contracts'),
+    ramInfo: part('ram_info'),
+    gasPledges: part('gas_pledges'),
+    gasTotals: part('gas_totals'),
+    token721: part('token721'),
+    other: part('other'),
+  }
+})
+
+/** What a sent transaction was meant to show (`kind`) and what became of it; refused ones have no block. */
+export type LoggedTransaction = {
+  readonly hash: string
+  readonly kind: string
+  readonly expect: string
+  readonly publisher: string
+  readonly status?: string
+  readonly block?: number
+  readonly refused?: string
+}
+
+/** Every transaction that was sent to the recorded chain, in the order sent (`log.ndjson`). */
+export const sentTransactions: () => Promise<readonly LoggedTransaction[]> = once(async () => {
+  const text = gunzipSync(await readFile(join(RECORDING, 'log.ndjson.gz'))).toString()
+  return text
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as LoggedTransaction)
+})

@@ -1,0 +1,26 @@
+import { toIso } from '#chain/time.ts'
+import { recordedBlocks } from '../nodes/recording.ts'
+import { type PlainRow, plainChain } from './plain-records.ts'
+
+let lists: Promise<ReadonlyMap<string, readonly PlainRow[]>> | undefined
+
+/** The rows of every list of the recorded chain, oldest first, computed plainly from the blocks; once in a process. */
+export const plainLists = (): Promise<ReadonlyMap<string, readonly PlainRow[]>> => {
+  lists ??= recordedBlocks().then(blocks => plainChain(blocks.map(({ block }) => block)).lists)
+  return lists
+}
+
+/** A plain row as `compat=iostabc` answers it, apart from `amount`. */
+export const shownPlainRow = (row: PlainRow) => ({
+  contract: row.contract,
+  action_name: row.action,
+  data: row.data,
+  block: String(row.height),
+  tx_hash: row.hash,
+  from: row.from,
+  to: row.to,
+  created_at: toIso(row.time),
+  index: row.index,
+  return: row.returned,
+  status_code: row.status,
+})

@@ -1,0 +1,30 @@
+import { serviceOn } from '../processes/service.ts'
+import { loadFrom, temporarySqlite } from '../stores/loading.ts'
+import type { Testimony } from './witness.ts'
+
+/**
+ * What of the answers a witness got is not, letter by letter, what the other store answers when it is loaded in peace
+ * up to the very height of the answer; a few of it. `url` is the node, which must stand where it stood.
+ */
+export const secondOpinion = async (
+  url: string,
+  { answers }: Pick<Testimony, 'answers'>,
+): Promise<readonly string[]> => {
+  const other = await temporarySqlite()
+  const service = serviceOn(other.store)
+  const wrong: string[] = []
+  try {
+    for (const [height, texts] of [...answers].toSorted(([a], [b]) => a - b)) {
+      await loadFrom(url, other.store, { to: height })
+      for (const [path, text] of texts) {
+        const response = await service.ask(path, { headers: { 'x-api-key': service.key } })
+        const expected = await response.text()
+        if (expected !== text) wrong.push(`${path} at height ${height}: ${text}; expected ${expected}`)
+        if (wrong.length === 5) return wrong
+      }
+    }
+    return wrong
+  } finally {
+    await other.destroy()
+  }
+}

@@ -1,0 +1,205 @@
+import type { Service } from '../processes/service.ts'
+import { seeded } from '../seeded.ts'
+import { plainLists, shownPlainRow } from './plain-lists.ts'
+import type { PlainRow } from './plain-records.ts'
+
+/** What one who asked all the time has seen. */
+export type Testimony = {
+  /** What can not be, a few of it; [] is what is hoped for. */
+  readonly wrong: readonly string[]
+  /** Answers by status. */
+  readonly statuses: Readonly<Record<number, number>>
+  /** Longest time between two answers of status 200, milliseconds. */
+  readonly longestGapMs: number
+  /** Texts of good answers by height, then by path. */
+  readonly answers: ReadonlyMap<number, ReadonlyMap<string, string>>
+}
+
+export type Witness = {
+  /** Height of the last good answer; −1: none yet. */
+  height(): number
+  /** Good answers so far. */
+  good(): number
+  /** Resolves at the next answer of that status that is asked for after now. */
+  sees(status: number): Promise<void>
+  /** Asks no more. */
+  stop(): Promise<Testimony>
+}
+
+export type WitnessOptions = {
+  readonly seed: number
+  /** Questions under way at once. */
+  readonly askers?: number
+  /** Statuses beside 200 that may be seen, such as 503 while nothing can answer. */
+  readonly also?: readonly number[]
+  /** Rankings beyond this many rows are not paged through. */
+  readonly deepest?: number
+}
+
+const MOST_TOLD = 10
+
+/**
+ * Asks a service all the time, of lists, rankings and figures, and judges every answer: the height must not go back;
+ * rows and total of a list must be those of the plain list cut at the answer's height; the same question at the same
+ * height must be answered the same.
+ */
+export const witness = async (service: Service, options: WitnessOptions): Promise<Witness> => {
+  const lists = await plainLists()
+  const random = seeded(options.seed)
+  const questions = questionsOver(lists, random, options.deepest ?? 200)
+  const wrong: string[] = []
+  const statuses: Record<number, number> = {}
+  const answers = new Map<number, Map<string, string>>()
+  let awaited: { readonly status: number; readonly from: number; readonly done: () => void }[] = []
+  let height = -1
+  let asked = 0
+  let lastGood = performance.now()
+  let longestGapMs = 0
+  let stopping = false
+
+  const tell = (path: string, problem: string): void => {
+    if (wrong.length < MOST_TOLD) wrong.push(`${path}: ${problem}`)
+  }
+  const judgeGood = (path: string, text: string, at: number, floor: number, check: Check): void => {
+    const now = performance.now()
+    longestGapMs = Math.max(longestGapMs, now - lastGood)
+    lastGood = now
+    if (at < floor) tell(path, `height ${at} after ${floor}`)
+    height = Math.max(height, at)
+    const known = answers.get(at) ?? new Map<string, string>()
+    answers.set(at, known)
+    const before = known.get(path)
+    if (before !== undefined && before !== text)
+      tell(path, `two answers at height ${at}: ${before} and ${text}`)
+    known.set(path, text)
+    const problem = check(text, at)
+    if (problem !== undefined) tell(path, `at height ${at}: ${problem}`)
+  }
+  const askOnce = async (): Promise<void> => {
+    const { path, check } = questions(height)
+    const number = asked++
+    const floor = height
+    const response = await service.ask(path, { headers: { 'x-api-key': service.key } })
+    const text = await response.text()
+    const { status } = response
+    statuses[status] = (statuses[status] ?? 0) + 1
+    if (status === 200) judgeGood(path, text, Number(response.headers.get('x-block-height')), floor, check)
+    else if (!options.also?.includes(status) || text.includes('127.0.0.1'))
+      tell(path, `${status} ${text} ${causeOf(service, text)}`)
+    const seen = awaited.filter(one => one.status === status && number >= one.from)
+    awaited = awaited.filter(one => !seen.includes(one))
+    for (const { done } of seen) done()
+    // While nothing can answer, answers come at once: leave the processor to what is to come back.
+    if (status !== 200) await Bun.sleep(5)
+  }
+  const asker = async (): Promise<void> => {
+    while (!stopping) await askOnce()
+  }
+  const askers = Promise.all(Array.from({ length: options.askers ?? 2 }, asker))
+  return {
+    height: () => height,
+    good: () => statuses[200] ?? 0,
+    sees: status => new Promise(done => awaited.push({ status, from: asked, done })),
+    stop: async () => {
+      stopping = true
+      await askers
+      return { wrong, statuses, longestGapMs, answers }
+    },
+  }
+}
+
+/** What the log says of a request that failed. */
+const causeOf = ({ lines }: Service, text: string): string =>
+  lines
+    .filter(({ fields }) => text.includes(`"request_id":"${fields['id']}"`))
+    .map(({ fields }) => String(fields['error'] ?? ''))
+    .join('')
+
+/** What is wrong with the text of an answer at a height; undefined: nothing. */
+type Check = (text: string, height: number) => string | undefined
+type Question = { readonly path: string; readonly check: Check }
+
+const fine: Check = () => undefined
+const SIZES = [1, 7, 20, 100]
+
+/** Draws questions; `height` is where the chain is about now, so that most pages have rows. */
+const questionsOver = (
+  lists: ReadonlyMap<string, readonly PlainRow[]>,
+  random: () => number,
+  deepest: number,
+): ((height: number) => Question) => {
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
+  const keys = [...lists.keys()].filter(key => !key.startsWith('created/'))
+  const longest = keys
+    .toSorted((a, b) => (lists.get(b)?.length ?? 0) - (lists.get(a)?.length ?? 0))
+    .slice(0, 12)
+  const listQuestion = (height: number): Question => {
+    const key = pick(random() < 0.5 ? longest : keys)
+    const rows = lists.get(key) ?? []
+    const size = pick(SIZES)
+    const sort = pick(['asc', 'desc'] as const)
+    const page = 1 + Math.floor(random() * Math.ceil((countAt(rows, height) + 1) / size))
+    const [kind, name = '', action] = key.split('/')
+    const params = {
+      ...(kind === 'account' ? { account: name } : { contract: name }),
+      ...(kind === 'action' ? { action_name: action } : {}),
+      ...{ page, size, sort, compat: 'iostabc', numbers: 'string' },
+    }
+    const call = kind === 'account' ? 'account/get-account-tx' : 'contract/get-contract-tx'
+    return { path: pathOf(call, params), check: listCheck(rows, page, size, sort) }
+  }
+  const ranking = (call: string, params: object): Question => {
+    const size = pick(SIZES)
+    const page = 1 + Math.floor((random() * deepest) / size)
+    return { path: pathOf(call, { ...params, page, size, compat: 'iostabc' }), check: fine }
+  }
+  return height => {
+    if (random() < 0.6) return listQuestion(height)
+    return pick([
+      () => ranking('token/get-token-holder', { token: 'iost' }),
+      () => ranking('base/get-wealth-list', {}),
+      () => ({ path: pathOf('base/get-overview', {}), check: fine }),
+      () => ({ path: pathOf('block/get-latest-block', {}), check: latestCheck }),
+      () => ({ path: pathOf('account/get-account-detail', { account: 'admin' }), check: fine }),
+    ])()
+  }
+}
+
+const pathOf = (call: string, params: object): string => {
+  const [module = '', action = ''] = call.split('/')
+  const query = new URLSearchParams({ module, action })
+  for (const [name, value] of Object.entries(params)) query.set(name, String(value))
+  return `/api/?${query}`
+}
+
+/** Rows at or below a height: rows stand in the order of the chain. */
+const countAt = (rows: readonly PlainRow[], height: number): number => {
+  let [low, high] = [0, rows.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((rows[middle]?.height ?? 0) <= height) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const listCheck =
+  (rows: readonly PlainRow[], page: number, size: number, sort: 'asc' | 'desc'): Check =>
+  (text, height) => {
+    const total = countAt(rows, height)
+    const [from, to] = [(page - 1) * size, Math.min(total, page * size)]
+    const expected = (
+      sort === 'asc'
+        ? rows.slice(from, to)
+        : rows.slice(Math.max(0, total - to), Math.max(0, total - from)).toReversed()
+    ).map(shownPlainRow)
+    const { data } = JSON.parse(text) as { data: { total: unknown; transactions: { amount?: string }[] } }
+    if (Number(data.total) !== total) return `total ${data.total}; the chain has ${total}`
+    const got = data.transactions.map(({ amount: _, ...row }) => row)
+    return Bun.deepEquals(got, expected, true)
+      ? undefined
+      : `rows ${JSON.stringify(got).slice(0, 300)}; the chain has ${JSON.stringify(expected).slice(0, 300)}`
+  }
+
+const latestCheck: Check = (text, height) =>
+  new RegExp(`"number":"?${height}\\b`).test(text) ? undefined : text.slice(0, 200)

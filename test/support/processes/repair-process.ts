@@ -1,0 +1,39 @@
+import { openElastic } from '#store/elastic/open-elastic.ts'
+import type { Rewrite, Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { audited } from '../stores/audited.ts'
+
+/**
+ * A repair to be killed: `repair-process.ts sqlite PATH` or `… elastic URL PREFIX`. Writes one document after the other, so
+ * that there is something between any two; prints a line before and after each. Ends with code 0 when all is done.
+ */
+const [kind, ...rest] = process.argv.slice(2)
+const store: Store =
+  kind === 'sqlite'
+    ? openSqlite({ path: rest[0] ?? '' })
+    : openElastic({ url: rest[0] ?? '', prefix: rest[1] ?? '', leaseMs: 600 })
+
+const parts = ({ put, remove, unplace }: Rewrite): readonly Rewrite[] => [
+  ...put.map(each => ({ put: [each], remove: [], unplace: [] })),
+  ...remove.map(each => ({ put: [], remove: [each], unplace: [] })),
+  ...unplace.map(each => ({ put: [], remove: [], unplace: [each] })),
+]
+
+const identity = await store.identity()
+if (identity === undefined) throw new Error('Nothing is loaded.')
+const writer = await store.takeOver(identity, { mending: true })
+await audited(store, {
+  writer: {
+    ...writer,
+    rewrite: async rewrite => {
+      for (const part of parts(rewrite)) {
+        process.stdout.write('writing\n')
+        await writer.rewrite(part)
+        process.stdout.write('written\n')
+      }
+    },
+  },
+})
+await writer.release()
+await store.close()
+process.exit(0)

@@ -1,0 +1,93 @@
+import type { LoadedBlock } from '#chain/block.ts'
+import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
+import { withChanges } from '#derive/members.ts'
+import { needsOf } from '#derive/needs.ts'
+import { Missing } from '#derive/state.ts'
+import { UNKNOWN, workingState } from '#derive/working-state.ts'
+import { balances } from '#indices/balance.ts'
+import type { DocOf } from '#indices/define.ts'
+import type { Change, Key, StateIndex } from '#indices/registry.ts'
+import { recordedBlocks } from '../nodes/recording.ts'
+
+type Doc = Change['doc']
+
+/** State documents in memory, by index and id. */
+export type StoredState = {
+  get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
+  all<I extends StateIndex>(index: I): readonly DocOf<I>[]
+}
+
+export type DerivedChain = {
+  readonly state: StoredState
+  readonly documents: readonly BlockDocuments[]
+  /** How often a block had to begin anew because `needsOf` had not foreseen something. */
+  readonly retries: number
+}
+
+/** Where a run of blocks ends a batch: the state is then read anew from what was stored. */
+export type BatchSize = (batch: number) => number
+
+let recorded: Promise<DerivedChain> | undefined
+
+/** The whole recording, derived once. */
+export const derivedRecording = (): Promise<DerivedChain> => {
+  recorded ??= recordedBlocks().then(blocks => deriveChain(blocks))
+  return recorded
+}
+
+/** Derives blocks as a loader does, over a store in memory, batch by batch. */
+export const deriveChain = (blocks: readonly LoadedBlock[], sizeOf: BatchSize = () => 500): DerivedChain => {
+  const stored = new Map<string, Map<string, Doc>>()
+  const documents: BlockDocuments[] = []
+  const pending = new Map<string, bigint>()
+  let retries = 0
+  for (let from = 0, batch = 0; from < blocks.length; batch += 1) {
+    const run = blocks.slice(from, from + sizeOf(batch))
+    from += run.length
+    const fetched = new Map<string, Set<string>>()
+    const fetch = (keys: readonly Key[]): void => {
+      for (const { index, id } of keys) {
+        const ids = fetched.get(index.name)
+        if (ids === undefined) fetched.set(index.name, new Set([id]))
+        else ids.add(id)
+      }
+    }
+    for (const loaded of run) fetch(needsOf(loaded))
+    const state = workingState(
+      (index, id) => (fetched.get(index.name)?.has(id) ? stored.get(index.name)?.get(id) : UNKNOWN),
+      range => withChanges(range, [], stored.get(range.index.name)?.values() ?? []).values(),
+    )
+    for (const loaded of run) {
+      const due = [...pending].filter(([, time]) => time <= loaded.block.time).map(([id]) => id)
+      for (;;) {
+        state.mark()
+        try {
+          documents.push(deriveBlock(loaded, state, due, 0))
+          break
+        } catch (error) {
+          if (!(error instanceof Missing)) throw error
+          state.rollback()
+          fetch(error.keys)
+          retries += 1
+        }
+      }
+      for (const { id, next_due } of state.changedSinceMark(balances))
+        if (next_due === undefined) pending.delete(id)
+        else pending.set(id, next_due)
+    }
+    for (const { index, doc } of state.changes()) {
+      const docs = stored.get(index.name) ?? new Map<string, Doc>()
+      stored.set(index.name, docs.set(doc.id, doc))
+    }
+  }
+  return {
+    documents,
+    retries,
+    state: {
+      get: <I extends StateIndex>(index: I, id: string) =>
+        stored.get(index.name)?.get(id) as DocOf<I> | undefined,
+      all: <I extends StateIndex>(index: I) =>
+        [...(stored.get(index.name)?.values() ?? [])] as unknown as readonly DocOf<I>[],
+    },
+  }
+}

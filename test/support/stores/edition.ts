@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../root.ts'
+
+/** What is looked at in the project's folder. Bun's patterns know no alternatives with a slash in them. */
+const PATTERNS = ['{src,indices,test}/**/*', '{bun.lock,package.json}']
+
+const isTest = (file: string): boolean => file.endsWith('.test.ts')
+
+/**
+ * SHA-256 of everything that decides what is stored of the recorded chain: sources, recording, packages and Bun. More
+ * goes in than that takes, so that what other sources have made is never taken for what these make.
+ */
+export const edition = (root = ROOT): string => {
+  const hash = new Bun.CryptoHasher('sha256')
+  const add = (part: string | Uint8Array): void => {
+    const bytes = Buffer.from(part)
+    hash.update(`${bytes.length}\n`).update(bytes)
+  }
+  add(Bun.version_with_sha)
+  const files = PATTERNS.flatMap(pattern => [...new Bun.Glob(pattern).scanSync({ cwd: root, dot: true })])
+  for (const file of files.filter(name => !isTest(name)).sort()) {
+    add(file)
+    add(readFileSync(join(root, file)))
+  }
+  return hash.digest('hex')
+}

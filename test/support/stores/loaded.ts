@@ -1,0 +1,94 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DERIVATION } from '#indices/registry.ts'
+import { batchBuilder } from '#load/batch-builder.ts'
+import { deriver } from '#load/deriver.ts'
+import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { recordedBlocks } from '../nodes/recording.ts'
+import { ROOT } from '../root.ts'
+import { edition } from './edition.ts'
+
+/** Blocks of one batch. */
+const RUN = 500
+const UNBOUNDED = { documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
+
+/** Fills an empty store with the recorded chain up to a height, as a loader does; `lib` is what the node said then. */
+export const fillFromRecording = async (
+  store: Store,
+  { to, lib = to }: { readonly to: number; readonly lib?: number },
+): Promise<void> => {
+  const blocks = (await recordedBlocks()).slice(0, to + 1)
+  const genesis = blocks[0]?.block
+  if (genesis === undefined) throw new Error('The recording has no block.')
+  await store.create()
+  const chainId = genesis.transactions[0]?.chainId ?? 0
+  const writer = await store.takeOver({ chainId, genesis: genesis.hash, derivation: DERIVATION })
+  const { filling } = writer
+  const derive = deriver(writer, () => filling.partition)
+  for (let from = 0; from < blocks.length; from += RUN) {
+    const batch = batchBuilder(UNBOUNDED)
+    await derive.derive(blocks.slice(from, from + RUN), async documents => batch.add(documents))
+    await writer.commit(batch.build(derive.cut(), filling, lib))
+    derive.settled()
+  }
+  await writer.release()
+}
+
+let loaded: Promise<Store> | undefined
+
+/** The whole recorded chain in a SQLite file that all tests of these sources share: it can only be read. */
+export const loadedStore = (): Promise<Store> => {
+  loaded ??= wholeChain().then(path => openSqlite({ path, readonly: true }))
+  return loaded
+}
+
+/** Where files of the whole chain are kept, each in a folder that is named by the edition of what made it. */
+const KEPT = join(ROOT, '.cache/loaded')
+const FILE = 'chain.sqlite'
+const DAY_MS = 86_400_000
+
+/** Path of the file of this edition, made unless it is there. */
+const wholeChain = async (): Promise<string> => {
+  const folder = join(KEPT, edition())
+  if (existsSync(folder)) {
+    const now = new Date()
+    utimesSync(folder, now, now)
+  } else await makeWholeChain(folder)
+  return join(folder, FILE)
+}
+
+/** Many processes may do so at once: each makes a folder of its own, and one of them gets the name. */
+const makeWholeChain = async (folder: string): Promise<void> => {
+  mkdirSync(KEPT, { recursive: true })
+  removeUnused()
+  const made = mkdtempSync(`${folder}.`)
+  const store = openSqlite({ path: join(made, FILE) })
+  await fillFromRecording(store, { to: (await recordedBlocks()).length - 1 })
+  await store.close()
+  try {
+    renameSync(made, folder)
+  } catch (error) {
+    rmSync(made, { recursive: true })
+    // Another process was faster, with the same content.
+    if (!existsSync(folder)) throw error
+  }
+}
+
+/** Removes what no test has opened for a day: other editions, and what a process that died left half made. */
+const removeUnused = (): void => {
+  for (const name of readdirSync(KEPT)) {
+    const path = join(KEPT, name)
+    const used = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
+    if (Date.now() - used > DAY_MS) rmSync(path, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ProofLevel } from '#chain/proof.ts'
+import { type LoadOptions, load } from '#load/load.ts'
+import { createNode } from '#node/create-node.ts'
+import { type Replay, serveReplay } from '#replay/serve.ts'
+import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { recording } from '../nodes/recording.ts'
+
+/** The recorded chain as a node on loopback. */
+export const replayed = async (to?: number): Promise<Replay> =>
+  serveReplay({ recording: await recording(), ...(to === undefined ? {} : { to }) })
+
+/** Loads over HTTP up to the node's last irreversible block, unless told otherwise; the height reached. */
+export const loadFrom = async (
+  url: string,
+  store: Store,
+  { prove = 'signed', ...options }: Partial<LoadOptions> & { readonly prove?: ProofLevel } = {},
+): Promise<number> => {
+  const node = createNode({ urls: [url], prove })
+  try {
+    await store.create()
+    const { height } = await load(
+      { node, store },
+      {
+        once: true,
+        signal: new AbortController().signal,
+        onProgress: () => undefined,
+        log: () => undefined,
+        ...options,
+      },
+    )
+    return height
+  } finally {
+    node.close()
+  }
+}
+
+/** An empty SQLite store in a folder of its own. */
+export const temporarySqlite = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'iostlens-'))
+  const path = join(folder, 'store.sqlite')
+  const store: Store = openSqlite({ path })
+  return {
+    store,
+    path,
+    destroy: async (): Promise<void> => {
+      await store.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import { decodeBlock } from '#chain/decode.ts'
+import { hashBytes } from '#chain/hash.ts'
+import { headHash } from '#chain/raw-head.ts'
+import { recording } from '../nodes/recording.ts'
+
+/**
+ * A node's answer with a recorded block as the pending one of another height, under the hash that its head has there;
+ * `later`: nanoseconds that its time is later, which makes it another block.
+ */
+export const pendingBlock = async (height: number, later = 0n): Promise<string> => {
+  const text = ((await recording()).blockText(2021) ?? '')
+    .replace('"status":"IRREVERSIBLE"', '"status":"PENDING"')
+    .replace('"number":"2021"', `"number":"${height}"`)
+  const block = decodeBlock(text)
+  const time = block.time + later
+  const bytes = (hash: string) => hashBytes(hash) ?? new Uint8Array()
+  const hash = headHash({
+    version: BigInt(block.version),
+    parentHash: bytes(block.parentHash),
+    txMerkleHash: bytes(block.txMerkleHash),
+    txReceiptMerkleHash: bytes(block.txReceiptMerkleHash),
+    info: Buffer.from('{}'),
+    height,
+    witness: block.witness,
+    time,
+  })
+  return text.replace(block.hash, hash).replace(`"time":"${block.time}"`, `"time":"${time}"`)
+}
