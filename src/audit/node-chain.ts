@@ -23,5 +23,8 @@ export const requireSameChain = async (
     throw new Failure(
       'unavailable',
       `The node's last irreversible block ${libBlock} is below the published height ${published.height}.`,
+      {
+        help: `Wait until the node has it, or give another node. Should the published height be wrong, run: iostlens repair --node ${node.name}`,
+      },
     )
 }
