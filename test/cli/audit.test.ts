@@ -73,6 +73,14 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
   expect((await folder.run(['repair'])).code).toBe(3)
   expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['verify'])).code).toBe(0)
+  damage(folder, "UPDATE meta SET value = json_set(value, '$.height', 151) WHERE key = 'published'")
+  const ahead = await folder.run(['verify', '--node', node.url])
+  expect([ahead.code, ahead.err]).toEqual([
+    75,
+    expect.stringContaining(`run: iostlens repair --node ${node.url}\n`),
+  ])
+  expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
+  expect((await folder.run(['verify', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['keys', 'list'])).out).toContain('wallet')
   expect((await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))).toEqual([])
 
