@@ -20,7 +20,10 @@ export const serve: Command = {
     const node = connectNode(values, log)
     try {
       await requireUsable(store)
-      await node?.watch(() => store.identity())
+      await node?.watch(
+        () => store.identity(),
+        () => store.published(),
+      )
       const serving = await startServing({ values, version, store, node, log })
       out(serving.url)
       log('info', 'Serving.', { url: serving.url, store: store.name, node: node?.name ?? 'none' })

@@ -32,7 +32,10 @@ export const up: Command = {
     const store = openStore(values, log)
     try {
       await store.create()
-      await node.watch(() => store.identity())
+      await node.watch(
+        () => store.identity(),
+        () => store.published(),
+      )
       const from = await loadedHeight(store)
       // With something to serve it goes on; a slip of the keyboard at the first start is told at once.
       if (from < 0) await requireKnownHosts(values.node)

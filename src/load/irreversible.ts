@@ -1,13 +1,12 @@
+import { highestPossible } from '#chain/highest-possible.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Log } from './progress.ts'
 
 /** Looks in a row, half a second apart, after which a chain that does not go on is worth a line: a minute. */
 const STILL = 120
 
-/** Blocks of a slot are 500 ms apart (go-iost common/witness.go, BlockInterval). */
-const BLOCKS_PER_SECOND = 2
-/** What is allowed beyond that, for clocks that differ, and where no block's time is known yet. */
-const BEYOND = { clocks: 1_000, unknown: 10_000 } as const
+/** Blocks that are believed at once while no block's time is known. */
+const FIRST_BLOCKS = 10_000
 
 /** How far the load is: height, and time of that block in nanoseconds since 1970; −1 and absent before the first one. */
 export type Loaded = { readonly height: number; readonly time: bigint | undefined }
@@ -47,7 +46,8 @@ export const irreversible = (
   return {
     look: async ({ height: loaded, time }, signal) => {
       const { libBlock: lib, headBlock: head } = await node.chainInfo(signal)
-      const most = loaded + mostSince(time, now())
+      const most =
+        time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
       if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
         tell('The node does not have the last irreversible block it names; it is asked again.', {
           lib,
@@ -66,11 +66,4 @@ export const irreversible = (
       return lib
     },
   }
-}
-
-/** Blocks that there may be after one of this time; a clock that is behind the chain says nothing of it. */
-const mostSince = (time: bigint | undefined, now: number): number => {
-  if (time === undefined) return BEYOND.unknown
-  const seconds = now / 1_000 - Number(time) / 1e9
-  return seconds < 0 ? Number.POSITIVE_INFINITY : Math.ceil(seconds * BLOCKS_PER_SECOND) + BEYOND.clocks
 }

@@ -41,6 +41,8 @@ export type NodeOptions = {
   /** Told what is unusual about blocks that are fetched. */
   readonly onBlockEvent?: (event: BlockEvent) => void
   readonly clock?: Clock
+  /** Milliseconds since 1970. */
+  readonly wallTime?: () => number
 }
 
 /** Size of bulk answers that is aimed at: large enough that the request's own cost is nothing, small enough to hold many decoded. */
@@ -60,6 +62,7 @@ export const createNode = ({
   inFlight = 4,
   tries = 5,
   clock = systemClock,
+  wallTime = Date.now,
 }: NodeOptions): Node => {
   const endpoints = urls.map(endpointOf)
   if (endpoints.length === 0) throw new Failure('usage', 'No node URL is given.')
@@ -135,7 +138,8 @@ export const createNode = ({
         const { answer, member, hold } = await passOn(asking, { path, limits, signal: ends, budget })
         return { ...answer, upToDate: isUpToDate(pool, member), release: hold.release }
       }),
-    watch: expected => watchNodes(asking, { expected, onEvent, signal: closed.signal }),
+    watch: (expected, stored = async () => undefined) =>
+      watchNodes(asking, { expected, stored, wallTime, onEvent, signal: closed.signal }),
     heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.now()))?.heard?.info,
     close: () => closed.abort('closed'),
   }

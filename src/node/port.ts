@@ -1,4 +1,5 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
+import type { KnownBlock } from '#chain/highest-possible.ts'
 
 /** Where the chain stands by a node's word. Times in nanoseconds since 1970. */
 export type ChainInfo = {
@@ -109,9 +110,13 @@ export type Node = {
   /**
    * Keeps looking how the nodes do, until `close`; requests go by what was found, and wait for no look. Nodes of another
    * chain than `expected` are never asked; undefined: nothing is stored yet, and the first node that answers says which
-   * chain it is. Resolves after the first look, which takes no longer than its time-out.
+   * chain it is. `stored`: the last block that is stored; a node that names one for which there was no time since then
+   * is not believed. Resolves after the first look, which takes no longer than its time-out.
    */
-  watch(expected: () => Promise<ChainIdentity | undefined>): Promise<void>
+  watch(
+    expected: () => Promise<ChainIdentity | undefined>,
+    stored?: () => Promise<KnownBlock | undefined>,
+  ): Promise<void>
   /** Where the best node stood at the last look; undefined: nobody looks, or no node of the chain has answered lately. */
   heard(): ChainInfo | undefined
   close(): void

@@ -1,5 +1,6 @@
 import type { Block } from '#chain/block.ts'
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
+import { highestPossible, type KnownBlock } from '#chain/highest-possible.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Asking, type Question, tryOnce } from './call.ts'
 import type { Member } from './pool.ts'
@@ -15,6 +16,10 @@ const MAX_BYTES = 4 * 1024 * 1024
 export type Watching = {
   /** Which chain is stored; undefined: nothing is stored yet. */
   readonly expected: () => Promise<ChainIdentity | undefined>
+  /** The last block that is stored; undefined: none is. */
+  readonly stored: () => Promise<KnownBlock | undefined>
+  /** Milliseconds since 1970. */
+  readonly wallTime: () => number
   readonly onEvent: (event: NodeEvent) => void
   /** Ends it. */
   readonly signal: AbortSignal
@@ -26,7 +31,7 @@ export type Watching = {
  */
 export const watchNodes = async (asking: Asking, watching: Watching): Promise<void> => {
   const { pool, clock, limits } = asking
-  const { signal, expected } = watching
+  const { signal, expected, stored, wallTime } = watching
   const probing = {
     ...asking,
     limits: {
@@ -44,21 +49,41 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
     pool.expect(chain)
     known = true
   }
+  let last: KnownBlock | undefined
+  let asked: Promise<void> | undefined
+  /** A block known longer ago says the same of the chain, so nobody waits for a store that is slow. */
+  const learnLast = (): Promise<void> => {
+    asked ??= stored()
+      .then(
+        block => {
+          last = block ?? last
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        asked = undefined
+      })
+    return asked
+  }
   const look = async (member: Member): Promise<Look> => {
     const started = clock.now()
+    const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, wallTime())
     // Whatever goes wrong with a look, the looking goes on.
-    const found = await lookAt(probing, member, signal).catch((error: unknown) => ({ silent: String(error) }))
+    const found = await lookAt(probing, member, most, signal).catch((error: unknown) => ({
+      silent: String(error),
+    }))
     return { ...found, ms: clock.now() - started }
   }
   const goOn = async (member: Member): Promise<void> => {
     for (;;) {
       await clock.sleep(EVERY_MS, signal)
       if (signal.aborted) return
+      void learnLast()
       await learn()
       note(asking, member, await look(member), watching)
     }
   }
-  await learn()
+  await Promise.all([learn(), learnLast()])
   const looks = await Promise.all(pool.members.map(async member => ({ member, look: await look(member) })))
   // In the order the nodes are given: the first that answers says which chain it is.
   for (const { member, look } of looks) note(asking, member, look, watching)
@@ -82,15 +107,24 @@ const firstBlock: Question<Block> = {
   decode: text => decodeBlockAnswer(text).block,
 }
 
-const lookAt = async (asking: Asking, member: Member, signal: AbortSignal): Promise<Said> => {
+/** @param most height of the highest block that there can be */
+const lookAt = async (asking: Asking, member: Member, most: number, signal: AbortSignal): Promise<Said> => {
   const info = await answerOf(asking, member, chainInfo, signal)
   if (typeof info === 'string') return { silent: info }
-  const doubt = await doubtOf(asking, member, info, signal)
+  const doubt = tooHigh(info, most) ?? (await doubtOf(asking, member, info, signal))
   if (doubt !== undefined) return { silent: doubt, doubted: true }
   if (member.genesis !== undefined) return { info, genesis: member.genesis }
   const genesis = await answerOf(asking, member, firstBlock, signal)
   // Without it nobody knows which chain the node has.
   return typeof genesis === 'string' ? { silent: genesis } : { info, genesis: genesis.hash }
+}
+
+/** A block that was made up is given as readily as it is named: only time tells. */
+const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | undefined => {
+  const named = Math.max(libBlock, headBlock)
+  return named > most
+    ? `it names block ${named}, for which there was no time yet: the chain has ${most} blocks at most`
+    : undefined
 }
 
 /** Blocks a node may go on between two looks, and its head be above its last irreversible block, without being doubted. */

@@ -44,6 +44,7 @@ const pair = async (
     clock,
     events,
     sick,
+    well,
     /** How often each was asked what was passed on. */
     passed: () => [passed(sick), passed(well)],
     become: (next: Fault) => {
@@ -233,4 +234,38 @@ test('heard: a last irreversible block above the head is not so', async () => {
   become(saying(text => text.replace(/"head_block":"\d+"/, '"head_block":"4850"')))
   await look()
   expect(node.heard()?.headBlock).toBe(4851)
+})
+
+test('heard: a far block that a node makes up is not believed when there was no time for it', async () => {
+  const START = 1_600_000_000
+  let after = 0
+  await using nodes = await pair({ wallTime: () => (START + after) * 1_000 })
+  const { node, become, look, sick, well } = nodes
+  const claim = saying(text => text.replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"90000"'))
+  become(async (asked, truth) => {
+    if (!asked.path.startsWith('/getBlockByNumber/90000/')) return claim(asked, truth)
+    const last = await fetch(`${well.url}/getBlockByNumber/4851/false`)
+    return new Response((await last.text()).replace('"number":"4851"', '"number":"90000"'))
+  })
+  const stored = { height: 4851, time: BigInt(START) * 1_000_000_000n }
+  await node.watch(
+    async () => OURS,
+    async () => stored,
+  )
+  for (let looks = 0; looks < 3; looks += 1) {
+    expect([node.heard()?.libBlock, await statusOf(node.get(PATH))]).toEqual([4851, 200])
+    await look()
+  }
+  expect(nodes.passed()[0]).toBe(0)
+  expect(nodes.events.filter(event => event.node === sick.url)).toEqual([
+    {
+      type: 'silent',
+      node: sick.url,
+      detail: 'it names block 90000, for which there was no time yet: the chain has 5851 blocks at most',
+    },
+  ])
+  // A day later there may be such a block.
+  after = 86_400
+  await look()
+  expect(node.heard()?.libBlock).toBe(90_000)
 })
