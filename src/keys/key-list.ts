@@ -88,6 +88,10 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
 }
 
 const unreadable = (cause: unknown): Failure =>
+  // What is lost comes back by no waiting: the failure names what helps.
+  cause instanceof Failure && cause.kind === 'damaged' ? cause : temporarily(cause)
+
+const temporarily = (cause: unknown): Failure =>
   new Failure('unavailable', 'API keys can not be checked at the moment.', {
     zh: '暂时无法校验 API key。',
     details: { retryAfter: 1 },

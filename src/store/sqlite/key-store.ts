@@ -17,7 +17,10 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
     try {
       return inspect(connection, name) === 'empty'
         ? undefined
-        : await inTransaction(connection, name, () => work(connection))
+        : await inTransaction(connection, name, () => {
+            requireTable(connection, name)
+            return work(connection)
+          })
     } finally {
       connection.close()
     }
@@ -38,10 +41,10 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
       if (added === 0) throw new Failure('conflict', `There is a key with id '${key.id}' already.`)
     },
     list: async signal => {
-      const rows = await readers.once(
-        connection => connection.rows(`SELECT ${COLUMNS} FROM "keys" ORDER BY "created", "id"`),
-        signal,
-      )
+      const rows = await readers.once(connection => {
+        requireTable(connection, name)
+        return connection.rows(`SELECT ${COLUMNS} FROM "keys" ORDER BY "created", "id"`)
+      }, signal)
       return (rows ?? []).map(fromCells)
     },
     revoke: async (id, now) => {
@@ -54,6 +57,14 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
       return changed === 1
     },
   }
+}
+
+/** Throws 'damaged' for a store that has lost its table of keys: that is another thing than having none. */
+const requireTable = (connection: Connection, name: string): void => {
+  if (connection.row(`SELECT 1 FROM sqlite_schema WHERE "type" = 'table' AND "name" = 'keys'`) === undefined)
+    throw new Failure('damaged', `${name}: table keys is gone, and the API keys in it.`, {
+      help: 'Restore the file from a copy, or run iostlens load with another --store and create new keys.',
+    })
 }
 
 const toCells = (key: StoredKey): Cell[] => [

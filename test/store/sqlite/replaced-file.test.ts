@@ -1,12 +1,15 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, renameSync, rmSync, truncateSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keyring } from '#keys/keyring.ts'
 import type { Identity, StoredKey } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -114,4 +117,28 @@ describe('a file that is replaced under its readers', () => {
     expect(help).toContain(`remove ${path}-wal`)
     await server.close()
   })
+})
+
+test('a store whose table of keys is gone calls no key unknown, adds none and revokes none', async () => {
+  const path = await made('keys.sqlite', 3)
+  const { server } = await reading(path)
+  const other = new Database(path)
+  other.run('DROP TABLE "keys"')
+  other.close()
+  const store = openSqlite({ path })
+  const ring = keyring({ store: server.keys, clock: handClock(0) })
+  for (const call of [
+    () => server.keys.list(),
+    () => ring.check('il_any'),
+    () => store.keys.list(),
+    () => store.keys.add(KEY),
+    () => store.keys.revoke('a', 1),
+    () => store.create(),
+  ]) {
+    const { kind, message, help } = await failureOf(call())
+    expect([kind, message.includes('table keys is gone')]).toEqual(['damaged', true])
+    expect(help).toMatch(/Restore the file from a copy/)
+  }
+  await server.close()
+  await store.close()
 })

@@ -54,10 +54,6 @@ export const rewriteSeenItem = (
   seen: true,
 })
 
-/** Deletes a document unless one of a higher version is there. */
-export const versionedDeleteItem = (alias: string, id: string, version: number): BulkItem =>
-  item('delete', alias, id, `,"version":${version},"version_type":"external_gte"`)
-
 /** Deletes a document as it was seen: one written anew since then stays. */
 export const deleteSeenItem = (index: string, id: string, seqNo: number, primaryTerm: number): BulkItem =>
   item('delete', index, id, `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`)

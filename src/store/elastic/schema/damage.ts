@@ -41,7 +41,7 @@ export const damageOf = async (looking: Looking): Promise<readonly Damage[]> => 
   )
   const aliases = looking.aliases ? aliasesIn(looking) : new Map<string, readonly string[]>()
   const damages = all.flatMap(([name, [uuid]]) =>
-    standingDamage(connection, name, uuid, standing.get(name), aliases.get(name) ?? []),
+    standingDamage(looking, name, uuid, standing.get(name), aliases.get(name) ?? []),
   )
   if (damages.length > 0) return damages
   const counted = all.flatMap(([name, [, documents]]) =>
@@ -63,20 +63,25 @@ const aliasesIn = ({ names, partitions }: Looking): ReadonlyMap<string, readonly
 
 const LOST = 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.'
 
-const standingDamage = (
-  { url }: Connection,
+const LOST_KEYS =
+  'Restore it from a snapshot. Or run iostlens repair, then create new keys with iostlens keys add: the old ones are lost.'
+
+/** What is wrong with one index, of which only the identity is looked at. */
+export const standingDamage = (
+  { connection: { url }, names }: Pick<Looking, 'connection' | 'names'>,
   name: string,
   uuid: string,
   standing: Standing | undefined,
   aliases: readonly string[],
 ): readonly Damage[] => {
+  const isKeys = name === names.behind('keys')
   if (standing === undefined)
     return [
       {
         name,
         problem: 'missing',
-        detail: `${name} at ${url} is gone, and what was loaded into it`,
-        help: LOST,
+        detail: `${name} at ${url} is gone, and ${isKeys ? 'the API keys' : 'what was loaded'} ${isKeys ? 'in' : 'into'} it`,
+        help: isKeys ? LOST_KEYS : LOST,
       },
     ]
   if (standing.uuid !== uuid)
@@ -84,8 +89,10 @@ const standingDamage = (
       {
         name,
         problem: 'other',
-        detail: `${name} at ${url} is another index (${standing.uuid}) than the one that was loaded (${uuid})`,
-        help: 'Run: iostlens repair. It finds what is in there, puts it right, and takes the index as it then is.',
+        detail: `${name} at ${url} is another index (${standing.uuid}) than the one that was ${isKeys ? 'there' : 'loaded'} (${uuid})`,
+        help: isKeys
+          ? LOST_KEYS
+          : 'Run: iostlens repair. It finds what is in there, puts it right, and takes the index as it then is.',
       },
     ]
   if (standing.closed)

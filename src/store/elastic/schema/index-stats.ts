@@ -21,6 +21,7 @@ type Told = {
 export const standingOf = async (
   connection: Connection,
   indices: readonly string[],
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Standing>> => {
   const found = new Map<string, Standing>()
   for (const part of inParts(indices)) {
@@ -28,6 +29,7 @@ export const standingOf = async (
       what: `see ${part}`,
       method: 'GET',
       path: `/${part}`,
+      signal,
       query: {
         ignore_unavailable: 'true',
         filter_path: '*.aliases,*.settings.index.uuid,*.settings.index.verified_before_close',

@@ -23,11 +23,15 @@ export const countedNames = (names: Names, partitions: Partitions): readonly str
   ...stateIndices.map(index => names.state(index)),
 ]
 
-/** All that an inventory names: documents, and what a loader goes on from. Keys are of no batch. */
+/**
+ * All that an inventory names: documents, what a loader goes on from, and the API keys, which nobody counts: they are of no
+ * batch. What is being built has no keys of its own.
+ */
 export const listedNames = (names: Names, partitions: Partitions): readonly string[] => [
   ...countedNames(names, partitions),
   names.behind('meta'),
   names.behind('journal'),
+  ...(names.building ? [] : [names.behind('keys')]),
 ]
 
 /** Documents that a batch adds to each index of the partition it goes to. */

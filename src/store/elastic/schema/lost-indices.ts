@@ -1,8 +1,9 @@
 import type { Failure } from '#failure/failure.ts'
 import type { Difference } from '#store/port.ts'
 import type { Connection } from '../client/connection.ts'
-import { type PublishedMeta, readCheckpoint } from './checkpoint.ts'
-import { damageOf, readerFailure } from './damage.ts'
+import { type PublishedMeta, readCheckpoint, readPublished } from './checkpoint.ts'
+import { damageOf, readerFailure, standingDamage } from './damage.ts'
+import { standingOf } from './index-stats.ts'
 import type { Names } from './names.ts'
 
 /** Looks before what is met is believed: a migration that ends meanwhile replaces indices. */
@@ -25,6 +26,32 @@ export const lostToReaders = async (
     if (failure === undefined || (await look())?.batch === at.batch) return failure
   }
   return failure
+}
+
+/** Gives what must not be answered by the list of keys; undefined: the index of keys is the one that is known. */
+export const lostKeysOf = (
+  connection: Connection,
+  names: Names,
+): ((signal?: AbortSignal) => Promise<Failure | undefined>) => {
+  // What was known once counts also when the published record is gone.
+  let known: PublishedMeta | undefined
+  return async signal => {
+    let failure: Failure | undefined
+    for (let tried = 0; tried < LOOKS; tried++) {
+      known = (await readPublished(connection, names, signal)) ?? known
+      const { batch, inventory, generations } = known ?? {}
+      const here = names.at(generations)
+      const name = here.behind('keys')
+      const uuid = inventory?.indices[name]?.[0]
+      if (uuid === undefined || inventory?.batch !== batch) return undefined
+      const standing = (await standingOf(connection, [name], signal)).get(name)
+      failure = readerFailure(standingDamage({ connection, names: here }, name, uuid, standing, [names.keys]))
+      if (failure === undefined) return undefined
+      const now = await readPublished(connection, names, signal)
+      if (now === undefined || now.batch === batch) return failure
+    }
+    return failure
+  }
 }
 
 /** The same for people, by what the loader knows. */

@@ -3,6 +3,7 @@ import { historyIndices } from '#indices/registry.ts'
 import type { Bulk } from '../client/bulk.ts'
 import { type Checkpoint, readCheckpoint, restoreHelp } from '../schema/checkpoint.ts'
 import { damageOf, loaderFailure } from '../schema/damage.ts'
+import { standingOf } from '../schema/index-stats.ts'
 import type { Inventory } from '../schema/inventory.ts'
 import type { Names } from '../schema/names.ts'
 import { showUnder } from '../schema/open-partition.ts'
@@ -60,6 +61,11 @@ export const stockKeeper = (bulk: Bulk, names: Names, hold: Hold) => {
       if (kept === undefined) return stand(await adoptStock(connection, names, checkpoint))
       const failure = await failureOf(kept, checkpoint.partitions, () => false)
       if (failure !== undefined) throw failure
+      const keys = names.behind('keys')
+      if (names.building || kept.indices[keys] !== undefined) return
+      // Written by a version that did not note it, or by a migration.
+      const found = (await standingOf(connection, [keys])).get(keys)
+      if (found !== undefined) await stand({ ...kept, indices: { ...kept.indices, [keys]: [found.uuid] } })
     },
     /** What is there now is what belongs there: somebody has looked at every document. */
     accept: async (): Promise<void> => stand(await takeStock(connection, names, hold.checkpoint())),

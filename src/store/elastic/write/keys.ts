@@ -4,6 +4,7 @@ import { askHits, askText } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { errorOf, isMissingIndex, MISSING_INDEX, toFailure } from '../client/failures.ts'
 import { parseAnswer } from '../client/parse-answer.ts'
+import { lostKeysOf } from '../schema/lost-indices.ts'
 import type { Names } from '../schema/names.ts'
 
 type Hit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id'> }
@@ -15,7 +16,14 @@ const AT_ONCE = 1000
 export const openKeys = (connection: Connection, names: Names): KeyStore => {
   const path = (id: string) => `/${names.keys}/_doc/${encodeURIComponent(id)}`
 
+  const lost = lostKeysOf(connection, names)
+  const requireKnown = async (signal?: AbortSignal): Promise<void> => {
+    const failure = await lost(signal)
+    if (failure !== undefined) throw failure
+  }
+
   const add = async ({ id, ...key }: StoredKey): Promise<void> => {
+    await requireKnown()
     // Sent once: after a lost answer a second try would meet its own key.
     const answer = await connection.send({
       method: 'PUT',
@@ -97,11 +105,17 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
     }
   }
 
-  /** Before anything was created there are no keys; a keys index that is missing beside the others is no such thing. */
-  const orIfNothing = async <T>(call: Promise<T>, nothing: T): Promise<T> => {
+  /**
+   * Before anything was created there are no keys; a keys index that is missing beside the others is no such thing, nor is
+   * another one in its place. That is looked at after the answer, so that the answer is from the index that is known.
+   */
+  const orIfNothing = async <T>(call: Promise<T>, nothing: T, signal?: AbortSignal): Promise<T> => {
     try {
-      return await call
+      const answer = await call
+      await requireKnown(signal)
+      return answer
     } catch (error) {
+      if (isMissingIndex(error)) await requireKnown(signal)
       if (isMissingIndex(error) && !(await isCreated(connection, names))) return nothing
       throw error
     }
@@ -109,7 +123,7 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
 
   return {
     add,
-    list: signal => orIfNothing(list(signal), []),
+    list: signal => orIfNothing(list(signal), [], signal),
     revoke: (id, now) => orIfNothing(revoke(id, now), false),
   }
 }

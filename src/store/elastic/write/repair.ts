@@ -7,7 +7,7 @@ import type { Filling, Identity, Published, Writer } from '#store/port.ts'
 import type { Settled } from '#store/restored.ts'
 import { ask } from '../client/ask.ts'
 import { type Bulk, sendBulk } from '../client/bulk.ts'
-import { versionedDeleteItem, versionedItem } from '../client/bulk-item.ts'
+import { deleteItem, versionedItem } from '../client/bulk-item.ts'
 import { getMany } from '../client/get-many.ts'
 import { insist } from '../client/insist.ts'
 import { refresh } from '../client/refresh.ts'
@@ -21,7 +21,7 @@ import { removeHistoryFrom } from './leftovers.ts'
 import { newestStamp } from './newest-stamp.ts'
 import { finish, publication } from './recover.ts'
 import type { keepHold } from './renew-lease.ts'
-import { openForWriting } from './rewrite.ts'
+import { asSeen, openForWriting } from './rewrite.ts'
 import { entriesBack, type Step, stepsBack } from './undo.ts'
 
 type Hold = ReturnType<typeof keepHold>
@@ -229,13 +229,16 @@ const close = async (bulk: Bulk, names: Names, hold: Hold, end: Published): Prom
 /** Documents as they were, with a stamp of their own: newer than all that was ever read of them. */
 const putBack = async (bulk: Bulk, names: Names, entries: readonly Entry[], stamp: number): Promise<void> => {
   const version = versionAt(stamp)
-  const items = entries.map(({ index, id, source }) =>
-    source === ''
-      ? versionedDeleteItem(names.into(index), id, version)
-      : versionedItem(names.into(index), id, version, `${source.slice(0, -1)},"${AT}":${stamp}}`),
+  const gone = entries.flatMap(({ index, id, source }) =>
+    source === '' ? [deleteItem(names.state(index), id)] : [],
   )
-  await sendBulk(bulk, items)
-  await insist(bulk, items, version)
+  const put = entries.flatMap(({ index, id, source }) =>
+    source === ''
+      ? []
+      : [versionedItem(names.into(index), id, version, `${source.slice(0, -1)},"${AT}":${stamp}}`)],
+  )
+  await sendBulk(bulk, [...(await asSeen(bulk, gone)), ...put])
+  await insist(bulk, [...gone, ...put], version)
   const touched = new Set<StateIndex>(entries.map(({ index }) => index))
   await refresh(
     bulk,

@@ -64,7 +64,7 @@ export const rewriteDocuments = async (
  * Deletes of those that are there, each as it stands: by a version of ours Elasticsearch would make an index anew that is
  * missing.
  */
-const asSeen = async (bulk: Bulk, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+export const asSeen = async (bulk: Bulk, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
   const found = await getMany(bulk.connection, gone, { realtime: true })
   return gone.flatMap(({ index, id }, at) => {
     const got = found[at]

@@ -1,0 +1,132 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createKey } from '#keys/key.ts'
+import { keyring } from '#keys/keyring.ts'
+import type { Store } from '#store/port.ts'
+import { batchOf, identity } from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { ask } from '#test/support/stores/ask-elastic.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+
+const NOW = Date.UTC(2026, 10, 21)
+const { key, stored } = createKey('a', { perSecond: 3, perDay: 7 }, { now: NOW })
+
+const remove = (target: TestElastic) => ask('DELETE', `${target.url}/${target.prefix}-keys-0`)
+
+/** Another index in its place, as `indices create` would make it. */
+const replace = async (target: TestElastic): Promise<void> => {
+  const path = `${target.url}/${target.prefix}-keys-0`
+  const [told] = Object.values(
+    await ask<Record<string, { readonly mappings: object; readonly aliases: object }>>('GET', path),
+  )
+  await remove(target)
+  await ask('PUT', `${path}?wait_for_active_shards=1`, {
+    mappings: told?.mappings,
+    aliases: told?.aliases,
+    settings: { number_of_replicas: 0 },
+  })
+}
+
+/** The alias leads to an index that somebody else made. */
+const redirect = async (target: TestElastic): Promise<void> => {
+  const [index, alias, other] = ['keys-0', 'keys', 'other'].map(name => `${target.prefix}-${name}`)
+  await ask('PUT', `${target.url}/${other}?wait_for_active_shards=1`, {
+    mappings: { properties: { created: { type: 'long' } } },
+  })
+  await ask('POST', `${target.url}/_aliases`, {
+    actions: [{ remove: { index, alias } }, { add: { index: other, alias } }],
+  })
+}
+
+const check = (store: Store) => keyring({ store: store.keys, clock: handClock(NOW) }).check(key)
+
+describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
+  setDefaultTimeout(600_000)
+
+  for (const [name, damage, kind] of [
+    ['that was deleted', remove, 'damaged'],
+    ['that is another one', replace, 'damaged'],
+    ['whose alias leads elsewhere', redirect, 'unavailable'],
+  ] as const)
+    test(`${name}: no key is called unknown, none is added to it or revoked in it`, async () => {
+      const target = openTestElastic({ patienceMs: 2_000 })
+      try {
+        await target.store.create()
+        const writer = await target.store.takeOver(identity)
+        await writer.commit(batchOf(0, 3))
+        await writer.release()
+        await target.store.keys.add(stored)
+        const service = target.reopen()
+        expect((await check(service)).id).toBe(stored.id)
+        await damage(target)
+        // One that knew it, and one that is started now.
+        for (const store of [service, target.reopen()]) {
+          expect((await failureOf(check(store))).kind).toBe(kind)
+          for (const call of [
+            () => store.keys.list(),
+            () => store.keys.add({ ...stored, id: 'b' }),
+            () => store.keys.revoke(stored.id, NOW),
+          ]) {
+            const refused = await failureOf(call())
+            expect(refused.kind).toBe(kind)
+            expect(refused.message).toContain(`${target.prefix}-keys-0`)
+            expect(refused.help).toMatch(/iostlens repair|iostlens indices create/)
+          }
+        }
+      } finally {
+        await target.destroy()
+      }
+    })
+
+  test('a repair takes the index of keys as it then is', async () => {
+    const target = openTestElastic({ patienceMs: 2_000 })
+    try {
+      await target.store.create()
+      const writer = await target.store.takeOver(identity)
+      await writer.commit(batchOf(0, 3))
+      await writer.release()
+      await target.store.keys.add(stored)
+      await remove(target)
+      const other = target.reopen()
+      expect((await failureOf(other.takeOver(identity))).kind).toBe('damaged')
+      expect((await failureOf(other.create())).kind).toBe('damaged')
+      const mender = await other.takeOver(identity, { mending: true })
+      await mender.accept?.()
+      await mender.release()
+      expect(await other.keys.list()).toEqual([])
+      await other.keys.add(stored)
+      expect((await check(target.reopen())).id).toBe(stored.id)
+      await (await other.takeOver(identity)).release()
+    } finally {
+      await target.destroy()
+    }
+  })
+
+  test('a store whose inventory does not name it yet gets it with the next loader', async () => {
+    const target = openTestElastic({ patienceMs: 2_000 })
+    try {
+      await target.store.create()
+      const writer = await target.store.takeOver(identity)
+      await writer.commit(batchOf(0, 3))
+      await writer.release()
+      const path = `${target.url}/${target.prefix}-meta-0/_doc`
+      for (const id of ['checkpoint', 'published']) {
+        const { _source, _version } = await ask<{ _source: { body: string }; _version: number }>(
+          'GET',
+          `${path}/${id}`,
+        )
+        const body = JSON.parse(_source.body)
+        delete body.inventory.indices[`${target.prefix}-keys-0`]
+        const versioned = id === 'published' ? `&version=${_version}&version_type=external_gte` : ''
+        await ask('PUT', `${path}/${id}?refresh=true${versioned}`, { body: JSON.stringify(body) })
+      }
+      const other = target.reopen()
+      expect(await other.keys.list()).toEqual([])
+      await (await other.takeOver(identity)).release()
+      await replace(target)
+      expect((await failureOf(other.keys.list())).kind).toBe('damaged')
+    } finally {
+      await target.destroy()
+    }
+  })
+})
