@@ -107,9 +107,11 @@ const lie: Episode = {
   play: async stand => {
     const { random, nodeGate, journal, name, loader } = stand
     const told = pick(random, LIES)
-    if (random() < 0.5) loader.prove(pick(random, PROOF_LEVELS))
-    const cause = { name: `node lies: ${told.name}`, statuses: [0], says: NODE_LIES }
+    const others = random() < 0.5
+    // A loader that is killed for another level may leave a batch half published.
+    const cause = { name: `node lies: ${told.name}`, statuses: others ? [0, 503] : [0], says: NODE_LIES }
     await within(stand.causes, cause, async () => {
+      if (others) loader.prove(pick(random, PROOF_LEVELS))
       const from = stand.end()
       const blocks = 1 + below(random, 60)
       const height = from + 1 + below(random, blocks)
