@@ -36,7 +36,11 @@ export const inProcessSection = async (bench: Bench): Promise<string> => {
   })
   const total = bench.holders
   const holders = (view: View, number: number) =>
-    pageOfOrder(view, balances, 'holders', { group: TOKEN, page: BigInt(number), size: SIZE, total })
+    pageOfOrder(
+      view,
+      { index: balances, order: 'holders', group: TOKEN },
+      { page: BigInt(number), size: SIZE, total },
+    )
   const asks: readonly Ask[] = [
     ...pages,
     ask('holders, first page', view => holders(view, 1)),

@@ -25,14 +25,16 @@ const atOnce: Turn = work => work(ask => ask())
 /** `data` is written with `writeJson`; `at` is the height it is true for. */
 export type Answer = { readonly data: unknown; readonly at: Published }
 
+/** A call of the interface: its parameters, and the options read from them. */
+export type Call = { readonly query: Query; readonly options: Options }
+
 /**
  * Answers one call of the interface. Throws Failure: 'bad_request' before the store is asked; then 'not_found',
  * 'loading', 'unavailable', 'deadline'.
  */
 export const answer = async (
   deps: AnswerDeps,
-  query: Query,
-  options: Options,
+  { query, options }: Call,
   { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
 ): Promise<Answer> => {
   const action = routeFor(query, actions)

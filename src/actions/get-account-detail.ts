@@ -79,7 +79,7 @@ export const getAccountDetail = defineAction({
     const [resource = NOTHING, ram, pledged, { ballots }] = await Promise.all([
       view.get(resources, name),
       view.get(balances, balanceId('ram', name)),
-      wholeOrder(view, pledges, 'ofPledger', name),
+      wholeOrder(view, { index: pledges, order: 'ofPledger', group: name }),
       ballotsOf(view, name),
     ])
     const gas = gasOf(gasAt(resource, view.at.time))

@@ -20,7 +20,7 @@ export const getAccountTx = defineAction({
   },
   params: Type.Object({ account: owner(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('transactions', recordRow('compat'), 'Records of this page.', '记录列表。'),
+  result: listOfRows('transactions', recordRow('compat'), { en: 'Records of this page.', zh: '记录列表。' }),
   list: 'transactions',
   run: async (context, { account, ...asked }) => {
     const { view, compat } = context

@@ -15,7 +15,7 @@ export const getBlockTx = defineAction({
     zh: '区块内全部交易的哈希，按区块内顺序排列，base 交易在最前。用高度或哈希指定区块：提供其中一个即可；若同时提供，两者须指向同一区块。始终返回完整列表。',
   },
   params: Type.Object({ number: Type.Optional(number()), hash: Type.Optional(hash('block')) }),
-  result: listOfRows('transactions', Type.String(), 'Transaction hashes.', '交易哈希列表。'),
+  result: listOfRows('transactions', Type.String(), { en: 'Transaction hashes.', zh: '交易哈希列表。' }),
   list: 'transactions',
   run: async (context, name) => {
     const { doc } = await findBlock(context, name)

@@ -34,7 +34,7 @@ export const getContractAbi = defineAction({
     zh: '合约当前提供的方法（以最近一次更新为准），按 ABI 中的顺序排列。始终返回完整列表。',
   },
   params: Type.Object({ contract: contract() }),
-  result: listOfRows('abis', row, 'Actions.', '方法列表。'),
+  result: listOfRows('abis', row, { en: 'Actions.', zh: '方法列表。' }),
   list: 'abis',
   run: async (context, { contract: id }) => {
     const found = await context.view.get(contracts, id)

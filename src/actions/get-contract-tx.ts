@@ -21,7 +21,7 @@ export const getContractTx = defineAction({
   },
   params: Type.Object({ contract: contract(), action_name: actionName(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('transactions', recordRow('always'), 'Records of this page.', '记录列表。'),
+  result: listOfRows('transactions', recordRow('always'), { en: 'Records of this page.', zh: '记录列表。' }),
   list: 'transactions',
   run: async (context, { contract: id, action_name, ...asked }) => {
     const { view, compat } = context

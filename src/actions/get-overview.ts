@@ -103,7 +103,7 @@ export const getOverview = defineAction({
 
 const votesOf = async (view: View): Promise<bigint> => {
   let sum = 0n
-  for (const producer of await wholeOrder(view, producers, 'all'))
+  for (const producer of await wholeOrder(view, { index: producers, order: 'all' }))
     if (producer.registered) sum += producer.votes
   return sum
 }

@@ -66,7 +66,9 @@ export const getProducerDetail = defineAction({
   result,
   run: async (context, { producer: account }) => {
     const { view, profiles } = context
-    const table = (await wholeOrder(view, producers, 'all')).filter(({ registered }) => registered)
+    const table = (await wholeOrder(view, { index: producers, order: 'all' })).filter(
+      ({ registered }) => registered,
+    )
     const found = table.find(doc => doc.account === account)
     if (found === undefined) throw unknown(context, 'producer', account)
     const today = dayOf(view.at.time)

@@ -24,18 +24,19 @@ export const getProducerVoter = defineAction({
     zh: '为该生产者投票的账户与合约，按票数从大到小排列，票数相同时按名称排列。不提供 page 和 size 时返回完整列表。已注销的生产者也可查询。参数名也可写作 account。',
   },
   params: Type.Object({ producer: producer(['account']), page: pageIfAsked(), size: sizeIfAsked() }),
-  result: listOfRows('voters', row, 'Voters.', '投票者列表。'),
+  result: listOfRows('voters', row, { en: 'Voters.', zh: '投票者列表。' }),
   list: 'voters',
   run: async (context, { producer: account, page, size }) => {
     const { view } = context
     const found = await view.get(producers, account)
     if (found === undefined) throw unknown(context, 'producer', account)
+    const order = { index: votes, order: 'voters', group: account } as const
     if (page === undefined && size === undefined) {
-      const docs = await wholeOrder(view, votes, 'voters', account)
+      const docs = await wholeOrder(view, order)
       return wholeOf('voters', docs.map(rowOf))
     }
     const part = { page: page ?? 1n, size: size ?? SIZE_DEFAULT, total: found.voter_count }
-    const docs = await pageOfOrder(view, votes, 'voters', { group: account, ...part })
+    const docs = await pageOfOrder(view, order, part)
     return { voters: docs.map(rowOf), page: rawOf(part.page), size: part.size, total: part.total }
   },
   example: { producer: 'producer000' },

@@ -28,7 +28,7 @@ export const getSubaccountList = defineAction({
   },
   params: Type.Object({ account: account(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('accounts', row, 'Accounts of this page.', '账户列表。'),
+  result: listOfRows('accounts', row, { en: 'Accounts of this page.', zh: '账户列表。' }),
   list: 'accounts',
   run: async (context, { account: name, ...asked }) => {
     const { view } = context

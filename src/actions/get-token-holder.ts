@@ -25,14 +25,18 @@ export const getTokenHolder = defineAction({
     zh: '余额大于 0 的持有者，按余额从大到小排列，余额相同时按名称排列，包括合约、deadaddr 与 0。已到期的冻结金额计入余额，未到期的不计入。',
   },
   params: Type.Object({ token: token(), ...paging }),
-  result: listOfRows('holders', row, 'Holders of this page.', '持有者列表。'),
+  result: listOfRows('holders', row, { en: 'Holders of this page.', zh: '持有者列表。' }),
   list: 'holders',
   run: async (context, { token: symbol, page, size }) => {
     const { view } = context
     const found = await view.get(tokens, symbol)
     if (found === undefined) throw unknown(context, 'token', symbol)
     const total = found.holder_count
-    const docs = await pageOfOrder(view, balances, 'holders', { group: symbol, page, size, total })
+    const docs = await pageOfOrder(
+      view,
+      { index: balances, order: 'holders', group: symbol },
+      { page, size, total },
+    )
     return {
       holders: docs.map(doc => ({
         account: doc.owner,

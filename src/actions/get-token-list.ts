@@ -30,11 +30,11 @@ export const getTokenList = defineAction({
     zh: '可用余额或冻结余额大于 0 的全部代币，按符号排列。始终返回完整列表。也可查询合约 ID、持有代币的公钥和 0。',
   },
   params: Type.Object({ account: owner() }),
-  result: listOfRows('tokens', row, 'Tokens.', '代币列表。'),
+  result: listOfRows('tokens', row, { en: 'Tokens.', zh: '代币列表。' }),
   list: 'tokens',
   run: async (context, { account }) => {
     const name = await ownerOf(context, account)
-    const docs = await wholeOrder(context.view, balances, 'ofOwner', name)
+    const docs = await wholeOrder(context.view, { index: balances, order: 'ofOwner', group: name })
     const known = await context.view.getMany(
       tokens,
       docs.map(doc => doc.token),

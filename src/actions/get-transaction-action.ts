@@ -16,7 +16,7 @@ export const getTransactionAction = defineAction({
     zh: '交易中的方法，按执行顺序排列。始终返回完整列表。',
   },
   params: Type.Object({ tx_hash: hash('transaction') }),
-  result: listOfRows('actions', actionRow, 'Actions.', '方法列表。'),
+  result: listOfRows('actions', actionRow, { en: 'Actions.', zh: '方法列表。' }),
   list: 'actions',
   run: async (context, { tx_hash }) => {
     const { body } = await findTransaction(context, tx_hash)

@@ -16,7 +16,7 @@ export const getTransactionReceipt = defineAction({
     zh: '交易的收据，按顺序排列；交易在交易池中或执行失败时列表为空。始终返回完整列表。',
   },
   params: Type.Object({ tx_hash: hash('transaction') }),
-  result: listOfRows('receipts', receiptRow, 'Receipts.', '收据列表。'),
+  result: listOfRows('receipts', receiptRow, { en: 'Receipts.', zh: '收据列表。' }),
   list: 'receipts',
   run: async (context, { tx_hash }) => {
     const { body } = await findTransaction(context, tx_hash)

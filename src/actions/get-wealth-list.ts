@@ -30,11 +30,11 @@ export const getWealthList = defineAction({
     zh: '按 IOST 总额从大到小排列的账户与用户合约，总额相同时按名称排列。系统合约（*.iost）的余额属于他人，不列入；总额为 0 的持有者也不列入。',
   },
   params: Type.Object({ ...paging }),
-  result: listOfRows('wealth', row, 'Owners of this page.', '持有者列表。'),
+  result: listOfRows('wealth', row, { en: 'Owners of this page.', zh: '持有者列表。' }),
   list: 'wealth',
   run: async ({ view }, { page, size }) => {
     const total = (await view.get(statistics, STATISTICS))?.wealth_count ?? 0
-    const docs = await pageOfOrder(view, wealth, 'richest', { page, size, total })
+    const docs = await pageOfOrder(view, { index: wealth, order: 'richest' }, { page, size, total })
     return {
       wealth: docs.map(doc => ({
         symbol: 'iost',

@@ -22,7 +22,7 @@ export const apiHandler =
     name(exchange, query)
     const acceptLanguage = request.headers.get('accept-language') ?? undefined
     const options = readOptions(query, { acceptLanguage, defaults })
-    const { data, at } = await answer(deps, query, options, { signal, turn: turns.store })
+    const { data, at } = await answer(deps, { query, options }, { signal, turn: turns.store })
     const headers = {
       'Cache-Control': CACHE_CONTROL,
       Vary: 'X-API-Key',

@@ -14,7 +14,7 @@ export const ballot = shape({
 
 /** What an owner votes for: by votes, largest first, then by name. `total` in 10^-8 IOST. */
 export const ballotsOf = async (view: View, owner: string) => {
-  const docs = await wholeOrder(view, votes, 'ofVoter', owner)
+  const docs = await wholeOrder(view, { index: votes, order: 'ofVoter', group: owner })
   return {
     total: docs.reduce((sum, doc) => sum + doc.votes, 0n),
     ballots: docs.map(doc => ({

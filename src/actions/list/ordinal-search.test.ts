@@ -2,13 +2,17 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { countPassing } from './ordinal-search.ts'
 
+/** The heights of a list's rows. */
+type Heights = {
+  readonly count: number
+  readonly at: (ordinal: number) => number
+  /** No row is higher. */
+  readonly ceiling?: number
+}
+
 /** Counts of rows below `start` and up to `end`, and how many looks they took. */
-const countsIn = async (
-  heights: { readonly count: number; readonly at: (ordinal: number) => number },
-  start: number,
-  end: number,
-  ceiling = Number.POSITIVE_INFINITY,
-) => {
+const countsIn = async (heights: Heights, start: number, end: number) => {
+  const { ceiling = Number.POSITIVE_INFINITY } = heights
   const asked: (readonly number[])[] = []
   const look = async (ordinals: readonly number[]) => {
     asked.push(ordinals)
@@ -50,6 +54,8 @@ test('countPassing: any list with repeats is counted as a plain filter does', ()
 
 /** 10^7 rows in bursts: a thousand a block, then none for a while. */
 const BURSTS = { count: 10_000_000, at: (ordinal: number) => Math.floor((ordinal - 1) / 1000) * 7 }
+/** The same with its last row known. */
+const CLOSED = { ...BURSTS, ceiling: 70_000 }
 
 test('countPassing: two bounds of ten million rows take at most 6 looks', () =>
   fc.assert(
@@ -65,7 +71,7 @@ test('countPassing: two bounds of ten million rows take at most 6 looks', () =>
 
 test('countPassing: one bound of ten million rows takes at most 5 looks, of 2^32 rows at most 8 for two', async () => {
   const each = { count: 10_000_000, at: (ordinal: number) => ordinal }
-  const one = await countsIn(each, 7_654_321, 70_000_000, 70_000_000)
+  const one = await countsIn({ ...each, ceiling: 70_000_000 }, 7_654_321, 70_000_000)
   expect(one.counts).toEqual([7_654_320, 10_000_000])
   expect(one.asked.length).toBeLessThanOrEqual(5)
   const two = await countsIn({ ...each, count: 2 ** 32 - 1 }, 3_999_999_999, 4_111_111_111)
@@ -74,8 +80,8 @@ test('countPassing: one bound of ten million rows takes at most 5 looks, of 2^32
 })
 
 test('countPassing: what the ends tell takes no look, what lies beyond the first or last row takes one', async () => {
-  expect(await countsIn(BURSTS, -1, 80_000, 70_000)).toEqual({ counts: [0, 10_000_000], asked: [] })
-  expect(await countsIn(BURSTS, 80_000, -2, 70_000)).toEqual({ counts: [10_000_000, 0], asked: [] })
+  expect(await countsIn(CLOSED, -1, 80_000)).toEqual({ counts: [0, 10_000_000], asked: [] })
+  expect(await countsIn(CLOSED, 80_000, -2)).toEqual({ counts: [10_000_000, 0], asked: [] })
   const beyond = await countsIn(BURSTS, 75_000, 76_000)
   expect([beyond.counts, beyond.asked.length]).toEqual([[10_000_000, 10_000_000], 1])
   const before = await countsIn({ ...BURSTS, at: ordinal => ordinal + 100 }, 50, 60)

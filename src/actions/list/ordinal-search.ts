@@ -13,6 +13,9 @@ export type Rows<T> = {
 /** `least` rows pass for certain, those beyond `most` do not; what lies between is not known yet. */
 type Bound = { readonly least: number; readonly most: number }
 
+/** What is known of the rows that pass a test. */
+type TestBound<T> = Bound & { readonly passes: (row: T) => boolean }
+
 /**
  * For each test, how many rows pass it; those that pass must all stand before those that do not. Each look cuts what is
  * unknown to a fraction; a test that `floor` fails or `ceiling` passes needs none.
@@ -21,15 +24,18 @@ export const countPassing = async <T>(
   { count, floor, ceiling, look }: Rows<T>,
   tests: readonly ((row: T) => boolean)[],
 ): Promise<readonly number[]> => {
-  let bounds = tests.map(passes => {
-    const bound: Bound = { least: passes(ceiling) ? count : 0, most: passes(floor) ? count : 0 }
-    return { ...bound, passes }
-  })
+  let bounds = tests.map(
+    (passes): TestBound<T> => ({
+      least: passes(ceiling) ? count : 0,
+      most: passes(floor) ? count : 0,
+      passes,
+    }),
+  )
   for (;;) {
     const ordinals = ordinalsFor(bounds)
     if (ordinals.length === 0) return bounds.map(({ least }) => least)
     const rows = await look(ordinals)
-    bounds = bounds.map(bound => ({ ...bound, ...narrowed(bound, bound.passes, ordinals, rows) }))
+    bounds = bounds.map(bound => narrowed(bound, ordinals, rows))
   }
 }
 
@@ -49,11 +55,10 @@ const spread = ({ least, most }: Bound, share: number): readonly number[] => {
 }
 
 const narrowed = <T>(
-  { least, most }: Bound,
-  passes: (row: T) => boolean,
+  { least, most, passes }: TestBound<T>,
   ordinals: readonly number[],
   rows: readonly T[],
-): Bound => {
+): TestBound<T> => {
   for (const [at, ordinal] of ordinals.entries()) {
     const row = rows[at]
     if (row === undefined) throw new TypeError(`The store did not return row ${ordinal}.`)
@@ -61,5 +66,5 @@ const narrowed = <T>(
     if (passes(row)) least = ordinal
     else most = ordinal - 1
   }
-  return { least, most }
+  return { least, most, passes }
 }

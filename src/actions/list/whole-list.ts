@@ -6,20 +6,21 @@ import { offsetFor } from './paging.ts'
 /** Documents fetched at once where all of an order are needed. */
 const CHUNK = 1000
 
+/** An order of an index; with `group` only its documents. */
+export type Order<I extends StateIndex> = {
+  readonly index: I
+  readonly order: keyof I['orders'] & string
+  readonly group?: string
+}
+
 /** All documents of an order, in it. Only for orders that are short or promised whole. */
 export const wholeOrder = async <I extends StateIndex>(
   view: View,
-  index: I,
-  order: keyof I['orders'] & string,
-  group?: string,
+  { index, order, ...group }: Order<I>,
 ): Promise<readonly DocOf<I>[]> => {
   const docs: DocOf<I>[] = []
   for (;;) {
-    const part = await view.page(index, order, {
-      ...(group === undefined ? {} : { group }),
-      offset: docs.length,
-      limit: CHUNK,
-    })
+    const part = await view.page(index, order, { ...group, offset: docs.length, limit: CHUNK })
     docs.push(...part)
     if (part.length < CHUNK) return docs
   }
@@ -28,20 +29,10 @@ export const wholeOrder = async <I extends StateIndex>(
 /** One page of an order of `total` documents; [] beyond its end. */
 export const pageOfOrder = async <I extends StateIndex>(
   view: View,
-  index: I,
-  order: keyof I['orders'] & string,
-  part: {
-    readonly group?: string
-    readonly page: bigint
-    readonly size: number
-    readonly total: number
-  },
+  { index, order, ...group }: Order<I>,
+  { page, size, total }: { readonly page: bigint; readonly size: number; readonly total: number },
 ): Promise<readonly DocOf<I>[]> => {
-  const offset = offsetFor(part.page, part.size)
-  if (offset === undefined || offset >= part.total) return []
-  return view.page(index, order, {
-    ...(part.group === undefined ? {} : { group: part.group }),
-    offset,
-    limit: part.size,
-  })
+  const offset = offsetFor(page, size)
+  if (offset === undefined || offset >= total) return []
+  return view.page(index, order, { ...group, offset, limit: size })
 }

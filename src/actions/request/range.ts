@@ -72,15 +72,14 @@ export const range = {
 
 /** Throws 'bad_request' when a start is beyond its end: an empty page would hide the mistake. */
 export const checkRange = ({ start_block, end_block, start_time, end_time }: Range): void => {
-  refuseTurned('block', start_block, end_block, '')
-  refuseTurned('time', start_time, end_time, ' ns')
+  refuseTurned({ what: 'block', unit: '' }, start_block, end_block)
+  refuseTurned({ what: 'time', unit: ' ns' }, start_time, end_time)
 }
 
 const refuseTurned = (
-  what: 'block' | 'time',
+  { what, unit }: { readonly what: 'block' | 'time'; readonly unit: string },
   start: bigint | undefined,
   end: bigint | undefined,
-  unit: string,
 ): void => {
   if (start === undefined || end === undefined || start <= end) return
   throw badRequest(

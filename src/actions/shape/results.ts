@@ -44,7 +44,7 @@ export const byName = (entry: TSchema, en: string, zh: string) =>
 export const rowsOf = (row: TSchema, en: string, zh: string) => Type.Array(row, about(en, zh))
 
 /** A list: its rows under their name, and which part of the whole they are. */
-export const listOfRows = <const N extends string>(name: N, row: TSchema, en: string, zh: string) =>
+export const listOfRows = <const N extends string>(name: N, row: TSchema, { en, zh }: Text) =>
   shape({
     [name]: rowsOf(row, en, zh),
     page: count('Requested page.', '请求的页码。'),

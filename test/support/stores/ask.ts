@@ -23,8 +23,7 @@ export const askQuery = async (query: Query, { deps, ...options }: AskWith = {})
       prices: deps?.prices ?? { get: () => undefined },
       profiles: deps?.profiles ?? { get: () => undefined },
     },
-    query,
-    chosen,
+    { query, options: chosen },
     { signal: AbortSignal.timeout(60_000) },
   )
   return writeJson(data, { numbers: chosen.numbers })
