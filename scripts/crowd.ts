@@ -38,7 +38,9 @@ const told = (name: string, asked: Asked) => {
   const counts = [...asked.counts].map(([status, count]) => `${count} × ${status}`).join(', ')
   console.log(`| ${name} | ${counts} | ${times} |`)
 }
-const measure = async (name: string, paths: readonly string[], connections: number, node?: string) => {
+/** Connections that ask for paths without a pause, of a service with a node or without one. */
+type Others = { readonly paths: readonly string[]; readonly connections: number; readonly node?: string }
+const measure = async (name: string, { paths, connections, node }: Others) => {
   const args = ['serve', '--store', `sqlite:${path}`, '--data', folder, '--listen', '127.0.0.1:0']
   const service = Bun.spawn(
     [process.execPath, MAIN, ...args, ...(node === undefined ? [] : ['--node', node])],
@@ -72,16 +74,18 @@ const hanging = Bun.serve({
   fetch: () => new Promise<Response>(() => {}),
 })
 const rpc = wide.map(key => `/rpc/getNodeInfo?apikey=${key}`)
-await measure('ten keys on a node that hangs', rpc, 100, `http://127.0.0.1:${hanging.port}`)
-await measure(
-  'one key, 600 connections',
-  wide.slice(0, 1).map(key => page(key, 50)),
-  600,
-)
-await measure(
-  'ten keys, 1,000 connections',
-  wide.map(key => page(key, 50)),
-  1_000,
-)
+await measure('ten keys on a node that hangs', {
+  paths: rpc,
+  connections: 100,
+  node: `http://127.0.0.1:${hanging.port}`,
+})
+await measure('one key, 600 connections', {
+  paths: wide.slice(0, 1).map(key => page(key, 50)),
+  connections: 600,
+})
+await measure('ten keys, 1,000 connections', {
+  paths: wide.map(key => page(key, 50)),
+  connections: 1_000,
+})
 await hanging.stop(true)
 rmSync(folder, { recursive: true })

@@ -83,8 +83,7 @@ export type Variant = {
 export const createLike = async (
   elastic: Elastic,
   name: string,
-  like: Index,
-  { settings, properties, mappings }: Variant = {},
+  { like, settings, properties, mappings }: Variant & { readonly like: Index },
 ): Promise<void> => {
   const shape = shapeOf(like)
   await elastic.json('PUT', `/${name}`, {

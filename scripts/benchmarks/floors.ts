@@ -16,7 +16,10 @@ const OTHERS = 10_000
 export const floors = async (bench: Bench): Promise<readonly [f1: Ask, f2: Ask]> => {
   const { elastic } = bench
   const index = `${bench.prefix}-floor`
-  await createLike(elastic, index, records, { properties: { mark: { type: 'keyword', doc_values: false } } })
+  await createLike(elastic, index, {
+    like: records,
+    properties: { mark: { type: 'keyword', doc_values: false } },
+  })
   const chain = filledBlocks(OTHERS)
   const blocks = Array.from({ length: chain.last + 1 }, (_, height) => chain.block(height).records).flat()
   const [first] = blocks

@@ -18,7 +18,8 @@ export const fromSizeSection = async (bench: Bench, served: Served): Promise<str
   const index = `${bench.prefix}-from-size`
   const list = hubList(bench)
   const total = Math.min(list.total, MOST)
-  await createLike(elastic, index, records, {
+  await createLike(elastic, index, {
+    like: records,
     settings: {
       sort: { field: ['list', 'ordinal'], order: ['asc', 'asc'] },
       max_result_window: 2_147_483_647,

@@ -54,7 +54,7 @@ const loadProfile = async (bench: Bench, profile: Profile, store: StoreName) => 
   const raw =
     store === 'SQLite'
       ? await rawSqlite(path, join(folder, 'copy.sqlite'), node.dawn)
-      : await rawElastic(bench.elastic, prefix, `${prefix}-raw`, node.dawn)
+      : await rawElastic(bench.elastic, { loaded: prefix, copy: `${prefix}-raw`, height: node.dawn })
   await removeIndices(bench.elastic, prefix)
   bench.judge({
     promise: `${store}, loading ${profile.title}`,

@@ -76,43 +76,61 @@ export const pagesSection = async (
     const asks = [...floors, ...pageAsks(served, list)]
     for (const clients of [1, 8]) {
       const times = await interleaved(asks, { calls: bench.calls * (clients === 1 ? 1 : 2), clients })
-      const [, f2, first] = times
-      const pages = times.slice(floors.length)
-      const what = `${served.name}, ${list.name}, ${clients} client${clients === 1 ? '' : 's'}`
-      if (clients === 1) {
-        const slowest = Math.max(...pages.map(({ p50 }) => p50))
-        bench.judge({
-          promise: `${what}: slowest p50`,
-          most: 1.5,
-          unit: '× F2',
-          measured: slowest / (f2?.p50 ?? 1),
-        })
-        bench.judge({
-          promise: `${what}: any depth`,
-          most: 1.2,
-          unit: '× its first page',
-          measured: slowest / (first?.p50 ?? 1),
-        })
-      } else
-        bench.judge({
-          promise: `${what}: least pages/s`,
-          least: 60,
-          unit: '% of F2',
-          measured: (100 * Math.min(...pages.map(({ perSecond }) => perSecond))) / (f2?.perSecond ?? 1),
-        })
+      const what = `${served.name}, ${list.name}, ${clientsText(clients)}`
+      const measured = { f2: times[1], first: times[2], pages: times.slice(floors.length) }
+      if (clients === 1) judgeDepth(bench, what, measured)
+      else judgeRate(bench, what, measured)
+      const { f2, first } = measured
       const rows = times.map((each, at) => [
         served.name,
         asks[at]?.name ?? '',
         ...timesCells(each),
-        fixed(each.p50 / (f2?.p50 ?? 1)),
-        fixed(each.p50 / (first?.p50 ?? 1)),
-        `${whole((100 * each.perSecond) / (f2?.perSecond ?? 1))} %`,
+        fixed(ratio(each.p50, f2?.p50)),
+        fixed(ratio(each.p50, first?.p50)),
+        `${whole(ratio(100 * each.perSecond, f2?.perSecond))} %`,
       ])
       parts.push(
-        `${list.name}, ${whole(list.total)} rows, ${SIZE} a page, ${clients} client${clients === 1 ? '' : 's'}:`,
+        `${list.name}, ${whole(list.total)} rows, ${SIZE} a page, ${clientsText(clients)}:`,
         table([...HEADING, 'p50 ÷ F2', 'p50 ÷ first', '/s of F2'], rows),
       )
     }
   }
   return parts.join('\n\n')
 }
+
+/** Times of the pages of a list, beside those of the floor F2 and of the list's first page. */
+type PageTimes = {
+  readonly f2: Times | undefined
+  readonly first: Times | undefined
+  readonly pages: readonly Times[]
+}
+
+const clientsText = (clients: number): string => `${clients} client${clients === 1 ? '' : 's'}`
+
+const ratio = (measured: number, floor: number | undefined): number => measured / (floor ?? 1)
+
+/** One client: how slow the slowest page is. */
+const judgeDepth = (bench: Bench, what: string, { f2, first, pages }: PageTimes): void => {
+  const slowest = Math.max(...pages.map(({ p50 }) => p50))
+  bench.judge({
+    promise: `${what}: slowest p50`,
+    most: 1.5,
+    unit: '× F2',
+    measured: ratio(slowest, f2?.p50),
+  })
+  bench.judge({
+    promise: `${what}: any depth`,
+    most: 1.2,
+    unit: '× its first page',
+    measured: ratio(slowest, first?.p50),
+  })
+}
+
+/** Several clients: how many pages they get in a second. */
+const judgeRate = (bench: Bench, what: string, { f2, pages }: PageTimes): void =>
+  bench.judge({
+    promise: `${what}: least pages/s`,
+    least: 60,
+    unit: '% of F2',
+    measured: ratio(100 * Math.min(...pages.map(({ perSecond }) => perSecond)), f2?.perSecond),
+  })

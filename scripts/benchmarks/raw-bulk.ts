@@ -89,9 +89,7 @@ const READY = 24
 /** Sends every document written after a height to new indices with the same mappings, ids and bulk size. */
 export const rawElastic = async (
   elastic: Elastic,
-  loaded: string,
-  copy: string,
-  height: number,
+  { loaded, copy, height }: { readonly loaded: string; readonly copy: string; readonly height: number },
 ): Promise<Raw> => {
   const store = openElastic({ url: elastic.url, prefix: copy })
   await store.create()
@@ -104,12 +102,8 @@ export const rawElastic = async (
       seconds += await sendBodies(elastic, ready, index)
       ready = []
     }
-    for await (const hits of scroll(
-      elastic,
-      `${loaded}-${name}`,
-      kind === 'history' ? 'height' : 'at',
-      height,
-    )) {
+    const after = { range: { [kind === 'history' ? 'height' : 'at']: { gt: height } } }
+    for await (const hits of scroll(elastic, `${loaded}-${name}`, after)) {
       documents += hits.length
       ready.push(
         ...bodiesOf(
@@ -124,10 +118,10 @@ export const rawElastic = async (
   return { seconds, documents }
 }
 
-async function* scroll(elastic: Elastic, alias: string, field: string, after: number) {
+async function* scroll(elastic: Elastic, alias: string, query: object) {
   let answer = await elastic.json<Scrolled>('POST', `/${alias}/_search?scroll=5m`, {
     size: 5_000,
-    query: { range: { [field]: { gt: after } } },
+    query,
     sort: ['_doc'],
   })
   while (answer.hits.hits.length > 0) {

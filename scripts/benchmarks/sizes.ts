@@ -137,7 +137,7 @@ export const sizesSection = async (bench: Bench): Promise<string> => {
 
 const measure = async ({ elastic, prefix }: Bench, { index, docs }: Kind, variant: Tried) => {
   const name = `${prefix}-size`
-  await createLike(elastic, name, index, variant)
+  await createLike(elastic, name, { ...variant, like: index })
   const lines = docs.map((doc, at) => ({
     id: variant.id === undefined ? doc.id : variant.id(doc, at),
     source: leaving(sourceOf(index, doc), variant.without),

@@ -102,7 +102,7 @@ export const triedSection = async (bench: Bench): Promise<string> => {
     if (way.same !== undefined) continue
     const index = `${bench.prefix}-tried-${at}`
     indexOf.set(way.name, index)
-    await createLike(elastic, index, records, way)
+    await createLike(elastic, index, { ...way, like: records })
     const source = way.source ?? (doc => sourceOf(records, doc))
     const bodies = [
       ...bodiesOf(
@@ -130,7 +130,7 @@ export const triedSection = async (bench: Bench): Promise<string> => {
     }
   })
   const keeping = await sideBySide(bench, asks, name => kept.get(name) ?? ['', ''])
-  const asking = await askingWays(bench, indexOf.get(ways[0]?.name ?? '') ?? '', list, firstOf)
+  const asking = await askingWays(bench, { index: indexOf.get(ways[0]?.name ?? '') ?? '', list, firstOf })
   return [
     `Keeping and asking for ${SIZE} rows at random depth of ${whole(docs.length)}, merged to one segment:`,
     table(['way', 'bytes a row', 'raw bulk /s', ...SIDES], keeping),
@@ -163,16 +163,21 @@ const sideBySide = async (
   })
 }
 
+/** A list whose rows are in an index, and the first ordinal of the nth page to ask for. */
+type Sample = {
+  readonly index: string
+  readonly list: { readonly id: string; readonly number: number }
+  readonly firstOf: (n: number) => number
+}
+
 /** The list's document and the rows, in one request, in two, over which connection. */
 const askingWays = async (
   bench: Bench,
-  index: string,
-  list: { readonly id: string; readonly number: number },
-  firstOf: (n: number) => number,
+  { index, list, firstOf }: Sample,
 ): Promise<readonly (readonly string[])[]> => {
   const { elastic, prefix } = bench
   const counters = `${prefix}-tried-lists`
-  await createLike(elastic, counters, lists)
+  await createLike(elastic, counters, { like: lists })
   const doc = { id: list.id, number: list.number, count: bench.sample, starts: [] }
   await sendBodies(elastic, bodiesOf(counters, [{ id: list.id, source: sourceOf(lists, doc) }]), counters)
   const body = (n: number): string => {

@@ -46,9 +46,15 @@ export const continuity = async (
   for (const { from, to } of runs) {
     if (problems.length >= MOST_PROBLEMS) break
     signal.throwIfAborted()
-    const docs = await getBlocks(store, from, to, signal)
+    const docs = await getBlocks(store, { from, to }, signal)
     for (const [at, doc] of docs.entries()) {
-      const problem = problemOf(from + at, doc, previous, published)
+      const height = from + at
+      const expected = {
+        height,
+        parent: previous?.height === height - 1 ? previous.hash : undefined,
+        hash: height === published.height ? published.hash : undefined,
+      }
+      const problem = problemOf(doc, expected)
       if (problem !== undefined) problems.push(problem)
       previous = doc
     }
@@ -75,27 +81,28 @@ export const runsFor = (height: number, all: boolean): readonly Run[] => {
 
 const getBlocks = (
   store: Pick<Store, 'read'>,
-  from: number,
-  to: number,
+  { from, to }: Run,
   signal: AbortSignal,
 ): Promise<readonly (BlockDoc | undefined)[]> => {
   const ids = Array.from({ length: to - from + 1 }, (_, at) => blockId(from + at))
   return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
 }
 
-const problemOf = (
-  height: number,
-  doc: BlockDoc | undefined,
-  previous: BlockDoc | undefined,
-  published: Published,
-): string | undefined => {
+/** What the rest of the store says of a block; undefined: it says nothing. */
+type Expected = {
+  readonly height: number
+  /** The hash of the block before. */
+  readonly parent: string | undefined
+  readonly hash: string | undefined
+}
+
+const problemOf = (doc: BlockDoc | undefined, { height, parent, hash }: Expected): string | undefined => {
   if (doc === undefined) return `block ${height} is missing`
   if (doc.height !== height) return `block ${height} is stored as block ${doc.height}`
-  const parent = previous?.height === height - 1 ? previous.hash : undefined
   if (parent !== undefined && doc.parent_hash !== parent)
     return `block ${height} has the parent hash ${doc.parent_hash}, but block ${height - 1} has the hash ${parent}`
-  if (height === published.height && doc.hash !== published.hash)
-    return `block ${height} has the hash ${doc.hash}, but ${published.hash} is published`
+  if (hash !== undefined && doc.hash !== hash)
+    return `block ${height} has the hash ${doc.hash}, but ${hash} is published`
   const hashes = hashesOf(doc).length
   return hashes === doc.tx_count
     ? undefined

@@ -10,6 +10,8 @@ export type Arguments = {
   readonly help: boolean
 }
 
+const HELP: ReadonlySet<string> = new Set(['--help', '-h'])
+
 type Flag = { readonly name: SettingName; readonly file: boolean }
 
 /** The flags of a setting, without the dashes. */
@@ -28,9 +30,7 @@ export const parseArguments = (
   settings: readonly SettingName[],
   args: readonly string[],
 ): Arguments => {
-  const known = new Map<string, Flag>(
-    settings.flatMap(name => flagsOf(name).map(flag => [flag, { name, file: flag !== name }] as const)),
-  )
+  const known = flagsIn(settings)
   const flags = new Map<SettingName, { text: string; file: boolean }>()
   const words: string[] = []
   let help = false
@@ -40,7 +40,7 @@ export const parseArguments = (
       words.push(...args.slice(at + 1))
       break
     }
-    if (arg === '--help' || arg === '-h') {
+    if (HELP.has(arg)) {
       help = true
       continue
     }
@@ -48,16 +48,25 @@ export const parseArguments = (
       words.push(arg)
       continue
     }
-    const [, written = arg, attached] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
-    const flag = known.get(written)
-    if (flag === undefined) throw unknownFlag(command, written, [...known.keys()])
+    const { flag, attached } = flagIn(arg, known, command)
     if (flags.has(flag.name)) throw new Failure('usage', `Flag --${flag.name} is given twice.`)
-    const next = args[at + 1]
-    const text = attached ?? valueFor(flag, next)
-    if (attached === undefined && text === next && !isSwitch(flag)) at++
+    const text = attached ?? valueFor(flag, args[at + 1])
+    if (attached === undefined && !isSwitch(flag)) at++
     flags.set(flag.name, { text, file: flag.file })
   }
   return { flags, words, help }
+}
+
+/** The flags of some settings, by what is written after the dashes. */
+const flagsIn = (settings: readonly SettingName[]): ReadonlyMap<string, Flag> =>
+  new Map(settings.flatMap(name => flagsOf(name).map(flag => [flag, { name, file: flag !== name }])))
+
+/** The flag that an argument names, and the value after its `=`. Throws 'usage' when the command has no such flag. */
+const flagIn = (arg: string, known: ReadonlyMap<string, Flag>, command: string) => {
+  const [, written = arg, attached] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
+  const flag = known.get(written)
+  if (flag === undefined) throw unknownFlag(command, written, [...known.keys()])
+  return { flag, attached }
 }
 
 const isSwitch = ({ name }: Flag): boolean => settingOf(name).value === 'BOOL'

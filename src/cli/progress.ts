@@ -32,21 +32,9 @@ export const progressView = (options: {
   let lastLine = Number.NEGATIVE_INFINITY
   let last: Progress | undefined
   let behind = false
-
-  const rate = (): Rate => {
-    const first = samples[0]
-    const end = samples.at(-1)
-    const seconds = first === undefined || end === undefined ? 0 : (end.at - first.at) / 1_000
-    if (first === undefined || end === undefined || seconds <= 0)
-      return { blocksPerSecond: 0, recordsPerSecond: 0 }
-    return {
-      blocksPerSecond: (end.height - first.height) / seconds,
-      recordsPerSecond: (end.records - first.records) / seconds,
-    }
-  }
   const line = (progress: Progress): void => {
     lastLine = now()
-    const { blocksPerSecond, recordsPerSecond } = rate()
+    const { blocksPerSecond, recordsPerSecond } = rateOf(samples)
     const left = secondsLeft(progress, blocksPerSecond)
     log('info', 'Loaded blocks.', {
       height: progress.height,
@@ -61,11 +49,10 @@ export const progressView = (options: {
     update: progress => {
       const at = now()
       last = progress
-      samples.push({ at, height: progress.height, records: progress.records })
-      while (samples.length > 2 && (samples[0]?.at ?? at) < at - WINDOW_MS) samples.shift()
+      addSample(samples, { at, height: progress.height, records: progress.records })
       const away = progress.target - progress.height
       if (screen.isTerminal) {
-        screen.bar(barText(progress, rate(), screen.columns()))
+        screen.bar(barText(progress, rateOf(samples), screen.columns()))
         if (away === 0 && behind) screen.keepBar()
       } else if (at - lastLine >= INTERVAL_MS || (away === 0 && behind)) line(progress)
       behind = away > HEAD_BLOCKS || (behind && away > 0)
@@ -74,6 +61,25 @@ export const progressView = (options: {
       if (last !== undefined && !screen.isTerminal && behind) line(last)
       screen.keepBar()
     },
+  }
+}
+
+/** Two samples stay, however old they are. */
+const addSample = (samples: Sample[], sample: Sample): void => {
+  samples.push(sample)
+  while (samples.length > 2 && (samples[0]?.at ?? sample.at) < sample.at - WINDOW_MS) samples.shift()
+}
+
+/** The rate from the first sample to the last; 0 before there are two. */
+const rateOf = (samples: readonly Sample[]): Rate => {
+  const first = samples[0]
+  const end = samples.at(-1)
+  const seconds = first === undefined || end === undefined ? 0 : (end.at - first.at) / 1_000
+  if (first === undefined || end === undefined || seconds <= 0)
+    return { blocksPerSecond: 0, recordsPerSecond: 0 }
+  return {
+    blocksPerSecond: (end.height - first.height) / seconds,
+    recordsPerSecond: (end.records - first.records) / seconds,
   }
 }
 

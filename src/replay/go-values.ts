@@ -10,7 +10,10 @@ const PROTO = 'proto:\u00a0'
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 
-const mismatch = (parameter: string, parser: string, text: string, problem: string): Answer =>
+/** An error of Go's strconv. */
+type Mismatch = { readonly parser: string; readonly text: string; readonly problem: string }
+
+const mismatch = (parameter: string, { parser, text, problem }: Mismatch): Answer =>
   refused(
     3,
     `type mismatch, parameter: ${parameter}, error: strconv.${parser}: parsing ${JSON.stringify(text)}: ${problem}`,
@@ -19,15 +22,17 @@ const mismatch = (parameter: string, parser: string, text: string, problem: stri
 /** strconv.ParseBool. */
 export const parseBool = (parameter: string, text: string): boolean | Answer => {
   if (TRUE.has(text)) return true
-  return FALSE.has(text) ? false : mismatch(parameter, 'ParseBool', text, 'invalid syntax')
+  if (FALSE.has(text)) return false
+  return mismatch(parameter, { parser: 'ParseBool', text, problem: 'invalid syntax' })
 }
 
 /** strconv.ParseInt with base 10 and 64 bits. */
 export const parseInt64 = (parameter: string, text: string): bigint | Answer => {
-  if (!/^[+-]?[0-9]+$/.test(text)) return mismatch(parameter, 'ParseInt', text, 'invalid syntax')
+  if (!/^[+-]?[0-9]+$/.test(text))
+    return mismatch(parameter, { parser: 'ParseInt', text, problem: 'invalid syntax' })
   const value = BigInt(text.replace(/^\+/, ''))
   return value > INT64_MAX || value < INT64_MIN
-    ? mismatch(parameter, 'ParseInt', text, 'value out of range')
+    ? mismatch(parameter, { parser: 'ParseInt', text, problem: 'value out of range' })
     : value
 }
 
@@ -52,17 +57,19 @@ export const readBody = <const I extends string, const T extends string>(
     return refused(3, `${PROTO}syntax error (line 1:1): unexpected token`)
   const spans = memberSpans(body)
   const values = new Map<string, bigint | string>()
-  for (const name of [...fields.integers, ...fields.texts]) {
+  const wanted = [
+    ...fields.integers.map(name => ({ name, type: 'int64', missing: 0n, read: integerIn })),
+    ...fields.texts.map(name => ({ name, type: 'string', missing: '', read: textIn })),
+  ]
+  for (const { name, type, missing, read } of wanted) {
     const span = spans.get(name) ?? spans.get(camelCase(name))
-    const wanted = (fields.integers as readonly string[]).includes(name) ? 'int64' : 'string'
-    if (span === undefined) {
-      values.set(name, wanted === 'int64' ? 0n : '')
-      continue
-    }
-    const written = body.slice(...span)
-    const value = wanted === 'int64' ? integerIn(written) : textIn(written)
+    const written = span === undefined ? undefined : body.slice(...span)
+    const value = written === undefined ? missing : read(written)
     if (value === undefined)
-      return refused(3, `${PROTO}(line 1:${span[0] + 1}): invalid value for ${wanted} type: ${written}`)
+      return refused(
+        3,
+        `${PROTO}(line 1:${(span?.[0] ?? 0) + 1}): invalid value for ${type} type: ${written}`,
+      )
     values.set(name, value)
   }
   return Object.fromEntries(values) as { [K in I]: bigint } & { [K in T]: string }

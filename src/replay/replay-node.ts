@@ -20,12 +20,14 @@ const HASH_LETTERS = 100
 
 const BLOCK_NOT_FOUND = refused(2, 'block not found')
 
+/** The text of a block; undefined above the head. */
+type TextAt = (height: bigint) => string | undefined
+
 /** The calls a recording can answer by itself at any height up to its last. `height()` is the head and irreversible. */
 export const replayNode = (recording: Recording, height: () => number) => {
-  const textAt = (at: bigint): string | undefined =>
+  const textAt: TextAt = at =>
     at >= 0n && at <= BigInt(height()) ? recording.blockText(Number(at)) : undefined
   const hashes = once(() => hashIndex(recording))
-  const signatures = once(async () => signatureIndex(recording))
 
   const blockAnswer = (text: string | undefined, complete: boolean): Answer =>
     text === undefined ? BLOCK_NOT_FOUND : found(complete ? text : withoutTransactions(text))
@@ -84,6 +86,16 @@ export const replayNode = (recording: Recording, height: () => number) => {
       return found(receiptAnswer(text, place.index))
     },
 
+    ...rangeCalls(recording, textAt),
+  } as const
+}
+
+export type ReplayNode = ReturnType<typeof replayNode>
+
+/** The calls that name a range of blocks. */
+const rangeCalls = (recording: Recording, textAt: TextAt) => {
+  const signatures = once(async () => signatureIndex(recording))
+  return {
     headersByRange: async (body: string): Promise<Answer> => {
       const range = readBody(body, { integers: ['start', 'end'], texts: [] })
       if ('status' in range) return range
@@ -118,8 +130,6 @@ export const replayNode = (recording: Recording, height: () => number) => {
     },
   } as const
 }
-
-export type ReplayNode = ReturnType<typeof replayNode>
 
 type Place = { readonly height: number; readonly index: number }
 
