@@ -1,5 +1,5 @@
 import { drainMicrotasks } from 'bun:jsc'
-import type { Clock } from '#keys/clock.ts'
+import type { Clock } from '#time/clock.ts'
 import { Told } from './told.ts'
 
 /** What is worked on at once and what may wait for it, in all and of one key; longest wait in milliseconds. */

@@ -1,5 +1,5 @@
 import type { Apart } from '#actions/define.ts'
-import type { Clock } from '#keys/clock.ts'
+import type { Clock } from '#time/clock.ts'
 import { type FairQueue, fairQueue, type Limits } from './fair-queue.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '#time/clock.ts'
 
 /** A list older than this is read again; what is asked meanwhile is answered by it. */
 const REFRESH_MS = 1_000

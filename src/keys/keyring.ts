@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '#time/clock.ts'
 import { hashOfKey, KEY_MAX_LENGTH } from './key.ts'
 import { keyLists } from './key-list.ts'
 import type { Plan } from './plan.ts'

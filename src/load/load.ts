@@ -1,15 +1,15 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
-import type { Clock } from '#node/clock.ts'
 import type { BlockSource, ChainInfo } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
 import type { Proved } from '#store/proved.ts'
+import { type Backoff, backoffMs } from '#time/backoff.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
 import type { BatchBounds } from './batch-builder.ts'
 import { loadedHeight } from './loaded-height.ts'
 import { inVain, mayMend, OtherEnd, type Patience, tellPause, waiting } from './patience.ts'
 import type { Log, Progress } from './progress.ts'
 import { type Session, session } from './session.ts'
-import { pauseMs, wait } from './wait.ts'
 
 export type LoadOptions = {
   /** Last height to load; absent: the node's last irreversible block. */
@@ -25,9 +25,7 @@ export type LoadOptions = {
   readonly batch?: BatchBounds
   /** Pause between two looks at the head of a chain that is followed: one block's time. */
   readonly pollMs?: number
-  readonly random?: () => number
-  /** Measures the patience. */
-  readonly after?: Clock['after']
+  readonly clock?: Clock
   /** Of blocks that are loaded from a store: what is on record there of how far they were proved. */
   readonly recorded?: Proved
 }
@@ -47,18 +45,18 @@ export const load = async (
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
 ): Promise<Loaded> => {
-  const { log, patience } = options
+  const { log, patience, clock = systemClock } = options
   let height = await loadedHeight(store)
-  let attempt = 0
+  let failures = 0
   let last: unknown
-  const time = waiting(patience, options)
+  const time = waiting(patience, options.signal, clock)
   const told: Told = {
     onStart: checkpoint => {
       height = checkpoint?.height ?? -1
     },
     onProgress: progress => {
       height = progress.height
-      attempt = 0
+      failures = 0
       time.progress()
       options.onProgress(progress)
     },
@@ -72,10 +70,10 @@ export const load = async (
       if (failed === undefined || time.signal.aborted) break
       if (!mayMend(failed, patience)) throw failed
       last = failed
-      const pause = pauseMs(attempt, options.random ?? Math.random)
-      attempt++
-      tellPause(log, failed, { attempt, height, pauseMs: pause })
-      await wait(pause, time.signal)
+      failures++
+      const pauseMs = backoffMs(PAUSE, failures, clock.random())
+      tellPause(log, failed, { attempt: failures, height, pauseMs })
+      await clock.sleep(pauseMs, time.signal)
     }
     if (time.over() && !options.signal.aborted) throw inVain(last)
     return { height }
@@ -83,6 +81,9 @@ export const load = async (
     time.end()
   }
 }
+
+/** Pauses before the store is taken over anew; varied by a quarter either way. */
+const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
 /** What is under way at the stop gets this long to be written; a store that hangs is left, and no batch is half there. */
 const STOP_MS = 3_000

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { Refused } from '#node/call.ts'
-import { type Clock, systemClock } from '#node/clock.ts'
-import { joinSignals } from '#node/signals.ts'
+import type { Clock } from '#time/clock.ts'
+import { joinSignals } from '#time/signals.ts'
 import type { Log } from './progress.ts'
 
 /**
@@ -56,7 +56,8 @@ export type Waiting = {
 /** Begins to count the time a load may go without progress. */
 export const waiting = (
   patience: Patience | undefined,
-  { signal, after = systemClock.after }: { readonly signal: AbortSignal; readonly after?: Clock['after'] },
+  signal: AbortSignal,
+  clock: Pick<Clock, 'after'>,
 ): Waiting => {
   const ends = joinSignals(signal)
   let over = false
@@ -64,7 +65,7 @@ export const waiting = (
   const progress = (): void => {
     cancel()
     if (typeof patience !== 'object' || patience.waitMs === Number.POSITIVE_INFINITY) return
-    cancel = after(patience.waitMs, () => {
+    cancel = clock.after(patience.waitMs, () => {
       over = true
       ends.abort('no progress')
     })

@@ -1,6 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
 import { agreedOn } from './agreement.ts'
 import { type BatchBounds, type BatchBuilder, type BlockDocuments, batchBuilder } from './batch-builder.ts'
 import { collector } from './collect.ts'
@@ -11,7 +12,6 @@ import { partitioning } from './partitioning.ts'
 import type { Progress } from './progress.ts'
 import { provedSoFar, proving } from './proving.ts'
 import { segments } from './segments.ts'
-import { wait } from './wait.ts'
 
 /** A batch is big enough to be cheap and small enough to be held twice: one being written, one being derived. */
 const HELD: BatchBounds = { documents: 20_000, bytes: 8_000_000 }
@@ -49,7 +49,7 @@ type Parts = { readonly node: BlockSource; readonly store: Store; readonly ident
 export const session = async ({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> => {
   const writer = await store.takeOver(identity)
   const { checkpoint } = writer
-  const { signal } = options
+  const { signal, clock = systemClock } = options
   const partitions = partitioning(writer)
   const derive = deriver(writer, partitions.next)
   const proof = proving(derive, checkpoint, options.recorded)
@@ -65,7 +65,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   let derived = height
   /** As the node last said it and has it: what was stored, or said earlier, may have been nonsense. */
   let lib = -1
-  const final = irreversible(node, options.log)
+  const final = irreversible(node, options.log, clock.now)
   let batch: BatchBuilder = batchBuilder(bounds)
   let begun = 0
   let committing: Promise<void> | undefined
@@ -124,7 +124,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     const each = async (documents: BlockDocuments): Promise<void> => {
       const loaded = run[at++]
       if (loaded !== undefined) await proof.after(loaded)
-      if (batch.empty) begun = performance.now()
+      if (batch.empty) begun = clock.elapsed()
       batch.add(documents)
       partitions.add(documents)
       derived = documents.block.height
@@ -132,7 +132,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
       time = documents.block.time
       collect(1 + documents.transactions.length + documents.records.length)
       // A batch goes to one partition.
-      if (batch.full(derive.changed()) || partitions.full() || performance.now() - begun > oldestMs())
+      if (batch.full(derive.changed()) || partitions.full() || clock.elapsed() - begun > oldestMs())
         await commit(onProgress)
       else if (stage !== undefined && batch.pieceFull) await sendAhead()
     }
@@ -191,10 +191,10 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
         const now = await final.look({ height: derived, time }, signal)
         lib = now ?? lib
         const target = targetOf(options, lib)
-        if (now === undefined) await wait(options.pollMs ?? POLL_MS, signal)
+        if (now === undefined) await clock.sleep(options.pollMs ?? POLL_MS, signal)
         else if (target > derived) await fetchTo(target, onProgress)
         else if (options.once || derived >= (options.to ?? Number.POSITIVE_INFINITY)) return height
-        else await wait(options.pollMs ?? POLL_MS, signal)
+        else await clock.sleep(options.pollMs ?? POLL_MS, signal)
         if (signal.aborted) return height
       }
     },

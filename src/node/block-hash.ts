@@ -41,7 +41,7 @@ export const hashesOf = async (
   height: number,
   signal: AbortSignal,
 ): Promise<readonly SaidHash[]> => {
-  const now = asking.clock.now()
+  const now = asking.clock.elapsed()
   const members = asking.pool.members.filter(
     ({ foreign, silent, restUntil }) => foreign === undefined && silent === undefined && restUntil <= now,
   )

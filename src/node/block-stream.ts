@@ -1,8 +1,8 @@
+import { joinSignals } from '#time/signals.ts'
 import { fetchBlock, fetchBlocks, misfit } from './fetch-blocks.ts'
 import type { Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
 import type { Proven } from './prove-blocks.ts'
-import { joinSignals } from './signals.ts'
 
 export type StreamOptions = {
   readonly from: number

@@ -1,6 +1,6 @@
 import { textOfBytes } from '#chain/lost-bytes.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '#time/clock.ts'
 import { askOnce, endedByCaller, type HttpLimits, type HttpRequest } from './http.ts'
 import type { Member, Pool } from './pool.ts'
 import type { NodeAnswer } from './port.ts'
@@ -74,7 +74,7 @@ export const ask = async <T>(asking: Asking, question: Question<T>, signal?: Abo
   for (let tries = 0; tries < asking.tries; tries += 1) {
     const member = pool.pick(without)
     if (member === undefined) break
-    await clock.sleep(Math.max(0, member.restUntil - clock.now()), signal)
+    await clock.sleep(Math.max(0, member.restUntil - clock.elapsed()), signal)
     if (signal?.aborted === true) throw endedByCaller(signal)
     const result = await tryOnce(asking, member, question, signal)
     if (result.tag === 'done') return result.value

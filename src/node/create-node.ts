@@ -2,11 +2,13 @@ import { decodeChainInfo, decodeContract, decodeStorage } from '#chain/decode.ts
 import type { ProofLevel } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
+import { backoffMs } from '#time/backoff.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
+import { joinSignals } from '#time/signals.ts'
 import { hashesOf, irreversibleHash } from './block-hash.ts'
 import { blockStream } from './block-stream.ts'
 import { createBudget } from './budget.ts'
 import { type Asking, ask, nobodyAnswers, tryOnce } from './call.ts'
-import { backoffMs, type Clock, systemClock } from './clock.ts'
 import { endpointOf } from './endpoint.ts'
 import type { BlockEvent, Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
@@ -15,7 +17,7 @@ import { createPool, type Member, type Pool } from './pool.ts'
 import { type ChainInfo, type Node, type NodeEvent, STORAGE_PAGE } from './port.ts'
 import { watchNodes } from './probe.ts'
 import { createRangeSize } from './range-size.ts'
-import { joinSignals } from './signals.ts'
+import { REST } from './rest.ts'
 
 export type NodeOptions = {
   /** Nodes of one chain, at least one: `http(s)://[user:password@]host[:port][/path]`. */
@@ -140,7 +142,7 @@ export const createNode = ({
       }),
     watch: (expected, stored = async () => undefined) =>
       watchNodes(asking, { expected, stored, wallTime, onEvent, signal: closed.signal }),
-    heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.now()))?.heard?.info,
+    heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
     close: () => closed.abort('closed'),
   }
 }
@@ -188,7 +190,7 @@ const highest = async (asking: Asking, signal: AbortSignal): Promise<ChainInfo> 
   if (pool.watched) return ask(asking, question, signal)
   const details = new Map<string, string>()
   for (let round = 1; ; round += 1) {
-    const now = clock.now()
+    const now = clock.elapsed()
     const awake = pool.members.filter(({ restUntil }) => restUntil <= now)
     const asked = awake.length > 0 ? awake : pool.members
     const results = await Promise.all(asked.map(member => tryOnce(asking, member, question, signal)))
@@ -206,7 +208,7 @@ const highest = async (asking: Asking, signal: AbortSignal): Promise<ChainInfo> 
     }
     if (best !== undefined) return best
     if (round * pool.members.length >= asking.tries) throw nobodyAnswers(pool, what, details)
-    await clock.sleep(backoffMs(round, clock.random()), signal)
+    await clock.sleep(backoffMs(REST, round, clock.random()), signal)
     if (signal.aborted) throw endedByCaller(signal)
   }
 }

@@ -1,10 +1,10 @@
 import { Failure } from '#failure/failure.ts'
+import type { Clock } from '#time/clock.ts'
+import { joinSignals } from '#time/signals.ts'
 import { type Budget, type Hold, unbounded } from './budget.ts'
-import type { Clock } from './clock.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { NodeAnswer } from './port.ts'
 import { readBody } from './read-body.ts'
-import { joinSignals } from './signals.ts'
 
 export type HttpRequest = {
   /** Begins with a slash. */

@@ -1,10 +1,10 @@
 import { Failure } from '#failure/failure.ts'
+import { joinSignals } from '#time/signals.ts'
 import type { Budget, Hold } from './budget.ts'
 import { type Asking, nobodyAnswers } from './call.ts'
 import { askOnce, endedByCaller, type HttpLimits, type Outcome } from './http.ts'
 import type { Member } from './pool.ts'
 import type { NodeAnswer } from './port.ts'
-import { joinSignals } from './signals.ts'
 
 /** A node that has said nothing for so long is not left yet, but the next one is asked beside it. */
 const HEDGE_MS = 700

@@ -1,6 +1,8 @@
-import { backoffMs, type Clock } from './clock.ts'
+import { backoffMs } from '#time/backoff.ts'
+import type { Clock } from '#time/clock.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { ChainIdentity, ChainInfo } from './port.ts'
+import { REST } from './rest.ts'
 
 /** A node and what is known of its health. */
 export type Member = {
@@ -78,9 +80,9 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     pick: without =>
       members
         .filter(member => !without.has(member) && member.foreign === undefined)
-        .toSorted(byRest(clock.now()))[0],
+        .toSorted(byRest(clock.elapsed()))[0],
     ready: () => {
-      const now = clock.now()
+      const now = clock.elapsed()
       const usable = members.filter(
         ({ foreign, silent, heard, genesis }) =>
           foreign === undefined &&
@@ -95,14 +97,14 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       member.restUntil = 0
     },
     failed: (member, atLeastMs = 0) => {
-      const now = clock.now()
+      const now = clock.elapsed()
       // Several requests in flight fail together: that is one failure.
       if (member.restUntil > now) return
       member.failures += 1
-      member.restUntil = now + Math.max(atLeastMs, backoffMs(member.failures, clock.random()))
+      member.restUntil = now + Math.max(atLeastMs, backoffMs(REST, member.failures, clock.random()))
     },
     shun: member => {
-      member.shunnedUntil = clock.now() + SHUN_MS
+      member.shunnedUntil = clock.elapsed() + SHUN_MS
     },
     stands: (member, info) => {
       const first = members.find(
@@ -117,7 +119,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
         member.claim = info
         return true
       }
-      const at = clock.now()
+      const at = clock.elapsed()
       member.claim = undefined
       member.heard = { info, at }
       member.lib = info.libBlock
@@ -129,7 +131,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       stored = true
       for (const member of members) if (member.heard !== undefined) judge(member, member.heard.info.chainId)
     },
-    highestHead: () => (clock.now() - head.at > HEAD_KEPT_MS ? -1 : head.height),
+    highestHead: () => (clock.elapsed() - head.at > HEAD_KEPT_MS ? -1 : head.height),
   }
   return pool
 }

@@ -66,13 +66,13 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
     return asked
   }
   const look = async (member: Member): Promise<Look> => {
-    const started = clock.now()
+    const started = clock.elapsed()
     const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, wallTime())
     // Whatever goes wrong with a look, the looking goes on.
     const found = await lookAt(probing, member, most, signal).catch((error: unknown) => ({
       silent: String(error),
     }))
-    return { ...found, ms: clock.now() - started }
+    return { ...found, ms: clock.elapsed() - started }
   }
   const goOn = async (member: Member): Promise<void> => {
     for (;;) {

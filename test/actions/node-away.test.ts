@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
-import { steppedClock } from '#test/support/clocks/stepped-clock.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
@@ -27,7 +27,7 @@ afterAll(async () => {
 /** A service's node that is looked after; `to`: height of its chain. */
 const watched = async (fault: Fault, to?: number) => {
   const faulty = await startFaultyNode(fault, to)
-  const clock = steppedClock()
+  const clock = handClock()
   const node = createNode({ urls: [faulty.url], clock })
   open.push(faulty)
   nodes.push(node)
@@ -76,12 +76,12 @@ describe('a transaction or block that is not stored', () => {
     // Asked before it is known to hang: given up after two seconds of the request's ten.
     const before = refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))
     await clock.awaited(2_000)
-    await clock.step(1_000)
+    await clock.pass(1_000)
     // The look that begins now has one and a half seconds.
     await clock.awaited(1_500)
-    await clock.step(1_000)
+    await clock.pass(1_000)
     expect((await before).kind).toBe('unavailable')
-    await clock.step(500)
+    await clock.pass(500)
     // It has failed, and the next one is to come.
     await clock.awaited(1_000)
     expect(node.heard()).toBeUndefined()

@@ -5,6 +5,7 @@ import type { Patience } from '#load/patience.ts'
 import type { Log } from '#load/progress.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
@@ -58,7 +59,7 @@ const loading = async (
       signal,
       onProgress: () => undefined,
       log,
-      random: () => 0,
+      clock: { ...systemClock, random: () => 0 },
       patience,
       ...over,
     }
@@ -139,9 +140,11 @@ describe('a load that ends', () => {
         if (told.length >= 2) timer.over()
         return fault(asked, truth)
       }
-      const failed = await loading(seen, { waitMs: 7 }, { told, after: timer.after }).catch(
-        (error: unknown) => error,
-      )
+      const failed = await loading(
+        seen,
+        { waitMs: 7 },
+        { told, clock: { ...systemClock, random: () => 0, after: timer.after } },
+      ).catch((error: unknown) => error)
       expect([exitCodeFor(failed), String(failed)]).toEqual([75, expect.stringMatching(says)])
       expect(timer.asked()).toBe(7)
     },
@@ -152,9 +155,11 @@ describe('a load that ends', () => {
       timer.over()
       return new Promise<never>(() => undefined)
     }
-    const failed = await loading(hangs, { waitMs: 7 }, { after: timer.after }).catch(
-      (error: unknown) => error,
-    )
+    const failed = await loading(
+      hangs,
+      { waitMs: 7 },
+      { clock: { ...systemClock, random: () => 0, after: timer.after } },
+    ).catch((error: unknown) => error)
     expect([exitCodeFor(failed), String(failed)]).toEqual([
       75,
       expect.stringContaining('Nothing could be loaded'),

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
+import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
@@ -114,7 +115,7 @@ describe('a node that is not to be trusted', () => {
           signal,
           onProgress: () => undefined,
           log: () => undefined,
-          random: () => 0,
+          clock: { ...systemClock, random: () => 0 },
         },
       )
     } finally {
@@ -262,7 +263,7 @@ const loadTold = async (
       signal,
       onProgress: () => undefined,
       log: (_, message) => lines.push(message),
-      random: () => 0,
+      clock: { ...systemClock, random: () => 0 },
     },
   )
 }

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { createNode, type NodeOptions } from '#node/create-node.ts'
 import type { ChainIdentity, NodeEvent } from '#node/port.ts'
-import { steppedClock } from '#test/support/clocks/stepped-clock.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 
 // Reads the recording, on whatever machine; a test that hangs still ends.
@@ -34,7 +34,7 @@ const pair = async (
   let fault: Fault = () => undefined
   const sick = await startFaultyNode((asked, truth) => fault(asked, truth), sickTo)
   const well = await startFaultyNode(undefined, wellTo)
-  const clock = steppedClock()
+  const clock = handClock()
   const events: NodeEvent[] = []
   const onEvent = (event: NodeEvent) => events.push(event)
   const node = createNode({ urls: [sick.url, well.url], clock, onEvent, ...more })
@@ -53,7 +53,7 @@ const pair = async (
     /** A look at both nodes, come to its end. */
     look: async () => {
       await clock.awaited(1_000, 2)
-      await clock.step(1_000)
+      await clock.pass(1_000)
       await clock.awaited(1_000, 2)
     },
     [Symbol.asyncDispose]: async () => {
@@ -95,7 +95,7 @@ test.each([
   nodes.become(fault)
   const asked = statusOf(nodes.node.get(PATH))
   await nodes.clock.awaited(700)
-  await nodes.clock.step(700)
+  await nodes.clock.pass(700)
   expect([await asked, nodes.passed()]).toEqual([200, [1, 1]])
   // For the next requests it stands behind.
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 2]])
@@ -110,7 +110,7 @@ test('get: the next node is asked at once where one answers 503 to everything', 
 
 test('get: when all nodes hang it ends with its time', async () => {
   await using sick = await startFaultyNode()
-  const clock = steppedClock()
+  const clock = handClock()
   let hanging = false
   await using hung = await startFaultyNode(() => (hanging ? new Promise<never>(() => undefined) : undefined))
   const node = createNode({ urls: [hung.url], clock, requestMs: 3_333 })
@@ -118,7 +118,7 @@ test('get: when all nodes hang it ends with its time', async () => {
   hanging = true
   const asked = statusOf(node.get('/getRAMInfo'))
   await clock.awaited(3_333)
-  await clock.step(3_333)
+  await clock.pass(3_333)
   expect(await asked).toBe('unavailable')
   expect(sick.asked).toEqual([])
   node.close()
@@ -136,7 +136,7 @@ test.each([
   if (fault === hangs) {
     // The other one has answered.
     await nodes.clock.awaited(1_500, 1)
-    await nodes.clock.step(1_500)
+    await nodes.clock.pass(1_500)
   }
   await watched
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
@@ -148,7 +148,7 @@ test('watch: which chain is ours is what is stored, not what the first node says
   const events: NodeEvent[] = []
   const node = createNode({
     urls: [foreign.url],
-    clock: steppedClock(),
+    clock: handClock(),
     onEvent: event => events.push(event),
   })
   await node.watch(async () => OURS)
@@ -190,7 +190,7 @@ test('watch: nobody is asked after the end', async () => {
   await nodes.node.watch(async () => OURS)
   nodes.node.close()
   const asked = nodes.sick.asked.length
-  await nodes.clock.step(10_000)
+  await nodes.clock.pass(10_000)
   expect(nodes.sick.asked.length).toBe(asked)
   expect(await statusOf(nodes.node.get(PATH))).toBe('deadline')
 })

@@ -4,6 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
 import { serveReplay } from '#replay/serve.ts'
+import { systemClock } from '#time/clock.ts'
 import { signingKey, signText } from '../generator/signing.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
@@ -72,7 +73,7 @@ const loading = async (urls: readonly string[], store: Parameters<typeof load>[0
         signal: new AbortController().signal,
         onProgress: () => undefined,
         log: () => undefined,
-        random: () => 0,
+        clock: { ...systemClock, random: () => 0 },
       },
     )
   } finally {

@@ -3,6 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
 import { serveReplay } from '#replay/serve.ts'
+import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
@@ -68,7 +69,7 @@ const loadAll = async (url: string, store: Parameters<typeof load>[0]['store']):
         signal: new AbortController().signal,
         onProgress: () => undefined,
         log: () => undefined,
-        random: () => 0,
+        clock: { ...systemClock, random: () => 0 },
       },
     )
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Clock } from '#keys/clock.ts'
+import { type Clock, sleepBy } from '#time/clock.ts'
 
 /** Time that passes only by hand; what comes due runs in its order. */
 export type HandClock = Clock & {
@@ -8,24 +8,24 @@ export type HandClock = Clock & {
   leap(ms: number): void
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>
+  /** Resolves as soon as exactly `count` things wait for the time `ms` from now. */
+  awaited(ms: number, count?: number): Promise<void>
 }
 
-export const handClock = (start: number): HandClock => {
+export const handClock = (start = 0): HandClock => {
   let time = start
-  const due = new Set<{ readonly at: number; readonly run: () => void }>()
-  const turn = () => new Promise<void>(resolve => setImmediate(resolve))
-  // What one turn of the event loop sets going happens in the next.
-  const settle = async () => {
-    await turn()
-    await turn()
+  const due = new Set<{ readonly at: number; readonly work: () => void }>()
+  const after: Clock['after'] = (ms, work) => {
+    const item = { at: time + ms, work }
+    due.add(item)
+    return () => due.delete(item)
   }
   return {
     now: () => time,
-    after: (ms, run) => {
-      const item = { at: time + ms, run }
-      due.add(item)
-      return () => due.delete(item)
-    },
+    elapsed: () => time,
+    after,
+    sleep: (ms, signal) => (ms <= 0 ? Promise.resolve() : sleepBy(after, ms, signal)),
+    random: () => 0.5,
     settle,
     leap: ms => {
       time += ms
@@ -37,11 +37,23 @@ export const handClock = (start: number): HandClock => {
         if (next === undefined) break
         due.delete(next)
         time = Math.max(time, next.at)
-        next.run()
+        next.work()
         await settle()
       }
       time = end
       await settle()
     },
+    awaited: async (ms, count = 1) => {
+      while ([...due].filter(({ at }) => at === time + ms).length !== count) await turn()
+    },
   }
+}
+
+/** Other work has its turn. */
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** What one turn of the event loop sets going happens in the next. */
+const settle = async (): Promise<void> => {
+  await turn()
+  await turn()
 }

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '#node/clock.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
 
 /** Time that passes only by sleeping, without waiting; remembers how long was slept. Time-outs are the machine's. */
 export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
@@ -7,6 +7,7 @@ export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
   return {
     slept,
     now: () => now,
+    elapsed: () => now,
     sleep: async ms => {
       if (ms > 0) slept.push(ms)
       now += ms

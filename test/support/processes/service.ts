@@ -1,11 +1,11 @@
 import { type AppOptions, createApp } from '#http/app.ts'
 import type { Log } from '#http/log.ts'
-import { systemClock } from '#keys/clock.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
 import { createRates } from '#keys/rate.ts'
 import type { Store, StoredKey } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
 
 export type Line = {
   readonly level: Parameters<Log>[0]

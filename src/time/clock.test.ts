@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { type Clock, sleepBy, systemClock } from './clock.ts'
+
+test('sleep: ends at once when aborted, before or meanwhile', async () => {
+  const aborted = AbortSignal.abort()
+  await systemClock.sleep(1e9, aborted)
+  const controller = new AbortController()
+  const sleeping = systemClock.sleep(1e9, controller.signal)
+  controller.abort()
+  await sleeping
+  expect(controller.signal.aborted).toBe(true)
+})
+
+test('after: a time longer than a timer of the system can hold does not fire at once', async () => {
+  let fired = false
+  const cancel = systemClock.after(2 ** 40, () => {
+    fired = true
+  })
+  await new Promise<void>(resolve => systemClock.after(1, resolve))
+  cancel()
+  expect(fired).toBe(false)
+})
+
+test('sleep: takes its timer back when aborted, and its listener when over', async () => {
+  const due = new Set<() => void>()
+  const after: Clock['after'] = (_ms, work) => {
+    due.add(work)
+    return () => due.delete(work)
+  }
+  const controller = new AbortController()
+  let listeners = 0
+  const { signal } = controller
+  const add = signal.addEventListener.bind(signal)
+  const remove = signal.removeEventListener.bind(signal)
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    listeners++
+    add(...args)
+  }
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    listeners--
+    remove(...args)
+  }
+  const over = sleepBy(after, 5, signal)
+  expect([due.size, listeners]).toEqual([1, 1])
+  for (const work of due) work()
+  await over
+  expect([due.size, listeners]).toEqual([0, 0])
+  const aborted = sleepBy(after, 5, signal)
+  controller.abort()
+  await aborted
+  expect([due.size, listeners]).toEqual([0, 0])
+})
