@@ -38,7 +38,7 @@ export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned>
   const top =
     last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
   if (top < 0)
-    throw new Failure('conflict', `${parts.store.name} has no block to go on from.`, {
+    throw new Failure('conflict', `${parts.store.name} has no block from which loading could continue.`, {
       help: 'Run iostlens load with another --store.',
     })
   const lib = node === undefined ? top : await libOf(node, signal)
@@ -47,7 +47,7 @@ export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned>
     throw new Failure(
       'unavailable',
       `The node's last irreversible block ${lib} is below the last stored block ${top}.`,
-      { help: 'Wait until the node has it, or give another node.' },
+      { help: 'Wait until the node has that block, or set another node with --node.' },
     )
   const end = await endAt(parts, common, lib, signal)
   if (last === undefined || (common === last && writer.unfinished)) return await closed(writer, identity, end)
@@ -78,7 +78,7 @@ const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): 
     throw new Failure(
       'conflict',
       `The node's chain is ${chainId} with genesis ${genesis}, the store's ${said.chainId} with ${stored}.`,
-      { help: 'Give a node of the chain that is stored.' },
+      { help: 'Set a node of the stored chain with --node.' },
     )
   return { ...said, chainId, genesis }
 }
@@ -87,7 +87,10 @@ const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): 
 const libOf = async (node: Node, signal: AbortSignal): Promise<number> => {
   const { libBlock } = await node.chainInfo(signal)
   if ((await node.blockHash(libBlock, signal)) !== undefined) return libBlock
-  throw new Failure('unavailable', `The node does not have the last irreversible block ${libBlock} it names.`)
+  throw new Failure(
+    'unavailable',
+    `The node does not have the last irreversible block ${libBlock} that it reports.`,
+  )
 }
 
 const lastCommon = async (
@@ -126,7 +129,7 @@ const blockAsEnd = async (
     const range = { from: height, to: height, signal, ...(parent === undefined ? {} : { parent }) }
     for await (const { block } of node.blocks(range))
       return { height, hash: block.hash, time: block.time, lib: Math.max(lib, height) }
-    throw new Failure('unavailable', `The node ${node.name} did not give block ${height}.`)
+    throw new Failure('unavailable', `The node ${node.name} did not return block ${height}.`)
   }
   const stored = await writer.blockAt(height)
   if (stored === undefined) throw new Failure('conflict', `${store.name} has no block ${height}.`)

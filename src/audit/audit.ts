@@ -65,8 +65,8 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
   if (identity.derivation !== DERIVATION)
     throw new Failure(
       'conflict',
-      `${store.name} was derived by version ${identity.derivation}, this is version ${DERIVATION}.`,
-      { help: 'Use the version of iostlens that loaded it.' },
+      `${store.name} was derived by derivation version ${identity.derivation}; this program has version ${DERIVATION}.`,
+      { help: 'Use the version of iostlens that loaded the store.' },
     )
   if (node !== undefined) await requireSameChain(node, identity, published, options.signal)
   const sampled = spread(published.height, node === undefined ? 0 : options.sample)
@@ -88,7 +88,7 @@ const unprovedNote = (heights: ReadonlySet<number>): readonly string[] => {
   const [first] = heights
   if (first === undefined) return []
   return [
-    `Receipts of ${heights.size} blocks (the first is ${first}) lost bytes in the node's JSON; what is stored of them can not be proved without the node: give --node.`,
+    `Receipts of ${heights.size} blocks (the first is ${first}) lost bytes in the node's JSON; the stored receipts cannot be proved without a node. Set --node.`,
   ]
 }
 
@@ -152,7 +152,7 @@ const damaged = async (
       id,
       field: 'document',
       stored: reason,
-      expected: 'a block that follows',
+      expected: 'a block that follows its parent',
       by: 'replay',
     })
   let count = 0
@@ -163,12 +163,12 @@ const damaged = async (
   if (count === 0) tell('all', failed.message)
   const help =
     source.node === undefined
-      ? 'give a node, whose blocks then stand in for them.'
-      : 'raise --sample, so that more blocks are taken from the node.'
+      ? 'set a node with --node, whose blocks then replace the damaged ones.'
+      : 'raise --sample, so that more blocks are read from the node.'
   return {
     at,
     complete: false,
-    notes: [`The stored blocks are not enough to derive from: state and rows were not compared; ${help}`],
+    notes: [`The stored blocks are damaged, so state and rows could not be compared; ${help}`],
   }
 }
 
@@ -250,7 +250,7 @@ const compareStorage = async (
   } catch (error) {
     if (!(error instanceof OtherHeight)) throw error
     return [
-      `The node tells balances, votes and accounts of block ${error.height} only, published is ${stored.at.height}: they were not compared with it.`,
+      `The node returns balances, votes and accounts only for block ${error.height}, but block ${stored.at.height} is published, so they were not compared.`,
     ]
   }
 }

@@ -51,7 +51,7 @@ const compareOne = async (
     await mend.remove({ index, id, ...(stray === undefined ? {} : { stray }) })
     return
   }
-  if (doc === undefined) finding('document', 'what can not be read', PRESENT)
+  if (doc === undefined) finding('document', 'an unreadable value', PRESENT)
   else {
     const fields = differingFields(index, doc, expected)
     if (fields.length === 0) return

@@ -28,6 +28,6 @@ test('findingText: one line, values cut, the node named', () => {
     'lists account/admin row 7: stored nothing expected 000000000007-00001-00000',
   )
   expect(findingText(finding({ stored: 'x'.repeat(161), by: 'node' }))).toBe(
-    `lists account/admin row 7: stored ${'x'.repeat(160)}… (161 letters) expected 000000000007-00001-00000 (node)`,
+    `lists account/admin row 7: stored ${'x'.repeat(160)}… (161 characters) expected 000000000007-00001-00000 (node)`,
   )
 })

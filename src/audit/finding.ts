@@ -61,7 +61,7 @@ export const findingText = ({ index, id, field, stored, expected, by }: Finding)
   `${index} ${id} ${field}: stored ${cut(stored)} expected ${cut(expected)}${by === 'node' ? ' (node)' : ''}`
 
 const cut = (text: string): string =>
-  text.length <= LETTERS ? text : `${text.slice(0, LETTERS)}… (${text.length} letters)`
+  text.length <= LETTERS ? text : `${text.slice(0, LETTERS)}… (${text.length} characters)`
 
 export const ABSENT = 'nothing'
 export const PRESENT = 'a document'

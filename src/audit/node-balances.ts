@@ -77,7 +77,8 @@ const frozenIn = (value: string): readonly Frozen[] => {
 
 const integer = (value: unknown): string => {
   const text = writeJson(value)
-  if (!/^-?\d+$/.test(text)) throw new Failure('bad_block', `The node stores a frozen amount of ${text}.`)
+  if (!/^-?\d+$/.test(text))
+    throw new Failure('bad_block', `The node stores an invalid frozen amount: ${text}.`)
   return text
 }
 

@@ -55,6 +55,6 @@ const votesIn = (value: string): readonly (readonly [producer: string, units: bi
   [...memberSpans(value)].map(([producer, [from, to]]) => {
     const [amount] = JSON.parse(value.slice(from, to)) as readonly unknown[]
     if (typeof amount !== 'string')
-      throw new Failure('bad_block', `The node stores votes for ${producer} that are no text.`)
+      throw new Failure('bad_block', `The node stores votes for ${producer} that are not a string.`)
     return [producer, toUnits(amount, DECIMALS)] as const
   })

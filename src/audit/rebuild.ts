@@ -56,7 +56,7 @@ export const rebuildBlock = (
     return { block, proved: isProved(block, expected) }
   } catch (error) {
     if (error instanceof Failure && error.kind === 'bad_block') throw error
-    throw bad(`what is stored of it can not be read: ${String(error)}`)
+    throw bad(`its stored document cannot be read: ${String(error)}`)
   }
 }
 
@@ -91,6 +91,6 @@ const transactionsOf = (
   })
   const transactions = [...own, ...others]
   for (const [at, { hash }] of transactions.entries())
-    if (hash !== hashes[at]) throw bad(`transaction ${at} is ${hash}, must be ${hashes[at]}`)
+    if (hash !== hashes[at]) throw bad(`transaction ${at} has the hash ${hash}, expected ${hashes[at]}`)
   return transactions
 }

@@ -63,7 +63,7 @@ const comparePage = async (
       index: lists.name,
       id: names.get(Number(place / ORDINALS)) ?? `number ${place / ORDINALS}`,
       field: `row ${place % ORDINALS}`,
-      stored: (there.get(place) ?? []).map(each => each || 'a row that is not there').join(' and ') || ABSENT,
+      stored: (there.get(place) ?? []).map(each => each || 'no row').join(' and ') || ABSENT,
       expected: id ?? ABSENT,
       by: 'replay',
     })

@@ -92,7 +92,7 @@ const stored = async ({ store, signal }: Source, heights: readonly number[]) => 
   const first = heights[0] ?? 0
   const rebuild: Rebuild = (height, parentHash) => {
     const doc = docs[height - first]
-    if (doc === undefined) throw new Failure('bad_block', `Block ${height}: it is missing.`)
+    if (doc === undefined) throw new Failure('bad_block', `Block ${height} is missing.`)
     const own = (ids[height - first] ?? []).map(id => found.get(id))
     return rebuildBlock(doc, own, { height, parentHash })
   }
@@ -141,7 +141,7 @@ const codeOf = async (source: Source, block: Block): Promise<readonly ContractCo
     }
     const doc = await storedContract(source, id)
     if (doc === undefined)
-      throw new Failure('bad_block', `Block ${block.height}: what its contract ${id} offers is not stored.`)
+      throw new Failure('bad_block', `Block ${block.height}: the ABI of its contract ${id} is not stored.`)
     code.push({ id, language: doc.language, version: doc.version, abis: doc.abis })
   }
   return code

@@ -16,7 +16,7 @@ export type NodeSides = {
 export class OtherHeight extends Error {
   readonly height: number
   constructor(height: number) {
-    super(`The node answers of block ${height}.`)
+    super(`The node returns the state of block ${height}.`)
     this.height = height
   }
 }

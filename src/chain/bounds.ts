@@ -18,23 +18,23 @@ export const IN_GENESIS: Bound = { most: 16_777_216, rule: 'nothing in genesis i
  */
 export const OF_EXECUTION: Bound = {
   most: 524_288,
-  rule: 'an action returns at most 65,536 bytes, six letters each as JSON',
+  rule: 'an action returns at most 65,536 bytes, six characters each as JSON',
 }
 
 /** 32 bytes as base58 have at most 44 letters. */
-export const HASH: Bound = { most: 44, rule: '32 bytes in base58 have at most 44 letters' }
+export const HASH: Bound = { most: 44, rule: '32 bytes in base58 have at most 44 characters' }
 
 /** ed25519 keys have 32 bytes, secp256k1 keys 33; genesis has `0`. */
 export const PUBLIC_KEY: Bound = {
   most: 46,
-  rule: 'a public key of 33 bytes has at most 46 letters in base58',
+  rule: 'a public key of 33 bytes has at most 46 characters in base58',
 }
 
 /** 65 bytes of secp256k1 as base64 have 88 letters. */
 export const SIGNATURE: Bound = { most: 88, rule: 'no signature has more than 65 bytes' }
 
 /** `-9223372036854775808` */
-export const INT64: Bound = { most: 20, rule: '64 bits have at most 20 letters' }
+export const INT64: Bound = { most: 20, rule: '64 bits have at most 20 characters' }
 
 /** Names of a status: the longest of the chain has 18 letters. */
 export const WORD: Bound = { most: 64, rule: 'no status has a longer name' }

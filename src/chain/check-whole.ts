@@ -16,12 +16,12 @@ export const checkWhole = (block: Block, raw: RawBlock): void => {
   const bad = (reason: string): Failure =>
     new Failure('bad_block', `Block ${block.height}: ${reason}.`, { details: { height: block.height } })
   if (raw.transactions.length !== block.transactions.length)
-    throw bad(`${raw.transactions.length} transactions of ${block.transactions.length} in the raw block`)
+    throw bad(`${raw.transactions.length} of ${block.transactions.length} transactions in the raw block`)
   for (const [index, tx] of block.transactions.entries()) {
     const hashed = raw.transactions[index]
     if (hashed === undefined || encodeBase58(transactionHash(hashed)) !== tx.hash)
       throw bad(`transaction ${index} of the raw block does not have the hash ${tx.hash}`)
     const field = differingField(tx, hashed)
-    if (field !== undefined) throw bad(`${field} of transaction ${tx.hash} is another one in the raw block`)
+    if (field !== undefined) throw bad(`${field} of transaction ${tx.hash} differs in the raw block`)
   }
 }

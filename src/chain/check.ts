@@ -40,14 +40,14 @@ export const checkBlock = (
   height = block.height,
   known: Known = {},
 ): void => {
-  if (block.height !== height) throw bad(block, `block ${height} was asked`)
-  if (hashBytes(block.hash) === undefined) throw bad(block, `hash "${block.hash.slice(0, 60)}" is none`)
+  if (block.height !== height) throw bad(block, `block ${height} was requested`)
+  if (hashBytes(block.hash) === undefined) throw bad(block, `hash "${block.hash.slice(0, 60)}" is not a hash`)
   if (height === 0 ? block.parentHash !== '' : hashBytes(block.parentHash) === undefined)
-    throw bad(block, `parent hash "${block.parentHash.slice(0, 60)}" is none`)
+    throw bad(block, `parent hash "${block.parentHash.slice(0, 60)}" is not a hash`)
   if (parentHash !== undefined && block.parentHash !== parentHash)
     throw bad(block, `parent hash is ${block.parentHash}, block ${height - 1} has ${parentHash}`)
   if (block.txCount !== block.transactions.length)
-    throw bad(block, `${block.transactions.length} transactions of ${block.txCount}`)
+    throw bad(block, `${block.transactions.length} of ${block.txCount} transactions`)
   checkContents(block, known)
   if (!isHeadOf(block, known.info))
     throw new Failure('bad_block', `Block ${block.height}: its head does not have the hash ${block.hash}.`, {
@@ -62,10 +62,10 @@ export const checkContents = (block: Block, { receipts }: Known = {}): void => {
   if (block.height === 0) return
   const [base] = block.transactions
   if (base?.publisher !== BASE_PUBLISHER)
-    throw bad(block, `first transaction is of "${base?.publisher ?? ''}", not of ${BASE_PUBLISHER}`)
+    throw bad(block, `first transaction is published by "${base?.publisher ?? ''}", not by ${BASE_PUBLISHER}`)
   // It has no signatures, so its text has its hash.
   const hash = encodeBase58(transactionHash(hashedPartOf(base)))
-  if (hash !== base.hash) throw bad(block, `base transaction ${base.hash} has the text of ${hash}`)
+  if (hash !== base.hash) throw bad(block, `base transaction ${base.hash} has a text with the hash ${hash}`)
 }
 
 /** Whether the hash is its head's: with the bytes of `info` when they are known, else with any that nodes show so. */
@@ -90,12 +90,12 @@ const isHeadOf = (block: Block, info: Uint8Array | undefined): boolean => {
 const transactionHashes = (block: Block): readonly Uint8Array[] => {
   const hashes = block.transactions.map(({ hash }) => {
     const bytes = hashBytes(hash)
-    if (bytes === undefined) throw bad(block, `transaction hash "${hash.slice(0, 60)}" is none`)
+    if (bytes === undefined) throw bad(block, `transaction hash "${hash.slice(0, 60)}" is not a hash`)
     return bytes
   })
   const root = encodeBase58(merkleRoot(hashes))
   if (root !== block.txMerkleHash)
-    throw bad(block, `merkle root of its transactions is ${root}, its head says ${block.txMerkleHash}`)
+    throw bad(block, `merkle root of its transactions is ${root}, but its head has ${block.txMerkleHash}`)
   return hashes
 }
 
@@ -107,15 +107,18 @@ const checkReceipts = (
   const leaves = block.transactions.map(({ hash, receipt }, index) => {
     const whole = raw?.get(index)
     if (whole !== undefined && !isShownOf(receipt, whole))
-      throw bad(block, `receipt of transaction ${hash} is another one in the raw block`)
+      throw bad(block, `receipt of transaction ${hash} differs in the raw block`)
     const leaf = receiptHash(hashes[index] ?? new Uint8Array(), whole ?? receipt)
     if (leaf === undefined)
-      throw bad(block, `transaction ${hash} has status "${receipt.statusCode.slice(0, 60)}", which is none`)
+      throw bad(
+        block,
+        `transaction ${hash} has status "${receipt.statusCode.slice(0, 60)}", which is not a status`,
+      )
     return leaf
   })
   const root = encodeBase58(merkleRoot(leaves))
   if (root !== block.txReceiptMerkleHash)
-    throw bad(block, `merkle root of its receipts is ${root}, its head says ${block.txReceiptMerkleHash}`)
+    throw bad(block, `merkle root of its receipts is ${root}, but its head has ${block.txReceiptMerkleHash}`)
 }
 
 /**

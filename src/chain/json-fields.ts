@@ -40,7 +40,7 @@ export const tooLong = (path: Path, length: number, of: string, { most, rule }: 
 
 /** The text itself. Throws Failure 'bad_block' when it is longer than the bound. */
 export const bounded = (text: string, path: Path, bound: Bound): string => {
-  if (text.length > bound.most) throw tooLong(path, text.length, 'letters', bound)
+  if (text.length > bound.most) throw tooLong(path, text.length, 'characters', bound)
   return text
 }
 
@@ -62,11 +62,12 @@ export const parseAnswer = (text: string, name: string): unknown => {
   const depth = depthOf(text)
   if (depth > DEPTH.most) throw tooLong({ key: name }, depth, 'brackets inside each other', DEPTH)
   const half = halfLetter(text)
-  if (half !== undefined) throw wrong({ key: name }, `\\${half}`, 'a whole letter, and nodes write no other')
+  if (half !== undefined)
+    throw wrong({ key: name }, `\\${half}`, 'a whole character, and nodes write no other')
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Failure('bad_block', `${name}: ${text.length} letters that are not JSON.`, { cause })
+    throw new Failure('bad_block', `${name}: ${text.length} characters that are not JSON.`, { cause })
   }
 }
 

@@ -57,8 +57,8 @@ test('writeJson: maps, absent properties, raw texts, names such as __proto__', (
 })
 
 test('writeJson: what is no JSON is refused', () => {
-  expect(() => writeJson(Number.NaN)).toThrow('NaN can not be written as JSON.')
-  expect(() => writeJson(() => 1)).toThrow('A function can not be written as JSON.')
+  expect(() => writeJson(Number.NaN)).toThrow('NaN cannot be written as JSON.')
+  expect(() => writeJson(() => 1)).toThrow('A function cannot be written as JSON.')
 })
 
 test('parseExact: what is no JSON is refused', () => {

@@ -99,7 +99,7 @@ const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
     case 'string':
       return JSON.stringify(item)
     case 'number':
-      if (!Number.isFinite(item)) throw new RangeError(`${item} can not be written as JSON.`)
+      if (!Number.isFinite(item)) throw new RangeError(`${item} cannot be written as JSON.`)
       return String(item)
     case 'boolean':
       return item ? 'true' : 'false'
@@ -110,7 +110,7 @@ const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
       if (item instanceof Exact) return quoted ? `"${item.text}"` : item.text
       return item instanceof RawJson ? item.text : undefined
     default:
-      throw new TypeError(`A ${typeof item} can not be written as JSON.`)
+      throw new TypeError(`A ${typeof item} cannot be written as JSON.`)
   }
 }
 

@@ -43,13 +43,13 @@ const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
 
 /** What is wrong with a block's signature: `hash` is the block's, `witness` the key (base58) its head names. */
 export const signatureFault = (hash: Uint8Array, witness: string, sign: Signature): string | undefined => {
-  if (sign.sig.length === 0) return 'its head carries no signature'
+  if (sign.sig.length === 0) return 'its head has no signature'
   if (sign.algorithm !== ED25519)
     return `algorithm ${sign.algorithm} of its signature is not ${ED25519} (ed25519)`
   const key = base58Bytes(witness)
-  if (key?.length !== KEY_BYTES) return `its witness "${witness.slice(0, 60)}" is no public key`
+  if (key?.length !== KEY_BYTES) return `its witness "${witness.slice(0, 60)}" is not a public key`
   if (Buffer.compare(key, sign.pubKey) !== 0)
-    return `its signature is by another key than its witness ${witness}`
+    return `its signature was made with another key than its witness ${witness}`
   try {
     if (verify(null, hash, keyOf(witness, key), sign.sig)) return undefined
   } catch {

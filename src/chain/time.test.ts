@@ -20,7 +20,7 @@ test.each(TIMES)('toIso: %p ns, cut to milliseconds', (ns, iso) => {
 test('toIso: beyond the range of dates it throws', () => {
   expect(toIso(8_640_000_000_000_000_000_000n)).toBe('+275760-09-13T00:00:00.000Z')
   expect(() => toIso(8_640_000_000_000_001_000_000n)).toThrow(
-    'Time 8640000000000001000000 ns is beyond the range of dates.',
+    'Time 8640000000000001000000 ns is outside the range of dates.',
   )
 })
 

@@ -18,7 +18,7 @@ export const toIso = (ns: bigint): string => {
   const cut = ns / NS_PER_MS
   const ms = ns < 0n && cut * NS_PER_MS !== ns ? cut - 1n : cut
   if (ms > LAST_MS || ms < -LAST_MS)
-    throw new Failure('defect', `Time ${ns} ns is beyond the range of dates.`)
+    throw new Failure('defect', `Time ${ns} ns is outside the range of dates.`)
   return new Date(Number(ms)).toISOString()
 }
 

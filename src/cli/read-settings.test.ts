@@ -100,7 +100,7 @@ test('readSettings: a secret that breaks its rule is not repeated', () => {
   )
 })
 
-test('readSettings: a secret given twice, or in a file that is not there, is refused', () => {
+test('readSettings: a secret given twice, or in a file that does not exist, is refused', () => {
   const twice = { IOSTLENS_STORE_PASSWORD: 'a', IOSTLENS_STORE_PASSWORD_FILE: 'b' }
   expect(messageOf(() => readSettings(none, twice))).toBe(
     'IOSTLENS_STORE_PASSWORD and IOSTLENS_STORE_PASSWORD_FILE are both set; set only one of them.',

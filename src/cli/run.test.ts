@@ -175,6 +175,6 @@ test('run: credentials of the store must be whole', async () => {
 test('run: a store out of reach is worth another try', async () => {
   const { code, err } = await outcome(['indices', 'check', '--store', 'http://u:hunter2@127.0.0.1:1/x'])
   expect(code).toBe(75)
-  expect(err).toStartWith('iostlens: Elasticsearch at http://127.0.0.1:1 can not be reached')
+  expect(err).toStartWith('iostlens: Elasticsearch at http://127.0.0.1:1 cannot be reached')
   expect(err).not.toContain('hunter2')
 })

@@ -48,7 +48,7 @@ const change = ({ scope, tx }: TxScope, said: Said): void => {
   if (before === undefined)
     throw new Failure(
       'defect',
-      `Block ${scope.block.height}, transaction ${tx.hash}: ${said.name} of "${name}", which never signed up.`,
+      `Block ${scope.block.height}, transaction ${tx.hash}: ${said.name} of "${name}", which was never registered.`,
     )
   const after = changed(before, said, subject)
   if (after !== before) scope.state.put(accounts, after)

@@ -105,7 +105,7 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
     case wealth:
       return state.get(statistics, STATISTICS)?.wealth_count ?? 0
     default:
-      throw new TypeError(`Nobody counts ${index.name}.`)
+      throw new TypeError(`${index.name} has no counter.`)
   }
 }
 

@@ -51,7 +51,7 @@ export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): S
     if (members.length !== segment[2])
       throw new Failure(
         'defect',
-        `${named(ranking)}: ${members.length} members stand after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
+        `${named(ranking)}: ${members.length} members are after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
       )
     return cutMembers(segment, members, sizes)
   }
@@ -157,7 +157,7 @@ const readLeaf = (state: State, ranking: Ranking, leaf: number): readonly Segmen
 const named = ({ index, order, group = '' }: Ranking): string => `${index.name}.${order} ${group}`
 
 const lost = (ranking: Ranking, leaf: number): never => {
-  throw new Failure('defect', `${named(ranking)}: leaf ${leaf} of its segments is not in the store.`)
+  throw new Failure('defect', `${named(ranking)}: leaf ${leaf} of its segments is missing in the store.`)
 }
 
 const rangeOf = (segment: Segment, next: Segment | undefined): Pick<StandingRange, 'after' | 'until'> => {

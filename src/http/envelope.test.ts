@@ -40,7 +40,7 @@ test('failureReply: tells nothing of the inside', () => {
   expect(message('bad_block', 'x')).toBe('The node returned an invalid response.')
   expect(message('unavailable')).toBe('Temporarily unavailable; try again later.')
   expect(message('deadline')).toBe('The request took too long.')
-  expect(message('unavailable', '没有可用的节点。')).toBe('Temporarily unavailable; try again later.')
+  expect(message('unavailable', '没有可用的全节点。')).toBe('Temporarily unavailable; try again later.')
   expect(bodyOf(new Told('unavailable', 'Come back.')).message).toBe('Come back.')
   expect(bodyOf(failureOf(new TypeError('secret')))).toEqual({
     code: 5000,

@@ -40,7 +40,7 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
     const controller = new AbortController()
     try {
       const list = await soonerThan(READ_MS, clock, store.list(controller.signal))
-      if (list === undefined) throw new Error(`The list of keys did not come in ${READ_MS} ms.`)
+      if (list === undefined) throw new Error(`The list of keys was not read within ${READ_MS} ms.`)
       if (known === undefined || at >= known.at)
         known = { keys: new Map(list.map(key => [key.hash, key] as const)), at }
       failed = undefined
@@ -92,7 +92,7 @@ const unreadable = (cause: unknown): Failure =>
   cause instanceof Failure && cause.kind === 'damaged' ? cause : temporarily(cause)
 
 const temporarily = (cause: unknown): Failure =>
-  new Failure('unavailable', 'API keys can not be checked at the moment.', {
+  new Failure('unavailable', 'API keys cannot be checked at the moment.', {
     zh: '暂时无法校验 API key。',
     details: { retryAfter: 1 },
     cause,

@@ -49,7 +49,7 @@ const checkName = (name: string): void => {
   if (name.length === 0 || name.length > NAME_LENGTH || name.trim() !== name || /\p{C}/u.test(name))
     throw new Failure(
       'usage',
-      `Key name ${JSON.stringify(name)} is not 1 to ${NAME_LENGTH} printable characters without spaces around them.`,
+      `Key name ${JSON.stringify(name)} is not 1 to ${NAME_LENGTH} printable characters without leading or trailing spaces.`,
     )
 }
 

@@ -21,9 +21,9 @@ export const agreedOn = async (
   if (other === undefined) return same.length > 1
   throw new Failure(
     'bad_block',
-    `The nodes differ: block ${height} is ${hash} at ${same[0]?.node ?? node.name}, ${other.hash} at ${other.node}.`,
+    `The nodes disagree: block ${height} has the hash ${hash} at ${same[0]?.node ?? node.name}, but ${other.hash} at ${other.node}.`,
     {
-      help: 'Find out which node is right, and give that one alone with --node; nothing of this block is stored.',
+      help: 'Find out which node is right and set only that one with --node. The block was not stored.',
       details: { height },
     },
   )

@@ -41,7 +41,7 @@ export const irreversible = (
     still = lib === last ? still + 1 : 0
     last = lib
     if (still < STILL) told = undefined
-    else tell("The node's last irreversible block stands still.", { lib })
+    else tell("The node's last irreversible block does not advance.", { lib })
   }
   return {
     look: async ({ height: loaded, time }, signal) => {
@@ -49,7 +49,7 @@ export const irreversible = (
       const most =
         time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
       if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
-        tell('The node does not have the last irreversible block it names; it is asked again.', {
+        tell('The node does not have the last irreversible block it reports; retrying.', {
           lib,
           head,
           loaded,
@@ -57,11 +57,17 @@ export const irreversible = (
         return undefined
       }
       if (lib > most) {
-        tell('The node names a last irreversible block for which there was no time yet.', { lib, most })
+        tell('The node reports a last irreversible block that is too high for the age of the chain.', {
+          lib,
+          most,
+        })
         return most
       }
       if (lib < loaded)
-        tell("The node's last irreversible block is below what is loaded; it is waited for.", { lib, loaded })
+        tell("The node's last irreversible block is below the loaded height; waiting for the node.", {
+          lib,
+          loaded,
+        })
       else noteStill(lib)
       return lib
     },

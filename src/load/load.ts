@@ -125,7 +125,7 @@ const loadOnce = async (
     await open.run(onProgress)
     return undefined
   } catch (error) {
-    return error ?? new Failure('defect', 'Something was thrown that is nothing.')
+    return error ?? new Failure('defect', 'An undefined value was thrown.')
   } finally {
     await open?.close()
   }
@@ -135,7 +135,7 @@ const loadOnce = async (
 const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<Session> => {
   const ended = Promise.withResolvers<never>()
   const end = (): void =>
-    ended.reject(new Failure('deadline', 'The load was ended before it had taken the store over.'))
+    ended.reject(new Failure('deadline', 'Loading was stopped before it had locked the store.'))
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   try {
@@ -152,7 +152,7 @@ const identityOf = async (node: BlockSource, info: ChainInfo, signal: AbortSigna
   const genesis = await node.blockHash(0, signal)
   if (genesis === undefined)
     throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`, {
-      help: 'Use a node with the whole chain.',
+      help: 'Use a node that has the whole chain.',
     })
   return { chainId: info.chainId, genesis, derivation: DERIVATION }
 }
@@ -176,15 +176,15 @@ const requireSameChain = async (
     // What it says of its last irreversible block is not so.
     throw new Failure(
       'unavailable',
-      `The node has no irreversible block ${checkpoint.height}, which is loaded.`,
+      `The node has no irreversible block ${checkpoint.height}, which is loaded in the store.`,
     )
   if (hash !== checkpoint.hash)
     // The genesis block is the same, or the store could not have been taken over.
     throw new OtherEnd(
       'conflict',
-      `Block ${checkpoint.height} is ${checkpoint.hash} in the store and ${hash} at the node.`,
+      `Block ${checkpoint.height} has the hash ${checkpoint.hash} in the store, but ${hash} at the node.`,
       {
-        help: `The store holds another end of this chain; when the node is to be believed, run: iostlens repair --node ${node.name}`,
+        help: `The last stored blocks differ from the node's. If the node is right, run: iostlens repair --node ${node.name}`,
       },
     )
 }

@@ -86,12 +86,12 @@ export const waiting = (
 export const inVain = (last: unknown): Failure =>
   new Failure(
     'unavailable',
-    `Nothing could be loaded for as long as --wait allows: ${last instanceof Error ? last.message : 'no answer came'}`,
+    `No block could be loaded within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,
     {
       help:
         last instanceof Failure && last.help !== undefined
           ? last.help
-          : 'Start it again; it goes on where it ended. --wait sets how long it waits.',
+          : 'Start it again; it continues where it ended. --wait sets how long it waits.',
       cause: last,
       retryable: true,
     },

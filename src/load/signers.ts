@@ -53,9 +53,9 @@ export const signers = (
       if (await counts(key, height)) return
       throw new Failure(
         'bad_block',
-        `Block ${height}: it is signed with ${key}, which is no producer's key by the chain up to block ${(segment[0]?.block.height ?? height) - 1}.`,
+        `Block ${height}: it is signed with ${key}, which is not the key of any producer as of block ${(segment[0]?.block.height ?? height) - 1}.`,
         {
-          help: 'The node forges blocks, or follows another chain: use another node. --prove linked believes a chain by its hashes alone.',
+          help: 'The node forges blocks or follows another chain; use another node. (--prove linked would check only the hashes.)',
           details: { height, key },
         },
       )

@@ -60,5 +60,8 @@ const fill = async (
   const { height } = await load({ node: from, store: beside }, { ...options, ...recorded, once: true })
   if (options.signal.aborted) throw new Failure('deadline', 'Stopped before everything was derived.')
   if (height < at.height)
-    throw new Failure('unavailable', `${from.name} ends at block ${height}, what is served at ${at.height}.`)
+    throw new Failure(
+      'unavailable',
+      `${from.name} ends at block ${height}, but the served data ends at block ${at.height}.`,
+    )
 }

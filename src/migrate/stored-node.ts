@@ -37,7 +37,7 @@ export const storedNode = (
       // 'defect': another version's tables, which this one can not read.
       if (!(error instanceof Failure) || (error.kind !== 'bad_block' && error.kind !== 'defect')) throw error
       throw new Failure('bad_block', error.message, {
-        help: 'What is stored is not enough to derive from: give a node with --node.',
+        help: 'The stored blocks are damaged, so nothing can be derived from them. Set a node with --node.',
       })
     }
   },

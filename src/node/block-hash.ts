@@ -16,7 +16,7 @@ const questionOf = (height: number): Question<string | undefined> => ({
   decode: text => {
     const { status, block } = decodeBlockAnswer(text)
     if (block.height !== height)
-      throw new Failure('bad_block', `Block ${block.height} came for block ${height}.`)
+      throw new Failure('bad_block', `The node returned block ${block.height} for block ${height}.`)
     return status === 'IRREVERSIBLE' ? block.hash : undefined
   },
 })

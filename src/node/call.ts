@@ -44,8 +44,8 @@ export class Refused extends Failure {
 /** An answer over the size limit: a smaller question may help, the same one will not. */
 export class TooLarge extends Failure {
   constructor(what: string, node: string, maxBytes: number) {
-    super('bad_block', `${node}: the answer to ${what} is over ${maxBytes} bytes.`, {
-      help: 'Name another node with --node: the answers of a sound one are far smaller.',
+    super('bad_block', `${node}: the response to ${what} is over ${maxBytes} bytes.`, {
+      help: 'Set another node with --node; the responses of a sound node are far smaller.',
     })
     this.name = 'TooLarge'
   }
@@ -96,8 +96,8 @@ const otherChains = ({ members }: Pool): Failure | undefined =>
   members.every(({ foreign }) => foreign !== undefined)
     ? new Failure(
         'conflict',
-        `The node is of another chain than the store: ${members.map(({ endpoint, foreign }) => `${endpoint.name} has ${foreign}`).join('; ')}.`,
-        { help: 'Load this chain into another store, or point --node at the chain that is stored.' },
+        `The node serves another chain than the store: ${members.map(({ endpoint, foreign }) => `${endpoint.name} has ${foreign}`).join('; ')}.`,
+        { help: 'Load this chain into another store, or set --node to a node of the stored chain.' },
       )
     : undefined
 
@@ -107,8 +107,8 @@ export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<str
     .map(({ endpoint: { name } }) => [name, details.get(name)] as const)
     .filter(([, detail]) => detail !== undefined)
     .map(([name, detail]) => `${name}: ${detail?.replace(/\.$/, '')}`)
-  return new Failure('unavailable', `No node answers ${what}: ${told.join('; ')}.`, {
-    zh: '没有可用的节点。',
+  return new Failure('unavailable', `No node responded to ${what}: ${told.join('; ')}.`, {
+    zh: '没有可用的全节点。',
   })
 }
 
@@ -139,7 +139,7 @@ export const tryOnce = async <T>(
       tag: 'elsewhere',
       failure: new Failure(
         'unavailable',
-        `${name} answers ${question.what} with ${detail}, which no node does.`,
+        `${name} responds to ${question.what} with ${detail}, which no node does.`,
       ),
     }
   const failure = new Refused(question.what, name, refusal.code, refusal.message)
@@ -151,7 +151,7 @@ export const tryOnce = async <T>(
 const read = <T>(question: Question<T>, { body }: NodeAnswer): Try<T> => {
   const text = question.bytes === true ? textOfBytes(body) : utf8(body)
   if (text === undefined) {
-    const bad = new Failure('bad_block', `The answer to ${question.what} is not UTF-8.`)
+    const bad = new Failure('bad_block', `The response to ${question.what} is not UTF-8.`)
     return { tag: 'again', detail: bad.message, bad }
   }
   try {

@@ -67,7 +67,7 @@ export const createNode = ({
   wallTime = Date.now,
 }: NodeOptions): Node => {
   const endpoints = urls.map(endpointOf)
-  if (endpoints.length === 0) throw new Failure('usage', 'No node URL is given.')
+  if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
   const pool = createPool(endpoints, clock)
   const asking: Asking = {
     pool,
@@ -203,7 +203,7 @@ const highest = async (asking: Asking, signal: AbortSignal): Promise<ChainInfo> 
         details.set(member.endpoint.name, result.tag === 'again' ? result.detail : result.failure.message)
         pool.failed(member, result.tag === 'again' ? result.restMs : undefined)
       } else if (!pool.stands(member, result.value))
-        details.set(member.endpoint.name, `${member.foreign} is another one`)
+        details.set(member.endpoint.name, `it serves another chain: ${member.foreign}`)
       else best = higher(best, result.value)
     }
     if (best !== undefined) return best

@@ -10,17 +10,21 @@ export type Endpoint = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const HELP = 'A node is given as http(s)://[user:password@]host[:port][/path].'
+const HELP = 'A node URL has the form http(s)://[user:password@]host[:port][/path].'
 
 /** Reads a node's URL. The text itself never stands in a message: it may hold a password. Throws Failure 'usage'. */
 export const endpointOf = (text: string): Endpoint => {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new Failure('usage', 'A node URL is not one of http or https.', { help: HELP })
+    throw new Failure('usage', 'A node URL must begin with http:// or https://.', { help: HELP })
   if (url.search !== '' || url.hash !== '')
-    throw new Failure('usage', `Node URL ${url.origin}${url.pathname} has a query or fragment.`, {
-      help: HELP,
-    })
+    throw new Failure(
+      'usage',
+      `Node URL ${url.origin}${url.pathname} has a query or fragment, which is not allowed.`,
+      {
+        help: HELP,
+      },
+    )
   const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
   return { name: base, base, headers: authorization(url) }
 }

@@ -41,11 +41,12 @@ export const fetchHeads = (
 
 const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
   for (const [at, head] of heads.entries())
-    if (head.height !== from + at) throw bad(from + at, `a head of block ${head.height} came in its place`)
+    if (head.height !== from + at)
+      throw bad(from + at, `the node returned the head of block ${head.height} instead`)
   if (heads.length !== to - from + 1)
     throw bad(
       from + heads.length,
-      `the node gives no head of it, and only --prove linked does without`,
+      `the node does not return its head, which only --prove linked can do without`,
       SIGNED_HELP,
     )
 }
@@ -56,7 +57,7 @@ export const requireSigned = (head: RawHead): string | undefined => {
   const sign = decodeSignature(head.sign, { above: { key: 'head' }, key: 'sign' })
   const fault = signatureFault(headHashBytes(head), head.witness, sign)
   if (fault !== undefined)
-    throw bad(head.height, `${fault}; only with --prove linked is it believed without`, SIGNED_HELP)
+    throw bad(head.height, `${fault}; only --prove linked accepts it without`, SIGNED_HELP)
   return head.witness
 }
 
@@ -68,7 +69,8 @@ export const fetchSignedHead = async (
 ): Promise<RawHead> => {
   try {
     const [head] = await fetchHeads(fetching, { from: height, to: height }, signal)
-    if (head === undefined) throw new Failure('defect', `No head of block ${height}.`)
+    if (head === undefined)
+      throw new Failure('defect', `The node did not return the head of block ${height}.`)
     return head
   } catch (error) {
     if (!(error instanceof Refused)) throw error
@@ -76,7 +78,7 @@ export const fetchSignedHead = async (
     if (head !== undefined) return head
     throw new Failure(
       'bad_block',
-      `Block ${height}: its signature is not to be had, and only with --prove linked is it believed without: ${error.message}`,
+      `Block ${height}: its signature is not available, and only --prove linked accepts it without: ${error.message}`,
       { cause: error, details: { height }, help: SIGNED_HELP },
     )
   }

@@ -22,4 +22,4 @@ export type Fetching = {
 
 /** What to do about a node whose signatures are not to be had. */
 export const SIGNED_HELP =
-  'Use a node that gives signatures; --prove linked does without, and believes a chain by its hashes alone.'
+  'Use a node that returns signatures. (--prove linked checks only the hashes and needs no signatures.)'

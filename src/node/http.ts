@@ -73,16 +73,16 @@ export const askOnce = async (
     })
     const { status } = response
     if (status < 200 || status > 599)
-      return { tag: 'connection', detail: `status ${status}, which HTTP does not have` }
+      return { tag: 'connection', detail: `status ${status}, which is not an HTTP status` }
     if (UNASKED.has(status))
-      return { tag: 'connection', detail: `status ${status}, which answers another question than was asked` }
+      return { tag: 'connection', detail: `status ${status}, which is not a response to the request` }
     const body = await readBody(response, limits.maxBytes, hold)
     if (typeof body === 'string') {
       ends.abort(LEFT)
       hold.release()
       return body === 'too_large'
-        ? { tag: body, detail: `the answer is over ${limits.maxBytes} bytes` }
-        : { tag: body, detail: 'other answers take all the room there is' }
+        ? { tag: body, detail: `the response is over ${limits.maxBytes} bytes` }
+        : { tag: body, detail: 'responses to other requests use all available memory' }
     }
     const contentType = response.headers.get('content-type') ?? undefined
     return {
@@ -94,7 +94,7 @@ export const askOnce = async (
   } catch (error) {
     hold.release()
     if (ends.signal.aborted && ends.signal.reason !== LATE) throw endedByCaller(ends.signal)
-    if (ends.signal.aborted) return { tag: 'timeout', detail: `no answer within ${limits.timeoutMs} ms` }
+    if (ends.signal.aborted) return { tag: 'timeout', detail: `no response within ${limits.timeoutMs} ms` }
     return { tag: 'connection', detail: `no connection (${codeOf(error)})` }
   } finally {
     cancel()
@@ -104,7 +104,7 @@ export const askOnce = async (
 
 /** The Failure for a call whose caller does not want it any more. */
 export const endedByCaller = (signal: AbortSignal): Failure =>
-  new Failure('deadline', 'The question to the node was ended before its answer.', { cause: signal.reason })
+  new Failure('deadline', 'The request to the node was cancelled.', { cause: signal.reason })
 
 /** A node's word on when to come again is believed up to a minute. */
 const LONGEST_RETRY_AFTER_S = 60

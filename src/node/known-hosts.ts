@@ -9,8 +9,8 @@ export const requireKnownHosts = async (urls: readonly string[]): Promise<void> 
   const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))
   const exist = await Promise.all(hosts.map(exists))
   if (exist.includes(true)) return
-  throw new Failure('usage', `The host of --node is not known: ${hosts.join(', ')}.`, {
-    help: 'Check the name in --node (IOSTLENS_NODE), such as http://127.0.0.1:30001.',
+  throw new Failure('usage', `The host name in --node is unknown: ${hosts.join(', ')}.`, {
+    help: 'Check --node (IOSTLENS_NODE). An example is http://127.0.0.1:30001.',
   })
 }
 

@@ -86,9 +86,13 @@ const letGo = ({ outcome }: Turn): void => {
 }
 
 const noRoom = (what: string): Failure =>
-  new Failure('unavailable', `There is no room for the answer to ${what}: other answers take it all.`, {
-    zh: '服务繁忙，请稍后重试。',
-  })
+  new Failure(
+    'unavailable',
+    `There is no memory for the response to ${what}: responses to other requests use all of it.`,
+    {
+      zh: '服务繁忙，请稍后重试。',
+    },
+  )
 
 /** A node's own trouble: another one may know better. */
 const isTrouble = ({ status }: NodeAnswer): boolean => status >= 500 || status === 429

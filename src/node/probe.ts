@@ -141,7 +141,7 @@ const doubtOf = async (
   signal: AbortSignal,
 ): Promise<string | undefined> => {
   const known = member.heard?.info
-  if (lib > head) return `it says that block ${lib} is irreversible, above its head, block ${head}`
+  if (lib > head) return `it reports block ${lib} as irreversible, which is above its head block ${head}`
   for (const [height, what, before] of [
     [lib, 'last irreversible block', known?.libBlock ?? -1],
     [head, 'head', Math.max(lib, known?.headBlock ?? -1)],
@@ -149,9 +149,9 @@ const doubtOf = async (
     if (height <= before + FAR) continue
     const said = await answerOf(asking, member, headOf(height), signal)
     if (typeof said === 'string')
-      return `it names block ${height} as its ${what}, and does not give it: ${said}`
+      return `it reports block ${height} as its ${what}, but does not return it: ${said}`
     if (what !== 'head' && said.status !== 'IRREVERSIBLE')
-      return `it names block ${height} as its ${what}, and says that it is ${said.status}`
+      return `it reports block ${height} as its ${what}, but returns it as ${said.status}`
   }
   return undefined
 }
@@ -163,7 +163,7 @@ const headOf = (height: number): Question<ReturnType<typeof decodeBlockAnswer>> 
   decode: text => {
     const answer = decodeBlockAnswer(text)
     if (answer.block.height !== height)
-      throw new Failure('bad_block', `Block ${answer.block.height} came for block ${height}.`)
+      throw new Failure('bad_block', `The node returned block ${answer.block.height} for block ${height}.`)
     return answer
   },
 })

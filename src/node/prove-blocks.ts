@@ -104,14 +104,14 @@ const isWhole = async (
     }
     throw new Failure(
       'bad_block',
-      `Block ${block.height}: the texts of its transactions can not be proved: ${error.message}`,
+      `Block ${block.height}: the text of its transactions cannot be proved: ${error.message}`,
       {
         cause: error,
         details: { height: block.height },
         help:
           prove === 'whole'
-            ? 'Use a node that gives raw blocks; --prove signed does without.'
-            : `Its actions give a producer a key. ${SIGNED_HELP}`,
+            ? 'Use a node that returns raw blocks, or --prove signed, which does not need them.'
+            : `Its actions change the key of a producer. ${SIGNED_HELP}`,
       },
     )
   }

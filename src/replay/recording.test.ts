@@ -33,7 +33,7 @@ test.each(['a\nbä\nc', 'a\nbä\nc\n'])('openRecording: lines of %p are the bloc
 test('openRecording: a folder that is none is named', async () => {
   await inFolder({ 'blocks.ndjson.gz': 'not gzip' }, async folder => {
     await expect(openRecording(folder)).rejects.toThrow(
-      `${folder}/blocks.ndjson.gz can not be read as a gzip file of a recording.`,
+      `${folder}/blocks.ndjson.gz cannot be read as a gzip file of a recording.`,
     )
   })
   await inFolder({ 'blocks.ndjson.gz': gzipSync('') }, async folder => {

@@ -31,7 +31,7 @@ const readZipped = async (path: string): Promise<Buffer> => {
   try {
     return await unzip(await readFile(path))
   } catch (cause) {
-    throw new Failure('usage', `${path} can not be read as a gzip file of a recording.`, { cause })
+    throw new Failure('usage', `${path} cannot be read as a gzip file of a recording.`, { cause })
   }
 }
 

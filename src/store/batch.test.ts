@@ -38,19 +38,19 @@ describe('checkBatch', () => {
       'out of order',
       batchOf(3, 4, { blocks: [blockDoc(4), blockDoc(3)] }),
       2,
-      'block 4 stands where 3 belongs',
+      'block 4 is at the position of block 3',
     ],
     [
       'another end',
       batchOf(3, 3, { blocks: [blockDoc(3, { hash: 'x' })] }),
       2,
-      'its end has hash hash-3, its last block x, and times must agree too',
+      'its end has the hash hash-3, but its last block has x; the times must agree, too',
     ],
     [
       'another time',
       batchOf(3, 3, { blocks: [blockDoc(3, { time: 1n })] }),
       2,
-      'its end has hash hash-3, its last block hash-3, and times must agree too',
+      'its end has the hash hash-3, but its last block has hash-3; the times must agree, too',
     ],
     [
       'a transaction from before',
@@ -95,7 +95,7 @@ describe('checkBatch with history stored ahead', () => {
       'another last block',
       { ...batchOf(3, 4), blocks: [] },
       { ...ahead, hash: 'x' },
-      'its end has hash hash-4, its last block x, and times must agree too',
+      'its end has the hash hash-4, but its last block has x; the times must agree, too',
     ],
   ]
   for (const [name, batch, before, problem] of cases)
@@ -112,18 +112,18 @@ describe('checkIdentity', () => {
   const cases: readonly (readonly [string, Identity | undefined, Identity, string | undefined])[] = [
     ['nothing stored', undefined, identity, undefined],
     ['the same', identity, { ...identity }, undefined],
-    ['another chain', identity, { ...identity, chainId: 1 }, 'S has chain id 1020, the loader 1.'],
+    ['another chain', identity, { ...identity, chainId: 1 }, 'S has chain id 1020, but the loader needs 1.'],
     [
       'another genesis',
       identity,
       { ...identity, genesis: 'g' },
-      'S has genesis block genesis-hash, the loader g.',
+      'S has genesis block genesis-hash, but the loader needs g.',
     ],
     [
       'another derivation',
       { ...identity, derivation: 6 },
       { ...identity, derivation: 7 },
-      'S has documents of derivation version 6, the loader 7.',
+      'S has documents of derivation version 6, but the loader needs 7.',
     ],
   ]
   for (const [name, stored, given, message] of cases)

@@ -22,7 +22,9 @@ export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahea
   checkRun(batch, from, refuse)
   const last = batch.blocks.at(-1) ?? ahead
   if (last?.hash !== end.hash || last.time !== end.time)
-    refuse(`its end has hash ${end.hash}, its last block ${last?.hash}, and times must agree too`)
+    refuse(
+      `its end has the hash ${end.hash}, but its last block has ${last?.hash}; the times must agree, too`,
+    )
   const seen = new Map<string, Set<string>>()
   for (const { index, doc } of batch.changes) {
     const ids = seen.get(index.name) ?? new Set()
@@ -43,7 +45,7 @@ const checkRun = (
   refuse: (problem: string) => void,
 ): void => {
   for (const [at, block] of blocks.entries())
-    if (block.height !== from + at) refuse(`block ${block.height} stands where ${from + at} belongs`)
+    if (block.height !== from + at) refuse(`block ${block.height} is at the position of block ${from + at}`)
   const until = from + blocks.length
   for (const docs of [transactions, records])
     for (const { id, height } of docs)

@@ -9,9 +9,9 @@ import type { Identity } from './port.ts'
 export const checkIdentity = (store: string, stored: Identity | undefined, given: Identity): void => {
   if (stored === undefined) return
   const refuse = (what: string, has: string | number, needs: string | number, help: string): never => {
-    throw new Failure('conflict', `${store} has ${what} ${has}, the loader ${needs}.`, { help })
+    throw new Failure('conflict', `${store} has ${what} ${has}, but the loader needs ${needs}.`, { help })
   }
-  const elsewhere = 'Load this chain into another store, or point --node at the chain that is stored.'
+  const elsewhere = 'Load this chain into another store, or set --node to a node of the stored chain.'
   if (stored.chainId !== given.chainId) refuse('chain id', stored.chainId, given.chainId, elsewhere)
   if (stored.genesis !== given.genesis) refuse('genesis block', stored.genesis, given.genesis, elsewhere)
   if (stored.derivation !== given.derivation)
@@ -19,7 +19,7 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
       'documents of derivation version',
       stored.derivation,
       given.derivation,
-      'Run iostlens indices migrate with this version, or go on with the version that began.',
+      'Run iostlens indices migrate with this version, or use the version that loaded the store.',
     )
 }
 
@@ -30,7 +30,7 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
 export const identityFrom = (store: string, { first, second, transaction }: FirstDocuments): Identity => {
   const genesis = first?.hash ?? second?.parent_hash
   if (genesis === undefined || transaction === undefined)
-    throw new Failure('damaged', `What ${store} says of its chain is lost, and so is its first block.`, {
+    throw new Failure('damaged', `${store} has lost the record of its chain and its first block.`, {
       help: 'Run iostlens load with another --store.',
     })
   return { genesis, chainId: decodeTransaction(transaction.body).chainId, derivation: DERIVATION }

@@ -4,11 +4,11 @@ const HELP = 'Run: iostlens repair --node URL.'
 
 /** A loader must not go on from what a repair has left half done. */
 export const unfinishedRepair = (name: string): Failure =>
-  new Failure('conflict', `A repair of ${name} has not come to its end.`, { help: HELP })
+  new Failure('conflict', `A repair of ${name} is not complete.`, { help: HELP })
 
 /** Nobody is answered from what is neither as it was nor as it will be. */
 export const underRepair = (name: string): Failure =>
   new Failure('unavailable', `${name} is being repaired.`, {
-    help: `Try again when the repair is done. Should none be running, it was stopped: ${HELP}`,
+    help: `Try again when the repair is done. If no repair is running, it was stopped. ${HELP}`,
     retryable: true,
   })

@@ -87,7 +87,7 @@ describe('textsOf', () => {
       zh: "参数 'size'：本页的长文本超过 0 MB；每页请最多请求 20 行。",
     })
   })
-  test('textsOf: a row whose transaction is not there is a defect, never an empty text', async () => {
+  test('textsOf: a row whose transaction does not exist is a defect, never an empty text', async () => {
     expect(await refusal(store.read(view => textsOf(view, [row(807, 99_000, 0)])))).toEqual({
       kind: 'defect',
       en: 'The texts of record 807-99000-0 are missing in its transaction.',

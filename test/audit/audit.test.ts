@@ -150,7 +150,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(await audited(place.store, { node, sample: 20 })).toEqual({
       ...WHOLE,
       notes: [
-        'The node tells balances, votes and accounts of block 4851 only, published is 860: they were not compared with it.',
+        'The node returns balances, votes and accounts only for block 4851, but block 860 is published, so they were not compared.',
       ],
     })
   }, 600_000)

@@ -107,7 +107,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     }
   })
 
-  test('audit: roots, leaves lost and too much, and what can not be read, all at once', async () => {
+  test('audit: roots, leaves lost and too much, and an unreadable value, all at once', async () => {
     const [coinRoot, iostRoot, coinLeaf, iostLeaf, voteRoot, voteLeaf] = docs as readonly [
       SegmentsDoc,
       SegmentsDoc,

@@ -73,7 +73,7 @@ describe('bounds of a block a node gives', () => {
       expect(refused(JSON.stringify(answer))).toBeUndefined()
       at(answer, path)[key] = 'x'.repeat(most + 1)
       expect(refused(JSON.stringify(answer))).toStartWith(
-        `${shownPath([...path, key])}: ${most + 1} letters are more than ${most}: `,
+        `${shownPath([...path, key])}: ${most + 1} characters are more than ${most}: `,
       )
     })
 
@@ -91,7 +91,7 @@ describe('bounds of a block a node gives', () => {
       const answer = await answerOf()
       at(answer, path)[key] = '9'.repeat(10_000_000)
       expect(refused(JSON.stringify(answer))).toBe(
-        `${shownPath([...path, key])}: 10000000 letters are more than 20: 64 bits have at most 20 letters.`,
+        `${shownPath([...path, key])}: 10000000 characters are more than 20: 64 bits have at most 20 characters.`,
       )
       at(answer, path)[key] = '9223372036854775808'
       expect(refused(JSON.stringify(answer))).toEndWith('is not within 64 bits.')
@@ -187,7 +187,7 @@ describe('bounds of a block a node gives', () => {
       ['time', 20],
     ] as const)
       expect(() => decodeRawHeads(textWith({ [key]: '1'.repeat(most + 1) }))).toThrow(
-        `block_list[0].head.${key}: ${most + 1} letters are more than ${most}: `,
+        `block_list[0].head.${key}: ${most + 1} characters are more than ${most}: `,
       )
   })
 })

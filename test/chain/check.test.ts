@@ -34,9 +34,9 @@ const withTransaction = (block: Block, index: number, change: (tx: Transaction) 
 const OTHER = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
 
 const BROKEN: readonly (readonly [string, (block: Block) => Block, RegExp])[] = [
-  ['another height', block => ({ ...block, height: 1202 }), /^Block 1202: block 1201 was asked\.$/],
-  ['no hash', block => ({ ...block, hash: '' }), /^Block 1201: hash "" is none\.$/],
-  ['no parent hash', block => ({ ...block, parentHash: '' }), /^Block 1201: parent hash "" is none\.$/],
+  ['another height', block => ({ ...block, height: 1202 }), /^Block 1202: block 1201 was requested\.$/],
+  ['no hash', block => ({ ...block, hash: '' }), /^Block 1201: hash "" is not a hash\.$/],
+  ['no parent hash', block => ({ ...block, parentHash: '' }), /^Block 1201: parent hash "" is not a hash\.$/],
   [
     'another parent',
     block => ({ ...block, parentHash: OTHER }),
@@ -45,22 +45,22 @@ const BROKEN: readonly (readonly [string, (block: Block) => Block, RegExp])[] = 
   [
     'a transaction missing',
     block => ({ ...block, transactions: block.transactions.slice(1) }),
-    /^Block 1201: 3 transactions of 4\.$/,
+    /^Block 1201: 3 of 4 transactions\.$/,
   ],
   [
     'a transaction missing in the count too',
     block => ({ ...block, transactions: block.transactions.slice(0, 3), txCount: 3 }),
-    /^Block 1201: merkle root of its transactions is \w+, its head says \w+\.$/,
+    /^Block 1201: merkle root of its transactions is \w+, but its head has \w+\.$/,
   ],
   [
     'transactions in another order',
     block => ({ ...block, transactions: block.transactions.toReversed() }),
-    /^Block 1201: merkle root of its transactions is \w+, its head says \w+\.$/,
+    /^Block 1201: merkle root of its transactions is \w+, but its head has \w+\.$/,
   ],
   [
     'a transaction without hash',
     block => withTransaction(block, 1, tx => ({ ...tx, hash: 'x' })),
-    /^Block 1201: transaction hash "x" is none\.$/,
+    /^Block 1201: transaction hash "x" is not a hash\.$/,
   ],
   [
     'a transaction of another hash',
@@ -81,18 +81,18 @@ const BROKEN: readonly (readonly [string, (block: Block) => Block, RegExp])[] = 
       [
         `another ${name} in a receipt`,
         (block: Block) => withTransaction(block, 1, tx => ({ ...tx, receipt: { ...tx.receipt, ...change } })),
-        /^Block 1201: merkle root of its receipts is \w+, its head says \w+\.$/,
+        /^Block 1201: merkle root of its receipts is \w+, but its head has \w+\.$/,
       ] as const,
   ),
   [
     'a status that is none',
     block => withTransaction(block, 0, tx => ({ ...tx, receipt: { ...tx.receipt, statusCode: 'FINE' } })),
-    /^Block 1201: transaction \w+ has status "FINE", which is none\.$/,
+    /^Block 1201: transaction \w+ has status "FINE", which is not a status\.$/,
   ],
   [
     'a first transaction of somebody else',
     block => withTransaction(block, 0, tx => ({ ...tx, publisher: 'admin' })),
-    /^Block 1201: first transaction is of "admin", not of base\.iost\.$/,
+    /^Block 1201: first transaction is published by "admin", not by base\.iost\.$/,
   ],
 ]
 test.each(BROKEN)('checkBlock: %s is noticed', async (_, change, message) => {
@@ -165,7 +165,7 @@ test('checkBlock: what the JSON shows of a receipt that lost bytes must be the r
   ] as const) {
     const other = withTransaction(shown, 1, tx => ({ ...tx, receipt: { ...tx.receipt, ...change } }))
     expect(() => checkBlock(other, shown.parentHash, 1201, { receipts: lost })).toThrow(
-      /receipt of transaction \w+ is another one in the raw block/,
+      /receipt of transaction \w+ differs in the raw block/,
     )
   }
 })
@@ -219,7 +219,7 @@ test.each(BASE)(
         withTransaction(block, 0, tx => ({ ...tx, ...change })),
         block.parentHash,
       ),
-    ).toThrow(/^Block 1201: base transaction \w+ has the text of \w+\.$/)
+    ).toThrow(/^Block 1201: base transaction \w+ has a text with the hash \w+\.$/)
   },
 )
 

@@ -191,7 +191,7 @@ const WRONG: readonly (readonly [string | RegExp, string, string])[] = [
     '"func_name":{}',
     'block.transactions[0].tx_receipt.receipts[0].func_name: {} is not a text.',
   ],
-  [/$/, '}', 'getBlockByNumber: 1102 letters that are not JSON.'],
+  [/$/, '}', 'getBlockByNumber: 1102 characters that are not JSON.'],
 ]
 test.each(WRONG)('decodeBlock: %s as %s is named', async (from, to, message) => {
   const text = (await textOf(1)).replace(from, to)

@@ -33,7 +33,7 @@ const refused = (text: string): string | undefined => {
 describe('a lying node: half letters', () => {
   test.each(['\\ud800', '\\uDCC3\\udca9', '\\ude00\\ud83d', '\\ud83dx'])('%s is refused', async half => {
     expect(refused(altered(await truth(), '"message":""', `"message":"${half}"`))).toMatch(
-      /^getBlockByNumber: "\\\\u[dD]\w{3}" is not a whole letter, and nodes write no other\.$/,
+      /^getBlockByNumber: "\\\\u[dD]\w{3}" is not a whole character, and nodes write no other\.$/,
     )
   })
   test('whole letters are taken, and what only looks like half of one', async () => {

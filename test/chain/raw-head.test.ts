@@ -26,7 +26,7 @@ const ANSWERS: readonly (readonly [string, string])[] = [
     '{"block_list":[{"head":{"version":"1","parentHash":"a"}}]}',
     'block_list[0].head.parentHash: "a" is not base64.',
   ],
-  ['<html>', 'getBlockHeaderByRange: 6 letters that are not JSON.'],
+  ['<html>', 'getBlockHeaderByRange: 6 characters that are not JSON.'],
 ]
 test.each(ANSWERS)('decodeRawHeads: %s is named', (text, message) => {
   expect(() => decodeRawHeads(text)).toThrow(message)

@@ -59,7 +59,7 @@ test('keys: made, listed, heeded by a running service, revoked', async () => {
   expect((await folder.run(['keys', 'list'])).out).toContain(' revoked ')
 })
 
-test('keys: an id that is not there and a plan that can not be are bad usage', async () => {
+test('keys: an id that does not exist and a plan that cannot be are bad usage', async () => {
   await using folder = await cliFolder()
   expect(await folder.run(['keys', 'add', ' '])).toMatchObject({ code: 2, out: '' })
   expect(await folder.run(['keys', 'add', 'x', '--per-second', '0'])).toMatchObject({ code: 2, out: '' })

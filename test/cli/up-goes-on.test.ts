@@ -102,7 +102,7 @@ test('serve does not use a node of another chain than the one that is stored', a
   const statusOf = async (nodes: string): Promise<number> => {
     const service = folder.start(['serve', '--node', nodes, '--listen', '127.0.0.1:0'])
     const { status } = await fetch(`${await service.firstLine}/rpc/getChainInfo?apikey=${key}`)
-    await service.logs(`is of another chain than the store; it is not used. node=${other.url}`)
+    await service.logs(`serves another chain than the store; it is not used. node=${other.url}`)
     service.kill('SIGTERM')
     expect((await service.ended).code).toBe(0)
     return status
@@ -120,7 +120,7 @@ describe('exit codes of load --once', () => {
       'a host that does not exist',
       ['--node', 'http://nosuch.invalid:30001'],
       2,
-      /host of --node is not known/,
+      /host name in --node is unknown/,
     ],
     ['a text that is no URL', ['--node', 'nosuch:30001'], 2, /--node is 'nosuch:30001'/],
     ['a node that is away', ['--node', 'http://127.0.0.1:1', '--wait', '100ms'], 75, /ECONNREFUSED/],

@@ -111,6 +111,6 @@ test('applyAccount: a dropped group stays named in permissions until it is revok
 test('applyAccount: a receipt of an account that never signed up stops the load', () => {
   const tx = transaction({ receipts: [receipt('auth.iost/addGroup', ['nobody0', 'grp'])] })
   expect(() => deriveChain(chainOf([genesis()], [tx]))).toThrow(
-    'addGroup of "nobody0", which never signed up.',
+    'addGroup of "nobody0", which was never registered.',
   )
 })

@@ -224,7 +224,7 @@ test('raw blocks have the form of recorded ones, letter by letter between their 
   })
 })
 
-test('settingsOf: what can not be meant is refused by name', () => {
+test('settingsOf: what cannot be meant is refused by name', () => {
   expect(() => settingsOf({ holders: 5 })).toThrow('holders 5 is not a whole number of 100 … 10000000.')
   expect(() => settingsOf({ holders: 200, voters: 300 })).toThrow('voters 300 are more than the 200 holders.')
   expect(() => settingsOf({ cycle: 64, producers: 17 })).toThrow('cycle 64 is below 16 blocks for each of 17')

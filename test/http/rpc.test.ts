@@ -121,7 +121,7 @@ test('rpc: no node is 503', async () => {
   ])
 })
 
-test('rpc: a node that can not be reached is 503 without its address', async () => {
+test('rpc: a node that cannot be reached is 503 without its address', async () => {
   const gone = createNode({ urls: ['http://127.0.0.1:1'] })
   const { ask, key } = serviceOn(noStore, { node: gone })
   const response = await ask(`/rpc/getNodeInfo?apikey=${key}`)

@@ -215,9 +215,9 @@ describe('a node that is not to be trusted', () => {
     source.close()
     expect((await store.published())?.lib).toBe(HEIGHT)
     expect(lines.filter(line => !line.includes('stands still'))).toEqual([
-      'The node does not have the last irreversible block it names; it is asked again.',
-      'The node does not have the last irreversible block it names; it is asked again.',
-      "The node's last irreversible block is below what is loaded; it is waited for.",
+      'The node does not have the last irreversible block it reports; retrying.',
+      'The node does not have the last irreversible block it reports; retrying.',
+      "The node's last irreversible block is below the loaded height; waiting for the node.",
     ])
     expect(differences(dumpSqlite(path), clean)).toEqual([])
     await destroy()

@@ -23,7 +23,7 @@ test('irreversible: nonsense is passed over, said once, and forgotten', async ()
   const { believed, lines } = await heard([100, 10 ** 15, 10 ** 15, 101, 102], { has: 200, loaded: 99 })
   expect(believed).toEqual([100, undefined, undefined, 101, 102])
   expect(lines).toEqual([
-    'The node does not have the last irreversible block it names; it is asked again. {"lib":1000000000000000,"head":4851,"loaded":99}',
+    'The node does not have the last irreversible block it reports; retrying. {"lib":1000000000000000,"head":4851,"loaded":99}',
   ])
 })
 
@@ -40,8 +40,8 @@ test('irreversible: one that stands still is said after a minute of looks, and a
   const still = Array.from({ length: 200 }, () => 100)
   const { lines } = await heard([...still, 101, ...still.map(() => 101)], { has: 200, loaded: 100 })
   expect(lines).toEqual([
-    'The node\'s last irreversible block stands still. {"lib":100}',
-    'The node\'s last irreversible block stands still. {"lib":101}',
+    'The node\'s last irreversible block does not advance. {"lib":100}',
+    'The node\'s last irreversible block does not advance. {"lib":101}',
   ])
 })
 
@@ -69,8 +69,8 @@ test('irreversible: a node that makes up a far block is believed no further than
   // Nothing is loaded: the first blocks are, then there is a time to go by.
   expect(await lookAt(10 ** 15, { height: -1 }, 0)).toBe(9_999)
   expect(lines).toEqual([
-    'The node names a last irreversible block for which there was no time yet. {"lib":1000000000000000,"most":8300}',
-    'The node names a last irreversible block for which there was no time yet. {"lib":1000000000000000,"most":9999}',
+    'The node reports a last irreversible block that is too high for the age of the chain. {"lib":1000000000000000,"most":8300}',
+    'The node reports a last irreversible block that is too high for the age of the chain. {"lib":1000000000000000,"most":9999}',
   ])
   // A clock that is behind the chain.
   expect(await lookAt(50_000, { height: 100, after: 60 }, 0)).toBe(50_000)

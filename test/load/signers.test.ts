@@ -107,7 +107,7 @@ describe('whose signatures count', () => {
     ).toBe(0)
     expect((await store.published())?.height).toBe(2)
     expect(await refused(loading(sourceOf(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' }))))).toBe(
-      "Block 4: it is signed with FORGED, which is no producer's key by the chain up to block 2.",
+      'Block 4: it is signed with FORGED, which is not the key of any producer as of block 2.',
     )
     expect((await store.published())?.height).toBe(2)
     expect(await loading(sourceOf(signedChain(EMPTY, { 4: 'KEY1' })))).toEqual({ height: 4 })
@@ -123,7 +123,7 @@ describe('whose signatures count', () => {
     ])
       for (const options of [{}, ONE_BLOCK]) {
         expect(await refused(loading(sourceOf(signedChain(forged, signs)), options))).toContain(
-          "FORGED, which is no producer's key",
+          'FORGED, which is not the key of any producer',
         )
         expect((await store.published())?.height ?? 0).toBeLessThan(2)
       }
@@ -151,7 +151,7 @@ describe('whose signatures count', () => {
     expect(await loading(sourceOf(blocks), { to: 3 })).toEqual({ height: 3 })
     expect((await store.published())?.proved?.formerKeys).toEqual([{ key: 'KEY1', until: 2_400 }])
     expect(await refused(loading(sourceOf(blocks)))).toBe(
-      "Block 2402: it is signed with KEY1, which is no producer's key by the chain up to block 2400.",
+      'Block 2402: it is signed with KEY1, which is not the key of any producer as of block 2400.',
     )
     expect((await store.published())?.height).toBe(2_400)
     const fresh = signedChain(lists, { 2402: 'KEY3' })
@@ -238,7 +238,7 @@ describe('what other nodes say of the last block of a batch', () => {
       ]
     })
     expect(await refused(loading(two, ONE_BLOCK))).toBe(
-      `The nodes differ: block 4 is ${hashAt(4)} at http://a, another hash at http://b.`,
+      `The nodes disagree: block 4 has the hash ${hashAt(4)} at http://a, but another hash at http://b.`,
     )
     expect(asked).toEqual([0, 1, 2, 3, 4])
     expect((await store.published())?.height).toBe(3)

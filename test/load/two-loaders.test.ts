@@ -56,7 +56,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('two loaders of one store', ()
       out: '',
       err:
         `iostlens: Another loader is writing ${target.prefix} at ${target.url}.\n` +
-        '  Stop it first; one store has one loader.\n',
+        '  Stop it first; a store can have only one loader.\n',
     })
     await finish(first, target)
     await expectClean(target)

@@ -144,7 +144,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
       const poor = await folder.run(migrate)
       expect([poor.code, poor.err]).toEqual([
         3,
-        expect.stringContaining('What is stored is not enough to derive from: give a node with --node.'),
+        expect.stringContaining(
+          'The stored blocks are damaged, so nothing can be derived from them. Set a node with --node.',
+        ),
       ])
       const late = await folder.run([...migrate, '--node', node.url])
       expect([late.code, late.err]).toEqual([75, expect.stringContaining('Another loader is writing')])

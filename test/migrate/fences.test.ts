@@ -85,7 +85,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
         if (doc === undefined) throw new Error('There is no admin.')
         const wrong = { ...doc, total: doc.total + 1n }
         const rewrite = { put: [{ index: wealth, doc: wrong }], remove: [], unplace: [] }
-        expect((await refusal(sleeper.rewrite(rewrite))).en).toContain('Another loader took')
+        expect((await refusal(sleeper.rewrite(rewrite))).en).toContain('Another loader has taken over')
         await sleeper.release()
         await fetch(`${target.url}/${target.prefix}-*/_refresh`, { method: 'POST' })
         expect(differences(await dumpElastic(target.url, target.prefix), before)).toEqual([])
@@ -114,7 +114,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
         body: JSON.stringify({ body }),
       })
       expect((await refusal(target.store.takeOver(identity))).en).toContain(
-        'A migration replaces the indices',
+        'A migration is replacing the indices',
       )
       expect((await target.store.published())?.height).toBe(HEIGHT)
       await target.store.migrating.settle()
@@ -141,7 +141,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
           : pass,
       )
       const copying = migrate(target.reopen({ url: proxy.url }))
-      expect((await refusal(copying)).en).toContain('was written to while it was copied')
+      expect((await refusal(copying)).en).toContain('was written to while it was being copied')
       expect((await target.store.migrating.plan()).way).toBe('copy')
       expect((await target.store.published())?.height).toBe(HEIGHT)
       const checkpoint = await fetch(`${target.url}/${target.prefix}-meta/_doc/checkpoint`)

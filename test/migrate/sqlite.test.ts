@@ -106,7 +106,7 @@ test('an embedded store: answers of one derivation or the other, however often i
   }
 })
 
-test('an embedded store with other tables; one whose blocks can not be read takes them from a node', async () => {
+test('an embedded store with other tables; one whose blocks cannot be read takes them from a node', async () => {
   const target = await temporarySqlite()
   await using folder = await cliFolder()
   const migrate = ['indices', 'migrate', '--store', `sqlite:${target.path}`]
@@ -117,7 +117,7 @@ test('an embedded store with other tables; one whose blocks can not be read take
     age(target.path, OLDER_TABLES)
     const done = await folder.run(migrate)
     expect(done.code).toBe(0)
-    expect(done.out).toContain('wealth.richest: missing: index is not there\n')
+    expect(done.out).toContain('wealth.richest: missing: index does not exist\n')
     const made = openSqlite({ path: target.path })
     expect(await made.check()).toEqual([])
     expect(await made.keys.list()).toEqual([stored])
@@ -126,7 +126,7 @@ test('an embedded store with other tables; one whose blocks can not be read take
 
     age(target.path, [...OLDER_TABLES, 'ALTER TABLE blocks RENAME COLUMN witness TO producer'])
     const poor = await folder.run(migrate)
-    expect([poor.code, poor.err]).toEqual([3, expect.stringContaining('give a node with --node.')])
+    expect([poor.code, poor.err]).toEqual([3, expect.stringContaining('Set a node with --node.')])
     expect((await folder.run([...migrate, '--node', node.url])).code).toBe(0)
     expect(differences(dumpSqlite(target.path), expected)).toEqual([])
     const again = await folder.run(migrate)

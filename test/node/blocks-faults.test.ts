@@ -133,10 +133,10 @@ test.each(HEADLESS)('blocks: %s: overcome where hashes are enough, refused where
 const SIG = `${'A'.repeat(86)}==`
 const KEY = 'VzGt610agH7JxDglOJ5e3/cEEuRkOpRimmUq8b/PLwg='
 const SIGNS: readonly (readonly [string, string])[] = [
-  ['{"algorithm":0, "sig":"", "pubKey":""}', 'its head carries no signature'],
+  ['{"algorithm":0, "sig":"", "pubKey":""}', 'its head has no signature'],
   [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${KEY}"}`, 'is not valid'],
   [`{"algorithm":1, "sig":"${SIG}", "pubKey":"${KEY}"}`, 'algorithm 1'],
-  [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${'A'.repeat(43)}="}`, 'by another key'],
+  [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${'A'.repeat(43)}="}`, 'made with another key'],
 ]
 test.each(SIGNS)('blocks: %s as a signature is refused with what to do', async (sign, reason) => {
   const fault = at(
@@ -163,19 +163,19 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
     'cut JSON',
     changed(text => text.slice(0, 1000)),
     'bad_block',
-    'getBlockByNumber: 1000 letters that are not JSON.',
+    'getBlockByNumber: 1000 characters that are not JSON.',
   ],
   [
     'another number',
     changed(text => text.replace('"number":"1201"', '"number":"1202"')),
     'bad_block',
-    'Block 1202: block 1201 was asked.',
+    'Block 1202: block 1201 was requested.',
   ],
   [
     'a missing transaction',
     changed(text => text.replace('"tx_count":"4"', '"tx_count":"5"')),
     'bad_block',
-    'Block 1201: 4 transactions of 5.',
+    'Block 1201: 4 of 5 transactions.',
   ],
   [
     'a lying parent hash',
@@ -189,7 +189,7 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
     'a hash that is none',
     changed(text => text.replace(/"block":\{"hash":"[^"]*"/, '"block":{"hash":"0OIl"')),
     'bad_block',
-    'Block 1201: hash "0OIl" is none.',
+    'Block 1201: hash "0OIl" is not a hash.',
   ],
   [
     'gas as text',
@@ -221,31 +221,31 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
     'status 500',
     () => new Response('', { status: 500 }),
     'unavailable',
-    'No node answers block 1201: NODE: status 500.',
+    'No node responded to block 1201: NODE: status 500.',
   ],
   [
     'status 404',
     () => new Response('', { status: 404 }),
     'unavailable',
-    'NODE answers block 1201 with status 404, which no node does.',
+    'NODE responds to block 1201 with status 404, which no node does.',
   ],
   [
     'redirect',
     () => new Response(null, { status: 302, headers: { location: '/getBlockByNumber/1201/1' } }),
     'unavailable',
-    'NODE answers block 1201 with status 302, which no node does.',
+    'NODE responds to block 1201 with status 302, which no node does.',
   ],
   [
     'not UTF-8',
     () => new Response(new Uint8Array([0xff])),
     'bad_block',
-    'The answer to block 1201 is not UTF-8.',
+    'The response to block 1201 is not UTF-8.',
   ],
   [
     'too large',
     () => new Response(new Uint8Array(2_000_001)),
     'bad_block',
-    'NODE: the answer to block 1201 is over 2000000 bytes.',
+    'NODE: the response to block 1201 is over 2000000 bytes.',
   ],
 ]
 test.each(ALWAYS)('blocks: %s for good ends the stream', async (_, fault, kind, message) => {

@@ -73,7 +73,7 @@ test('blocks: a node that hangs is given up after the time-out, each time', asyn
   )
   expect(failure).toEqual({
     kind: 'unavailable',
-    message: 'No node answers block 1201: NODE: no answer within 200 ms.',
+    message: 'No node responded to block 1201: NODE: no response within 200 ms.',
   })
   expect(asked.filter(single).length).toBe(3)
 })
@@ -91,7 +91,7 @@ test('blocks: an answer that stops in the middle is given up after the time-out'
     { from: 1201, to: 1201 },
     { timeoutMs: 200, tries: 1 },
   )
-  expect(failure?.message).toBe('No node answers block 1201: NODE: no answer within 200 ms.')
+  expect(failure?.message).toBe('No node responded to block 1201: NODE: no response within 200 ms.')
 })
 
 test('blocks: leaving the loop early ends what is in flight', async () => {

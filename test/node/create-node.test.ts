@@ -89,8 +89,8 @@ test('chainInfo: no node answers; says what each of them did, after rests that g
   expect(await failureOf(node.chainInfo())).toEqual({
     kind: 'unavailable',
     message:
-      `No node answers getChainInfo: ${broken.url}: status 503; ` +
-      `${page.url}: getChainInfo: 6 letters that are not JSON; ` +
+      `No node responded to getChainInfo: ${broken.url}: status 503; ` +
+      `${page.url}: getChainInfo: 6 characters that are not JSON; ` +
       'http://127.0.0.1:1: no connection (ECONNREFUSED).',
   })
   expect(clock.slept.length).toBe(1)
@@ -208,7 +208,7 @@ test('get: the next node is asked when one does not answer; over the size limit 
   expect((await node.get('/getRAMInfo')).status).toBe(200)
   expect(await failureOf(node.get('/large?x=1'))).toEqual({
     kind: 'unavailable',
-    message: `No node answers /large: http://127.0.0.1:1: no connection (ECONNREFUSED); ${healthy.url}: the answer is over 1000 bytes.`,
+    message: `No node responded to /large: http://127.0.0.1:1: no connection (ECONNREFUSED); ${healthy.url}: the response is over 1000 bytes.`,
   })
   expect((await failureOf(node.get('@other.example/'))).kind).toBe('defect')
 })
@@ -219,23 +219,23 @@ test('createNode: user and password of a URL are sent as Authorization and never
   const node = createNode({ urls: [`${url}/base/`], clock: idleClock() })
   const { message } = await failureOf(node.contractCode('token.iost'))
   expect(node.name).toBe(`${faulty.url}/base`)
-  expect(message).toBe(`No node answers contract token.iost: ${faulty.url}/base: status 503.`)
+  expect(message).toBe(`No node responded to contract token.iost: ${faulty.url}/base: status 503.`)
   expect(faulty.asked[0]?.path).toBe('/base/getContract/token.iost/false')
   expect(faulty.asked[0]?.headers.get('authorization')).toBe(`Basic ${btoa('us@er:p:ss')}`)
 })
 
 const BAD_URLS: readonly (readonly [string, string])[] = [
-  ['user:secret@host', 'A node URL is not one of http or https.'],
-  ['ftp://host', 'A node URL is not one of http or https.'],
-  ['', 'A node URL is not one of http or https.'],
-  ['http://u:secret@host/a?key=1', 'Node URL http://host/a has a query or fragment.'],
+  ['user:secret@host', 'A node URL must begin with http:// or https://.'],
+  ['ftp://host', 'A node URL must begin with http:// or https://.'],
+  ['', 'A node URL must begin with http:// or https://.'],
+  ['http://u:secret@host/a?key=1', 'Node URL http://host/a has a query or fragment, which is not allowed.'],
 ]
 test.each(BAD_URLS)('createNode: %p is no URL of a node', (url, message) => {
   expect(() => createNode({ urls: [url] })).toThrow(message)
 })
 
 test('createNode: at least one URL is needed', () => {
-  expect(() => createNode({ urls: [] })).toThrow('No node URL is given.')
+  expect(() => createNode({ urls: [] })).toThrow('No node URL is set.')
 })
 
 test('close: ends what is asked and refuses what comes after', async () => {
@@ -243,7 +243,7 @@ test('close: ends what is asked and refuses what comes after', async () => {
   const node = createNode({ urls: [hanging.url] })
   const asked = failureOf(node.chainInfo())
   node.close()
-  const ended = { kind: 'deadline', message: 'The question to the node was ended before its answer.' }
+  const ended = { kind: 'deadline', message: 'The request to the node was cancelled.' }
   expect(await asked).toEqual(ended)
   expect(await failureOf(node.get('/getNodeInfo'))).toEqual(ended)
 })

@@ -218,7 +218,7 @@ test.each([
               {
                 type: 'silent',
                 node: sick.url,
-                detail: expect.stringContaining('it names block 1000000000000000 as its') as string,
+                detail: expect.stringContaining('it reports block 1000000000000000 as its') as string,
               },
             ]
           : [],

@@ -103,7 +103,9 @@ for (const [name, alter] of [
       expect(refused).toBeInstanceOf(Failure)
       expect([(refused as Failure).kind, (refused as Failure).message]).toEqual([
         'bad_block',
-        expect.stringContaining(`Block ${END}: it is signed with ${OWN.key}, which is no producer's key`),
+        expect.stringContaining(
+          `Block ${END}: it is signed with ${OWN.key}, which is not the key of any producer`,
+        ),
       ])
       expect((await store.published())?.height ?? -1).toBeLessThan(END)
     }

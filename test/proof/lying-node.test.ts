@@ -128,7 +128,7 @@ test('a lying node: a forged publisher is caught where texts are proved, near th
     const node = createNode({ urls: [lying.url], clock: idleClock(), prove })
     const read = Array.fromAsync(node.blocks({ from: 1200, to: 1201, following }))
     await expect(read).rejects.toThrow(
-      /^Block 1201: publisher of transaction \w+ is another one in the raw block\.$/,
+      /^Block 1201: publisher of transaction \w+ differs in the raw block\.$/,
     )
     node.close()
   }
@@ -152,7 +152,7 @@ test('following: a node that gives no raw block is believed as far as it is sign
   expect(events).toEqual(['no_raw'])
   const whole = createNode({ urls: [replay.url], clock: idleClock(), prove: 'whole' })
   await expect(Array.fromAsync(whole.blocks({ from: 1202, to: 1203 }))).rejects.toThrow(
-    'the texts of its transactions can not be proved',
+    'the text of its transactions cannot be proved',
   )
   node.close()
   whole.close()
@@ -171,7 +171,7 @@ test('a node that knows no call for heads: the signature of a block comes from i
   expect([signed?.block.hash, signed?.proof.signedBy]).toEqual([truth?.block.hash, truth?.block.witness])
   // Nor is the raw form of this one given.
   await expect(Array.fromAsync(node.blocks({ from: 1203, to: 1203 }))).rejects.toThrow(
-    'its signature is not to be had',
+    'its signature is not available',
   )
   node.close()
 })

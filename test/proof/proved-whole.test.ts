@@ -164,8 +164,8 @@ test('whole: status tells it; a node without raw blocks is refused, and by defau
   const load = ['load', '--to', '20', '--node']
   const refused = folder.start([...load, poor.url, '--prove', 'whole'])
   // Another node may come: it asks again, and says what helps.
-  await refused.logs('can not be proved')
-  await refused.logs('Use a node that gives raw blocks; --prove signed does without.')
+  await refused.logs('cannot be proved')
+  await refused.logs('Use a node that returns raw blocks, or --prove signed, which does not need them.')
   refused.kill('SIGKILL')
   await refused.ended
   expect((await folder.run(['status'])).out).not.toContain('proved')
@@ -176,7 +176,7 @@ test('whole: status tells it; a node without raw blocks is refused, and by defau
   const follow = ['load', '--to', '40', '--log-format', 'json', '--node', poor.url]
   const signed = await folder.run(follow)
   expect([signed.code, signed.out]).toEqual([0, 'Loaded up to block 40.\n'])
-  expect(signed.err.split('The node does not give a raw block').length - 1).toBe(1)
+  expect(signed.err.split('The node does not return a raw block').length - 1).toBe(1)
   expect((await folder.run(['status'])).out).toContain('blocks 21 to 40: signed')
   await poor.close()
 })
@@ -199,8 +199,8 @@ test('signed: a key that an action alone gives a producer must be proved whole, 
     const refused: unknown = await readFrom(poor.url, 'signed', asked).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(Failure)
     const { kind, message, help } = refused as Failure
-    expect([kind, message]).toEqual(['bad_block', expect.stringContaining('can not be proved')])
-    expect(help).toContain('Its actions give a producer a key.')
+    expect([kind, message]).toEqual(['bad_block', expect.stringContaining('cannot be proved')])
+    expect(help).toContain('Its actions change the key of a producer.')
     await poor.close()
   }
 })

@@ -12,8 +12,8 @@ import { INDICES, VANISHING } from './vanish.ts'
 
 const NEVER = /^\b$/
 const OUT_OF_REACH =
-  /out of reach|unavailable|no answer|No node answers|not answer|busy|too many|timed? ?out|closed|cut|connect|unable|socket|respond/i
-const NODE_LIES = /block|transaction|receipt|parent|JSON|nested|answer|irreversible|hash/i
+  /out of reach|unavailable|no answer|No node responded|no response|not answer|busy|too many|timed? ?out|closed|cut|connect|unable|socket|respond/i
+const NODE_LIES = /block|transaction|receipt|parent|JSON|nested|answer|response|irreversible|hash/i
 
 /** What a killed `up` no longer answers. */
 const KILLED: Cause = { name: 'killed', statuses: [0, 503], says: /Another loader|took/ }

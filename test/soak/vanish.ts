@@ -7,7 +7,7 @@ import { remedyIn, saidIn } from './remedy.ts'
 import type { Stand } from './stand.ts'
 
 const MISSING =
-  /missing|no such|There is no|gone|another one|closed|alias|in the way|whole|lost|vanish|repair|file|nothing is loaded|published|checkpoint/i
+  /missing|no such|There is no|gone|another one|not the index|closed|alias|in the way|whole|lost|vanish|repair|file|nothing is loaded|published|checkpoint/i
 
 const STATE = ['balances', 'wealth', 'votes', 'accounts', 'lists'] as const
 

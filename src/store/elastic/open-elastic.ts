@@ -113,14 +113,14 @@ export const openElastic = (options: ElasticOptions): Store => {
   })
   const whole = wholeness({ look: () => lostToReaders(connection, names, published), now: pace.now })
   const requireWhole = (signal?: AbortSignal): Promise<void> =>
-    untilAborted(signal, whole.require(), 'the store was looked at')
+    untilAborted(signal, whole.require(), 'the store was checked')
   let writing = false
   let isMender = false
   let writer: Writer | undefined
 
   const takeOver: Store['takeOver'] = async (identity, { mending = false } = {}) => {
     if (writing)
-      throw new Failure('conflict', `Another loader of this process is writing ${names.prefix}.`, {
+      throw new Failure('conflict', `Another loader of this process is writing to ${names.prefix}.`, {
         retryable: true,
       })
     const onRelease = () => {

@@ -8,7 +8,9 @@ import { Failure } from '#failure/failure.ts'
 export const toFailure = (name: string, error: unknown): unknown => {
   if (error instanceof Failure) return error
   if (error instanceof RangeError && /BigInt|int64/.test(error.message))
-    return new Failure('defect', `${name}: a number is beyond 64 bits: ${error.message}.`, { cause: error })
+    return new Failure('defect', `${name}: a number does not fit in 64 bits: ${error.message}.`, {
+      cause: error,
+    })
   if (!(error instanceof SQLiteError)) return error
   const { code = 'SQLITE_ERROR', message } = error
   const primary = code.split('_').slice(0, 2).join('_')
@@ -18,17 +20,17 @@ export const toFailure = (name: string, error: unknown): unknown => {
     case 'SQLITE_LOCKED':
       return new Failure('unavailable', text, {
         cause: error,
-        help: 'Another process is writing; try again.',
+        help: 'Another process is writing to the file; try again.',
       })
     case 'SQLITE_FULL':
       return new Failure('unavailable', text, {
         cause: error,
-        help: 'The disk is full. Nothing of the batch is stored; free space and go on.',
+        help: 'The disk is full. The batch was not stored; free some space and try again.',
       })
     case 'SQLITE_NOTADB':
       return new Failure('conflict', `${name} is not an SQLite file (${code}).`, {
         cause: error,
-        help: 'Name another file as the store.',
+        help: 'Set --store to another file.',
       })
     case 'SQLITE_CORRUPT':
       return new Failure('damaged', text, {

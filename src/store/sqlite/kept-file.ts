@@ -26,14 +26,14 @@ export const keptFile = (path: string, name: string): KeptFile => {
       const file = fileAt(path)
       if (file === undefined)
         refuse(
-          'was read here and is gone, or is empty now',
-          'Put it back, or a store of the same chain; it is read as soon as it is there. To load anew, restart.',
+          'was in use and is now gone or empty',
+          'Put it back, or another store of the same chain; it is used as soon as it exists. To load again, restart.',
         )
       const log = fileAt(`${path}-wal`)
       if (file !== kept.file && log !== undefined && log === kept.log)
         refuse(
-          `was replaced, and ${path}-wal is still the one of the file that was there before`,
-          `Stop what writes to it, remove ${path}-wal and ${path}-shm, and put the file there again.`,
+          `was replaced, but ${path}-wal still belongs to the previous file`,
+          `Stop the programs that use it, remove ${path}-wal and ${path}-shm, and put the file there again.`,
         )
     },
     take: connection => {
@@ -44,8 +44,8 @@ export const keptFile = (path: string, name: string): KeptFile => {
       // What a file says of its own chain may be put right by a repair.
       if (kept?.file !== file && (identity.chainId !== chainId || identity.genesis !== genesis))
         refuse(
-          `was replaced by a store of another chain: ${identity.chainId} from genesis ${identity.genesis}, it was ${chainId} from ${genesis}`,
-          'Put a store of the same chain there, or restart to read this one.',
+          `was replaced by a store of another chain: chain ${identity.chainId} with genesis ${identity.genesis}, before chain ${chainId} with genesis ${genesis}`,
+          'Put a store of the same chain there, or restart to use this one.',
         )
       kept = { file, log: fileAt(`${path}-wal`, 0), identity }
     },

@@ -35,10 +35,10 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
         return changes
       })
       if (added === undefined)
-        throw new Failure('conflict', `${name} is not created.`, {
+        throw new Failure('conflict', `${name} is not created yet.`, {
           help: 'Run `iostlens indices create` first.',
         })
-      if (added === 0) throw new Failure('conflict', `There is a key with id '${key.id}' already.`)
+      if (added === 0) throw new Failure('conflict', `A key with the id '${key.id}' already exists.`)
     },
     list: async signal => {
       const rows = await readers.once(connection => {

@@ -49,13 +49,9 @@ const parsed = (text: string): unknown => {
 }
 
 const unreadable = (key: MetaKey): never => {
-  throw new Failure(
-    'damaged',
-    `What the store says of itself, '${key}' in its table meta, can not be read.`,
-    {
-      help: REPAIR,
-    },
-  )
+  throw new Failure('damaged', `The record '${key}' in the table meta of the store cannot be read.`, {
+    help: REPAIR,
+  })
 }
 
 const REPAIR = 'Run: iostlens repair --node URL.'
@@ -72,11 +68,9 @@ const orLost = (connection: Connection, key: MetaKey, database: Database = 'main
     connection.row(`SELECT 1 FROM ${database}.${quoted(name)} LIMIT 1`) === undefined
   )
     return undefined
-  throw new Failure(
-    'damaged',
-    `There are blocks in the store, but what it says of itself, '${key}' in its table meta, is lost.`,
-    { help: REPAIR },
-  )
+  throw new Failure('damaged', `The store has blocks, but the record '${key}' in its table meta is lost.`, {
+    help: REPAIR,
+  })
 }
 
 /** A repair leads to what is published and has not come to its end: nothing is to be read or loaded. */
@@ -121,7 +115,7 @@ export const getFingerprint = (connection: Connection): string | undefined => ge
 export const checkFingerprint = (connection: Connection, name: string): void => {
   const stored = getFingerprint(connection)
   if (stored !== fingerprint)
-    throw new Failure('conflict', `${name} has schema ${stored}, this version needs ${fingerprint}.`, {
-      help: 'Run `iostlens indices check` for what differs; then `iostlens indices migrate`, or use the version that made it.',
+    throw new Failure('conflict', `${name} has schema ${stored}, but this version needs ${fingerprint}.`, {
+      help: '`iostlens indices check` lists the differences. Run `iostlens indices migrate`, or use the version that created the store.',
     })
 }

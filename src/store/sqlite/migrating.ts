@@ -41,7 +41,7 @@ export const migratingOf = ({ path, name, source, open }: Parts): Migrating => {
     plan: async () => plan(),
     settle: async () => {},
     copy: async () => {
-      throw new Failure('defect', `${name}: tables are derived anew, never copied.`)
+      throw new Failure('defect', `${name}: tables are derived again, never copied.`)
     },
     beside: async () => {
       const identity = reading(path, name, getIdentity)

@@ -38,7 +38,7 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
   let isClosed = false
   const mayWrite = () => {
     if (isClosed) throw new Failure('unavailable', `${name} is closed.`, { retryable: false })
-    if (readonly) throw new Failure('conflict', `${name} is opened for reading only.`)
+    if (readonly) throw new Failure('conflict', `${name} is opened read-only.`)
   }
   const keys = keyStoreOf(path, name, readers)
 
@@ -128,7 +128,7 @@ const makeFolder = (folder: string, name: string): void => {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
-    throw new Failure('unavailable', `${name}: the folder can not be made: ${String(error)}.`, {
+    throw new Failure('unavailable', `${name}: the folder cannot be created: ${String(error)}.`, {
       cause: error,
       retryable: false,
     })

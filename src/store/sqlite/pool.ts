@@ -91,4 +91,4 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
 }
 
 export const deadline = (): Failure =>
-  new Failure('deadline', 'The deadline passed before the store answered.')
+  new Failure('deadline', 'The store did not respond before the deadline.')

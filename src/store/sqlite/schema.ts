@@ -20,8 +20,8 @@ export const inspect = (connection: Connection, name: string): 'store' | 'empty'
     if (id === 0 && objects === 0) return 'empty'
     throw new Failure(
       'conflict',
-      `${name} is another program's file: its application id is ${id}, must be ${APPLICATION_ID}.`,
-      { help: 'Name another file as the store.' },
+      `${name} is a file of another program: its application id is ${id}, expected ${APPLICATION_ID}.`,
+      { help: 'Set --store to another file.' },
     )
   })
 
@@ -49,7 +49,7 @@ export const everythingMissing = (): readonly Difference[] => schema.map(missing
 const missing = ({ name, type }: SchemaObject): Difference => ({
   name,
   problem: 'missing',
-  detail: `${type} is not there`,
+  detail: `${type} does not exist`,
 })
 
 const different = (connection: Connection, object: SchemaObject, sql: string): Difference => {
@@ -90,13 +90,9 @@ const expectedColumns = ({ name, sql }: SchemaObject): readonly (readonly [strin
 export const refuseDifferent = (name: string, differences: readonly Difference[]): void => {
   const first = differences.find(({ problem }) => problem === 'different')
   if (first !== undefined)
-    throw new Failure(
-      'conflict',
-      `${name}: ${first.name} is not as this version makes it: ${first.detail}.`,
-      {
-        help: 'Run `iostlens indices check` for all differences; then `iostlens indices migrate`, or use the version that made it.',
-      },
-    )
+    throw new Failure('conflict', `${name}: ${first.name} does not match this version: ${first.detail}.`, {
+      help: '`iostlens indices check` lists all differences. Run `iostlens indices migrate`, or use the version that created the store.',
+    })
 }
 
 /** Makes what is missing; within a transaction. Throws 'conflict' for what is different, or lost after a load. */
@@ -107,9 +103,13 @@ export const createMissing = (connection: Connection, name: string): void => {
   const absent = new Set(differences.map(each => each.name))
   const lost = schema.find(object => object.type === 'table' && absent.has(object.name))
   if (lost !== undefined && !absent.has('meta') && getPublished(connection) !== undefined)
-    throw new Failure('damaged', `${name}: table ${lost.name} is gone, and what was loaded into it.`, {
-      help: 'Restore the file from a copy, or run iostlens load with another --store.',
-    })
+    throw new Failure(
+      'damaged',
+      `${name}: table ${lost.name} is gone, with the data that was loaded into it.`,
+      {
+        help: 'Restore the file from a copy, or run iostlens load with another --store.',
+      },
+    )
   for (const { name: object, sql } of schema) if (absent.has(object)) connection.db.run(sql)
   connection.db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
   putFingerprint(connection)

@@ -62,7 +62,7 @@ describe('schema', () => {
     [
       'an index gone',
       'DROP INDEX "votes.voters"',
-      [{ name: 'votes.voters', problem: 'missing', detail: 'index is not there' }],
+      [{ name: 'votes.voters', problem: 'missing', detail: 'index does not exist' }],
     ],
     [
       'made by another version',

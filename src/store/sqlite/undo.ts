@@ -99,7 +99,7 @@ export const takeBack = (connection: Connection, height: number): Published | un
 
 const restore = (connection: Connection, [name, id, cells]: Kept): void => {
   const index = byName.get(name)
-  if (index === undefined) throw new TypeError(`What was kept names an unknown index '${name}'.`)
+  if (index === undefined) throw new TypeError(`The undo data names an unknown index '${name}'.`)
   if (cells === undefined) removeDocument(connection, index, id)
   else upsertCells(connection, tableOf(index), cells.map(readCell))
 }

@@ -73,7 +73,7 @@ export const takeOver = async (
 }
 
 const notCreated = (name: string): Failure =>
-  new Failure('conflict', `${name} is not created, or not wholly.`, {
+  new Failure('conflict', `${name} is not created, or only in part.`, {
     help: 'Run `iostlens indices create` first.',
   })
 
@@ -113,12 +113,12 @@ const writerOf = ({ name, pen, reader, owner, unlock, ...begun }: Parts): Writer
       if (now?.token !== owner.token)
         throw new Failure(
           'conflict',
-          `Another loader took ${name} over (process ${now?.pid}, since ${now?.since}).`,
+          `Another loader has taken over ${name} (process ${now?.pid}, since ${now?.since}).`,
           { retryable: true },
         )
       if (!pen.isInPlace())
-        throw new Failure('conflict', `${name} was removed or replaced while it was being loaded.`, {
-          help: 'Put the store back that belongs there, without the -wal and -shm of another one, and start again.',
+        throw new Failure('conflict', `${name} was removed or replaced during loading.`, {
+          help: 'Restore the right store file, without the -wal and -shm files of another one, and start again.',
         })
       await work()
     })

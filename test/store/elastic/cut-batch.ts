@@ -19,6 +19,7 @@ export const restOf = (batch: Batch, height: number): Batch => cutBatch(batch, h
 
 /** Stores history ahead; a writer that does not take it is no writer of this store. */
 export const staged = async (writer: Writer, history: History): Promise<void> => {
-  if (writer.stage === undefined) throw new TypeError('This writer takes no history ahead of its batch.')
+  if (writer.stage === undefined)
+    throw new TypeError('This writer does not accept history ahead of its batch.')
   await writer.stage(history)
 }

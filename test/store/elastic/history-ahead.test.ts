@@ -122,15 +122,15 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect([kind, message]).toEqual(['defect', problem])
       }
       const from5 = 'History of blocks from 5 on: '
-      await refused(batchOf(6, 6), `${from5}block 6 stands where 5 belongs.`)
-      await refused(batchOf(4, 5), `${from5}block 4 stands where 5 belongs.`)
+      await refused(batchOf(6, 6), `${from5}block 6 is at the position of block 5.`)
+      await refused(batchOf(4, 5), `${from5}block 4 is at the position of block 5.`)
       await refused(
         batchOf(5, 5, { records: [recordDoc(4, 0)] }),
         `${from5}document ${recordId(4, 1, 0)} is of block 4.`,
       )
       await refused(
         batchOf(5, 5, { filling: { partition: 1, documents: 1 } }),
-        'History of block 5 goes to another partition than its batch.',
+        'History of block 5 belongs to another partition than its batch.',
       )
       // A batch that lacks a block between, or goes elsewhere.
       const lacking = await failureOf(writer.commit({ ...batchOf(3, 6), blocks: batchOf(6, 6).blocks }))

@@ -65,7 +65,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
     test(`a checkpoint with ${what} in it is refused by its name`, () =>
       damaged(
         (_, path) => ask('PUT', path('meta-0/_doc/checkpoint?refresh=true'), source),
-        target => refusesToGoOn(target, /'checkpoint' of .*-meta at .* is not what a loader writes/),
+        target => refusesToGoOn(target, /'checkpoint' of .*-meta at .* is unreadable or invalid/),
       ))
     test(`a published height with ${what} in it is no answer`, () =>
       damaged(

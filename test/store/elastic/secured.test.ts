@@ -120,7 +120,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
       1,
       expect.stringMatching(/^iostlens: user 'loader' may not create iostlens-\S+: /),
     ])
-    expect(err).toContain('Give the role the privilege that is named.')
+    expect(err).toContain('Grant the role the privilege named in the message.')
   })
 
   test('each part does its work with the least role', async () => {
@@ -205,7 +205,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
         code: 1,
         out: '',
         err: expect.stringContaining(
-          `iostlens: Elasticsearch at ${server.url} refused user 'loader'.\n  Check user and password, or the API key, in the settings.\n`,
+          `iostlens: Elasticsearch at ${server.url} refused user 'loader'.\n  Check the user and password, or the API key, in the settings (iostlens config).\n`,
         ),
       })
   })
@@ -214,7 +214,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     const { IOSTLENS_STORE_CA: _, ...environment } = environmentOf('service')
     const { code, err } = await folder.run(['status'], environment)
     printed.push(err)
-    expect([code, err]).toEqual([75, expect.stringMatching(/can not be reached: .*certificate/i)])
+    expect([code, err]).toEqual([75, expect.stringMatching(/cannot be reached: .*certificate/i)])
   })
 
   test('no password is ever printed', async () => {

@@ -230,6 +230,6 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       // The figures of this store are invented: it has other counts than they say.
       const refused = await failureOf(target.reopen().takeOver(identity))
       expect([refused.kind, refused.help]).toEqual(['damaged', 'Run: iostlens repair.'])
-      expect(refused.message).toMatch(/has \d+ documents, \d+ were loaded/)
+      expect(refused.message).toMatch(/has \d+ documents, but \d+ were loaded/)
     }))
 })

@@ -30,7 +30,7 @@ const verdict = async (call: Promise<unknown>) => {
 }
 
 describe('files', () => {
-  test('a store that is not there: looked at from every side, nothing is made', async () => {
+  test('a store that does not exist: looked at from every side, nothing is made', async () => {
     const path = join(folder, 'nowhere', 'store.sqlite')
     const store = openSqlite({ path })
     expect(await store.published()).toBeUndefined()
@@ -76,7 +76,7 @@ describe('files', () => {
     const refused = {
       kind: 'conflict',
       retryable: false,
-      message: `sqlite:${path} is another program's file: its application id is 0, must be 1768911732.`,
+      message: `sqlite:${path} is a file of another program: its application id is 0, expected 1768911732.`,
     }
     const key = { id: 'a', hash: '', name: '', perSecond: 1, perDay: 1, created: 1 }
     for (const call of [
@@ -162,7 +162,7 @@ describe('files', () => {
     }
     drop('INDEX "wealth.richest"')
     const other = openSqlite({ path })
-    const missing = { name: 'wealth.richest', problem: 'missing', detail: 'index is not there' } as const
+    const missing = { name: 'wealth.richest', problem: 'missing', detail: 'index does not exist' } as const
     expect(await other.check()).toEqual([missing])
     await other.create()
     expect(await other.check()).toEqual([])
@@ -170,7 +170,7 @@ describe('files', () => {
     const { kind, message } = await failureOf(other.create())
     expect([kind, message]).toEqual([
       'damaged',
-      `sqlite:${path}: table votes is gone, and what was loaded into it.`,
+      `sqlite:${path}: table votes is gone, with the data that was loaded into it.`,
     ])
     await other.close()
   })
@@ -187,7 +187,7 @@ describe('files', () => {
       expect(await verdict(call())).toEqual({
         kind: 'conflict',
         retryable: false,
-        message: `sqlite:${path} is opened for reading only.`,
+        message: `sqlite:${path} is opened read-only.`,
       } as never)
     expect((await reader.published())?.height).toBe(0)
     await reader.close()
@@ -230,10 +230,7 @@ describe('files', () => {
     const writer = await store.takeOver(identity)
     renameSync(path, `${path}.old`)
     const { kind, message } = await failureOf(writer.commit(tellingBatch(2, 3)))
-    expect([kind, message]).toEqual([
-      'conflict',
-      `sqlite:${path} was removed or replaced while it was being loaded.`,
-    ])
+    expect([kind, message]).toEqual(['conflict', `sqlite:${path} was removed or replaced during loading.`])
     await store.close()
   })
 
@@ -245,7 +242,10 @@ describe('files', () => {
     const other = openSqlite({ path })
     const second = await other.takeOver(identity)
     const { kind, message } = await failureOf(first.commit(tellingBatch(2, 3)))
-    expect([kind, message.startsWith(`Another loader took sqlite:${path} over`)]).toEqual(['conflict', true])
+    expect([kind, message.startsWith(`Another loader has taken over sqlite:${path}`)]).toEqual([
+      'conflict',
+      true,
+    ])
     await second.commit(tellingBatch(2, 2))
     expect((await store.published())?.height).toBe(2)
     await other.close()

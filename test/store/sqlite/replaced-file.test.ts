@@ -51,7 +51,7 @@ describe('a file that is replaced under its readers', () => {
         const { kind, message, help } = await failureOf(call())
         expect([kind, message]).toEqual([
           'unavailable',
-          `sqlite:${path} was read here and is gone, or is empty now.`,
+          `sqlite:${path} was in use and is now gone or empty.`,
         ])
         expect(help).toMatch(/Put it back/)
       }
@@ -113,7 +113,7 @@ describe('a file that is replaced under its readers', () => {
     expect(await height()).toBe(5)
     renameSync(other, path)
     const { kind, message, help } = await failureOf(height())
-    expect([kind, message.includes(`${path}-wal is still the one`)]).toEqual(['unavailable', true])
+    expect([kind, message.includes(`${path}-wal still belongs`)]).toEqual(['unavailable', true])
     expect(help).toContain(`remove ${path}-wal`)
     await server.close()
   })

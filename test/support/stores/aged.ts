@@ -67,7 +67,7 @@ export const ageIndex = async (url: string, name: string, ageing: Ageing): Promi
       { ..._source, ...ageing.fields },
     ])
     const { errors } = await ask<{ errors: boolean }>('POST', '_bulk', lines)
-    if (errors) throw new Error(`${name} can not be aged.`)
+    if (errors) throw new Error(`${name} cannot be aged.`)
     part = await ask<Answer>('POST', '_search/scroll', { scroll: '1m', scroll_id: part._scroll_id })
   }
   await ask('POST', `${temporary}/_refresh`)

@@ -39,7 +39,7 @@ const againOf = (item: BulkItem, got: Got | undefined): BulkItem => {
   if (got === undefined) return createItem(index, id, source)
   // Field order is that of the definitions on both sides.
   if (JSON.stringify(got.source) === JSON.stringify(JSON.parse(source))) return rewriteSeenItem(item, got)
-  throw new Failure('conflict', `Another loader wrote ${index} '${id}' with other content.`, {
-    help: 'Stop the other loader, then start this one again.',
+  throw new Failure('conflict', `Another loader wrote ${index} '${id}' with different content.`, {
+    help: 'Stop the other loader, then restart this one.',
   })
 }

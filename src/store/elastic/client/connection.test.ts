@@ -76,7 +76,7 @@ test('send: an error status is an answer and is sent once', async () => {
 })
 
 const failures: readonly (readonly [string, Failure['kind'], retryable: boolean, RegExp, RegExp?])[] = [
-  ['/401/security_exception', 'unavailable', false, /refused user 'reader'/, /Check user and password/],
+  ['/401/security_exception', 'unavailable', false, /refused user 'reader'/, /Check the user and password/],
   [
     '/403/security_exception',
     'unavailable',
@@ -95,8 +95,8 @@ const failures: readonly (readonly [string, Failure['kind'], retryable: boolean,
   ['/404/other-server', 'usage', false, /is not Elasticsearch/, /--store/],
   ['/400/other-server', 'usage', false, /is not Elasticsearch/, /--store/],
   ['/503/other-server', 'unavailable', true, /now \(503\)/],
-  ['/hang', 'unavailable', true, /did not answer GET \/hang within 100 ms/],
-  ['/half', 'unavailable', true, /did not answer GET \/half within 100 ms/],
+  ['/hang', 'unavailable', true, /did not respond to GET \/hang within 100 ms/],
+  ['/half', 'unavailable', true, /did not respond to GET \/half within 100 ms/],
 ]
 for (const [path, kind, retryable, message, help] of failures)
   test(`ask: ${path} is ${kind}`, async () => {
@@ -147,17 +147,17 @@ test('openElastic: nobody listens', async () => {
   const store = openElastic({ url: 'http://127.0.0.1:1', prefix: 'p', auth })
   const failure = await failureOf(store.published())
   expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
-  expect(failure.message).toStartWith('Elasticsearch at http://127.0.0.1:1 can not be reached')
+  expect(failure.message).toStartWith('Elasticsearch at http://127.0.0.1:1 cannot be reached')
   await store.close()
 })
 
 const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] = [
-  [{ url: 'http://u:hunter2@127.0.0.1:1', prefix: 'p' }, 'carries a user or password'],
+  [{ url: 'http://u:hunter2@127.0.0.1:1', prefix: 'p' }, 'contains a user or password'],
   [{ url: '127.0.0.1:9200', prefix: 'p' }, 'is not an Elasticsearch URL'],
   [{ url: 'http://127.0.0.1:1', prefix: 'P*' }, "The prefix 'P*'"],
   [
     { url: 'https://127.0.0.1:1', prefix: 'p', caFile: '/nowhere.pem' },
-    'The CA file /nowhere.pem can not be read',
+    'The CA file /nowhere.pem cannot be read',
   ],
 ]
 for (const [options, message] of wrong)

@@ -91,7 +91,7 @@ const readCa = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Failure('usage', `The CA file ${file} can not be read: ${messageOf(error)}.`)
+    throw new Failure('usage', `The CA file ${file} (--store-ca) cannot be read: ${messageOf(error)}.`)
   }
 }
 
@@ -216,21 +216,21 @@ const perform = async (
 
 const ended = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(new errors.TimeoutError('No whole answer in time')), {
+    signal.addEventListener('abort', () => reject(new errors.TimeoutError('No complete response in time')), {
       once: true,
     })
   })
 
 const passed = (request: Request): Failure =>
-  new Failure('deadline', `The deadline passed before Elasticsearch answered ${request.path}.`)
+  new Failure('deadline', `Elasticsearch did not respond to ${request.path} before the deadline.`)
 
 /** What a server says that does not know the path or its form; a proxy says others while Elasticsearch is away. */
 const ANSWERS_OF_OTHERS: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415, 501])
 
 /** Once it was Elasticsearch, it is a proxy before it that answers now. */
 const notElastic = ({ url, known }: Host): Failure =>
-  new Failure(known ? 'unavailable' : 'usage', `What answers at ${url} is not Elasticsearch.`, {
-    help: 'Give the URL of an Elasticsearch of version 8.19 or 9 with --store.',
+  new Failure(known ? 'unavailable' : 'usage', `The server at ${url} is not Elasticsearch.`, {
+    help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',
   })
 
 const toFailure = (error: unknown, host: Host, request: Request, timeoutMs: number): Failure => {
@@ -240,11 +240,11 @@ const toFailure = (error: unknown, host: Host, request: Request, timeoutMs: numb
   if (error instanceof errors.TimeoutError || error instanceof errors.RequestAbortedError)
     return new Failure(
       'unavailable',
-      `Elasticsearch at ${url} did not answer ${what} within ${timeoutMs} ms.`,
+      `Elasticsearch at ${url} did not respond to ${what} within ${timeoutMs} ms.`,
     )
   if (error instanceof errors.ProductNotSupportedError) return notElastic(host)
   // No cause: the client's errors carry the request with its headers.
-  return new Failure('unavailable', `Elasticsearch at ${url} can not be reached: ${messageOf(error)}.`)
+  return new Failure('unavailable', `Elasticsearch at ${url} cannot be reached: ${messageOf(error)}.`)
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -64,7 +64,7 @@ export const toFailure = (
     return new Failure('unavailable', `Elasticsearch at ${connection.url} refused ${connection.user}.`, {
       retryable: false,
       details,
-      help: 'Check user and password, or the API key, in the settings.',
+      help: 'Check the user and password, or the API key, in the settings (iostlens config).',
     })
   if (status === 400 && reason.startsWith(NO_WRITE_INDEX))
     return new Failure(
@@ -72,13 +72,13 @@ export const toFailure = (
       `A migration has replaced the indices at ${connection.url} (${what}).`,
       {
         details,
-        help: 'The next start finds what is served now.',
+        help: 'Restart the program; it then uses the new indices.',
       },
     )
   if (error.type === CLOSED_INDEX)
     return new Failure('unavailable', `An index at ${connection.url} is closed (${what}): ${reason}.`, {
       details,
-      help: `Open it: POST /${error.index ?? 'INDEX'}/_open. What waits for it goes on by itself.`,
+      help: `Open it: POST /${error.index ?? 'INDEX'}/_open. Waiting programs then continue by themselves.`,
     })
   if (error.type === MISSING_INDEX)
     return new Failure('unavailable', `${reason} (${what}).`, {
@@ -90,16 +90,16 @@ export const toFailure = (
   if (error.type === BLOCKED && status !== 503)
     return new Failure('unavailable', `Elasticsearch blocks ${what}: ${reason}.`, {
       details,
-      help: 'Mostly a full disk: free some, then the block clears by itself.',
+      help: 'The usual cause is a full disk. Free some space; the block then clears by itself.',
     })
   if (status === 403)
     return new Failure('unavailable', `${connection.user} may not ${what}: ${reason}.`, {
       retryable: false,
       details,
-      help: 'Give the role the privilege that is named.',
+      help: 'Grant the role the privilege named in the message.',
     })
   if (isPassing(status) || status >= 500)
-    return new Failure('unavailable', `Elasticsearch can not ${what} now (${status}): ${reason}.`, {
+    return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, {
       details,
     })
   // Reads are right for the indices this program makes, so those that refuse them are others, or ill.

@@ -5,15 +5,15 @@ export const hostUrls = (text: string): readonly URL[] => {
   const [, scheme, authority, path = ''] = /^(https?:\/\/)([^/?#]*)(.*)$/.exec(text) ?? []
   // Before it is cut at commas: a password may have one, and no part of it may stand in a message.
   if (authority?.includes('@'))
-    throw new Failure('usage', `The Elasticsearch URL ${text} carries a user or password.`, {
-      help: 'Give user and password as settings of their own.',
+    throw new Failure('usage', `The Elasticsearch URL ${text} contains a user or password.`, {
+      help: 'Use --store-user and --store-password-file instead.',
     })
   return (authority ?? '').split(',').map(host => {
     const url = `${scheme}${host}${path}`
     if (authority === undefined || host === '' || !URL.canParse(url))
       throw new Failure(
         'usage',
-        `'${text}' is not an Elasticsearch URL; expected http(s)://host:port, or several hosts of one cluster with commas between.`,
+        `'${text}' is not an Elasticsearch URL; expected http(s)://host:port, or several hosts of one cluster, separated by commas.`,
       )
     return new URL(url)
   })

@@ -24,9 +24,9 @@ export const insist = async (bulk: Bulk, items: readonly BulkItem[], version: nu
       if (bulk.pace.now() - since > PATIENCE_MS)
         throw new Failure(
           'conflict',
-          `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' stay.`,
+          `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' keep appearing.`,
           {
-            help: 'Another program writes to these indices; stop it.',
+            help: 'Another program is writing to these indices. Stop it.',
           },
         )
       await sendBulk(

@@ -26,15 +26,11 @@ export const expected = <T>(
   holds: (value: T) => boolean = () => true,
 ): T => {
   if (value === undefined || value === null || !holds(value))
-    throw malformed(connection, what, 'it lacks what belongs in it')
+    throw malformed(connection, what, 'required fields are missing')
   return value
 }
 
 const malformed = ({ url }: Pick<Connection, 'url'>, what: string, problem: string): Failure =>
-  new Failure(
-    'unavailable',
-    `The answer of Elasticsearch at ${url} can not be understood (${what}): ${problem}.`,
-    {
-      help: 'See whether a proxy stands before Elasticsearch, and the log of both.',
-    },
-  )
+  new Failure('unavailable', `The response of Elasticsearch at ${url} is invalid (${what}): ${problem}.`, {
+    help: 'Check whether there is a proxy in front of Elasticsearch, and check the logs of both.',
+  })

@@ -10,7 +10,7 @@ export const isReadOnly = async (
   signal?: AbortSignal,
 ): Promise<boolean> => {
   const settings = await ask<Settings>(connection, {
-    what: `see the settings of ${name}`,
+    what: `read the settings of ${name}`,
     method: 'GET',
     path: `/${name}/_settings/index.blocks.write`,
     query: { flat_settings: 'true' },

@@ -35,5 +35,5 @@ export const holdForMigration = async (
 const requireSame = ({ generations, mending }: Checkpoint, names: Names, url: string): void => {
   if (mending) throw unfinishedRepair(`${url}/${names.prefix}`)
   if (Bun.deepEquals(generations ?? {}, names.generations)) return
-  throw new Failure('conflict', `Another migration of ${names.prefix} came to its end at this moment.`)
+  throw new Failure('conflict', `Another migration of ${names.prefix} has just finished.`)
 }

@@ -65,8 +65,8 @@ const readable = (index: AnyIndex, from: string, id: string, source: Source) => 
   try {
     return decode(index, id, source)
   } catch (error) {
-    throw new Failure('conflict', `${from} '${id}' can not be read: ${String(error)}.`, {
-      help: 'Run iostlens verify and iostlens repair of the version that made it first.',
+    throw new Failure('conflict', `${from} '${id}' cannot be read: ${String(error)}.`, {
+      help: 'First run iostlens verify and iostlens repair with the version that created it.',
     })
   }
 }
@@ -84,7 +84,7 @@ export const compareIndices = async (connection: Connection, copying: Copying): 
         copy !== undefined &&
         (index.kind === 'history' || (copy.version === _version && copy.source[AT] === _source[AT])) &&
         Bun.deepEquals(decode(index, _id, copy.source), readable(index, from, _id, _source))
-      if (!same) throw notSame(`${to} '${_id}' is not what ${from} has`)
+      if (!same) throw notSame(`${to} '${_id}' differs from the one in ${from}`)
     }
     met += page.length
     onCompared(page.length)
@@ -98,8 +98,8 @@ export const compareIndices = async (connection: Connection, copying: Copying): 
 }
 
 const notSame = (what: string): Failure =>
-  new Failure('conflict', `The copy is not whole: ${what}.`, {
-    help: 'Another program wrote to one of the two; the old ones are still served. Run it again.',
+  new Failure('conflict', `The copy is not complete: ${what}.`, {
+    help: 'Another program wrote to one of the two indices. The old indices are still served; run the migration again.',
   })
 
 const pagesOf = async function* (

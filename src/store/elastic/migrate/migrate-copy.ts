@@ -161,9 +161,9 @@ const requireUntouched = async (
     if (!Bun.deepEquals(notes[wanted.name], await sourceMark(bulk.connection, from)))
       throw new Failure(
         'conflict',
-        `${from} was written to while it was copied; ${names.prefix} is as it was.`,
+        `${from} was written to while it was being copied; ${names.prefix} is unchanged.`,
         {
-          help: 'Stop whatever writes there, then run it again.',
+          help: 'Stop the program that writes to it, then run the migration again.',
         },
       )
 }

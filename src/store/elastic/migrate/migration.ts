@@ -134,7 +134,10 @@ const requireWhole = async ({ connection }: Bulk, target: Names, height: number)
   const built = (await readCheckpoint(connection, target))?.checkpoint
   const end = built?.end?.height ?? -1
   if (built === undefined || end < height)
-    throw new Failure('conflict', `What was built ends at block ${end}, what is served at ${height}.`)
+    throw new Failure(
+      'conflict',
+      `The new data ends at block ${end}, but the served data ends at block ${height}.`,
+    )
   const blocks = historyIndices[0]
   const path = built.partitions.map((_, partition) => target.partition(blocks, partition))
   let counted = 0
@@ -150,7 +153,7 @@ const requireWhole = async ({ connection }: Bulk, target: Names, height: number)
   if (counted !== end + 1)
     throw new Failure(
       'conflict',
-      `What was built has ${counted} blocks up to ${end}; ${end + 1} are expected.`,
+      `The new data has ${counted} blocks up to block ${end}; expected ${end + 1}.`,
     )
   return built.partitions
 }

@@ -86,7 +86,7 @@ const differencesOf = (
     )
     // Others hold nothing that would have to be made up for: creating them is enough.
     if (found === undefined)
-      return DERIVED.has(of) ? [{ of, reason: `${name}: is not there`, derive: true }] : []
+      return DERIVED.has(of) ? [{ of, reason: `${name}: does not exist`, derive: true }] : []
     const detail = mappingDifference(found.mapping, shape.mappings)
     if (detail === undefined) return []
     const derive = DERIVED.has(of) && isMore(found.mapping, shape.mappings)

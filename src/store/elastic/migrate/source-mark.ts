@@ -17,7 +17,7 @@ type Stats = {
 
 export const sourceMark = async (connection: Connection, name: string): Promise<SourceMark> => {
   const stats = await ask<Stats>(connection, {
-    what: `see what was written to ${name}`,
+    what: `read the sequence numbers of ${name}`,
     method: 'GET',
     path: `/${name}/_stats`,
     query: {
@@ -30,6 +30,6 @@ export const sourceMark = async (connection: Connection, name: string): Promise<
     .flat()
     .find(({ routing }) => routing.primary)
   if (found === undefined || primary === undefined)
-    throw new Failure('unavailable', `No copy of ${name} at ${connection.url} is up.`)
+    throw new Failure('unavailable', `No shard copy of ${name} at ${connection.url} is available.`)
   return { uuid: found.uuid, seqNo: primary.seq_no.max_seq_no }
 }

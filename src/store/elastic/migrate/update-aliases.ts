@@ -27,7 +27,7 @@ export const beginMeta = async ({ bulk }: MigrationHold, target: Names, from: Ch
   const next = { ...kept, schema: SCHEMA, generations, owner: '', batch, parts: 0, inventory }
   const stand = await readCheckpoint(bulk.connection, target)
   if ((await compareAndSet(bulk, target, next, stand)) === undefined)
-    throw new Failure('conflict', `Somebody else writes ${target.meta}, which is being built.`)
+    throw new Failure('conflict', `Another program is writing to ${target.meta}, which is being built.`)
   if (from.end === undefined) return
   const meta = { end: from.end, batch, partitions: from.partitions, generations, lift: from.lift, inventory }
   const { id, version, source } = publishedDoc(meta)

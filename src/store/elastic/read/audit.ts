@@ -64,9 +64,13 @@ export const openAudit = async (
       throw error
     }
     if (attempt === TRIES)
-      throw new Failure('unavailable', `What follows height ${at.end.height} is stored but not published.`, {
-        help: 'The loader died while it published, or is too quick; start it again, or stop it.',
-      })
+      throw new Failure(
+        'unavailable',
+        `The batch after height ${at.end.height} is stored but not published.`,
+        {
+          help: 'The loader was killed while publishing, or publishes too quickly for an audit. Start it again, or stop it.',
+        },
+      )
     await sleep(WAIT_MS)
   }
 }
@@ -76,7 +80,7 @@ const aliasOf = (names: Names, index: AnyIndex): string =>
 
 const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
   const pit = pits.get(index.name)
-  if (pit === undefined) throw new Failure('defect', `No point in time was taken of ${index.name}.`)
+  if (pit === undefined) throw new Failure('defect', `No point in time was opened for ${index.name}.`)
   return pit
 }
 

@@ -109,13 +109,13 @@ export const openSessions = (sessions: Sessions) => {
       if (done?.status === 'fulfilled') return done.value
       if (!(done?.reason instanceof Newer)) throw done?.reason
       if (signal?.aborted)
-        throw new Failure('deadline', `The deadline passed while height ${at.end.height} was replaced.`)
+        throw new Failure('deadline', `The deadline passed while height ${at.end.height} was being replaced.`)
       if (sessions.now() - since > sessions.patienceMs)
         throw new Failure(
           'unavailable',
-          `What follows height ${at.end.height} is stored but not published.`,
+          `The batch after height ${at.end.height} is stored but not published.`,
           {
-            help: 'The loader died while it published: start it again. Should one be running, a document was changed by another program: run iostlens verify.',
+            help: 'The loader was killed while publishing; start it again. If a loader is running, another program changed a document; run iostlens verify.',
           },
         )
       await sessions.sleep(waitMs(attempt))
@@ -135,8 +135,8 @@ export const openSessions = (sessions: Sessions) => {
 /** Work that does not look at the signal ends with it all the same. */
 const run = <T>(work: (view: View) => Promise<T>, view: View, signal: AbortSignal | undefined): Promise<T> =>
   signal?.aborted
-    ? Promise.reject(passed(`what was asked of height ${view.at.height} was read`))
-    : untilAborted(signal, work(view), `what was asked of height ${view.at.height} was read`)
+    ? Promise.reject(passed(`the data of height ${view.at.height} was read`))
+    : untilAborted(signal, work(view), `the data of height ${view.at.height} was read`)
 
 /** The promise, or a 'deadline' as soon as the signal aborts. */
 export const untilAborted = async <T>(

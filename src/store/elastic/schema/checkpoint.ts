@@ -152,7 +152,7 @@ export const restoreHelp = ({ meta }: Names): string =>
   `Run: iostlens repair --node URL. Or restore ${meta} from a snapshot.`
 
 const unreadable = ({ url }: Connection, names: Names, id: string): Failure =>
-  new Failure('damaged', `Document '${id}' of ${names.meta} at ${url} is not what a loader writes.`, {
+  new Failure('damaged', `Document '${id}' of ${names.meta} at ${url} is unreadable or invalid.`, {
     help: restoreHelp(names),
   })
 

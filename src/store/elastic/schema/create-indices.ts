@@ -21,7 +21,7 @@ export const checkIndices = async (connection: Connection, names: Names): Promis
   const stored = (await readCheckpoint(connection, names))?.checkpoint
   const wanted = wantedIndices(names.at(stored?.generations), stored?.partitions)
   const existing = await ask<Existing>(connection, {
-    what: 'see the indices',
+    what: 'read the indices',
     method: 'GET',
     path: `/${[...new Set(wanted.map(({ alias }) => alias))].join(',')}`,
     query: { ignore_unavailable: 'true', filter_path: '*.aliases,*.mappings' },
@@ -42,7 +42,11 @@ const differenceOf = (names: Names, wanted: Wanted, existing: Existing): readonl
   )
   if (found.length === 0)
     return [
-      { name, problem: 'missing', detail: `there is no ${wanted.from === undefined ? alias : wanted.name}` },
+      {
+        name,
+        problem: 'missing',
+        detail: `${wanted.from === undefined ? alias : wanted.name} does not exist`,
+      },
     ]
   return found.flatMap(([index, { mappings }]) => {
     if (index === alias)
@@ -74,8 +78,8 @@ export const refuseDifferent = (connection: Connection, differences: readonly Di
   const different = differences.filter(({ problem }) => problem === 'different')
   if (different.length === 0) return
   const list = different.map(({ name, detail }) => `${name} (${detail})`).join('; ')
-  throw new Failure('conflict', `Indices at ${connection.url} are not as expected: ${list}.`, {
-    help: 'Run: iostlens indices check. Then iostlens indices migrate, or go back to the version that made them.',
+  throw new Failure('conflict', `Indices at ${connection.url} do not match this version: ${list}.`, {
+    help: 'Run: iostlens indices check. Then run iostlens indices migrate, or use the version that created them.',
   })
 }
 
@@ -112,7 +116,7 @@ export const createIndices = async (
   refuseDifferent(connection, left)
   if (left.length > 0)
     throw new Failure('conflict', `Still missing: ${left.map(({ detail }) => detail).join('; ')}.`, {
-      help: 'An index without its alias is in the way, see: iostlens indices check.',
+      help: 'An index without its alias is in the way. Run: iostlens indices check.',
     })
 }
 
@@ -131,9 +135,13 @@ export const refuseLost = async (connection: Connection, names: Names): Promise<
   const lost = loaded.filter(({ name }) => !standing.has(name))
   if (lost.length === 0) return
   const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
-  throw new Failure('damaged', `What was loaded is missing at ${connection.url}: ${list.join(', ')}.`, {
-    help: 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.',
-  })
+  throw new Failure(
+    'damaged',
+    `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`,
+    {
+      help: 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.',
+    },
+  )
 }
 
 /** Puts indices that were loaded behind aliases that they have lost. */

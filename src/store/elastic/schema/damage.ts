@@ -80,7 +80,7 @@ export const standingDamage = (
       {
         name,
         problem: 'missing',
-        detail: `${name} at ${url} is gone, and ${isKeys ? 'the API keys' : 'what was loaded'} ${isKeys ? 'in' : 'into'} it`,
+        detail: `${name} at ${url} is gone, with ${isKeys ? 'the API keys in it' : 'the data that was loaded into it'}`,
         help: isKeys ? LOST_KEYS : LOST,
       },
     ]
@@ -89,10 +89,10 @@ export const standingDamage = (
       {
         name,
         problem: 'other',
-        detail: `${name} at ${url} is another index (${standing.uuid}) than the one that was ${isKeys ? 'there' : 'loaded'} (${uuid})`,
+        detail: `${name} at ${url} is not the index that was ${isKeys ? 'created' : 'loaded'}: its UUID is ${standing.uuid}, expected ${uuid}`,
         help: isKeys
           ? LOST_KEYS
-          : 'Run: iostlens repair. It finds what is in there, puts it right, and takes the index as it then is.',
+          : 'Run: iostlens repair. It checks the index, corrects what differs and then accepts it.',
       },
     ]
   if (standing.closed)
@@ -117,8 +117,8 @@ export const standingDamage = (
 const countDamage = ({ url }: Connection, name: string, found: number, documents: number): Damage => ({
   name,
   problem: 'documents',
-  detail: `${name} at ${url} has ${found} documents, ${documents} belong in it`,
-  help: 'Run: iostlens repair. Or restore the index from a snapshot of this very height.',
+  detail: `${name} at ${url} has ${found} documents, expected ${documents}`,
+  help: 'Run: iostlens repair. Or restore the index from a snapshot of exactly this height.',
 })
 
 const isPassing = ({ problem }: Damage): boolean => problem === 'closed' || problem === 'hidden'
@@ -144,4 +144,4 @@ export const readerFailure = (damages: readonly Damage[]): Failure | undefined =
 }
 
 const messageOf = ({ detail }: Damage, { length }: readonly Damage[]): string =>
-  `${detail}${length > 1 ? `, and ${length - 1} more indices are not as they should be` : ''}.`
+  `${detail}${length > 1 ? `, and ${length - 1} more indices are damaged` : ''}.`

@@ -22,7 +22,7 @@ export const encode = (index: Index, doc: { readonly id: string }, at?: number):
   if (idBytes === 0 || idBytes > MAX_ID_BYTES)
     throw new Failure(
       'defect',
-      `Id '${doc.id}' of ${index.name} has ${idBytes} bytes; 1 to ${MAX_ID_BYTES} can be stored.`,
+      `Id '${doc.id}' of ${index.name} has ${idBytes} bytes; it must have 1 to ${MAX_ID_BYTES} bytes.`,
     )
   const values = doc as unknown as Source
   const written: string[] = []
@@ -104,7 +104,7 @@ const readValue = (index: Index, id: string, name: string, field: Field, value: 
   } catch {
     // Said below: neither its text nor its kind is what this program writes.
   }
-  throw lacking(`Field '${name}' of ${index.name} '${id}' can not be read.`)
+  throw lacking(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
 }
 
 const decodeValue = (field: Field, value: unknown): unknown => {

@@ -25,7 +25,7 @@ export const existingIndices = async (
   const all = await ask<
     Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
   >(connection, {
-    what: 'see the indices',
+    what: 'read the indices',
     method: 'GET',
     path: `/${prefix}-*`,
     query: { filter_path: '*.aliases,*.mappings' },

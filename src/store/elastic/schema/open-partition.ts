@@ -22,7 +22,7 @@ export const createPartition = async (
   }))
   await Promise.all(wanted.map(each => createIndex(connection, each, options)))
   const found = await ask<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
-    what: `see partition ${partition} of ${names.prefix}`,
+    what: `read partition ${partition} of ${names.prefix}`,
     method: 'GET',
     path: `/${wanted.map(({ name }) => name).join(',')}/_mapping`,
   })

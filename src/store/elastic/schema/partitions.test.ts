@@ -33,7 +33,7 @@ test('partitionsWith: goes on with the last one or opens the next; no other', as
     const refused = await failureOf((async () => partitionsWith(partitions, batchTo(other)))())
     expect([refused.kind, refused.message]).toEqual([
       'defect',
-      `Batch from block 20 goes to partition ${other}; the last one is 1.`,
+      `Batch from block 20 belongs to partition ${other}, but the last one is 1.`,
     ])
   }
 })

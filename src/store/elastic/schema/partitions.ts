@@ -19,7 +19,7 @@ export const partitionsWith = (
   if (filling.partition === partitions.length) return [...partitions, first]
   throw new Failure(
     'defect',
-    `Batch from block ${first} goes to partition ${filling.partition}; the last one is ${partitions.length - 1}.`,
+    `Batch from block ${first} belongs to partition ${filling.partition}, but the last one is ${partitions.length - 1}.`,
   )
 }
 

@@ -30,7 +30,7 @@ export const takeStock = async (
       listed.map(name => {
         const found = standing.get(name)
         if (found === undefined)
-          throw new Failure('damaged', `There is no ${name} at ${connection.url}.`, {
+          throw new Failure('damaged', `There is no index ${name} at ${connection.url}.`, {
             help: 'Run: iostlens repair --node URL.',
           })
         const documents = counts.get(name)
@@ -61,7 +61,7 @@ export const adoptStock = async (
     if (found !== wanted)
       throw new Failure(
         'damaged',
-        `${index.name} of ${names.prefix} at ${connection.url} has ${found} documents, ${wanted} were loaded.`,
+        `${index.name} of ${names.prefix} at ${connection.url} has ${found} documents, but ${wanted} were loaded.`,
         { help: 'Run: iostlens repair.' },
       )
   }

@@ -65,7 +65,7 @@ export const historyAhead = ({ bulk, names, create, checkpoint }: Options) => {
       if (end === undefined) return
       const { partition } = history.filling
       if (stored !== undefined && stored.partition !== partition)
-        throw new Failure('defect', `History of block ${first} goes to another partition than its batch.`)
+        throw new Failure('defect', `History of block ${first} belongs to another partition than its batch.`)
       const after =
         stored === undefined && opens(first, history.filling) ? (under?.done ?? Promise.resolve()) : undefined
       // What came before and failed is not gone on with.

@@ -32,10 +32,10 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
       body: JSON.stringify(key),
     })
     if (answer.status < 300) return
-    if (answer.status === 409) throw new Failure('conflict', `There is a key with the id '${id}' already.`)
+    if (answer.status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
     const failure = toFailure(connection, answer.status, errorOf(answer), `write ${names.keys}`)
     if (!isMissingIndex(failure)) throw failure
-    throw new Failure('conflict', `There is no ${names.keys} at ${connection.url}.`, {
+    throw new Failure('conflict', `There is no index ${names.keys} at ${connection.url}.`, {
       help: 'Run: iostlens indices create.',
     })
   }
@@ -129,7 +129,7 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
 }
 
 const isCreated = async (connection: Connection, names: Names): Promise<boolean> => {
-  const what = `see ${names.meta}`
+  const what = `read ${names.meta}`
   const answer = await askText(connection, {
     what,
     method: 'GET',

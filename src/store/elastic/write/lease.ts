@@ -44,7 +44,7 @@ export const acquire = async (
   const next = { ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)), owner, renewed: bulk.pace.now() }
   const held = await compareAndSet(bulk, names, next, seen)
   if (held === undefined)
-    throw new Failure('conflict', `Another loader took ${names.prefix} at the same moment.`, {
+    throw new Failure('conflict', `Another loader has just locked ${names.prefix}.`, {
       retryable: true,
     })
   return held
@@ -72,7 +72,7 @@ const freeCheckpoint = async (
     }
     if (signs === SIGNS_OF_LIFE)
       throw new Failure('conflict', `Another loader is writing ${names.prefix} at ${bulk.connection.url}.`, {
-        help: 'Stop it first; one store has one loader.',
+        help: 'Stop it first; a store can have only one loader.',
         retryable: true,
       })
     await bulk.pace.sleep(signEveryMs(leaseMs) / 2)
@@ -92,8 +92,8 @@ export const requireServed = (stored: Checkpoint, names: Names, url: string, ide
   const { generations, retired } = stored
   // Retryable: the next look finds what is served then.
   if (retired !== undefined || !Bun.deepEquals(generations ?? {}, names.generations))
-    throw new Failure('unavailable', `A migration replaces the indices of ${names.prefix} at ${url}.`, {
-      help: 'Should none be running, one was stopped right before its end: run iostlens indices migrate again.',
+    throw new Failure('unavailable', `A migration is replacing the indices of ${names.prefix} at ${url}.`, {
+      help: 'If none is running, one was stopped right before its end. Run iostlens indices migrate again.',
     })
   requireIdentity(stored, identity, `${url}/${names.prefix}`)
 }
@@ -118,9 +118,9 @@ const requireIdentity = (stored: Checkpoint, wanted: Identity, store: string): v
   if (stored.schema !== SCHEMA)
     throw new Failure(
       'conflict',
-      `${store} has documents of schema ${stored.schema}, the loader ${SCHEMA}.`,
+      `${store} has documents of schema ${stored.schema}, but the loader needs ${SCHEMA}.`,
       {
-        help: 'Run: iostlens indices migrate. Or go on with the version that began.',
+        help: 'Run: iostlens indices migrate. Or use the version that loaded the store.',
       },
     )
 }

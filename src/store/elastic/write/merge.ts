@@ -55,8 +55,8 @@ const merge = async (bulk: Bulk, name: string, signal: AbortSignal): Promise<voi
   // Searches keep the old segments, and their files, until then.
   await refresh(bulk, [name])
   if (_shards.failed > 0 || !(await isMerged(bulk.connection, name, signal)))
-    throw new Failure('unavailable', `${name} is not merged: ${_shards.failed} copies failed.`, {
-      help: 'Mostly a full disk or a node that left, the log of Elasticsearch says which. Run it again.',
+    throw new Failure('unavailable', `${name} is not merged: ${_shards.failed} shard copies failed.`, {
+      help: 'The usual cause is a full disk or a lost Elasticsearch node; see the log of Elasticsearch. Then run it again.',
     })
 }
 
@@ -69,7 +69,7 @@ type Stats = {
 const isMerged = async (connection: Connection, name: string, signal: AbortSignal): Promise<boolean> => {
   if (!(await isReadOnly(connection, name, signal))) return false
   const stats = await ask<Stats>(connection, {
-    what: `see the segments of ${name}`,
+    what: `read the segments of ${name}`,
     method: 'GET',
     path: `/${name}/_stats/segments`,
     query: { level: 'shards' },

@@ -17,7 +17,7 @@ export const keepHold = (bulk: Bulk, names: Names, acquired: Held, leaseMs: numb
     throw new Failure(
       'conflict',
       state === 'lost'
-        ? `Another loader took ${names.prefix} over.`
+        ? `Another loader has taken over ${names.prefix}.`
         : `This loader has released ${names.prefix}.`,
       { retryable: state === 'lost' },
     )

@@ -58,7 +58,7 @@ export const restoreRecord = async ({ bulk, names: served, create }: Parts): Pro
   }
   const held = await compareAndSet(bulk, served, next, found)
   if (held === undefined)
-    throw new Failure('conflict', `Somebody else wrote the checkpoint in ${served.meta} meanwhile.`, {
+    throw new Failure('conflict', `Another program wrote the checkpoint in ${served.meta} meanwhile.`, {
       retryable: true,
     })
   if (exact === undefined) return 'open'
@@ -96,8 +96,8 @@ const generationsIn = (names: Names, existing: readonly Existing[]): Generations
     const found = new Set((served.length > 0 ? served : all).map(({ generation }) => generation))
     const [generation = 0] = found
     if (found.size > 1)
-      throw new Failure('damaged', `Nothing says which generation of ${names.served(of)} is served.`, {
-        help: `Put the one that is to be served behind the alias ${names.served(of)} (POST /_aliases), then run: iostlens repair --node URL.`,
+      throw new Failure('damaged', `It is unknown which generation of ${names.served(of)} is served.`, {
+        help: `Add the alias ${names.served(of)} to the right index (POST /_aliases), then run: iostlens repair --node URL.`,
       })
     if (generation > 0) generations[of] = generation
   }

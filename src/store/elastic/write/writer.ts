@@ -78,7 +78,10 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     await stored?.written
     if (unclear) {
       if (stored !== undefined)
-        throw new Failure('unavailable', `What was stored ahead of block ${batch.first} is to be cleared up.`)
+        throw new Failure(
+          'unavailable',
+          `The history stored ahead of block ${batch.first} must be removed first.`,
+        )
       await ahead.forget()
       await holder.renew()
       await restore()
@@ -91,7 +94,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     const partitions = partitionsWith(before.partitions, batch)
     const { partition } = batch.filling
     if (stored !== undefined && stored.partition !== partition)
-      throw new Failure('defect', `What was stored ahead of block ${batch.first} is in another partition.`)
+      throw new Failure('defect', `The history stored ahead of block ${batch.first} is in another partition.`)
     const opens = partitions !== before.partitions
     const stamp = stampOf({ end: batch.end, lift: before.lift })
     const entries = entriesOf(batch.changes, stamp)
@@ -223,7 +226,7 @@ type Whole = {
 }
 
 const requireMender = (mender: Mender | undefined): Mender => {
-  if (mender === undefined) throw new Failure('defect', 'The store was not taken over for a repair.')
+  if (mender === undefined) throw new Failure('defect', 'The store was not locked for a repair.')
   return mender
 }
 
