@@ -107,7 +107,7 @@ const lastCommon = async (
   const common = await lastWhere(top, isCommon)
   if (common >= 0) return common
   throw new Failure('conflict', `${store.name} has no block in common with the node.`, {
-    help: 'Load anew into another store.',
+    help: 'Load the chain into another store.',
   })
 }
 

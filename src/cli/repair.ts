@@ -15,7 +15,7 @@ export const repair: Command = {
   words: [],
   summary: 'audit like verify and rewrite only what differs; --dry-run writes nothing',
   about: [
-    'First the record of the last block and of the chain is looked at. If it is lost or unreadable, it is written again from what is stored; if that does not tell where the store ends, everything is derived again.',
+    'The record of the last block and of the chain is checked first. If it is lost or unreadable, it is written again from the stored data; if that data does not show where the store ends, everything is derived again.',
     "Then compares the end of the store with --node. If the last blocks are not the node's, their batches are undone, with the undo data of the last hours. If that data does not reach back far enough, everything is derived again up to the last common block, and the store cannot be read meanwhile. A wrong record of the store's last block or of its chain is corrected. If this step changed anything, the command ends here; 'iostlens verify' checks the rest.",
     "Otherwise the store is audited as with 'iostlens verify', and exactly the documents that differ are rewritten or removed. API keys are never touched. Lost or wrong blocks and transactions are taken from --node; if there are any, nothing is written without it.",
     'The text of an action is covered by no hash that can be recomputed. A changed text is corrected only if its block is in the --sample; otherwise the rows are rewritten to agree with the text.',

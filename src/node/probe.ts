@@ -123,7 +123,7 @@ const lookAt = async (asking: Asking, member: Member, most: number, signal: Abor
 const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | undefined => {
   const named = Math.max(libBlock, headBlock)
   return named > most
-    ? `it names block ${named}, for which there was no time yet: the chain has ${most} blocks at most`
+    ? `it reports block ${named}, which is too high for the age of the chain: it has ${most} blocks at most`
     : undefined
 }
 

@@ -37,6 +37,6 @@ test('openRecording: a folder that is none is named', async () => {
     )
   })
   await inFolder({ 'blocks.ndjson.gz': gzipSync('') }, async folder => {
-    await expect(openRecording(folder)).rejects.toThrow(`${folder}: the recording holds no block.`)
+    await expect(openRecording(folder)).rejects.toThrow(`${folder}: the recording has no blocks.`)
   })
 })

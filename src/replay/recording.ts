@@ -50,7 +50,7 @@ const lineStarts = (bytes: Buffer): readonly number[] => {
 export const openRecording = async (folder: string): Promise<Recording> => {
   const bytes = await readZipped(join(folder, 'blocks.ndjson.gz'))
   const starts = lineStarts(bytes)
-  if (starts.length === 0) throw new Failure('usage', `${folder}: the recording holds no block.`)
+  if (starts.length === 0) throw new Failure('usage', `${folder}: the recording has no blocks.`)
   let calls: Promise<readonly RecordedCall[]> | undefined
   return {
     height: starts.length - 1,

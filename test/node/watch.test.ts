@@ -261,7 +261,8 @@ test('heard: a far block that a node makes up is not believed when there was no 
     {
       type: 'silent',
       node: sick.url,
-      detail: 'it names block 90000, for which there was no time yet: the chain has 5851 blocks at most',
+      detail:
+        'it reports block 90000, which is too high for the age of the chain: it has 5851 blocks at most',
     },
   ])
   // A day later there may be such a block.

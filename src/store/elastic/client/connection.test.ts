@@ -157,7 +157,7 @@ const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] =
   [{ url: 'http://127.0.0.1:1', prefix: 'P*' }, "The prefix 'P*'"],
   [
     { url: 'https://127.0.0.1:1', prefix: 'p', caFile: '/nowhere.pem' },
-    'The CA file /nowhere.pem cannot be read',
+    'The CA file /nowhere.pem (--store-ca) cannot be read',
   ],
 ]
 for (const [options, message] of wrong)

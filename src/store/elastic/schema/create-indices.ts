@@ -139,7 +139,7 @@ export const refuseLost = async (connection: Connection, names: Names): Promise<
     'damaged',
     `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`,
     {
-      help: 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.',
+      help: 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.',
     },
   )
 }

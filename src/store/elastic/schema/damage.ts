@@ -61,7 +61,7 @@ export const damageOf = async (looking: Looking): Promise<readonly Damage[]> => 
 const aliasesIn = ({ names, partitions }: Looking): ReadonlyMap<string, readonly string[]> =>
   new Map(wantedIndices(names, partitions).map(({ name, alias, into }) => [name, [alias, into]]))
 
-const LOST = 'Restore it from a snapshot, run iostlens repair, or load anew into another prefix.'
+const LOST = 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.'
 
 const LOST_KEYS =
   'Restore it from a snapshot. Or run iostlens repair, then create new keys with iostlens keys add: the old ones are lost.'

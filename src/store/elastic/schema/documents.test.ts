@@ -57,7 +57,7 @@ const refusals: readonly (readonly [string, object, string])[] = [
   ['a missing field', { text: undefined }, "Field 'text'"],
   ['a term too long for Lucene', { keyword: 'é'.repeat(16_384) }, "Field 'keyword'"],
   ['an empty id', { id: '' }, "Id '' of every has 0 bytes"],
-  ['an id too long', { id: 'é'.repeat(257) }, 'has 514 bytes; 1 to 512'],
+  ['an id too long', { id: 'é'.repeat(257) }, 'has 514 bytes; it must have 1 to 512 bytes'],
 ]
 for (const [name, over, message] of refusals)
   test(`encode: refuses ${name}`, async () => {
