@@ -10,6 +10,10 @@ export const membersOf = (value: unknown): Members | undefined =>
 
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
+/** Ids of blocks have room for no more: a height beyond it is none. */
+const HEIGHTS = 1e12
+export const isHeight = (value: unknown): value is number => isCount(value) && value < HEIGHTS
+
 const INT64_MAX = 2n ** 63n - 1n
 /** No block is older than the first one ever, and a time before 1970 is none; its digits are no more than these. */
 const TIME = /^\d{1,19}$/
@@ -18,7 +22,7 @@ const TIME = /^\d{1,19}$/
 export const publishedFrom = (value: unknown): Published | undefined => {
   const { height, hash, time, lib, proved: stored } = membersOf(value) ?? {}
   const isEnd =
-    isCount(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
+    isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
   if (!isEnd || !TIME.test(time) || BigInt(time) > INT64_MAX) return undefined
   const proved = provedFrom(stored)
   return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }

@@ -88,8 +88,8 @@ export const getIdentity = (connection: Connection, database?: Database): Identi
 
 const identityOf = (value: unknown): Identity | undefined => {
   const { chainId, genesis, derivation } = membersOf(value) ?? {}
-  return Number.isSafeInteger(chainId) && typeof genesis === 'string' && genesis !== '' && isCount(derivation)
-    ? { chainId: Number(chainId), genesis, derivation }
+  return isCount(chainId) && typeof genesis === 'string' && genesis !== '' && isCount(derivation)
+    ? { chainId, genesis, derivation }
     : undefined
 }
 

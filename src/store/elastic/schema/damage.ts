@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Connection } from '../client/connection.ts'
 import { countsOf, type Standing, standingOf } from './index-stats.ts'
-import type { Inventory } from './inventory.ts'
+import { countedNames, type Inventory } from './inventory.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 import { wantedIndices } from './wanted-indices.ts'
@@ -44,6 +44,10 @@ export const damageOf = async (looking: Looking): Promise<readonly Damage[]> => 
     standingDamage(looking, name, uuid, standing.get(name), aliases.get(name) ?? []),
   )
   if (damages.length > 0) return damages
+  const unnamed = countedNames(looking.names, looking.partitions).filter(
+    name => inventory.indices[name]?.[1] === undefined,
+  )
+  if (unnamed.length > 0) return unnamed.map(name => unnamedDamage(connection, name))
   const counted = all.flatMap(([name, [, documents]]) =>
     documents === undefined ? [] : [{ name, documents }],
   )
@@ -113,6 +117,13 @@ export const standingDamage = (
       help: 'Run: iostlens indices create.',
     }))
 }
+
+const unnamedDamage = ({ url }: Connection, name: string): Damage => ({
+  name,
+  problem: 'other',
+  detail: `${name} at ${url} is not in the store's list of its indices`,
+  help: 'Run: iostlens repair. It finds what is in there, puts it right, and takes the index as it then is.',
+})
 
 const countDamage = ({ url }: Connection, name: string, found: number, documents: number): Damage => ({
   name,

@@ -1,4 +1,5 @@
-import { isCount, type Members, membersOf, publishedFrom } from '#store/published-from.ts'
+import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#store/published-from.ts'
+import { areMarks } from '../write/undo-marks.ts'
 import type { Checkpoint, PublishedMeta } from './checkpoint.ts'
 
 /** The checkpoint in a document's `_source`; undefined: it is none. */
@@ -8,14 +9,16 @@ export const checkpointOf = (source: unknown): Checkpoint | undefined => {
   const { end, ...rest } = body
   const published = end === undefined ? undefined : publishedFrom(end)
   const whole =
-    [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed'], rest['parts']].every(
-      Number.isSafeInteger,
-    ) &&
-    [rest['genesis'], rest['owner'], rest['write'], rest['batch']].every(text => typeof text === 'string') &&
+    [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed']].every(isCount) &&
+    areParts(rest['parts']) &&
+    [rest['owner'], rest['batch']].every(text => typeof text === 'string') &&
+    [rest['genesis'], rest['write']].every(text => typeof text === 'string' && text !== '') &&
     arePartitions(rest['partitions']) &&
     isFilling(rest['filling']) &&
     areGenerations(rest['generations']) &&
+    (rest['retired'] === undefined || isCount(rest['retired'])) &&
     isLift(rest['lift']) &&
+    isMending(rest['mending']) &&
     isUndo(rest['undo']) &&
     isInventory(rest['inventory'])
   if (!whole || (end !== undefined && published === undefined)) return undefined
@@ -32,6 +35,8 @@ export const publishedOf = (source: unknown): PublishedMeta | undefined => {
     arePartitions(body['partitions']) &&
     areGenerations(body['generations']) &&
     isLift(body['lift']) &&
+    isMending(body['mending']) &&
+    (body['edition'] === undefined || typeof body['edition'] === 'string') &&
     isInventory(body['inventory'])
   return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
 }
@@ -49,18 +54,29 @@ const bodyOf = (source: unknown): Members | undefined => {
 const arePartitions = (value: unknown): boolean =>
   Array.isArray(value) &&
   value[0] === 0 &&
-  value.every((first, at) => isCount(first) && (at === 0 || first > value[at - 1]))
+  value.every((first, at) => isHeight(first) && (at === 0 || first > value[at - 1]))
 
 const isFilling = (value: unknown): boolean => {
   const { partition, documents } = membersOf(value) ?? {}
   return isCount(partition) && isCount(documents)
 }
 
-const isLift = (value: unknown): boolean => value === undefined || isCount(value)
+/** Stamps are heights and a lift: beyond this a repair takes none for one of its own. */
+const MOST_LIFT = 2 ** 50
+const isLift = (value: unknown): boolean => value === undefined || (isCount(value) && value < MOST_LIFT)
+
+/** It is there only while it is so: of anything else nobody knows whether it is. */
+const isMending = (value: unknown): boolean => value === undefined || value === true
+
+/** Each part has some MB. */
+const MOST_PARTS = 1_000_000
+const areParts = (value: unknown): boolean => isCount(value) && value < MOST_PARTS
 
 const isUndo = (value: unknown): boolean => {
   const { name, parts, marks } = membersOf(value) ?? {}
-  return value === undefined || (typeof name === 'string' && isCount(parts) && Array.isArray(marks))
+  return (
+    value === undefined || (typeof name === 'string' && name !== '' && areParts(parts) && areMarks(marks))
+  )
 }
 
 /** Absent in what older versions wrote. */
@@ -77,6 +93,7 @@ const isInventory = (value: unknown): boolean => {
     Object.values(indices as object).every(
       holding =>
         Array.isArray(holding) &&
+        holding.length <= 2 &&
         typeof holding[0] === 'string' &&
         (holding[1] === undefined || isCount(holding[1])),
     )

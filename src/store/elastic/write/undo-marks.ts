@@ -1,7 +1,20 @@
+import { isCount } from '#store/published-from.ts'
 import { KEPT } from '#store/undo.ts'
 
 /** From which stamp on batches are kept that can be taken back, and how much they take until the next mark. */
 export type Mark = readonly [stamp: number, bytes: number]
+
+/** Whether these are marks, as they were stored: one at least, their stamps ascending. */
+export const areMarks = (value: unknown): value is readonly Mark[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every(
+    (mark, at) =>
+      Array.isArray(mark) &&
+      mark.length === 2 &&
+      mark.every(isCount) &&
+      (at === 0 || Number(mark[0]) > Number(value[at - 1]?.[0])),
+  )
 
 /** Marks between the oldest and the newest batch: what is forgotten is forgotten by so much. */
 const MARKS = 16
