@@ -49,7 +49,7 @@ export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned>
       `The node's last irreversible block ${lib} is below the last stored block ${top}.`,
       { help: 'Wait until the node has that block, or set another node with --node.' },
     )
-  const end = await endAt(parts, common, lib, signal)
+  const end = await endAt(parts, { height: common, lib }, signal)
   if (last === undefined || (common === last && writer.unfinished)) return await closed(writer, identity, end)
   if (common === last) return await settled(parts, identity, end)
   return (await back(parts, identity, { last, end })) ?? (await closed(writer, identity, end))
@@ -111,17 +111,19 @@ const lastCommon = async (
   })
 }
 
+/** The height of the last common block, and the node's last irreversible one. */
+type EndPlace = { readonly height: number; readonly lib: number }
+
 /** What is published of a block: the node's own, proved as any that is loaded. */
-const endAt = async (parts: Parts, height: number, lib: number, signal: AbortSignal): Promise<Published> => {
-  const end = await blockAsEnd(parts, height, lib, signal)
+const endAt = async (parts: Parts, place: EndPlace, signal: AbortSignal): Promise<Published> => {
+  const end = await blockAsEnd(parts, place, signal)
   const { proved } = parts.writer.checkpoint ?? {}
-  return proved === undefined ? end : { ...end, proved: provedBelow(proved, height + 1) }
+  return proved === undefined ? end : { ...end, proved: provedBelow(proved, place.height + 1) }
 }
 
 const blockAsEnd = async (
   { writer, node, store }: Parts,
-  height: number,
-  lib: number,
+  { height, lib }: EndPlace,
   signal: AbortSignal,
 ): Promise<Published> => {
   if (node !== undefined) {

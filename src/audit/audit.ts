@@ -68,14 +68,14 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
       `${store.name} was derived by derivation version ${identity.derivation}; this program has version ${DERIVATION}.`,
       { help: 'Use the version of iostlens that loaded the store.' },
     )
-  if (node !== undefined) await requireSameChain(node, identity, published, options.signal)
+  if (node !== undefined) await requireSameChain(node, { identity, published }, options.signal)
   const sampled = spread(published.height, node === undefined ? 0 : options.sample)
   const unproved = new Set<number>()
   const onUnproved = (height: number): void => {
     unproved.add(height)
   }
   const source: Source = { store, node, sampled, signal: options.signal, onUnproved }
-  const scratch = await openScratch(parts.scratch, store, source, identity)
+  const scratch = await openScratch(parts.scratch, { audited: store, source, identity })
   try {
     const audited = await auditOver(parts, options, { scratch, source, published, identity })
     return { ...audited, notes: [...audited.notes, ...unprovedNote(unproved)] }
@@ -104,21 +104,20 @@ const auditOver = async (
   options: AuditOptions,
   { scratch, source, published, identity }: Begun,
 ): Promise<Audited> => {
-  const { store, node } = parts
+  const { store } = parts
   const fill = (at: Published) =>
     filled(scratch, at, height => options.onLooked({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
   for (let at = published; ; at = (await store.published()) ?? at) {
     const failed = await fill(at)
-    if (failed !== undefined) return await damaged(source, options, at, failed)
+    if (failed !== undefined) return await damaged(source, { at, failed }, options)
     if (((await store.published())?.height ?? 0) - at.height < NEAR) break
   }
   const stored = await store.audit()
   try {
     const failed = await fill(stored.at)
-    if (failed !== undefined) return await damaged(source, options, stored.at, failed)
-    await compareAll(parts, options, stored, identity)
-    const notes = node === undefined ? [] : await compareMended(parts, node, stored, options)
-    return { at: stored.at, notes, complete: true }
+    if (failed !== undefined) return await damaged(source, { at: stored.at, failed }, options)
+    await compareAll(parts, { stored, identity }, options)
+    return { at: stored.at, notes: await compareMended(parts, stored, options), complete: true }
   } finally {
     await stored.close()
   }
@@ -142,9 +141,8 @@ const filled = async (
 /** Names every block that stands in the way of deriving anew. */
 const damaged = async (
   source: Source,
+  { at, failed }: { readonly at: Published; readonly failed: Failure },
   { onFinding }: AuditOptions,
-  at: Published,
-  failed: Failure,
 ): Promise<Audited> => {
   const tell = (id: string, reason: string): void =>
     onFinding({
@@ -174,9 +172,8 @@ const damaged = async (
 
 const compareAll = async (
   parts: AuditParts,
+  { stored, identity }: { readonly stored: Audit; readonly identity: Identity },
   options: AuditOptions,
-  stored: Audit,
-  identity: Identity,
 ): Promise<void> => {
   const { scratch, writer } = parts
   const { onFinding, onLooked, signal } = options
@@ -193,7 +190,7 @@ const compareAll = async (
       }
     }
     await mend.end()
-    const truth = await compareRecord(stored, expected, identity, { found: onFinding, nowMs: Date.now() })
+    const truth = await compareRecord({ stored, expected, identity }, { found: onFinding, nowMs: Date.now() })
     if (truth !== undefined) await writer?.settle({ ...truth, open: true })
   } finally {
     await expected.close()
@@ -214,13 +211,13 @@ const lookedAt = (
   }
 }
 
-/** What was put right meanwhile is looked at as it is now. */
+/** Compares with the node's storage; what was put right meanwhile is looked at as it is now. */
 const compareMended = async (
-  { store, writer }: AuditParts,
-  node: Node,
+  { store, writer, node }: AuditParts,
   stored: Audit,
   options: AuditOptions,
 ): Promise<readonly string[]> => {
+  if (node === undefined) return []
   if (writer === undefined) return await compareStorage(node, stored, options)
   const now = await store.audit()
   try {

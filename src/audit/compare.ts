@@ -29,7 +29,7 @@ export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void>
     const expected = await sides.scratch.read(view => view.getMany(index, ids))
     for (const [at, each] of page.entries()) {
       if (expected[at] !== undefined && each.stray === undefined) met += 1
-      await compareOne(sides, index, each, expected[at])
+      await compareOne(sides, index, { ...each, expected: expected[at] })
     }
     sides.onLooked(page.length)
   }
@@ -41,8 +41,7 @@ export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void>
 const compareOne = async (
   { found, mend }: Sides,
   index: AnyIndex,
-  { id, doc, stray }: Found,
-  expected: DocOf<AnyIndex> | undefined,
+  { id, doc, stray, expected }: Found & { readonly expected: DocOf<AnyIndex> | undefined },
 ): Promise<void> => {
   const finding = (field: string, stored: string, wanted: string): void =>
     found({ index: index.name, id, field, stored, expected: wanted, by: 'replay' })

@@ -1,6 +1,7 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { accounts } from '#indices/account.ts'
 import { ABSENT } from './finding.ts'
+import { compareCount } from './node-count.ts'
 import { type NodeSides, storageRows } from './storage-rows.ts'
 
 const AUTH = 'auth.iost'
@@ -49,17 +50,7 @@ export const compareAccounts = async (sides: NodeSides): Promise<void> => {
     }
     sides.onLooked(page.length)
   }
-  let stored = 0
-  for await (const page of sides.stored.scan(accounts)) stored += page.length
-  if (stored !== there)
-    sides.found({
-      index: accounts.name,
-      id: 'all',
-      field: 'documents',
-      stored: String(stored),
-      expected: String(there),
-      by: 'node',
-    })
+  await compareCount(sides, { index: accounts, id: 'all', counts: () => true }, there)
 }
 
 /** As they are stored: by name, weights and thresholds as text. */

@@ -1,7 +1,9 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { balanceId, balances, type Frozen } from '#indices/balance.ts'
+import type { Found } from '#store/port.ts'
 import { ABSENT } from './finding.ts'
+import { compareCount } from './node-count.ts'
 import { type NodeSides, type Row, storageRows } from './storage-rows.ts'
 
 const TOKEN = 'token.iost'
@@ -22,7 +24,8 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
     for (const [at, [id, amount]] of amounts.entries()) {
       if (amount > 0n) positive += 1
       const stored = docs[at]?.amount
-      if ((stored ?? 0n) !== amount) different(sides, id, 'amount', stored, String(amount))
+      if ((stored ?? 0n) !== amount)
+        different(sides, { id, field: 'amount', stored, expected: String(amount) })
     }
     sides.onLooked(amounts.length)
   }
@@ -36,7 +39,8 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
   }
   // Nothing but what came due.
   await compare([...due])
-  await compareCount(sides, positive)
+  const counts = ({ doc }: Found<typeof balances>) => doc !== undefined && doc.amount > 0n
+  await compareCount(sides, { index: balances, id: 'above zero', counts }, positive)
 }
 
 /** Rows of a (token, owner); the others list an owner's tokens. Owners have no hyphen. */
@@ -63,7 +67,8 @@ const compareFrozen = async (
       if (BigInt(time) <= now) due.set(id, (due.get(id) ?? 0n) + BigInt(amount))
     const locked = writeJson(entries.filter(([, time]) => BigInt(time) > now))
     const stored = docs[at]?.frozen_list
-    if (writeJson(stored ?? []) !== locked) different(sides, id, 'frozen_list', stored, locked)
+    if (writeJson(stored ?? []) !== locked)
+      different(sides, { id, field: 'frozen_list', stored, expected: locked })
   }
 }
 
@@ -82,28 +87,15 @@ const integer = (value: unknown): string => {
   return text
 }
 
-const compareCount = async (sides: NodeSides, positive: number): Promise<void> => {
-  let stored = 0
-  for await (const page of sides.stored.scan(balances))
-    for (const { doc } of page) if (doc !== undefined && doc.amount > 0n) stored += 1
-  if (stored !== positive)
-    sides.found({
-      index: balances.name,
-      id: 'above zero',
-      field: 'documents',
-      stored: String(stored),
-      expected: String(positive),
-      by: 'node',
-    })
+/** A field of a balance that is stored otherwise than the node has it. */
+type Difference = {
+  readonly id: string
+  readonly field: string
+  readonly stored: unknown
+  readonly expected: string
 }
 
-const different = (
-  { found }: NodeSides,
-  id: string,
-  field: string,
-  stored: unknown,
-  expected: string,
-): void =>
+const different = ({ found }: NodeSides, { id, field, stored, expected }: Difference): void =>
   found({
     index: balances.name,
     id,

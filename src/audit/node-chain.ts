@@ -5,8 +5,7 @@ import type { Identity, Published } from '#store/port.ts'
 /** A node can only be asked of its own chain. Throws 'conflict' for another one, 'unavailable' for one that is behind. */
 export const requireSameChain = async (
   node: Node,
-  identity: Identity,
-  published: Published,
+  { identity, published }: { readonly identity: Identity; readonly published: Published },
   signal: AbortSignal,
 ): Promise<void> => {
   const [{ chainId, libBlock }, genesis] = [

@@ -2,7 +2,9 @@ import { toUnits } from '#chain/amount.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
 import { voteId, votes } from '#indices/vote.ts'
+import type { Found } from '#store/port.ts'
 import { ABSENT } from './finding.ts'
+import { compareCount } from './node-count.ts'
 import { type NodeSides, storageRows } from './storage-rows.ts'
 
 const VOTE = 'vote.iost'
@@ -36,18 +38,8 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
     }
     sides.onLooked(rows.length)
   }
-  let stored = 0
-  for await (const page of sides.stored.scan(votes))
-    for (const { doc } of page) if (doc !== undefined && doc.votes > 0n) stored += 1
-  if (stored !== positive)
-    sides.found({
-      index: votes.name,
-      id: 'above zero',
-      field: 'documents',
-      stored: String(stored),
-      expected: String(positive),
-      by: 'node',
-    })
+  const counts = ({ doc }: Found<typeof votes>) => doc !== undefined && doc.votes > 0n
+  await compareCount(sides, { index: votes, id: 'above zero', counts }, positive)
 }
 
 /** Producers can be called `12345` or `__proto__`: keys are taken from the text. */

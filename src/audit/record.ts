@@ -17,34 +17,40 @@ export const isAbsurd = ({ height, time, lib }: Published, nowMs: number): boole
   lib >
     height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
 
+/** What is stored, the same height derived anew, and the chain that the store names. */
+type Recorded = {
+  readonly stored: Pick<Audit, 'at'>
+  readonly expected: Audit
+  readonly identity: Identity
+}
+
 /**
  * What the store says of itself against the blocks: where it ends, and which chain it is. Gives what it should say;
  * undefined: it says that.
  */
 export const compareRecord = async (
-  { at: stored }: Pick<Audit, 'at'>,
-  expected: Audit,
-  identity: Identity,
+  { stored: { at: stored }, expected, identity }: Recorded,
   { found, nowMs }: { readonly found: (finding: Finding) => void; readonly nowMs: number },
 ): Promise<Omit<Settled, 'open'> | undefined> => {
   let isRight = true
-  const tell = (index: string, id: string, field: string, is: unknown, wanted: unknown): void => {
+  const tell = (place: Pick<Finding, 'index' | 'id' | 'field'>, is: unknown, wanted: unknown): void => {
     if (is === wanted) return
     isRight = false
-    found({ index, id, field, stored: String(is), expected: String(wanted), by: 'replay' })
+    found({ ...place, stored: String(is), expected: String(wanted), by: 'replay' })
   }
   const { height, hash, time } = expected.at
-  const id = String(stored.height)
-  tell('published', id, 'hash', stored.hash, hash)
-  tell('published', id, 'time', stored.time, time)
+  const published = { index: 'published', id: String(stored.height) }
+  const genesisBlock = { index: 'identity', id: 'genesis' }
+  tell({ ...published, field: 'hash' }, stored.hash, hash)
+  tell({ ...published, field: 'time' }, stored.time, time)
   const lib = isAbsurd({ height, hash, time, lib: stored.lib }, nowMs) ? height : stored.lib
-  if (lib !== stored.lib) tell('published', id, 'lib', stored.lib, `${height} or a little more`)
+  if (lib !== stored.lib) tell({ ...published, field: 'lib' }, stored.lib, `${height} or a little more`)
   const genesis = (await expected.getMany(blocks, [blockId(0)]))[0]?.hash ?? identity.genesis
-  tell('identity', 'genesis', 'hash', identity.genesis, genesis)
+  tell({ ...genesisBlock, field: 'hash' }, identity.genesis, genesis)
   const [first] = await expected.getMany(transactions, [transactionId(0, 0)])
   // Every transaction says its chain.
   const chainId = first === undefined ? identity.chainId : decodeTransaction(first.body).chainId
-  tell('identity', 'genesis', 'chain_id', identity.chainId, chainId)
+  tell({ ...genesisBlock, field: 'chain_id' }, identity.chainId, chainId)
   return isRight
     ? undefined
     : { identity: { ...identity, genesis, chainId }, end: { ...stored, height, hash, time, lib } }

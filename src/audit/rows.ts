@@ -1,6 +1,6 @@
 import { lists } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
-import type { Audit, Placed } from '#store/port.ts'
+import type { Placed } from '#store/port.ts'
 import type { Sides } from './compare.ts'
 import { ABSENT } from './finding.ts'
 
@@ -27,12 +27,12 @@ export const compareRows = async (sides: Sides): Promise<void> => {
 
 /** A page on both sides, shorter where much more is stored than should be. */
 const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
-  const wanted = (await pageOf(expected, after, LAST, PAGE)).slice(0, PAGE + 1)
+  const wanted = (await expected.placed({ after, until: LAST, limit: PAGE })).slice(0, PAGE + 1)
   const isLast = wanted.length <= PAGE
   for (let length = Math.min(PAGE, wanted.length); ; length = length >> 1) {
     const page = wanted.slice(0, length)
     const until = isLast && length === wanted.length ? LAST : (page.at(-1)?.place ?? LAST)
-    const there = await pageOf(stored, after, until, LIMIT)
+    const there = await stored.placed({ after, until, limit: LIMIT })
     if (there.length <= LIMIT) return { expected: page, stored: there, until }
     if (length > 1) continue
     // More than can be told at once: what did not come along is not missing for that.
@@ -40,9 +40,6 @@ const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
     return { expected: page.filter(({ place }) => came.has(place)), stored: there, until }
   }
 }
-
-const pageOf = (side: Audit, after: bigint, until: bigint, limit: number): Promise<readonly Placed[]> =>
-  side.placed({ after, until, limit })
 
 const comparePage = async (
   sides: Sides,

@@ -15,13 +15,15 @@ export type Scratch = {
   close(): Promise<void>
 }
 
-export const openScratch = async (
-  store: Store,
+/** Where the blocks of a scratch store come from. */
+type Origin = {
   /** The store whose blocks they are: lists say in which of its partitions their rows begin. */
-  audited: Pick<Store, 'partitions'>,
-  source: Source,
-  identity: Identity,
-): Promise<Scratch> => {
+  readonly audited: Pick<Store, 'partitions'>
+  readonly source: Source
+  readonly identity: Identity
+}
+
+export const openScratch = async (store: Store, { audited, source, identity }: Origin): Promise<Scratch> => {
   await store.create()
   const writer: Writer = await store.takeOver(identity)
   let firsts: readonly number[] = [0]

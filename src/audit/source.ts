@@ -41,7 +41,7 @@ export const storedBlocks = async function* (
     const { rebuild } = await stored(source, heights)
     const run: LoadedBlock[] = []
     for (const height of heights) {
-      const loaded = await blockAt(source, height, parent, rebuild)
+      const loaded = await blockAt(source, { height, parent }, rebuild)
       parent = loaded.block.hash
       run.push(loaded)
     }
@@ -77,6 +77,9 @@ const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
   }
 }
 
+/** The next block: its height, and the hash of the one before; undefined: any. */
+type Next = { readonly height: number; readonly parent: string | undefined }
+
 type Rebuild = (height: number, parent: string | undefined) => Rebuilt
 
 const stored = async ({ store, signal }: Source, heights: readonly number[]) => {
@@ -99,32 +102,22 @@ const stored = async ({ store, signal }: Source, heights: readonly number[]) => 
   return { docs, rebuild }
 }
 
-const blockAt = async (
-  source: Source,
-  height: number,
-  parent: string | undefined,
-  rebuild: Rebuild,
-): Promise<LoadedBlock> => {
+const blockAt = async (source: Source, next: Next, rebuild: Rebuild): Promise<LoadedBlock> => {
   const { node } = source
-  if (node !== undefined && source.sampled(height))
-    return await nodeBlock(node, height, parent, source.signal)
+  const { height, parent } = next
+  if (node !== undefined && source.sampled(height)) return await nodeBlock(node, next, source.signal)
   try {
     const { block, proved } = rebuild(height, parent)
-    if (!proved && node !== undefined) return await nodeBlock(node, height, parent, source.signal)
+    if (!proved && node !== undefined) return await nodeBlock(node, next, source.signal)
     if (!proved) source.onUnproved?.(height)
     return { block, systemCode: await codeOf(source, block), proof: LINKED }
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'bad_block' || node === undefined) throw error
-    return await nodeBlock(node, height, parent, source.signal)
+    return await nodeBlock(node, next, source.signal)
   }
 }
 
-const nodeBlock = async (
-  node: Node,
-  height: number,
-  parent: string | undefined,
-  signal: AbortSignal,
-): Promise<LoadedBlock> => {
+const nodeBlock = async (node: Node, { height, parent }: Next, signal: AbortSignal): Promise<LoadedBlock> => {
   const range = { from: height, to: height, signal, ...(parent === undefined ? {} : { parent }) }
   for await (const loaded of node.blocks(range)) return loaded
   throw new Failure('unavailable', `The node ${node.name} did not give block ${height}.`)

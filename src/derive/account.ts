@@ -71,11 +71,14 @@ const changed = (account: AccountDoc, { name, args }: Said, subject: string): Ac
       // Permissions keep the dropped group's name: the contract's loop over them never runs.
       return { ...account, groups: groups.filter(one => one.name !== subject) }
     case 'assignPermission':
-      return { ...account, permissions: addItem(permissions, subject, third, weightText(args, 3)) }
+      return {
+        ...account,
+        permissions: addItem(permissions, subject, { item: third, weight: weightText(args, 3) }),
+      }
     case 'revokePermission':
       return { ...account, permissions: removeItem(permissions, subject, third) }
     case 'assignGroup':
-      return { ...account, groups: addItem(groups, subject, third, weightText(args, 3)) }
+      return { ...account, groups: addItem(groups, subject, { item: third, weight: weightText(args, 3) }) }
     case 'revokeGroup':
       return { ...account, groups: removeItem(groups, subject, third) }
     case 'assignPermissionToGroup':

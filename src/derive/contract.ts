@@ -19,10 +19,10 @@ export const applyCode = (at: TxScope, name: string, position: number): void => 
   const first = textAt(args, 0) ?? ''
   switch (name) {
     case 'setCode':
-      deploy(at, newId(at, position), deployedFrom(first), at.tx.publisher)
+      deploy(at, { id: newId(at, position), code: deployedFrom(first), owner: at.tx.publisher })
       return
     case 'initSetCode':
-      deploy(at, first, codeOf(at.scope, first, textAt(args, 1)), SYSTEM_OWNER)
+      deploy(at, { id: first, code: codeOf(at.scope, first, textAt(args, 1)), owner: SYSTEM_OWNER })
       return
     case 'updateCode': {
       const code = deployedFrom(first)
@@ -54,7 +54,9 @@ const codeOf = ({ systemCode }: Scope, id: string, text: string | undefined): De
   return deployedFrom(text ?? '') ?? known
 }
 
-const deploy = ({ scope, tx }: TxScope, id: string, code: Deployed | undefined, owner: string): void => {
+type Deployment = { readonly id: string; readonly code: Deployed | undefined; readonly owner: string }
+
+const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): void => {
   const { block, state, statistics, ledger } = scope
   if (!isContractId(id)) return
   const system = isSystemContract(id)
@@ -88,7 +90,7 @@ const update = (scope: Scope, id: string, code: Deployed | undefined): void => {
 /** system.iost is native and there from genesis, though nothing deploys it. */
 export const foundSystem = (at: TxScope): void => {
   const code = at.scope.systemCode.get(SYSTEM_CONTRACT)
-  deploy(at, SYSTEM_CONTRACT, code ?? { id: SYSTEM_CONTRACT, ...NATIVE }, '')
+  deploy(at, { id: SYSTEM_CONTRACT, code: code ?? { id: SYSTEM_CONTRACT, ...NATIVE }, owner: '' })
 }
 
 const abi = (name: string, ...args: readonly string[]) => ({ name, args, amount_limit: [] })

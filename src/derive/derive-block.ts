@@ -19,17 +19,25 @@ export type BlockDocuments = {
   readonly records: readonly RecordDoc[]
 }
 
+/** What a loader knows of a block that the block does not say. */
+export type BlockPlan = {
+  /**
+   * Ids of balances with `next_due` up to the block's time: frozen amounts become available before the block's own
+   * transactions.
+   */
+  readonly due: readonly string[]
+  /** The partition that its history belongs to. */
+  readonly partition: number
+}
+
 /**
- * What a block adds and changes. Blocks come in order from genesis. `due` are ids of balances with `next_due` up to the
- * block's time: frozen amounts become available before the block's own transactions. `partition` is where its history
- * goes. Throws `Missing` when it asks for state that was not fetched: fetch it, take back what was put, begin the block
+ * What a block adds and changes. Blocks come in order from genesis. Throws `Missing` when it asks for state that was not fetched: fetch it, take back what was put, begin the block
  * anew. Throws Failure 'defect' or 'bad_block' when the block can not follow from the state.
  */
 export const deriveBlock = (
   loaded: LoadedBlock,
   state: State,
-  due: readonly string[],
-  partition: number,
+  { due, partition }: BlockPlan,
 ): BlockDocuments => {
   const { block } = loaded
   const ranked = rankedState(state)

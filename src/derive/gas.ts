@@ -17,7 +17,7 @@ export const applyGas = (at: TxScope, said: Said): void => {
   if (pledger === undefined || beneficiary === undefined || amount === undefined) return
   const signed = said.name === 'pledge' ? amount : -amount
   changeGas(at, beneficiary, signed)
-  changePledge(at, pledger, beneficiary, signed)
+  changePledge(at, { pledger, beneficiary }, signed)
 }
 
 const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => {
@@ -38,7 +38,11 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
 }
 
 /** Pairs stand in the order of their first pledge; one that fell to zero stands last when it comes back. */
-const changePledge = ({ scope }: TxScope, pledger: string, beneficiary: string, pledged: bigint): void => {
+const changePledge = (
+  { scope }: TxScope,
+  { pledger, beneficiary }: Pick<PledgeDoc, 'pledger' | 'beneficiary'>,
+  pledged: bigint,
+): void => {
   const id = pledgeId(pledger, beneficiary)
   const before: PledgeDoc | undefined = scope.state.get(pledges, id)
   const fresh = before === undefined || before.amount === 0n

@@ -1,7 +1,7 @@
 import type { Block } from '#chain/block.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
-import { balanceId, balances } from '#indices/balance.ts'
+import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { type BalanceDraft, changedBalance, draftOf, freezeIn, release } from './balance-draft.ts'
@@ -15,8 +15,8 @@ type TokenDraft = Writable<TokenDoc>
 export type Ledger = {
   /** Adds to (or takes from) what is available. Throws Failure 'defect' when less than nothing would be left. */
   add(token: string, owner: string, amount: bigint): void
-  /** Locks an amount until `time` (nanoseconds); at once available when that is not after the block's time. */
-  freeze(token: string, owner: string, amount: bigint, time: bigint): void
+  /** Locks an amount until a time (nanoseconds); at once available when that is not after the block's time. */
+  freeze(token: string, owner: string, locked: { readonly amount: bigint; readonly until: bigint }): void
   /** Makes available what is due at the block's time. */
   release(id: string): void
   /** Changed in place. Throws Failure 'defect' when there is no such token. */
@@ -65,10 +65,10 @@ export const ledger = (state: State, block: Block): Ledger => {
           `Block ${block.height} takes more ${symbol} from "${owner}" than it has: ${balance.amount} would be left.`,
         )
     },
-    freeze: (symbol, owner, amount, time) => {
+    freeze: (symbol, owner, { amount, until }) => {
       const balance = draft(symbol, owner)
-      if (time <= block.time) balance.amount += amount
-      else freezeIn(balance, amount, time)
+      if (until <= block.time) balance.amount += amount
+      else freezeIn(balance, amount, until)
     },
     release: id => {
       const slash = id.indexOf('/')
@@ -84,9 +84,8 @@ export const ledger = (state: State, block: Block): Ledger => {
       for (const balance of drafts.values()) {
         const doc = changedBalance(balance)
         if (doc === undefined) continue
-        const had = (balance.before?.amount ?? 0n) > 0n
-        const has = doc.amount > 0n
-        if (had !== has) token(balance.token).holder_count += has ? 1 : -1
+        const gained = holdersGained(balance.before, doc)
+        if (gained !== 0) token(balance.token).holder_count += gained
         state.put(balances, doc)
       }
       for (const { before, doc } of tokenDrafts.values())
@@ -94,6 +93,14 @@ export const ledger = (state: State, block: Block): Ledger => {
       statistics.wealth_count += wealth.settle()
     },
   }
+}
+
+/** 1 for an owner that holds some of a token now and held none before, −1 for the opposite. */
+const holdersGained = (before: BalanceDoc | undefined, now: BalanceDoc): number => {
+  const had = (before?.amount ?? 0n) > 0n
+  const has = now.amount > 0n
+  if (had === has) return 0
+  return has ? 1 : -1
 }
 
 const changed = (before: TokenDoc, doc: TokenDoc): boolean =>

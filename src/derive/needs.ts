@@ -1,4 +1,4 @@
-import type { Block, LoadedBlock, Transaction } from '#chain/block.ts'
+import type { LoadedBlock, Transaction } from '#chain/block.ts'
 import { isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
@@ -15,7 +15,7 @@ import { wealth } from '#indices/wealth.ts'
 import { isBase } from './block-document.ts'
 import { applies } from './eras.ts'
 import { isMovement } from './ownership.ts'
-import { partiesOf } from './parties.ts'
+import { type Call, partiesOf } from './parties.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
 
 type Add = (index: StateIndex, id: string) => void
@@ -42,31 +42,40 @@ export const needsOf = ({ block }: LoadedBlock, due: readonly string[] = []): re
     needBalance(add, id.slice(0, slash), id.slice(slash + 1))
   }
   block.transactions.forEach((tx, position) => {
-    needTransaction(add, block, tx, position)
+    needTransaction(add, tx, isBase(block, position))
   })
   return keys
 }
 
-const needTransaction = (add: Add, block: Block, tx: Transaction, position: number): void => {
-  const base = isBase(block, position)
-  if (!base) {
-    if (tx.receipt.gasUsage !== 0n) add(resources, tx.publisher)
-    needName(add, tx.publisher)
-    for (const action of tx.actions) {
-      const args = argumentsOf(action)
-      needRow(add, action.contract, action.actionName, args, tx.publisher)
-      if (action.contract === 'vote_producer.iost') needProducer(add, action.actionName, args ?? [])
-      if (action.contract === 'system.iost') needCode(add, action.actionName, args ?? [], tx)
-    }
-  }
+const needTransaction = (add: Add, tx: Transaction, base: boolean): void => {
+  if (!base) needActions(add, tx)
   if (!applies(tx)) return
+  needReceipts(add, tx, base)
+  needRam(add, tx)
+}
+
+const needActions = (add: Add, tx: Transaction): void => {
+  if (tx.receipt.gasUsage !== 0n) add(resources, tx.publisher)
+  needName(add, tx.publisher)
+  for (const action of tx.actions) {
+    const call: Call = { contract: action.contract, name: action.actionName, args: argumentsOf(action) }
+    needRow(add, call, tx.publisher)
+    if (call.contract === 'vote_producer.iost') needProducer(add, call.name, call.args ?? [])
+    if (call.contract === 'system.iost') needCode(add, call, tx)
+  }
+}
+
+const needReceipts = (add: Add, tx: Transaction, base: boolean): void => {
   for (const receipt of tx.receipt.receipts) {
     const said = saidBy(receipt)
     needReceipt(add, said, tx)
     // The block's own contribute makes no row.
     const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
-    if (row) needRow(add, said.contract, said.name, said.args, tx.publisher)
+    if (row) needRow(add, said, tx.publisher)
   }
+}
+
+const needRam = (add: Add, tx: Transaction): void => {
   for (const [payer] of tx.receipt.ramUsage) {
     if (payer.endsWith('.iost')) continue
     if (isContractId(payer)) add(contracts, payer)
@@ -81,14 +90,9 @@ const needName = (add: Add, name: string): void => {
   if (isPossibleName(name)) add(lists, listOf.account(name))
 }
 
-const needRow = (
-  add: Add,
-  contract: string,
-  name: string,
-  args: Said['args'] | undefined,
-  publisher: string,
-): void => {
-  const { from, to } = partiesOf(contract, name, args, publisher)
+const needRow = (add: Add, call: Call, publisher: string): void => {
+  const { contract, name } = call
+  const { from, to } = partiesOf(call, publisher)
   needName(add, from)
   needName(add, to)
   if (!isContractId(contract)) return
@@ -121,22 +125,27 @@ const needReceipt = (add: Add, said: Said, tx: Transaction): void => {
 }
 
 const needToken = (add: Add, { name, args }: Said): void => {
-  const [token, first, second] = [textAt(args, 0), textAt(args, 1), textAt(args, 2)]
+  const [token, first] = [textAt(args, 0), textAt(args, 1)]
   if (token === undefined) return
   if (name === 'create' || name === 'recycle' || !isMovement('token.iost', name)) {
     add(tokens, token)
     return
   }
   if (first !== undefined) needBalance(add, token, first)
-  const to = name === 'transfer' || name === 'transferFreeze' ? second : undefined
-  if (to === undefined) {
-    // The contribute of a base transaction goes to the witness of the parent, most likely this block's too.
-    if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
-    return
-  }
+  const to = name === 'transfer' || name === 'transferFreeze' ? textAt(args, 2) : undefined
+  if (to !== undefined) needTransfer(add, token, { from: first, to })
+  // The contribute of a base transaction goes to the witness of the parent, most likely this block's too.
+  else if (token === 'contribute' && name === 'issue' && first !== undefined) add(producers, first)
+}
+
+const needTransfer = (
+  add: Add,
+  token: string,
+  { from, to }: { readonly from: string | undefined; readonly to: string },
+): void => {
   needBalance(add, token, to)
-  if (token === 'ram') for (const owner of [first, to]) if (owner !== undefined) add(resources, owner)
-  if (token === 'iost' && first === 'bonus.iost') add(producers, to)
+  if (token === 'ram') for (const owner of [from, to]) if (owner !== undefined) add(resources, owner)
+  if (token === 'iost' && from === 'bonus.iost') add(producers, to)
 }
 
 const needPledge = (add: Add, args: Said['args']): void => {
@@ -173,8 +182,8 @@ const needProducer = (add: Add, name: string, args: Said['args']): void => {
     if (second !== undefined) add(producerKeys, second)
 }
 
-const needCode = (add: Add, name: string, args: Said['args'], tx: Transaction): void => {
-  const first = textAt(args, 0) ?? ''
+const needCode = (add: Add, { name, args }: Call, tx: Transaction): void => {
+  const first = textAt(args ?? [], 0) ?? ''
   const id = name === 'setCode' ? `Contract${tx.hash}` : first
   if (name !== 'setCode' && name !== 'initSetCode' && name !== 'updateNativeCode') return
   add(contracts, id)

@@ -4,6 +4,13 @@ import { textAt } from './receipt.ts'
 
 export type Parties = { readonly from: string; readonly to: string }
 
+/** An action or a receipt: of which contract, its name, and its arguments when they are a list. */
+export type Call = {
+  readonly contract: string
+  readonly name: string
+  readonly args: readonly ExactJson[] | undefined
+}
+
 /** Places of the two parties in the arguments; undefined: nobody on that side. */
 type Form = readonly [from: number | undefined, to: number | undefined]
 
@@ -30,12 +37,7 @@ const FIRST_IS_SUBJECT: ReadonlySet<string> = new Set(['auth.iost', 'vote_produc
  * From whom to whom a row goes. Arguments are believed only where a system contract has that form and the names can be
  * names; all else goes from the publisher to the contract.
  */
-export const partiesOf = (
-  contract: string,
-  name: string,
-  args: readonly ExactJson[] | undefined,
-  publisher: string,
-): Parties => {
+export const partiesOf = ({ contract, name, args }: Call, publisher: string): Parties => {
   const plain = { from: publisher, to: contract }
   if (args === undefined || !contract.endsWith('.iost')) return plain
   const form = FORMS.get(`${contract}/${name}`)

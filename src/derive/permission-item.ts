@@ -21,8 +21,7 @@ const replace = <T extends { readonly name: string }>(
 export const addItem = <T extends Holder>(
   all: readonly T[],
   holder: string,
-  item: string,
-  weight: string,
+  { item, weight }: { readonly item: string; readonly weight: string },
 ): readonly T[] =>
   replace(all, holder, one => {
     const known = one.items.findIndex(other => other.id === item)

@@ -19,10 +19,16 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
   if (account === undefined) return
   switch (name) {
     case 'initProducer':
-      register(state, account, textAt(args, 1) ?? '', { status: APPROVED, online: true, is_producer: true })
+      register(state, account, {
+        pubkey: textAt(args, 1) ?? '',
+        status: APPROVED,
+        online: true,
+        is_producer: true,
+      })
       return
     case 'applyRegister':
-      register(state, account, textAt(args, 1) ?? '', {
+      register(state, account, {
+        pubkey: textAt(args, 1) ?? '',
         loc: textAt(args, 2) ?? '',
         url: textAt(args, 3) ?? '',
         net_id: textAt(args, 4) ?? '',
@@ -56,6 +62,7 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
 }
 
 type Entry = {
+  readonly pubkey: string
   readonly loc?: string
   readonly url?: string
   readonly net_id?: string
@@ -64,8 +71,8 @@ type Entry = {
   readonly online?: boolean
 }
 
-const register = (state: State, account: string, pubkey: string, entry: Entry): void => {
-  const { loc = '', url = '', net_id = '', is_producer, status = APPLY, online = false } = entry
+const register = (state: State, account: string, entry: Entry): void => {
+  const { pubkey, loc = '', url = '', net_id = '', is_producer, status = APPLY, online = false } = entry
   changeProducer(state, account, { registered: true, pubkey, loc, url, net_id, is_producer, status, online })
   state.put(producerKeys, { id: pubkey, account })
 }

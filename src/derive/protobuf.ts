@@ -9,32 +9,54 @@ const FIXED32 = 5
 /** Length-delimited fields of a message in order, others skipped; undefined when the bytes are no message. */
 export const protobufFields = (message: Uint8Array): readonly ProtobufField[] | undefined => {
   const fields: ProtobufField[] = []
-  let at = 0
-  const varint = (): number | undefined => {
-    let value = 0
-    for (let shift = 1; at < message.length && shift <= 2 ** 42; shift *= 128) {
-      const byte = message[at] ?? 0
-      at += 1
-      value += (byte & 127) * shift
-      if (byte < 128) return value
-    }
-    return undefined
-  }
-  while (at < message.length) {
-    const tag = varint()
+  for (let at = 0; at < message.length; ) {
+    const tag = varintAt(message, at)
     // Fields are numbered from 1.
-    if (tag === undefined || tag < 8) return undefined
-    const kind = tag % 8
-    if (kind === VARINT) {
-      if (varint() === undefined) return undefined
-    } else if (kind === FIXED64) at += 8
-    else if (kind === FIXED32) at += 4
-    else if (kind === DELIMITED) {
-      const length = varint()
-      if (length === undefined || at + length > message.length) return undefined
-      fields.push({ number: Math.floor(tag / 8), bytes: message.subarray(at, at + length) })
-      at += length
-    } else return undefined
+    if (tag === undefined || tag.value < 8) return undefined
+    const kind = tag.value % 8
+    const span = valueSpan(message, tag.end, kind)
+    if (span === undefined || span[1] > message.length) return undefined
+    if (kind === DELIMITED)
+      fields.push({ number: Math.floor(tag.value / 8), bytes: message.subarray(...span) })
+    at = span[1]
   }
-  return at === message.length ? fields : undefined
+  return fields
+}
+
+type Varint = { readonly value: number; readonly end: number }
+
+const varintAt = (message: Uint8Array, from: number): Varint | undefined => {
+  let value = 0
+  let at = from
+  for (let shift = 1; at < message.length && shift <= 2 ** 42; shift *= 128) {
+    const byte = message[at] ?? 0
+    at += 1
+    value += (byte & 127) * shift
+    if (byte < 128) return { value, end: at }
+  }
+  return undefined
+}
+
+/** Where a value of a kind stands, which may be beyond the message's end; undefined for a kind there is not. */
+const valueSpan = (
+  message: Uint8Array,
+  from: number,
+  kind: number,
+): readonly [from: number, to: number] | undefined => {
+  switch (kind) {
+    case VARINT: {
+      const varint = varintAt(message, from)
+      return varint === undefined ? undefined : [from, varint.end]
+    }
+    case FIXED64:
+      return [from, from + 8]
+    case FIXED32:
+      return [from, from + 4]
+    case DELIMITED: {
+      const length = varintAt(message, from)
+      return length === undefined ? undefined : [length.end, length.end + length.value]
+    }
+    default:
+      return undefined
+  }
 }

@@ -43,9 +43,9 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
       for (const [index, before] of touched) {
         const counted = countedOf(index)
         if (counted === undefined) continue
-        for (const [group, moves] of movesOf(state, index, counted, before)) {
+        for (const [group, moves] of movesOf(counted, before, id => state.get(index, id))) {
           const ranking = { index, order: counted.order, ...(counted.grouped ? { group } : {}) }
-          asks.push(() => settleRanking(state, ranking, moves, sizes))
+          asks.push(() => settleRanking({ state, sizes }, ranking, moves))
         }
       }
       missTogether(asks)
@@ -55,14 +55,13 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
 
 /** By group: where members stood that stand there no more, and where they stand now. */
 const movesOf = (
-  state: State,
-  index: StateIndex,
   counted: Counted,
   touched: ReadonlyMap<string, Doc | undefined>,
+  current: (id: string) => Doc | undefined,
 ): ReadonlyMap<string, Moves> => {
   const groups = new Map<string, Moves>()
   for (const [id, before] of touched) {
-    const now: Doc | undefined = state.get(index, id)
+    const now = current(id)
     const [from, to] = [counted.standingOf(before), counted.standingOf(now)]
     if (now === undefined || same(from, to)) continue
     const group = counted.groupOf(now)
@@ -77,7 +76,10 @@ const movesOf = (
 const same = (a: Standing | undefined, b: Standing | undefined): boolean =>
   a === undefined || b === undefined ? a === b : compareStandings(a, b) === 0
 
-const settleRanking = (state: State, ranking: Ranking, moves: Moves, sizes: SegmentSizes): void => {
+/** State whose large rankings have segments of these sizes. */
+type Segmented = { readonly state: State; readonly sizes: SegmentSizes }
+
+const settleRanking = ({ state, sizes }: Segmented, ranking: Ranking, moves: Moves): void => {
   const size = sizeOf(state, ranking)
   const before = size - moves.entered.length + moves.left.length
   if (size <= sizes.members) {

@@ -36,7 +36,7 @@ export const addRecords = (at: TxScope, movements: ReadonlyMap<number, Movement>
       const { contract, actionName, data } = action
       const receipt = owned.get(index)
       add(at, {
-        ...partiesOf(contract, actionName, argumentsOf(action), tx.publisher),
+        ...partiesOf({ contract, name: actionName, args: argumentsOf(action) }, tx.publisher),
         index,
         contract,
         action_name: actionName,
@@ -52,10 +52,11 @@ export const addRecords = (at: TxScope, movements: ReadonlyMap<number, Movement>
   const own = base ? ownContribute(movements) : undefined
   let index = tx.actions.length
   tx.receipt.receipts.forEach((receipt, position) => {
-    const { contract, name, args } = saidBy(receipt)
+    const said = saidBy(receipt)
+    const { contract, name } = said
     if (!isMovement(contract, name) || taken.has(position) || position === own) return
     add(at, {
-      ...partiesOf(contract, name, args, tx.publisher),
+      ...partiesOf(said, tx.publisher),
       index,
       contract,
       action_name: name,

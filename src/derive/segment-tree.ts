@@ -21,104 +21,135 @@ const TOP: Segment = ['', '', 0]
 /** The stored tree. What `settle` leaves depends on the moves of the block and nothing else. */
 export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): SegmentTree => {
   const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
-  const leaves = new Map<number, Segment[]>()
-  const leaf = (number: number): Segment[] => {
-    const draft = leaves.get(number)
-    if (draft !== undefined) return draft
-    const fresh = [...(readLeaf(state, ranking, number) ?? lost(ranking, number))]
-    leaves.set(number, fresh)
-    return fresh
-  }
-  const leafAt = (place: number): Segment[] => leaf(root[place]?.[3] ?? lost(ranking, place))
-
-  const membersOf = (segment: Segment, next: Segment | undefined): readonly Standing[] =>
-    state.members({ ...ranking, ...rangeOf(segment, next) })
-  const isLong = (segment: Segment): boolean => segment[2] > sizes.members
-  /** Joins what is short; asks for the members of what is too long. */
-  const joinLeaf = (place: number): void => {
-    const number = root[place]?.[3]
-    if (number === undefined || !leaves.has(number)) return
-    const list = joinSmall(leaf(number), sizes)
-    leaves.set(number, [...list])
-    const asks = list.map((segment, at) => () => {
-      if (isLong(segment)) membersOf(segment, list[at + 1] ?? root[place + 1])
-    })
-    missTogether(asks)
-  }
-  const recut = (segment: Segment, next: Segment | undefined): readonly Segment[] => {
-    if (!isLong(segment)) return [segment]
-    const members = membersOf(segment, next)
-    if (members.length !== segment[2])
-      throw new Failure(
-        'defect',
-        `${named(ranking)}: ${members.length} members are after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
-      )
-    return cutMembers(segment, members, sizes)
-  }
-  const cutLeaf = (place: number): void => {
-    const number = root[place]?.[3]
-    if (number === undefined) return
-    const list = leaf(number)
-    leaves.set(
-      number,
-      list.flatMap((segment, at) => recut(segment, list[at + 1] ?? root[place + 1])),
-    )
-  }
-  /** Spreads a leaf that is too long over several; the first part keeps its number. */
-  const spread = (place: number): void => {
-    const list = leafAt(place)
-    const number = root[place]?.[3]
-    if (list.length <= sizes.leaf || number === undefined) return
-    const parts = evenly(list.length, sizes.leaf / 2).map(([from, to]) => list.slice(from, to))
-    const taken = new Set(root.map(segment => segment[3]))
-    const entries = parts.map((part, at) => {
-      const own = at === 0 ? number : unused(taken)
-      leaves.set(own, part)
-      return entryOf(part, own)
-    })
-    root.splice(place, 1, ...entries)
-  }
-  /** Takes the next leaf in when both are short; its number is free from then on. */
-  const join = (place: number): boolean => {
-    const [own, next] = [root[place], root[place + 1]]
-    if (own?.[3] === undefined || next?.[3] === undefined) return false
-    if (Math.min(leaf(own[3]).length, leaf(next[3]).length) > sizes.leaf / 4) return false
-    const list = [...leaf(own[3]), ...leaf(next[3])]
-    if (list.length > sizes.leaf / 2) return false
-    leaves.set(own[3], list)
-    leaves.set(next[3], [])
-    root.splice(place, 2, entryOf(list, own[3]))
-    return true
-  }
+  const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }
   return {
-    move: (standings, by) => {
-      const places = standings.map(standing => segmentOf(root, standing))
-      missTogether([...new Set(places)].map(place => () => leafAt(place)))
-      standings.forEach((standing, at) => {
-        const place = places[at] ?? 0
-        const list = leafAt(place)
-        add(root, place, by)
-        add(list, segmentOf(list, standing), by)
-      })
-    },
-    settle: () => {
-      const touched = new Set(leaves.keys())
-      missTogether(root.map((_, place) => () => joinLeaf(place)))
-      // From the end: what is put in or taken out moves only what is done already.
-      for (let place = root.length - 1; place >= 0; place--) {
-        const number = root[place]?.[3]
-        if (number === undefined || !touched.has(number)) continue
-        cutLeaf(place)
-        spread(place)
-        const list = leaves.get(number)
-        if (list !== undefined && list.length <= sizes.leaf / 4 && !join(place)) join(place - 1)
-      }
-      putTree(state, ranking, root, leaves)
-    },
+    move: (standings, by) => moveMembers(draft, standings, by),
+    settle: () => settleTree(draft),
     get count() {
       return countOf(root)
     },
   }
+}
+
+/** A tree that is being changed: its root, and the leaves that were read, by their numbers. */
+type Draft = {
+  readonly state: State
+  readonly ranking: Ranking
+  readonly sizes: SegmentSizes
+  readonly root: Segment[]
+  readonly leaves: Map<number, Segment[]>
+}
+
+const leafOf = ({ state, ranking, leaves }: Draft, number: number): Segment[] => {
+  const draft = leaves.get(number)
+  if (draft !== undefined) return draft
+  const fresh = [...(readLeaf(state, ranking, number) ?? lost(ranking, number))]
+  leaves.set(number, fresh)
+  return fresh
+}
+
+const leafAt = (draft: Draft, place: number): Segment[] =>
+  leafOf(draft, draft.root[place]?.[3] ?? lost(draft.ranking, place))
+
+const moveMembers = (draft: Draft, standings: readonly Standing[], by: 1 | -1): void => {
+  const { root } = draft
+  const places = standings.map(standing => segmentOf(root, standing))
+  missTogether([...new Set(places)].map(place => () => leafAt(draft, place)))
+  standings.forEach((standing, at) => {
+    const place = places[at] ?? 0
+    const list = leafAt(draft, place)
+    add(root, place, by)
+    add(list, segmentOf(list, standing), by)
+  })
+}
+
+const settleTree = (draft: Draft): void => {
+  const { state, ranking, sizes, root, leaves } = draft
+  const touched = new Set(leaves.keys())
+  missTogether(root.map((_, place) => () => joinLeaf(draft, place)))
+  // From the end: what is put in or taken out moves only what is done already.
+  for (let place = root.length - 1; place >= 0; place--) {
+    const number = root[place]?.[3]
+    if (number === undefined || !touched.has(number)) continue
+    cutLeaf(draft, place)
+    spread(draft, place)
+    const list = leaves.get(number)
+    if (list !== undefined && list.length <= sizes.leaf / 4 && !join(draft, place)) join(draft, place - 1)
+  }
+  putTree(state, ranking, { root, leaves })
+}
+
+const membersOf = (
+  { state, ranking }: Draft,
+  segment: Segment,
+  next: Segment | undefined,
+): readonly Standing[] => state.members({ ...ranking, ...rangeOf(segment, next) })
+
+const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
+
+/** Joins what is short; asks for the members of what is too long. */
+const joinLeaf = (draft: Draft, place: number): void => {
+  const { root, leaves, sizes } = draft
+  const number = root[place]?.[3]
+  if (number === undefined || !leaves.has(number)) return
+  const list = joinSmall(leafOf(draft, number), sizes)
+  leaves.set(number, [...list])
+  const asks = list.map((segment, at) => () => {
+    if (isLong(segment, sizes)) membersOf(draft, segment, list[at + 1] ?? root[place + 1])
+  })
+  missTogether(asks)
+}
+
+const recut = (draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] => {
+  if (!isLong(segment, draft.sizes)) return [segment]
+  const members = membersOf(draft, segment, next)
+  if (members.length !== segment[2])
+    throw new Failure(
+      'defect',
+      `${named(draft.ranking)}: ${members.length} members are after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
+    )
+  return cutMembers(segment, members, draft.sizes)
+}
+
+const cutLeaf = (draft: Draft, place: number): void => {
+  const { root, leaves } = draft
+  const number = root[place]?.[3]
+  if (number === undefined) return
+  const list = leafOf(draft, number)
+  leaves.set(
+    number,
+    list.flatMap((segment, at) => recut(draft, segment, list[at + 1] ?? root[place + 1])),
+  )
+}
+
+/** Spreads a leaf that is too long over several; the first part keeps its number. */
+const spread = (draft: Draft, place: number): void => {
+  const { root, leaves, sizes } = draft
+  const list = leafAt(draft, place)
+  const number = root[place]?.[3]
+  if (list.length <= sizes.leaf || number === undefined) return
+  const parts = evenly(list.length, sizes.leaf / 2).map(([from, to]) => list.slice(from, to))
+  const taken = new Set(root.map(segment => segment[3]))
+  const entries = parts.map((part, at) => {
+    const own = at === 0 ? number : unused(taken)
+    leaves.set(own, part)
+    return entryOf(part, own)
+  })
+  root.splice(place, 1, ...entries)
+}
+
+/** Takes the next leaf in when both are short; its number is free from then on. */
+const join = (draft: Draft, place: number): boolean => {
+  const { root, leaves, sizes } = draft
+  const [own, next] = [root[place], root[place + 1]]
+  if (own?.[3] === undefined || next?.[3] === undefined) return false
+  if (Math.min(leafOf(draft, own[3]).length, leafOf(draft, next[3]).length) > sizes.leaf / 4) return false
+  const list = [...leafOf(draft, own[3]), ...leafOf(draft, next[3])]
+  if (list.length > sizes.leaf / 2) return false
+  leaves.set(own[3], list)
+  leaves.set(next[3], [])
+  root.splice(place, 2, entryOf(list, own[3]))
+  return true
 }
 
 /** Makes the tree of a ranking that has none. */
@@ -129,22 +160,23 @@ export const foundTree = (state: State, ranking: Ranking, sizes: SegmentSizes): 
     evenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]),
   )
   const root = [...leaves].map(([number, part]) => entryOf(part, number))
-  putTree(state, ranking, root, leaves)
+  putTree(state, ranking, { root, leaves })
   return members.length
 }
 
 /** Empties the tree of a ranking that is small again: documents are never deleted. */
 export const dissolveTree = (state: State, ranking: Ranking): void => {
   const root = readLeaf(state, ranking, 0) ?? lost(ranking, 0)
-  putTree(state, ranking, [], new Map(root.map(([, , , number = 0]) => [number, []])))
+  const leaves = new Map(root.map(([, , , number = 0]) => [number, []]))
+  putTree(state, ranking, { root: [], leaves })
 }
 
-const putTree = (
-  state: State,
-  ranking: Ranking,
-  root: readonly Segment[],
-  leaves: ReadonlyMap<number, readonly Segment[]>,
-): void => {
+type Tree = {
+  readonly root: readonly Segment[]
+  readonly leaves: ReadonlyMap<number, readonly Segment[]>
+}
+
+const putTree = (state: State, ranking: Ranking, { root, leaves }: Tree): void => {
   for (const [number, list] of leaves) state.put(segments, { id: idOf(ranking, number), segments: list })
   state.put(segments, { id: idOf(ranking, 0), segments: root })
 }

@@ -59,7 +59,7 @@ const move = (at: TxScope, said: Said): Movement => {
   const to = textOf(at, said, 2)
   if (said.name === 'transferFreeze') {
     ledger.add(symbol, from, -amount)
-    ledger.freeze(symbol, to, amount, timeOf(at, said, 4))
+    ledger.freeze(symbol, to, { amount, until: timeOf(at, said, 4) })
   } else if (from !== to) {
     ledger.add(symbol, from, -amount)
     ledger.add(symbol, to, amount)

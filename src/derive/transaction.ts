@@ -94,7 +94,7 @@ const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement
     if (key === undefined) return
     const receipts = told.get(key) ?? 0
     if (receipts > 0) told.set(key, receipts - 1)
-    else applySilent(at, action.actionName, args, { position, movements })
+    else applySilent(at, { name: action.actionName, args, position }, movements)
   })
 }
 
@@ -103,11 +103,16 @@ const partiesKey = (name: string, args: Said['args']): string | undefined => {
   return parties === undefined ? undefined : writeJson([name, ...args.slice(0, parties)])
 }
 
+type SilentAction = {
+  readonly name: string
+  readonly args: readonly ExactJson[]
+  readonly position: number
+}
+
 const applySilent = (
   at: TxScope,
-  name: string,
-  args: readonly ExactJson[],
-  { position, movements }: { position: number; movements: ReadonlyMap<number, Movement> },
+  { name, args, position }: SilentAction,
+  movements: ReadonlyMap<number, Movement>,
 ): void => {
   if (name === 'candidateWithdraw') {
     awardByTransfers(at, textAt(args, 0) ?? '', [...movements.values()])

@@ -99,12 +99,10 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     for (;;) {
       state.mark()
       try {
-        return deriveBlock(
-          loaded,
-          state,
-          taken.filter(id => dueBalance(id, loaded.block.time)),
-          partition(),
-        )
+        return deriveBlock(loaded, state, {
+          due: taken.filter(id => dueBalance(id, loaded.block.time)),
+          partition: partition(),
+        })
       } catch (error) {
         state.rollback()
         if (!(error instanceof Missing)) throw error

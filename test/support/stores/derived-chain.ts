@@ -62,7 +62,7 @@ export const deriveChain = (blocks: readonly LoadedBlock[], sizeOf: BatchSize = 
       for (;;) {
         state.mark()
         try {
-          documents.push(deriveBlock(loaded, state, due, 0))
+          documents.push(deriveBlock(loaded, state, { due, partition: 0 }))
           break
         } catch (error) {
           if (!(error instanceof Missing)) throw error
