@@ -7,6 +7,8 @@ import type { Node } from '#node/port.ts'
 import { type Replay, serveReplay } from '#replay/serve.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { steppedClock } from '#test/support/clocks/stepped-clock.ts'
+import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
@@ -23,7 +25,7 @@ beforeAll(async () => {
   store = openSqlite({ path: join(folder, 'chain.sqlite') })
   await fillFromRecording(store, { to: HEIGHT })
   replay = serveReplay({ recording: await recording() })
-  node = createNode({ urls: [replay.url] })
+  node = createNode({ urls: [replay.url], clock: steppedClock() })
   await node.watch(() => store.identity())
 }, 60_000)
 
@@ -91,5 +93,56 @@ describe('a service that follows a node', () => {
     expect((await refusal(asked('get-block-detail', { number: '4852' }))).kind).toBe('loading')
     const tx_hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
     expect((await refusal(asked('get-transaction-action', { tx_hash }))).kind).toBe('loading')
+  })
+})
+
+describe('a transaction above the published height', () => {
+  const AT = 804
+  const transaction = async () => {
+    const tx = (await recordedBlocks())[AT]?.block.transactions[1]
+    if (tx === undefined) throw new Error(`Block ${AT} has no second transaction.`)
+    return tx
+  }
+  /** What is answered for it by a node that says of some paths something else. */
+  const beside = async (fault: Fault) => {
+    const faulty = await startFaultyNode(fault)
+    const lying = createNode({ urls: [faulty.url], clock: steppedClock() })
+    await lying.watch(() => store.identity())
+    try {
+      const { hash } = await transaction()
+      const said = ask('get-transaction-detail', { tx_hash: hash }, { deps: { store, node: lying } })
+      return await said.catch(async () => (await refusal(said)).kind)
+    } finally {
+      lying.close()
+      await faulty[Symbol.asyncDispose]()
+    }
+  }
+  const changing =
+    (call: RegExp, change: (text: string) => string): Fault =>
+    async ({ path }, truth) =>
+      call.test(path) ? new Response(change(await truth())) : undefined
+  const byHash = /^\/getTxByHash\//
+  const inBlock = new RegExp(`^/getBlockByNumber/${AT}/true`)
+
+  test('is told as its block proves it, whatever else the node says of it', async () => {
+    const { hash } = await transaction()
+    const right = await asked('get-transaction-detail', { tx_hash: hash })
+    const forged = changing(byHash, text => text.replace(/"message": ?"[^"]*"/, '"message":"forged"'))
+    expect(await beside(forged)).toEqual(right)
+  })
+  test('is PACKED, without a number, in a block that is not irreversible', async () => {
+    const packed = changing(inBlock, text => text.replace('"IRREVERSIBLE"', '"PENDING"'))
+    const { status, block_number } = await beside(packed)
+    expect({ status, block_number }).toEqual({ status: 'PACKED', block_number: '-1' })
+  })
+  test.each([
+    ['another block is named', changing(byHash, text => text.replace(`"${AT}"`, `"${AT + 1}"`))],
+    ['the block is not one', changing(inBlock, text => text.replace(/"gas_usage": ?\d+/g, '"gas_usage":7'))],
+    [
+      'a text of it was forged',
+      changing(inBlock, text => text.replace(/"gas_limit": ?\d+/g, '"gas_limit":7')),
+    ],
+  ] as const)('is not told when %s', async (_, fault) => {
+    expect(await beside(fault)).toBe('bad_block')
   })
 })

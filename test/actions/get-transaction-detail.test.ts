@@ -60,6 +60,8 @@ describe('get-transaction-detail, of what is not stored', () => {
   const shown = (status: string, receipt: string) =>
     `{"status":"${status}","transaction":{"hash":"${HASH}","time":"1795247868355000000","expiration":1795247948355000000,"gas_ratio":1.01,"gas_limit":300000,"delay":0,"chain_id":1020,"actions":[{"contract":"token.iost","action_name":"transfer","data":"[\\"iost\\", \\"a\\"]"}],"signers":[],"publisher":"whale_01","referred_tx":"","amount_limit":[],"tx_receipt":${receipt}},"block_number":"-1"}`
 
+  const receipt = `{"tx_hash":"${HASH}","gas_usage":9119.29,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":[],"receipts":[]}`
+
   test('get-transaction-detail: in the pool it is PENDING without a receipt', async () => {
     const node = spokenNode({ [path]: [found(inPool('PENDING', 'null'))] })
     expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node } })).toBe(
@@ -69,8 +71,6 @@ describe('get-transaction-detail, of what is not stored', () => {
     expect(receipts).toBe('{"receipts":[],"page":1,"size":0,"total":0}')
   })
   test('get-transaction-detail: PACKED as the node says, asked again after a first not found', async () => {
-    const receipt =
-      '{"tx_hash":"FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC","gas_usage":9119.29,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":[],"receipts":[]}'
     const node = spokenNode({ [path]: [notFound('tx'), found(inPool('PACKED', receipt))] })
     expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node } })).toBe(
       shown('PACKED', receipt),
@@ -105,12 +105,26 @@ describe('get-transaction-detail, of what is not stored', () => {
   })
   test('get-transaction-detail: another transaction than was asked for, or a place that is stored without it, is no answer', async () => {
     const right = inPool('PENDING', 'null')
+    const packed = inPool('PACKED', receipt)
     const OTHER = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
     for (const [text, says] of [
       [right.replace(HASH, OTHER), /hash: "8Q1w\w+" is not the requested transaction/],
       [right.replace('"PENDING"', '"FINAL"'), /status: "FINAL" is not a transaction status/],
-      [right.replace('"PENDING"', '"IRREVERSIBLE"'), /block_number: "-1" is not above block 4851/],
-      [right.replace('"-1"', '"4851"'), /block_number: "4851" is not above block 4851/],
+      [packed.replace('"PACKED"', '"IRREVERSIBLE"'), /block_number: "-1" is not above block 4851/],
+      [packed.replace('"-1"', '"4851"'), /block_number: "4851" is not above block 4851/],
+      [
+        packed.replace('"-1"', '"900000000000"'),
+        /"900000000000" is not a block for which there has been time/,
+      ],
+      [right.replace('"-1"', '"4852"'), /block_number: "4852" is not -1/],
+      [
+        right.replace('"PENDING"', '"PACKED"'),
+        /tx_receipt: "null" is not what a transaction that is PACKED has/,
+      ],
+      [
+        packed.replace('"PACKED"', '"PENDING"'),
+        /tx_receipt: "a receipt" is not what a transaction that is PEND/,
+      ],
     ] as const) {
       const node = spokenNode({ [path]: [found(text)] })
       const refused = await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))

@@ -51,17 +51,21 @@ export const storedBlock = async (
   return doc === undefined ? undefined : { status: 'IRREVERSIBLE', doc }
 }
 
-/** The block of a height or hash that the followed node has; what it says of it must have the block's hash. */
-const blockOfNode = async (
+/**
+ * The block of a height or hash that the followed node has, whole; what it says of it must have the block's hash. Throws
+ * Failure 'bad_block', 'unavailable'.
+ */
+export const nodeBlock = async (
   { view, signal, apart }: Pick<Context, 'view' | 'signal' | 'apart'>,
   node: Node,
   name: { readonly height: number } | { readonly hash: string },
-): Promise<FoundBlock | undefined> => {
+): Promise<ReturnType<typeof decodeBlockAnswer> | undefined> => {
   const path =
     'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
   const text = await askNode(node, path, { at: view.at, signal, apart })
   if (text === undefined) return undefined
-  const { status, block } = decodeBlockAnswer(text)
+  const answer = decodeBlockAnswer(text)
+  const { block } = answer
   if ('height' in name ? block.height !== name.height : block.hash !== name.hash)
     throw new Failure(
       'bad_block',
@@ -69,7 +73,17 @@ const blockOfNode = async (
       { details: { height: block.height } },
     )
   checkAlone(block)
-  return { status, doc: await blockFromNode(view, block) }
+  return answer
+}
+
+const blockOfNode = async (
+  context: Pick<Context, 'view' | 'signal' | 'apart'>,
+  node: Node,
+  name: Parameters<typeof nodeBlock>[2],
+): Promise<FoundBlock | undefined> => {
+  const answer = await nodeBlock(context, node, name)
+  if (answer === undefined) return undefined
+  return { status: answer.status, doc: await blockFromNode(context.view, answer.block) }
 }
 
 const blockOfNumber = async (context: Context, number: bigint): Promise<FoundBlock | undefined> => {

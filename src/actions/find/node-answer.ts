@@ -3,12 +3,13 @@ import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Context } from '../define.ts'
 
-const OK = 200
+/** HTTP. */
+export const OK = 200
 /** The node's words for what it does not know (chain/iost.md 2.1); it answers them with status 400. */
 const NOT_FOUND = /"message":\s*"(?:tx|block) not found"/
 
 /** No caller waits longer for a node that may know what is not stored. */
-const WITHIN_MS = 2_000
+export const WITHIN_MS = 2_000
 
 /**
  * Text of a node's answer; undefined when the node does not know the thing. Throws 'unavailable' for anything else, and

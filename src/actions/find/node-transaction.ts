@@ -1,0 +1,139 @@
+import type { Block, Transaction } from '#chain/block.ts'
+import { IN_TRANSACTION, WORD } from '#chain/bounds.ts'
+import { isWholeByItself, requireWhole } from '#chain/check-whole.ts'
+import { transactionAt } from '#chain/decode-transaction.ts'
+import { highestPossible } from '#chain/highest-possible.ts'
+import { asObject, int64Of, objectOf, type Path, parseAnswer, textOf, wrong } from '#chain/json-fields.ts'
+import { memberSpans } from '#chain/json-text.ts'
+import { textOfBytes } from '#chain/lost-bytes.ts'
+import { decodeRawBlock } from '#chain/raw-block.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Published } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import { nodeBlock } from './block.ts'
+import { askNode, OK, WITHIN_MS } from './node-answer.ts'
+import type { FoundTransaction } from './transaction.ts'
+
+type Asking = Pick<Context, 'view' | 'signal' | 'apart'>
+
+/** While its block is stored, a node says "tx not found" of a transaction for some milliseconds (chain/iost.md 10.2). */
+const ASK_AGAIN_MS = 50
+
+/**
+ * A transaction that is not stored, by the followed node. Where the node names its block, that block proves it: receipt
+ * and place are those of the block, which has its own hash. In the pool, or in a block that the node does not name, it is
+ * the node's word, under a status that says so. undefined: the node does not know it. Throws Failure 'bad_block',
+ * 'unavailable'.
+ */
+export const transactionOfNode = async (
+  context: Asking,
+  node: Node,
+  hash: string,
+): Promise<FoundTransaction | undefined> => {
+  const { view, signal, apart } = context
+  const ask = () => askNode(node, `/getTxByHash/${hash}`, { at: view.at, signal, apart })
+  let text = await ask()
+  if (text === undefined) {
+    await Bun.sleep(ASK_AGAIN_MS)
+    text = await ask()
+  }
+  if (text === undefined) return undefined
+  const { status, body, height } = saidOf(text, hash, view.at)
+  return height === undefined
+    ? { status, blockNumber: NO_BLOCK, body }
+    : await proved(context, node, { hash, height })
+}
+
+/** `block_number` of a transaction whose block may still be replaced, or that is in none. */
+const NO_BLOCK = '-1'
+
+/** What a node may say of a transaction. */
+const STATUSES: ReadonlySet<string> = new Set(['PENDING', 'PACKED', 'IRREVERSIBLE'])
+
+/** What a transaction in the pool is checked with: it has no receipt yet. */
+const NO_RECEIPT = { gas_usage: 0, ram_usage: {}, status_code: '', message: '', returns: [], receipts: [] }
+
+type Said = {
+  readonly status: string
+  readonly body: string
+  /** Of its block, where the node names one. */
+  readonly height: number | undefined
+}
+
+/**
+ * Reads an answer of getTxByHash, every value within its bounds: it is the transaction that was asked for, has a receipt
+ * unless it is in the pool, and is in no block up to `at`, whose transactions are all stored, nor in one that there can not
+ * be yet. Throws Failure 'bad_block'.
+ */
+const saidOf = (text: string, asked: string, at: Published): Said => {
+  const path: Path = { key: 'answer' }
+  const answer = asObject(parseAnswer(text, 'getTxByHash'), path)
+  const own: Path = { above: path, key: 'transaction' }
+  const fields = objectOf(answer, 'transaction', path)
+  const span = memberSpans(text).get('transaction') ?? [0, 0]
+  const status = textOf(answer, 'status', path, WORD)
+  if (!STATUSES.has(status)) throw wrong({ above: path, key: 'status' }, status, 'a transaction status')
+  const isPending = status === 'PENDING'
+  if (isPending !== (fields['tx_receipt'] === null))
+    throw wrong(
+      { above: own, key: 'tx_receipt' },
+      isPending ? 'a receipt' : 'null',
+      `what a transaction that is ${status} has`,
+    )
+  const checked = isPending ? { ...fields, tx_receipt: NO_RECEIPT } : fields
+  const { body, hash } = transactionAt(text, span, checked, own, IN_TRANSACTION)
+  if (hash !== asked) throw wrong({ above: own, key: 'hash' }, hash, `the requested transaction, ${asked}`)
+  return { status, body, height: heightOf(int64Of(answer, 'block_number', path), status, at) }
+}
+
+const heightOf = (number: bigint, status: string, at: Published): number | undefined => {
+  const isNone = String(number) === NO_BLOCK
+  if (isNone && status !== 'IRREVERSIBLE') return undefined
+  const refuse = (rule: string): Failure =>
+    wrong({ above: { key: 'answer' }, key: 'block_number' }, String(number), rule)
+  if (status === 'PENDING') throw refuse('-1, as of every transaction in the pool')
+  if (number <= BigInt(at.height))
+    throw refuse(`above block ${at.height}, up to which every transaction is stored`)
+  if (Number(number) > highestPossible(at, Date.now()))
+    throw refuse('a block for which there has been time yet')
+  return Number(number)
+}
+
+/** The transaction as it stands in the block that the node named. */
+const proved = async (
+  context: Asking,
+  node: Node,
+  { hash, height }: { readonly hash: string; readonly height: number },
+): Promise<FoundTransaction> => {
+  const answer = await nodeBlock(context, node, { height })
+  const transaction = answer?.block.transactions.find(each => each.hash === hash)
+  if (answer === undefined || transaction === undefined)
+    throw new Failure(
+      'bad_block',
+      `The node names block ${height} for ${hash}, which is not in that block.`,
+      {
+        details: { height },
+      },
+    )
+  await proveText(context, node, { block: answer.block, transaction })
+  const { status } = answer
+  return status === 'IRREVERSIBLE'
+    ? { status, blockNumber: String(height), body: transaction.body }
+    : { status: 'PACKED', blockNumber: NO_BLOCK, body: transaction.body }
+}
+
+/** Proves the text of a transaction by the raw block, where the node gives that. Throws Failure 'bad_block'. */
+const proveText = async (
+  { signal, apart }: Asking,
+  node: Node,
+  { block, transaction }: { readonly block: Block; readonly transaction: Transaction },
+): Promise<void> => {
+  if (isWholeByItself(block) || transaction === block.transactions[0]) return
+  const { status, body, release } = await apart(() =>
+    node.get(`/getRawBlockByNumber/${block.height}/true`, { signal, withinMs: WITHIN_MS }),
+  )
+  const text = textOfBytes(body)
+  release()
+  if (status === OK) requireWhole(block, decodeRawBlock(text), transaction)
+}
