@@ -43,8 +43,6 @@ export type NodeOptions = {
   /** Told what is unusual about blocks that are fetched. */
   readonly onBlockEvent?: (event: BlockEvent) => void
   readonly clock?: Clock
-  /** Milliseconds since 1970. */
-  readonly wallTime?: () => number
 }
 
 /** Size of bulk answers that is aimed at: large enough that the request's own cost is nothing, small enough to hold many decoded. */
@@ -64,7 +62,6 @@ export const createNode = ({
   inFlight = 4,
   tries = 5,
   clock = systemClock,
-  wallTime = Date.now,
 }: NodeOptions): Node => {
   const endpoints = urls.map(endpointOf)
   if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
@@ -141,7 +138,7 @@ export const createNode = ({
         return { ...answer, upToDate: isUpToDate(pool, member), release: hold.release }
       }),
     watch: (expected, stored = async () => undefined) =>
-      watchNodes(asking, { expected, stored, wallTime, onEvent, signal: closed.signal }),
+      watchNodes(asking, { expected, stored, onEvent, signal: closed.signal }),
     heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
     close: () => closed.abort('closed'),
   }

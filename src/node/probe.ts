@@ -18,8 +18,6 @@ export type Watching = {
   readonly expected: () => Promise<ChainIdentity | undefined>
   /** The last block that is stored; undefined: none is. */
   readonly stored: () => Promise<KnownBlock | undefined>
-  /** Milliseconds since 1970. */
-  readonly wallTime: () => number
   readonly onEvent: (event: NodeEvent) => void
   /** Ends it. */
   readonly signal: AbortSignal
@@ -31,7 +29,7 @@ export type Watching = {
  */
 export const watchNodes = async (asking: Asking, watching: Watching): Promise<void> => {
   const { pool, clock, limits } = asking
-  const { signal, expected, stored, wallTime } = watching
+  const { signal, expected, stored } = watching
   const probing = {
     ...asking,
     limits: {
@@ -67,7 +65,7 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   }
   const look = async (member: Member): Promise<Look> => {
     const started = clock.elapsed()
-    const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, wallTime())
+    const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, clock.now())
     // Whatever goes wrong with a look, the looking goes on.
     const found = await lookAt(probing, member, most, signal).catch((error: unknown) => ({
       silent: String(error),

@@ -7,7 +7,7 @@ import type { Node } from '#node/port.ts'
 import { type Replay, serveReplay } from '#replay/serve.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { steppedClock } from '#test/support/clocks/stepped-clock.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   store = openSqlite({ path: join(folder, 'chain.sqlite') })
   await fillFromRecording(store, { to: HEIGHT })
   replay = serveReplay({ recording: await recording() })
-  node = createNode({ urls: [replay.url], clock: steppedClock() })
+  node = createNode({ urls: [replay.url], clock: handClock() })
   await node.watch(() => store.identity())
 }, 60_000)
 
@@ -106,7 +106,7 @@ describe('a transaction above the published height', () => {
   /** What is answered for it by a node that says of some paths something else. */
   const beside = async (fault: Fault) => {
     const faulty = await startFaultyNode(fault)
-    const lying = createNode({ urls: [faulty.url], clock: steppedClock() })
+    const lying = createNode({ urls: [faulty.url], clock: handClock() })
     await lying.watch(() => store.identity())
     try {
       const { hash } = await transaction()
