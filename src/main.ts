@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { lineWriter } from '#cli/line-writer.ts'
 import { run } from '#cli/run.ts'
 import { createScreen } from '#cli/screen.ts'
@@ -10,6 +11,17 @@ const { stderr, stdout } = process
 const LAST_LINES_MS = 1_000
 const log = lineWriter((text, done) => stderr.write(text, done), {
   dropped: count => `${count} log lines were dropped because they were read too slowly.\n`,
+})
+
+// What the loop has no turn left for, where a process ends in the midst of it.
+process.on('exit', () => {
+  const rest = log.takeRest()
+  if (rest === '') return
+  try {
+    writeSync(stderr.fd, rest)
+  } catch {
+    // Nobody reads it.
+  }
 })
 
 // Whoever read our output has gone (`iostlens indices print | head`): not a fault.

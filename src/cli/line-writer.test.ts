@@ -6,40 +6,57 @@ const never = new Promise<void>(() => {})
 const setUp = (maxWaiting: number) => {
   const sent: string[] = []
   const done: (() => void)[] = []
+  const soon: (() => void)[] = []
   const writer = lineWriter(
     (text, over) => {
       sent.push(text)
       done.push(over)
     },
-    { maxWaiting, dropped: count => `${count} lost\n` },
+    { maxWaiting, dropped: count => `${count} lost\n`, soon: work => soon.push(work) },
   )
-  return { writer, sent, goOn: () => done.shift()?.() }
+  return { writer, sent, goOn: () => done.shift()?.(), endTurn: () => soon.shift()?.() }
 }
 
-test('lineWriter: what comes while a piece is under way goes out together, in order', () => {
-  const { writer, sent, goOn } = setUp(100)
+test('lineWriter: what comes in one turn, and while a piece is under way, goes out together, in order', () => {
+  const { writer, sent, goOn, endTurn } = setUp(100)
   for (const line of ['a\n', 'b\n', '', 'c\n']) writer.write(line)
-  expect(sent).toEqual(['a\n'])
+  expect(sent).toEqual([])
+  endTurn()
+  for (const line of ['d\n', 'e\n']) writer.write(line)
+  expect(sent).toEqual(['a\nb\nc\n'])
   goOn()
   goOn()
-  writer.write('d\n')
-  expect(sent).toEqual(['a\n', 'b\nc\n', 'd\n'])
+  writer.write('f\n')
+  endTurn()
+  expect(sent).toEqual(['a\nb\nc\n', 'd\ne\n', 'f\n'])
 })
 
 test('lineWriter: a reader that stalls costs no more than the limit; what was lost is counted', () => {
-  const { writer, sent, goOn } = setUp(4)
+  const { writer, sent, goOn, endTurn } = setUp(4)
+  writer.write('longer than the limit\n')
+  endTurn()
   for (let line = 0; line < 1_000; line++) writer.write('x\n')
   goOn()
   goOn()
   writer.write('y\n')
-  expect(sent).toEqual(['x\n', 'x\nx\n997 lost\n', 'y\n'])
+  endTurn()
+  expect(sent).toEqual(['longer than the limit\n', 'x\nx\n998 lost\n', 'y\n'])
+})
+
+test('takeRest: what the end of the process would lose', () => {
+  const { writer, sent, endTurn } = setUp(4)
+  for (const line of ['a\n', 'b\n', 'c\n']) writer.write(line)
+  expect(writer.takeRest()).toBe('a\nb\n1 lost\n')
+  endTurn()
+  expect([writer.takeRest(), sent]).toEqual(['', []])
 })
 
 test('written: waits for what is under way, or no longer than it is told to', async () => {
-  const { writer, goOn } = setUp(4)
+  const { writer, goOn, endTurn } = setUp(4)
   await writer.written(never)
   writer.write('x\n')
   const over = writer.written(never)
+  endTurn()
   expect(Bun.peek.status(over)).toBe('pending')
   await writer.written(Promise.resolve())
   goOn()

@@ -3,58 +3,70 @@ export type LineWriter = {
   write(text: string): void
   /** Resolves when nothing is left to write, or when `giveUp` does. */
   written(giveUp: Promise<void>): Promise<void>
+  /** Takes what has not been sent yet: for a process that ends at once. */
+  takeRest(): string
 }
 
 /** What waits for a slow reader; beyond that it is dropped. */
 const MAX_WAITING = 1_000_000
 
 /**
- * Writes one piece after the other; what comes meanwhile waits and is written together. A reader that has stalled costs
- * no memory: what does not fit is dropped and counted, and a line says how many there were once it reads again.
+ * Writes what came in one turn of the event loop as one piece, and one piece after the other: a service that is overrun
+ * writes a line for each request it refuses. A reader that has stalled costs no memory: what does not fit is dropped and
+ * counted, and a line says how many there were once it reads again.
  * @param send writes, and calls `done` when that went out or failed.
  */
 export const lineWriter = (
   send: (text: string, done: () => void) => void,
-  options: { readonly maxWaiting?: number; readonly dropped: (count: number) => string },
+  options: {
+    readonly maxWaiting?: number
+    readonly dropped: (count: number) => string
+    /** Runs work at the end of this turn of the event loop. */
+    readonly soon?: (work: () => void) => void
+  },
 ): LineWriter => {
-  const { maxWaiting = MAX_WAITING, dropped } = options
+  const { maxWaiting = MAX_WAITING, dropped, soon = setImmediate } = options
   let waiting: string[] = []
   let length = 0
   let lost = 0
   let isSending = false
   let idle = Promise.withResolvers<void>()
 
-  const sendNext = (): void => {
-    if (waiting.length === 0 && lost === 0) {
-      isSending = false
-      idle.resolve()
-      return
-    }
+  const take = (): string => {
     const text = waiting.join('') + (lost === 0 ? '' : dropped(lost))
     waiting = []
     length = 0
     lost = 0
-    send(text, sendNext)
+    return text
+  }
+  const sendNext = (): void => {
+    const text = take()
+    if (text !== '') {
+      send(text, sendNext)
+      return
+    }
+    isSending = false
+    idle.resolve()
   }
 
   return {
     write: text => {
       if (text === '') return
-      if (isSending) {
-        if (length + text.length > maxWaiting) {
-          lost += 1
-          return
-        }
-        waiting.push(text)
-        length += text.length
+      // One alone is never too long.
+      if (length > 0 && length + text.length > maxWaiting) {
+        lost += 1
         return
       }
+      waiting.push(text)
+      length += text.length
+      if (isSending) return
       isSending = true
       idle = Promise.withResolvers()
-      send(text, sendNext)
+      soon(sendNext)
     },
     written: async giveUp => {
       if (isSending) await Promise.race([idle.promise, giveUp])
     },
+    takeRest: take,
   }
 }
