@@ -31,12 +31,29 @@ export const wholeness = ({
     looking.catch(() => {})
     return looking
   }
+  let next: Promise<void> | undefined
+  /** A look that begins from here on; all who wait for one share it. */
+  const lookFromHere = (): Promise<void> => {
+    if (looking === undefined) return refresh()
+    next ??= looking
+      .catch(() => {})
+      .then(() => {
+        next = undefined
+        return refresh()
+      })
+    return next
+  }
   const ageOf = ({ at }: { readonly at: number }): number => Math.abs(now() - at)
   return {
     /** Throws what is wrong. */
     require: async (): Promise<void> => {
       if (verdict === undefined || ageOf(verdict) >= STALE_MS) await refresh()
       else if (ageOf(verdict) >= FRESH_MS) void refresh()
+      if (verdict?.failure !== undefined) throw verdict.failure
+    },
+    /** As `require`, by a look that begins now: for whoever met nothing where something may have been. */
+    requireNow: async (): Promise<void> => {
+      await lookFromHere()
       if (verdict?.failure !== undefined) throw verdict.failure
     },
     /** The next one asking waits for a look of its own. */

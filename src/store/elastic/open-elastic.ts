@@ -85,19 +85,22 @@ export const openElastic = (options: ElasticOptions): Store => {
   const create: CreateOptions = { replicas: options.replicas ?? 0, timeoutMs: bulk.timeoutMs }
   const hints: Hints = new Map()
   const metas = new WeakMap<View, PublishedMeta>()
+  /** Views that found nothing where a lost document may have been. */
+  const emptyHanded = new WeakSet<View>()
   const look = readableFrom(signal => readPublished(connection, names, signal))
   const published = () => look(undefined)
   const state = rememberState(pace.now)
   const sessions = openSessions({
     readPublished: look,
     viewOf: (published, signal) => {
-      const view = openView({
+      const view: View = openView({
         connection,
         names: names.at(published.generations),
         published,
         hints,
         remembered: state.of(published),
         signal,
+        onNothing: () => emptyHanded.add(view),
       })
       metas.set(view, published)
       return view
@@ -114,6 +117,15 @@ export const openElastic = (options: ElasticOptions): Store => {
   const whole = wholeness({ look: () => lostToReaders(connection, names, published), now: pace.now })
   const requireWhole = (signal?: AbortSignal): Promise<void> =>
     untilAborted(signal, whole.require(), 'the store was checked')
+  /** Ends as the work does, unless it found nothing and the store turns out to have lost something meanwhile. */
+  const unlessLost = async <T>(view: View, work: Promise<T>, signal?: AbortSignal): Promise<T> => {
+    const [done] = await Promise.allSettled([work])
+    const isNotFound =
+      done.status === 'rejected' && done.reason instanceof Failure && done.reason.kind === 'not_found'
+    if (isNotFound || emptyHanded.has(view))
+      await untilAborted(signal, whole.requireNow(), 'the store was looked at')
+    return work
+  }
   let writing = false
   let isMender = false
   let writer: Writer | undefined
@@ -184,7 +196,10 @@ export const openElastic = (options: ElasticOptions): Store => {
     },
     read: async (work, { signal, damaged } = {}) => {
       if (damaged !== true) await requireWhole(signal)
-      return sessions.read(view => removedMeanwhile(work(view), metas.get(view), published), signal)
+      return sessions.read(view => {
+        const done = removedMeanwhile(work(view), metas.get(view), published)
+        return damaged === true ? done : unlessLost(view, done, signal)
+      }, signal)
     },
   }
 

@@ -1,8 +1,19 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
+import { blockId } from '#indices/position.ts'
+import { transactions } from '#indices/transaction.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Store } from '#store/port.ts'
-import { identity, listAt, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
+import {
+  identity,
+  listAt,
+  publishedAt,
+  tellingBatch,
+  totalAt,
+  transactionDoc,
+} from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
@@ -30,7 +41,7 @@ type Told = Readonly<
 >
 
 /** Removes an index and makes it anew as it was made, with nothing in it. */
-const recreate = async (target: TestElastic, name: IndexName): Promise<void> => {
+const recreate = async (target: TestElastic, name: IndexName | 'transactions-000000'): Promise<void> => {
   const told = Object.values(await ask<Told>('GET', at(target, name)))[0]
   const { number_of_shards, number_of_replicas, refresh_interval, sort } = told?.settings.index ?? {}
   await ask('DELETE', at(target, name))
@@ -195,6 +206,28 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         expect(refused.help).toMatch(damage.help)
       }))
   }
+
+  for (const name of ['blocks-000000', 'transactions-000000', 'wealth-0'] as const)
+    test(`${name} that is emptied: nothing is called missing, not even before the next look at the store`, () =>
+      withLoaded(async target => {
+        // Its clock stands still: what it looks at once a second it does not look at again.
+        const service = target.reopen({ pace: { now: () => 0 } })
+        expect(await look(service)).toEqual(seenAt(HEIGHT))
+        const calls = {
+          'blocks-000000': () => service.read(view => view.get(blocks, blockId(1))),
+          'transactions-000000': () =>
+            service.read(view => view.find(transactions, 'hash8', transactionDoc(1, 1).hash8)),
+          'wealth-0': () =>
+            service.read(async view => {
+              const hits = await view.page(wealth, 'richest', { offset: 0, limit: 9 })
+              if (hits.length === 0) throw new Failure('not_found', 'Nobody is rich.')
+              return hits
+            }),
+        }
+        expect(await calls[name]()).toBeTruthy()
+        await recreate(target, name)
+        expect((await failureOf(calls[name]())).kind).toBe('damaged')
+      }))
 
   test('an index that was closed or hidden is gone on with once it is put right', () =>
     withLoaded(async target => {

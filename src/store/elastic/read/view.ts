@@ -27,6 +27,8 @@ export type Reader = {
   /** State of the published batch. */
   readonly remembered: Remembered
   readonly signal: AbortSignal | undefined
+  /** Told when nothing is found where a lost document may have been. */
+  readonly onNothing: () => void
 }
 /** A reader whose documents are read together. */
 type Gatherer = Reader & { readonly getTogether: ReturnType<typeof gathering> }
@@ -42,12 +44,21 @@ export const openView = (reader: Reader): View => {
     at: reader.published.end,
     get: async (index, id) => (await getDocs(gatherer, index, [id]))[0],
     getMany: (index, ids) => getDocs(gatherer, index, ids),
-    find: (index, field, value) => find(reader, index, field, value),
+    find: (index, field, value) => orTold(reader, find(reader, index, field, value)),
     page: (index, order, options) =>
-      rankedPage({ ...reader, segments: ids => getDocs(gatherer, segments, ids) }, index, order, options),
+      orTold(
+        reader,
+        rankedPage({ ...reader, segments: ids => getDocs(gatherer, segments, ids) }, index, order, options),
+      ),
     records: (list, first, last) => recordsOf(reader, list, first, last),
     moments: (list, ordinals) => momentsOf(reader, list, ordinals),
   }
+}
+
+const orTold = async <T>({ onNothing }: Reader, found: Promise<readonly T[]>): Promise<readonly T[]> => {
+  const all = await found
+  if (all.length === 0) onNothing()
+  return all
 }
 
 /** The height an id of history says; undefined for what is no such id. */
@@ -77,7 +88,10 @@ const NONE = { got: undefined }
 
 /** Of the view's height, or `Newer`; then it need not be asked for again. */
 const checked = (reader: Reader, index: AnyIndex, ref: Ref, got: Got | undefined): Got | undefined => {
-  if (index.kind === 'history') return got
+  if (index.kind === 'history') {
+    if (got === undefined) reader.onNothing()
+    return got
+  }
   if (got !== undefined && got.version > versionAt(stampOf(reader.published))) throw new Newer()
   reader.remembered.put(ref, got)
   return got
