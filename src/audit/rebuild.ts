@@ -68,11 +68,11 @@ const isProved = (block: Block, { height, parentHash }: Expected): boolean => {
     return receipt === undefined ? [] : [[index, receipt] as const]
   })
   try {
-    checkBlock(block, parentHash, height, { receipts: new Map(restored) })
+    checkBlock(block, { parentHash, height }, { receipts: new Map(restored) })
     return true
   } catch (error) {
     if (lossy.length === 0) throw error
-    checkBlock(block, parentHash, height, { receipts: 'later' })
+    checkBlock(block, { parentHash, height }, { receipts: 'later' })
     return false
   }
 }

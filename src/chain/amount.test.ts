@@ -2,21 +2,21 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fromUnits, toUnits, toUnitsHistoric, unitsOf } from './amount.ts'
 
-const AMOUNTS: readonly (readonly [string, number, bigint, string])[] = [
-  ['0', 8, 0n, '0'],
-  ['1.5', 8, 150000000n, '1.5'],
-  ['0001.500', 8, 150000000n, '1.5'],
-  ['1234.56789', 4, 12345678n, '1234.5678'],
-  ['0.00000001', 8, 1n, '0.00000001'],
-  ['0.000000019', 8, 1n, '0.00000001'],
-  ['92233720368.54775807', 8, 9223372036854775807n, '92233720368.54775807'],
-  ['4997498821.49999999', 8, 499749882149999999n, '4997498821.49999999'],
-  ['10', 0, 10n, '10'],
-  ['9.99', 0, 9n, '9'],
-  ['9.223372036854775807', 18, 9223372036854775807n, '9.223372036854775807'],
-  ['100', 2, 10000n, '100'],
+const AMOUNTS: readonly (readonly [string, number, { readonly units: bigint; readonly shown: string }])[] = [
+  ['0', 8, { units: 0n, shown: '0' }],
+  ['1.5', 8, { units: 150000000n, shown: '1.5' }],
+  ['0001.500', 8, { units: 150000000n, shown: '1.5' }],
+  ['1234.56789', 4, { units: 12345678n, shown: '1234.5678' }],
+  ['0.00000001', 8, { units: 1n, shown: '0.00000001' }],
+  ['0.000000019', 8, { units: 1n, shown: '0.00000001' }],
+  ['92233720368.54775807', 8, { units: 9223372036854775807n, shown: '92233720368.54775807' }],
+  ['4997498821.49999999', 8, { units: 499749882149999999n, shown: '4997498821.49999999' }],
+  ['10', 0, { units: 10n, shown: '10' }],
+  ['9.99', 0, { units: 9n, shown: '9' }],
+  ['9.223372036854775807', 18, { units: 9223372036854775807n, shown: '9.223372036854775807' }],
+  ['100', 2, { units: 10000n, shown: '100' }],
 ]
-test.each(AMOUNTS)('toUnits, fromUnits: "%s" with %d decimals', (text, decimals, units, shown) => {
+test.each(AMOUNTS)('toUnits, fromUnits: "%s" with %d decimals', (text, decimals, { units, shown }) => {
   expect(toUnits(text, decimals)).toBe(units)
   expect(fromUnits(units, decimals)).toBe(shown)
 })

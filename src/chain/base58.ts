@@ -16,6 +16,7 @@ const WRITTEN = 9
 const WRITTEN_POWER = 58n ** BigInt(WRITTEN)
 
 /** Multiplies the lowest `used` limbs by `factor` and adds; how many are in use then. */
+// biome-ignore lint/complexity/useMaxParams: the innermost step of every hash that is read; a record would be one more object a call.
 const multiplyAdd = (limbs: number[], used: number, factor: number, summand: number): number => {
   let carry = summand
   for (let at = 0; at < used; at += 1) {

@@ -8,11 +8,11 @@ import { checkBlock, lossyReceipts, restoredReceipt } from './check.ts'
  */
 export const checkAlone = (block: Block, height = block.height): void => {
   try {
-    checkBlock(block, undefined, height)
+    checkBlock(block, { parentHash: undefined, height })
   } catch (error) {
     const [only, ...more] = lossyReceipts(block)
     const receipt = only === undefined || more.length > 0 ? undefined : restoredReceipt(block, only)
     if (only === undefined || receipt === undefined) throw error
-    checkBlock(block, undefined, height, { receipts: new Map([[only, receipt]]) })
+    checkBlock(block, { parentHash: undefined, height }, { receipts: new Map([[only, receipt]]) })
   }
 }

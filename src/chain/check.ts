@@ -28,16 +28,22 @@ export type Known = {
   readonly receipts?: ReadonlyMap<number, TxReceipt> | 'later'
 }
 
+/** Where a block belongs in its chain. */
+export type Place = {
+  /** The parent's hash; undefined: not known, or genesis. */
+  readonly parentHash: string | undefined
+  /** The height that was asked for; absent: the block's own. */
+  readonly height?: number
+}
+
 /**
  * Whether a block is whole and follows its parent: height, parent hash, transaction count, its own hash from its head,
- * the merkle roots of its transactions and of their receipts, and its base transaction's own hash. `parentHash`
- * undefined: not known, or genesis; `height` is the one that was asked for.
+ * the merkle roots of its transactions and of their receipts, and its base transaction's own hash.
  * Throws Failure 'bad_block' with height and reason.
  */
 export const checkBlock = (
   block: Block,
-  parentHash: string | undefined,
-  height = block.height,
+  { parentHash, height = block.height }: Place,
   known: Known = {},
 ): void => {
   if (block.height !== height) throw bad(block, `block ${height} was requested`)

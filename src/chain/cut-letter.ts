@@ -17,15 +17,21 @@ const range = (from: number, to: number): readonly number[] =>
 const FIRST = { two: range(0xc2, 0xdf), three: range(0xe0, 0xef), four: range(0xf0, 0xf4) }
 const NEXT = range(0x80, 0xbf)
 
-/** Every beginning of a letter of so many bytes that a cut may leave. */
-const beginnings = function* (bytes: number): Generator<readonly number[]> {
-  if (bytes === 1) for (const first of [...FIRST.two, ...FIRST.three, ...FIRST.four]) yield [first]
-  if (bytes === 2)
-    for (const first of [...FIRST.three, ...FIRST.four]) for (const second of NEXT) yield [first, second]
-  if (bytes === 3)
-    for (const first of FIRST.four)
-      for (const second of NEXT) for (const third of NEXT) yield [first, second, third]
+/** The bytes a cut may leave of a letter, place by place, for beginnings of one, two and three bytes. */
+const BEGINNINGS: readonly (readonly (readonly number[])[])[] = [
+  [[...FIRST.two, ...FIRST.three, ...FIRST.four]],
+  [[...FIRST.three, ...FIRST.four], NEXT],
+  [FIRST.four, NEXT, NEXT],
+]
+
+/** Every sequence with one of the bytes of each place. */
+const sequences = function* ([first, ...rest]: readonly (readonly number[])[]): Generator<readonly number[]> {
+  if (first === undefined) yield []
+  else for (const byte of first) for (const more of sequences(rest)) yield [byte, ...more]
 }
+
+/** Every beginning of a letter of so many bytes that a cut may leave. */
+const beginnings = (bytes: number): Iterable<readonly number[]> => sequences(BEGINNINGS[bytes - 1] ?? [[]])
 
 /**
  * The receipt with what was cut off its message within the last letter, the only way a node of the chain loses bytes:
@@ -41,18 +47,32 @@ export const uncut = (
   // Writers of JSON show one U+FFFD for each byte, or one for all.
   const shown = receipt.message.length - kept.length
   const at = MESSAGE_AT + Buffer.byteLength(kept)
-  let left = MOST_HASHED
+  const budget = { bytes: MOST_HASHED }
   for (const length of shown === 1 ? [1, 2, 3] : [shown]) {
     const messageOf = (end: readonly number[]): string =>
       kept + String.fromCharCode(...end.map(byte => BYTES + byte))
     const bytes = receiptBytes(txHash, { ...receipt, message: messageOf(NEXT.slice(0, length)) })
     if (bytes === undefined) return undefined
-    for (const end of beginnings(length)) {
-      left -= bytes.length
-      if (left < 0) return undefined
-      bytes.set(end, at)
-      if (fits(sha3(bytes))) return { ...receipt, message: messageOf(end) }
-    }
+    const end = fittingEnd({ bytes, at, length }, fits, budget)
+    if (end !== undefined) return { ...receipt, message: messageOf(end) }
+  }
+  return undefined
+}
+
+/** A receipt as it is hashed, and which of its bytes were cut off. */
+type Gap = { readonly bytes: Uint8Array; readonly at: number; readonly length: number }
+
+/** The bytes that fit in a gap; undefined: none do, or the budget is used up. */
+const fittingEnd = (
+  { bytes, at, length }: Gap,
+  fits: (leaf: Uint8Array) => boolean,
+  budget: { bytes: number },
+): readonly number[] | undefined => {
+  for (const end of beginnings(length)) {
+    budget.bytes -= bytes.length
+    if (budget.bytes < 0) return undefined
+    bytes.set(end, at)
+    if (fits(sha3(bytes))) return end
   }
   return undefined
 }

@@ -27,14 +27,14 @@ import { transactionText } from './known-fields.ts'
 /** Gas has two decimals: the node keeps it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
 
+/** An object in a JSON text: where it stands, and its parsed value. */
+export type Written = { readonly text: string; readonly span: Span; readonly value: unknown }
+
 /**
- * Decodes a transaction object as it stands in `text` at `span`; `value` is the same, parsed. `data`: how long the data
- * of an action may be. Throws Failure 'bad_block' with the path of what is wrong.
+ * Decodes a transaction object. `data`: how long the data of an action may be. Throws Failure 'bad_block' with the path of what is wrong.
  */
 export const transactionAt = (
-  text: string,
-  span: Span,
-  value: unknown,
+  { text, span, value }: Written,
   path: Path,
   data: Bound = IN_GENESIS,
 ): Transaction => {
@@ -56,10 +56,11 @@ export const transactionAt = (
     publisher: textOf(fields, 'publisher', path),
     referredTx: referredTxOf(fields, path),
     amountLimit: amountLimitsOf(fields, path),
-    receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), hash, body, {
-      above: path,
-      key: 'tx_receipt',
-    }),
+    receipt: txReceiptFrom(
+      objectOf(fields, 'tx_receipt', path),
+      { hash, body },
+      { above: path, key: 'tx_receipt' },
+    ),
     body,
   }
 }
@@ -79,7 +80,10 @@ const referredTxOf = (fields: Fields, above: Path): string => {
 
 /** Decodes the text of one transaction object, such as a stored `body`. Throws Failure 'bad_block'. */
 export const decodeTransaction = (text: string): Transaction =>
-  transactionAt(text, [0, text.length], parseAnswer(text, 'transaction'), { key: 'transaction' })
+  transactionAt(
+    { text, span: [0, text.length], value: parseAnswer(text, 'transaction') },
+    { key: 'transaction' },
+  )
 
 const actionFrom = (value: unknown, path: Path, data: Bound): Action => {
   const fields = asObject(value, path)
@@ -98,7 +102,11 @@ export const amountLimitsOf = (fields: Fields, above: Path): Transaction['amount
     return { token: textOf(limit, 'token', path), value: textOf(limit, 'value', path) }
   })
 
-const txReceiptFrom = (fields: Fields, hash: string, body: string, path: Path): TxReceipt => {
+const txReceiptFrom = (
+  fields: Fields,
+  { hash, body }: Pick<Transaction, 'hash' | 'body'>,
+  path: Path,
+): TxReceipt => {
   const own = optionalTextOf(fields, 'tx_hash', path, HASH)
   if (own !== '' && own !== hash)
     throw wrong({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
@@ -132,7 +140,7 @@ const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUs
   const path = { above, key: 'ram_usage' }
   const usage = asObject(memberOf(fields, 'ram_usage'), path)
   const payers = Object.keys(usage)
-  if (payers.length > IN_TRANSACTION.most) throw tooLong(path, payers.length, 'payers', IN_TRANSACTION)
+  if (payers.length > IN_TRANSACTION.most) throw tooLong(path, `${payers.length} payers`, IN_TRANSACTION)
   for (const payer of payers) bounded(payer, path, IN_TRANSACTION)
   const ordered = payers.some(payer => /^[0-9]+$/.test(payer)) ? payersAsWritten(body) : payers
   return ordered.map(payer => [payer, asInt64(usage[payer], { above: path, key: payer })] as const)

@@ -29,17 +29,22 @@ const statusOf = (fields: Fields, above: Path): BlockStatus => {
   return status
 }
 
+/** A list in a JSON text: where it stands, when it is there, and its parsed entries. */
+type WrittenList = {
+  readonly text: string
+  readonly span: Span | undefined
+  readonly values: readonly unknown[]
+}
+
 const transactionsAt = (
-  text: string,
-  span: Span | undefined,
-  values: readonly unknown[],
+  { text, span, values }: WrittenList,
   path: Path,
   height: number,
 ): readonly Transaction[] => {
   const spans = span === undefined ? [] : elementSpans(text, span[0])
   const data = height === 0 ? IN_GENESIS : IN_TRANSACTION
   return values.map((value, index) =>
-    transactionAt(text, spans[index] ?? [0, 0], value, { above: path, key: index }, data),
+    transactionAt({ text, span: spans[index] ?? [0, 0], value }, { above: path, key: index }, data),
   )
 }
 
@@ -68,9 +73,7 @@ export const decodeBlockAnswer = (text: string): { readonly status: BlockStatus;
     info: info === undefined || memberOf(fields, 'info') === null ? '{}' : infoAt(text, info, path),
     origInfo: optionalTextOf(fields, 'orig_info', path, INFO),
     transactions: transactionsAt(
-      text,
-      spans.get('transactions'),
-      listOf(fields, 'transactions', path),
+      { text, span: spans.get('transactions'), values: listOf(fields, 'transactions', path) },
       { above: path, key: 'transactions' },
       height,
     ),
@@ -105,9 +108,11 @@ export const decodeBlockTransactions = (text: string): readonly BlockTransaction
       status: statusOf(fields, path),
       height,
       transactions: transactionsAt(
-        text,
-        memberSpans(text, spans[index]?.[0]).get('tx_list'),
-        listOf(fields, 'tx_list', path),
+        {
+          text,
+          span: memberSpans(text, spans[index]?.[0]).get('tx_list'),
+          values: listOf(fields, 'tx_list', path),
+        },
         { above: path, key: 'tx_list' },
         height,
       ),

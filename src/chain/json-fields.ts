@@ -34,13 +34,13 @@ const shown = (value: unknown): string => {
 export const wrong = (path: Path, value: unknown, rule: string): Failure =>
   new Failure('bad_block', `${pathText(path)}: ${shown(value)} is not ${rule}.`)
 
-/** The Failure for more than a bound allows: `block.version: 10000000 letters are more than 20: …`. */
-export const tooLong = (path: Path, length: number, of: string, { most, rule }: Bound): Failure =>
-  new Failure('bad_block', `${pathText(path)}: ${length} ${of} are more than ${most}: ${rule}.`)
+/** The Failure for more than a bound allows: `block.version: 10000000 characters are more than 20: …`. */
+export const tooLong = (path: Path, found: string, { most, rule }: Bound): Failure =>
+  new Failure('bad_block', `${pathText(path)}: ${found} are more than ${most}: ${rule}.`)
 
 /** The text itself. Throws Failure 'bad_block' when it is longer than the bound. */
 export const bounded = (text: string, path: Path, bound: Bound): string => {
-  if (text.length > bound.most) throw tooLong(path, text.length, 'characters', bound)
+  if (text.length > bound.most) throw tooLong(path, `${text.length} characters`, bound)
   return text
 }
 
@@ -60,7 +60,7 @@ const halfLetter = (text: string): string | undefined => {
  */
 export const parseAnswer = (text: string, name: string): unknown => {
   const depth = depthOf(text)
-  if (depth > DEPTH.most) throw tooLong({ key: name }, depth, 'brackets inside each other', DEPTH)
+  if (depth > DEPTH.most) throw tooLong({ key: name }, `${depth} brackets inside each other`, DEPTH)
   const half = halfLetter(text)
   if (half !== undefined)
     throw wrong({ key: name }, `\\${half}`, 'a whole character, and nodes write no other')
@@ -83,6 +83,7 @@ export const memberOf = (fields: Fields, key: string): unknown => fields[key]
 export const objectOf = (fields: Fields, key: string, above: Path): Fields =>
   asObject(fields[key], { above, key })
 
+// biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export const listOf = (
   fields: Fields,
   key: string,
@@ -91,10 +92,11 @@ export const listOf = (
 ): readonly unknown[] => {
   const value = fields[key]
   if (!Array.isArray(value)) throw wrong({ above, key }, value, 'a list')
-  if (value.length > bound.most) throw tooLong({ above, key }, value.length, 'entries', bound)
+  if (value.length > bound.most) throw tooLong({ above, key }, `${value.length} entries`, bound)
   return value
 }
 
+// biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export const textOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): string => {
   const value = fields[key]
   if (typeof value !== 'string') throw wrong({ above, key }, value, 'a text')
@@ -102,9 +104,11 @@ export const textOf = (fields: Fields, key: string, above: Path, bound: Bound = 
 }
 
 /** A text that nodes of some versions leave out. */
+// biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export const optionalTextOf = (fields: Fields, key: string, above: Path, bound?: Bound): string =>
   fields[key] === undefined || fields[key] === null ? '' : textOf(fields, key, above, bound)
 
+// biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export const textsOf = (
   fields: Fields,
   key: string,

@@ -50,6 +50,7 @@ export const depthOf = (text: string): number => {
   return deepest
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: every letter of every block passes here once; a call for each would slow loading.
 const afterValue = (text: string, from: number): number => {
   let depth = 0
   for (let at = from; at < text.length; ) {

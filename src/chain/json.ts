@@ -93,6 +93,11 @@ const frameOf = (item: object): Frame => {
   return { keys, values, at: 0 }
 }
 
+const literalOf = (item: object, quoted: boolean): string | undefined => {
+  if (item instanceof Exact) return quoted ? `"${item.text}"` : item.text
+  return item instanceof RawJson ? item.text : undefined
+}
+
 /** What is written in one piece; undefined: a list or an object. */
 const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
   switch (typeof item) {
@@ -106,9 +111,7 @@ const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
     case 'bigint':
       return quoted ? `"${item}"` : String(item)
     case 'object':
-      if (item === null) return 'null'
-      if (item instanceof Exact) return quoted ? `"${item.text}"` : item.text
-      return item instanceof RawJson ? item.text : undefined
+      return item === null ? 'null' : literalOf(item, quoted)
     default:
       throw new TypeError(`A ${typeof item} cannot be written as JSON.`)
   }

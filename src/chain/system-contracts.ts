@@ -14,6 +14,9 @@ const firstArgument = (action: Action): string | undefined => {
 /** Actions of system.iost that put a contract of the chain itself in place; the code is not in the chain. */
 const PLACING: ReadonlySet<string> = new Set(['initSetCode', 'updateNativeCode'])
 
+const isPlacing = ({ contract, actionName }: Action, height: number): boolean =>
+  contract === 'system.iost' && PLACING.has(actionName) && (actionName !== 'initSetCode' || height === 0)
+
 /**
  * Ids of the system contracts that a block brings or changes (genesis `initSetCode`, successful `updateNativeCode`), in
  * order, each once: what they offer must be asked of a node. Contracts of users carry their ABI in the chain.
@@ -23,9 +26,7 @@ export const systemContractsIn = (block: Block): readonly string[] => {
   for (const { receipt, actions } of block.transactions) {
     if (receipt.statusCode !== 'SUCCESS') continue
     for (const action of actions) {
-      if (action.contract !== 'system.iost' || !PLACING.has(action.actionName)) continue
-      if (action.actionName === 'initSetCode' && block.height !== 0) continue
-      const id = firstArgument(action)
+      const id = isPlacing(action, block.height) ? firstArgument(action) : undefined
       if (id !== undefined) ids.add(id)
     }
   }

@@ -62,7 +62,7 @@ export const proveLost = async (
       if (restored !== undefined) receipts.set(only, restored)
     }
     const { info, parent } = known
-    checkBlock(block, parent, block.height, { receipts, ...(info === undefined ? {} : { info }) })
+    checkBlock(block, { parentHash: parent }, { receipts, ...(info === undefined ? {} : { info }) })
   }
   await fetchRaw(fetching, block.height, check, signal)
   fetching.tell({ type: 'lost_bytes', height: block.height, receipts: lossy.length })

@@ -92,12 +92,12 @@ const checkedBlock = (
     )
   const known = head === undefined ? {} : { info: head.info }
   try {
-    checkBlock(block, parent, height, known)
+    checkBlock(block, { parentHash: parent, height }, known)
     return { block, lossy: false }
   } catch (error) {
     if (lossyReceipts(block).length === 0) throw error
     // Nothing else is excused, and no work is put into a block that is false at any rate.
-    checkBlock(block, parent, height, { ...known, receipts: 'later' })
+    checkBlock(block, { parentHash: parent, height }, { ...known, receipts: 'later' })
     return { block, lossy: true }
   }
 }

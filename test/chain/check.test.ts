@@ -20,7 +20,7 @@ const blockAt = async (height: number): Promise<Block> => {
 test('checkBlock, checkBaseTransaction: every recorded block is whole and follows its parent', async () => {
   let parent: Block | undefined
   for (const { block } of await recordedBlocks()) {
-    checkBlock(block, parent?.hash, (parent?.height ?? -1) + 1)
+    checkBlock(block, { parentHash: parent?.hash, height: (parent?.height ?? -1) + 1 })
     if (parent !== undefined) checkBaseTransaction(block, parent)
     parent = block
   }
@@ -98,8 +98,8 @@ const BROKEN: readonly (readonly [string, (block: Block) => Block, RegExp])[] = 
 test.each(BROKEN)('checkBlock: %s is noticed', async (_, change, message) => {
   const parent = await blockAt(1200)
   const block = await blockAt(1201)
-  checkBlock(block, parent.hash, 1201)
-  expect(() => checkBlock(change(block), parent.hash, 1201)).toThrow(message)
+  checkBlock(block, { parentHash: parent.hash, height: 1201 })
+  expect(() => checkBlock(change(block), { parentHash: parent.hash, height: 1201 })).toThrow(message)
 })
 
 /** A recorded block as if the message of a transaction had ended within a letter, and as the node's JSON shows that. */
@@ -140,15 +140,15 @@ const rerooted = (block: Block): Block => {
 
 test('checkBlock: a receipt that lost bytes is proved by those of the raw block, and no other one is', async () => {
   const { made, shown, lost } = await withLostBytes()
-  expect(() => checkBlock(shown, shown.parentHash)).toThrow('merkle root of its receipts')
+  expect(() => checkBlock(shown, { parentHash: shown.parentHash })).toThrow('merkle root of its receipts')
   expect(lossyReceipts(shown)).toEqual([1])
-  checkBlock(shown, shown.parentHash, 1201, { receipts: lost })
-  checkBlock(made, made.parentHash)
+  checkBlock(shown, { parentHash: shown.parentHash, height: 1201 }, { receipts: lost })
+  checkBlock(made, { parentHash: made.parentHash })
   const forged = withTransaction(shown, 2, tx => ({
     ...tx,
     receipt: { ...tx.receipt, gasUsage: tx.receipt.gasUsage + 1n },
   }))
-  expect(() => checkBlock(forged, shown.parentHash, 1201, { receipts: lost })).toThrow(
+  expect(() => checkBlock(forged, { parentHash: shown.parentHash, height: 1201 }, { receipts: lost })).toThrow(
     'merkle root of its receipts',
   )
 })
@@ -164,7 +164,7 @@ test('checkBlock: what the JSON shows of a receipt that lost bytes must be the r
     { receipts: [{ funcName: 'token.iost/transfer', content: '\ufffd' }] },
   ] as const) {
     const other = withTransaction(shown, 1, tx => ({ ...tx, receipt: { ...tx.receipt, ...change } }))
-    expect(() => checkBlock(other, shown.parentHash, 1201, { receipts: lost })).toThrow(
+    expect(() => checkBlock(other, { parentHash: shown.parentHash, height: 1201 }, { receipts: lost })).toThrow(
       /receipt of transaction \w+ differs in the raw block/,
     )
   }
@@ -179,7 +179,7 @@ test('checkBlock: U+FFFD in the text of a transaction excuses nothing', async ()
     2,
     tx => ({ ...tx, receipt: { ...tx.receipt, gasUsage: 1n } }),
   )
-  expect(() => checkBlock(forged, forged.parentHash)).toThrow('merkle root of its receipts')
+  expect(() => checkBlock(forged, { parentHash: forged.parentHash })).toThrow('merkle root of its receipts')
 })
 
 const HEADS: readonly (readonly [string, Partial<Block>])[] = [
@@ -193,7 +193,7 @@ const HEADS: readonly (readonly [string, Partial<Block>])[] = [
 ]
 test.each(HEADS)('checkBlock: another %s is noticed by the hash', async (_, change) => {
   const block = await blockAt(1201)
-  expect(() => checkBlock({ ...block, ...change }, block.parentHash)).toThrow(
+  expect(() => checkBlock({ ...block, ...change }, { parentHash: block.parentHash })).toThrow(
     /^Block 1201: its head does not have the hash \w+\.$/,
   )
 })
@@ -217,7 +217,7 @@ test.each(BASE)(
     expect(() =>
       checkBlock(
         withTransaction(block, 0, tx => ({ ...tx, ...change })),
-        block.parentHash,
+        { parentHash: block.parentHash },
       ),
     ).toThrow(/^Block 1201: base transaction \w+ has a text with the hash \w+\.$/)
   },
@@ -241,9 +241,9 @@ test('checkBlock: info of older years counts by the forms it had', async () => {
     ['anything', '{}', 'anything'],
   ] as const) {
     const old = { ...block, hash: headHash({ ...head, info: Buffer.from(info) }), info: shown, origInfo }
-    checkBlock(old, block.parentHash)
-    checkBlock(old, block.parentHash, 1201, { info: Buffer.from(info) })
-    expect(() => checkBlock(old, block.parentHash, 1201, { info: Buffer.from('{ }') })).toThrow('its head')
+    checkBlock(old, { parentHash: block.parentHash })
+    checkBlock(old, { parentHash: block.parentHash, height: 1201 }, { info: Buffer.from(info) })
+    expect(() => checkBlock(old, { parentHash: block.parentHash, height: 1201 }, { info: Buffer.from('{ }') })).toThrow('its head')
   }
 })
 

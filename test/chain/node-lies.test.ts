@@ -21,7 +21,7 @@ const altered = (text: string, from: string | RegExp, to: string): string => {
 /** The message of what a block is refused with; undefined: it is taken. */
 const refused = (text: string): string | undefined => {
   try {
-    checkBlock(decodeBlock(text), undefined, HEIGHT)
+    checkBlock(decodeBlock(text), { parentHash: undefined, height: HEIGHT })
     return undefined
   } catch (error) {
     expect(error).toBeInstanceOf(Failure)
@@ -72,7 +72,7 @@ describe('a lying node: what JSON allows to be written besides', () => {
     const [height, text] = await recordedWith(from)
     const honest = decodeBlock(text).transactions.map(({ body }) => body)
     const block = decodeBlock(altered(text, from, to))
-    checkBlock(block, undefined, height)
+    checkBlock(block, { parentHash: undefined, height })
     expect(block.transactions.map(({ body }) => body)).toEqual(honest)
   })
 })

@@ -73,7 +73,7 @@ for (const profile of PROFILES)
         let parent: Block | undefined
         for (const block of bulk) {
           const single = decodeBlock(await textOf(`${url}/getBlockByNumber/${block.height}/true`))
-          checkBlock(single, parent?.hash ?? '', block.height)
+          checkBlock(single, { parentHash: parent?.hash ?? '', height: block.height })
           if (parent !== undefined) checkBaseTransaction(single, parent)
           expect(single).toEqual(block)
           parent = single

@@ -82,7 +82,7 @@ const saidOf = (text: string, asked: string, at: Published): Said => {
       `what a transaction that is ${status} has`,
     )
   const checked = isPending ? { ...fields, tx_receipt: NO_RECEIPT } : fields
-  const { body, hash } = transactionAt(text, span, checked, own, IN_TRANSACTION)
+  const { body, hash } = transactionAt({ text, span, value: checked }, own, IN_TRANSACTION)
   if (hash !== asked) throw wrong({ above: own, key: 'hash' }, hash, `the requested transaction, ${asked}`)
   return { status, body, height: heightOf(int64Of(answer, 'block_number', path), status, at) }
 }
