@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { provedBelow } from '#store/proved.ts'
 import { lastWhere } from './last-where.ts'
@@ -66,8 +67,7 @@ const mostSaid = (endings: readonly number[]): number | undefined => {
 /** Which chain it is by its genesis block, whatever the store says; throws 'conflict' for another one than the node's. */
 const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): Promise<Identity> => {
   const said = await store.identity()
-  if (said === undefined)
-    throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`, { retryable: true })
+  if (said === undefined) throw nothingLoaded(store.name)
   if (node === undefined) return said
   const { chainId } = await node.chainInfo(signal)
   const genesis = await node.blockHash(0, signal)

@@ -4,6 +4,7 @@ import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import { compareIndex, type Sides } from './compare.ts'
 import type { Finding } from './finding.ts'
@@ -60,8 +61,7 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
   const { store, node } = parts
   const identity = await store.identity()
   const published = await store.published()
-  if (identity === undefined || published === undefined)
-    throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`, { retryable: true })
+  if (identity === undefined || published === undefined) throw nothingLoaded(store.name)
   if (identity.derivation !== DERIVATION)
     throw new Failure(
       'conflict',

@@ -1,5 +1,5 @@
 import type { Looked } from '#audit/audit.ts'
-import type { Log } from '#load/progress.ts'
+import type { Log } from '#failure/log.ts'
 import type { Screen } from './screen.ts'
 
 /** Without a terminal: one line in this time. */

@@ -1,4 +1,4 @@
-import type { Log } from '#load/progress.ts'
+import type { Log } from '#failure/log.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Resolved } from './read-settings.ts'
 import type { Screen } from './screen.ts'

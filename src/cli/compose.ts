@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
-import type { Log } from '#load/progress.ts'
+import type { Log } from '#failure/log.ts'
 import { createNode } from '#node/create-node.ts'
 import type { BlockEvent } from '#node/fetching.ts'
 import type { Node, NodeEvent } from '#node/port.ts'
@@ -8,6 +8,7 @@ import type { WriteEvent } from '#store/elastic/client/bulk.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import type { ExitCode } from './exit-code.ts'
 import type { StoreAddress } from './readers.ts'
 import type { Values } from './settings.ts'
 
@@ -16,7 +17,7 @@ export const storeAddressOf = ({ store, data }: Pick<Values, 'store' | 'data'>):
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
 /** The store the settings name. Nothing is asked of it yet. */
-export const openStore = (values: Values, log: Log): Store => {
+const openStore = (values: Values, log: Log): Store => {
   const address = storeAddressOf(values)
   if (address.type === 'sqlite') return openSqlite({ path: address.path })
   const auth = authOf(values, address)
@@ -33,6 +34,20 @@ export const openStore = (values: Values, log: Log): Store => {
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })
+}
+
+/** Runs `work` with the store the settings name, and closes it whatever comes of that. */
+export const withStore = async (
+  values: Values,
+  log: Log,
+  work: (store: Store) => Promise<ExitCode>,
+): Promise<ExitCode> => {
+  const store = openStore(values, log)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
 }
 
 /** What Elasticsearch makes a loader wait for. */

@@ -8,7 +8,8 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
 import { auditProgress } from './audit-progress.ts'
 import type { Call, Command } from './command.ts'
-import { connectNode, openStore } from './compose.ts'
+import { connectNode, withStore } from './compose.ts'
+import type { ExitCode } from './exit-code.ts'
 import { progressView } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
 
@@ -32,37 +33,43 @@ export const indicesMigrate: Command = {
     'iostlens indices migrate --delete-old --store http://127.0.0.1:9200/iostlens',
   ],
   run: async call => {
-    const { values, log, out, screen, signal } = call
-    const store = openStore(values, log)
-    try {
-      const plan = await store.migrating.plan()
-      for (const reason of plan.reasons) out(reason)
-      if (values['dry-run']) return told(call, plan)
-      if (plan.way === 'none') {
-        await store.migrating.settle()
-        out(`${store.name} matches this version; there is nothing to migrate.`)
-      } else {
-        if (plan.way === 'copy') await copied(call, store)
-        else if (!(await derived(call, store))) return 3
-        out(`${store.name} now serves the new data.`)
+    const { values, log, screen, signal } = call
+    return withStore(values, log, async store => {
+      try {
+        return await migrated(call, store)
+      } catch (error) {
+        if (signal.aborted)
+          throw new Failure(
+            'deadline',
+            `Stopped before the migration was complete; ${store.name} still serves the old data.`,
+            {
+              help: 'Run it again to continue.',
+            },
+          )
+        throw error
+      } finally {
+        screen.bar('')
       }
-      await removed(call, store)
-      return 0
-    } catch (error) {
-      if (signal.aborted)
-        throw new Failure(
-          'deadline',
-          `Stopped before the migration was complete; ${store.name} still serves the old data.`,
-          {
-            help: 'Run it again to continue.',
-          },
-        )
-      throw error
-    } finally {
-      screen.bar('')
-      await store.close()
-    }
+    })
   },
+}
+
+/** Plans, migrates and removes what was replaced, as far as the settings say. */
+const migrated = async (call: Call, store: Store): Promise<ExitCode> => {
+  const { values, out } = call
+  const plan = await store.migrating.plan()
+  for (const reason of plan.reasons) out(reason)
+  if (values['dry-run']) return told(call, plan)
+  if (plan.way === 'none') {
+    await store.migrating.settle()
+    out(`${store.name} matches this version; there is nothing to migrate.`)
+  } else {
+    if (plan.way === 'copy') await copied(call, store)
+    else if (!(await derived(call, store))) return 3
+    out(`${store.name} now serves the new data.`)
+  }
+  await removed(call, store)
+  return 0
 }
 
 const WAYS = {

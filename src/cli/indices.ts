@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { openStore, storeAddressOf } from './compose.ts'
+import { storeAddressOf, withStore } from './compose.ts'
 import { schemaText } from './schema-text.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 
@@ -13,16 +13,12 @@ export const indicesCreate: Command = {
   ],
   settings: [...STORE, 'replicas', ...LOGGING],
   examples: ['iostlens indices create --store http://127.0.0.1:9200/iostlens'],
-  run: async ({ values, log, out }) => {
-    const store = openStore(values, log)
-    try {
+  run: ({ values, log, out }) =>
+    withStore(values, log, async store => {
       await store.create()
       out(`All indices of ${store.name} exist.`)
       return 0
-    } finally {
-      await store.close()
-    }
-  },
+    }),
 }
 
 export const indicesCheck: Command = {
@@ -34,18 +30,14 @@ export const indicesCheck: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices check', 'iostlens indices check --store http://127.0.0.1:9200/iostlens'],
-  run: async ({ values, log, out }) => {
-    const store = openStore(values, log)
-    try {
+  run: ({ values, log, out }) =>
+    withStore(values, log, async store => {
       const differences = await store.check()
       for (const { name, problem, detail } of differences) out(`${name}: ${problem}: ${detail}`)
       if (differences.length > 0) return 3
       out(`All indices of ${store.name} match this version.`)
       return 0
-    } finally {
-      await store.close()
-    }
-  },
+    }),
 }
 
 export const indicesPrint: Command = {
@@ -74,31 +66,30 @@ export const indicesMerge: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices merge --store http://127.0.0.1:9200/iostlens'],
-  run: async ({ values, log, out, screen, signal }) => {
-    const store = openStore(values, log)
-    const count = { merging: 0, merged: 0, skipped: 0 }
-    try {
-      await store.merge({
-        signal,
-        onProgress: ({ name, state, at, of }) => {
-          count[state]++
-          screen.bar(state === 'merging' ? `merging ${name}  ${at} of ${of}` : '')
-          if (state === 'merged') out(`${name}: merged, ${at} of ${of}`)
-        },
-      })
-      out(
-        count.merged + count.skipped === 0
-          ? `${store.name} has no finished partition yet.`
-          : `Finished partitions of ${store.name}: ${count.merged} indices merged, ${count.skipped} were merged before.`,
-      )
-      return 0
-    } catch (error) {
-      if (!signal.aborted) throw error
-      out('Stopped before all indices were merged; run it again to continue.')
-      return 75
-    } finally {
-      screen.bar('')
-      await store.close()
-    }
-  },
+  run: ({ values, log, out, screen, signal }) =>
+    withStore(values, log, async store => {
+      const count = { merging: 0, merged: 0, skipped: 0 }
+      try {
+        await store.merge({
+          signal,
+          onProgress: ({ name, state, at, of }) => {
+            count[state]++
+            screen.bar(state === 'merging' ? `merging ${name}  ${at} of ${of}` : '')
+            if (state === 'merged') out(`${name}: merged, ${at} of ${of}`)
+          },
+        })
+        out(
+          count.merged + count.skipped === 0
+            ? `${store.name} has no finished partition yet.`
+            : `Finished partitions of ${store.name}: ${count.merged} indices merged, ${count.skipped} were merged before.`,
+        )
+        return 0
+      } catch (error) {
+        if (!signal.aborted) throw error
+        out('Stopped before all indices were merged; run it again to continue.')
+        return 75
+      } finally {
+        screen.bar('')
+      }
+    }),
 }

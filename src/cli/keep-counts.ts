@@ -1,5 +1,5 @@
+import type { Log } from '#failure/log.ts'
 import type { Rates } from '#keys/rate.ts'
-import type { Log } from '#load/progress.ts'
 import type { Usage } from '#store/port.ts'
 
 /** What a killed process loses of the day's counts, and how stale they are between processes, in milliseconds. */

@@ -4,7 +4,7 @@ import { createKey } from '#keys/key.ts'
 import type { StoredKey } from '#store/port.ts'
 import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
-import { openStore, requireUsable } from './compose.ts'
+import { requireUsable, withStore } from './compose.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 
 export const keysAdd: Command = {
@@ -24,8 +24,7 @@ export const keysAdd: Command = {
       now,
       ...(values.expires === undefined ? {} : { expires: now + values.expires }),
     })
-    const store = openStore(values, log)
-    try {
+    return withStore(values, log, async store => {
       await store.create()
       await store.keys.add(stored)
       const until = stored.expires === undefined ? 'until it is revoked' : `until ${timeText(stored.expires)}`
@@ -35,9 +34,7 @@ export const keysAdd: Command = {
       )
       out(key)
       return 0
-    } finally {
-      await store.close()
-    }
+    })
   },
 }
 
@@ -48,18 +45,14 @@ export const keysList: Command = {
   about: ['Prints every key, including revoked and expired ones: id, name, limits, times and state.'],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens keys list'],
-  run: async ({ values, log, out }) => {
-    const store = openStore(values, log)
-    try {
+  run: ({ values, log, out }) =>
+    withStore(values, log, async store => {
       await requireUsable(store)
       const keys = await store.keys.list()
       const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', 'STATE', 'NAME']
       for (const line of aligned([head, ...keys.map(key => rowOf(key, Date.now()))])) out(line)
       return 0
-    } finally {
-      await store.close()
-    }
-  },
+    }),
 }
 
 export const keysRevoke: Command = {
@@ -71,9 +64,8 @@ export const keysRevoke: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens keys revoke 3f9a1c20de'],
-  run: async ({ values, words: [id = ''], log, out }) => {
-    const store = openStore(values, log)
-    try {
+  run: ({ values, words: [id = ''], log, out }) =>
+    withStore(values, log, async store => {
       await requireUsable(store)
       if (!(await store.keys.revoke(id, Date.now())))
         throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
@@ -81,10 +73,7 @@ export const keysRevoke: Command = {
         })
       out(`Revoked key ${id}.`)
       return 0
-    } finally {
-      await store.close()
-    }
-  },
+    }),
 }
 
 const rowOf = (key: StoredKey, now: number): readonly string[] => [

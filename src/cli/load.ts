@@ -3,7 +3,7 @@ import { load as loadChain } from '#load/load.ts'
 import { loadedHeight } from '#load/loaded-height.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
 import type { Command } from './command.ts'
-import { connectNode, openStore } from './compose.ts'
+import { connectNode, withStore } from './compose.ts'
 import { progressView } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
 
@@ -25,30 +25,30 @@ export const load: Command = {
     const node = connectNode(values, log)
     if (node === undefined || values.node === undefined) throw noNode('load')
     await requireKnownHosts(values.node)
-    const store = openStore(values, log)
-    try {
-      await store.create()
-      await node.watch(() => store.identity())
-      const from = await loadedHeight(store)
-      const view = progressView({ screen, log, now: () => performance.now(), from })
-      const { height } = await loadChain(
-        { node, store },
-        {
-          once: values.once,
-          patience: { waitMs: values.once ? values.wait : Number.POSITIVE_INFINITY },
-          signal,
-          onProgress: view.update,
-          log,
-          ...(values.to === undefined ? {} : { to: values.to }),
-        },
-      )
-      view.end()
-      out(height < 0 ? 'Nothing is loaded.' : `Loaded up to block ${height}.`)
-      return 0
-    } finally {
-      node.close()
-      await store.close()
-    }
+    return withStore(values, log, async store => {
+      try {
+        await store.create()
+        await node.watch(() => store.identity())
+        const from = await loadedHeight(store)
+        const view = progressView({ screen, log, now: () => performance.now(), from })
+        const { height } = await loadChain(
+          { node, store },
+          {
+            once: values.once,
+            patience: { waitMs: values.once ? values.wait : Number.POSITIVE_INFINITY },
+            signal,
+            onProgress: view.update,
+            log,
+            ...(values.to === undefined ? {} : { to: values.to }),
+          },
+        )
+        view.end()
+        out(height < 0 ? 'Nothing is loaded.' : `Loaded up to block ${height}.`)
+        return 0
+      } finally {
+        node.close()
+      }
+    })
   },
 }
 

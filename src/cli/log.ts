@@ -1,5 +1,5 @@
 import { withoutSecrets } from '#failure/failure.ts'
-import type { Log } from '#load/progress.ts'
+import type { Log } from '#failure/log.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 

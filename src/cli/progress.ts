@@ -1,4 +1,5 @@
-import type { Log, Progress } from '#load/progress.ts'
+import type { Log } from '#failure/log.ts'
+import type { Progress } from '#load/progress.ts'
 import type { Screen } from './screen.ts'
 
 /** Rates are over about the last ten seconds: steady enough to read, quick enough to follow. */

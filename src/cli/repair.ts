@@ -2,12 +2,12 @@ import type { Aligned } from '#audit/align.ts'
 import { repair as repairStore } from '#audit/repair.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { Failure } from '#failure/failure.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import type { Restored } from '#store/restored.ts'
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Call, Command } from './command.ts'
-import { connectNode, openStore, requireUsable } from './compose.ts'
+import { connectNode, requireUsable, withStore } from './compose.ts'
 import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const repair: Command = {
@@ -29,8 +29,7 @@ export const repair: Command = {
   ],
   run: async call => {
     const { values, log } = call
-    const store = openStore(values, log)
-    try {
+    return withStore(values, log, async store => {
       const dryRun = values['dry-run']
       const restored = dryRun ? 'whole' : await store.restore()
       await requireUsable(store)
@@ -38,9 +37,7 @@ export const repair: Command = {
       const { aligned, outcome } = await held(store, call, restored)
       if (outcome === undefined) return tellAligned(call, store, aligned)
       return tellAudited(call, store, outcome)
-    } finally {
-      await store.close()
-    }
+    })
   },
 }
 
@@ -49,8 +46,7 @@ type Held = { readonly aligned: Aligned; readonly outcome?: Outcome }
 /** While nobody else may write. */
 const held = async (store: Store, call: Call, restored: Restored): Promise<Held> => {
   const identity = await store.identity()
-  if (identity === undefined)
-    throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`, { retryable: true })
+  if (identity === undefined) throw nothingLoaded(store.name)
   const node = connectNode(call.values, call.log)
   const writer = await store.takeOver(identity, { mending: true })
   let outcome: Outcome | undefined

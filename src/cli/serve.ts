@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { connectNode, openStore, requireUsable } from './compose.ts'
+import { connectNode, requireUsable, withStore } from './compose.ts'
 import { startServing } from './serving.ts'
 import { LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
 import { stopped } from './stop.ts'
@@ -15,24 +15,23 @@ export const serve: Command = {
   ],
   settings: [...NODE, ...STORE, ...SERVING, ...LOGGING],
   examples: ['iostlens serve', 'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens'],
-  run: async ({ values, version, log, out, signal }) => {
-    const store = openStore(values, log)
-    const node = connectNode(values, log)
-    try {
-      await requireUsable(store)
-      await node?.watch(
-        () => store.identity(),
-        () => store.published(),
-      )
-      const serving = await startServing({ values, version, store, node, log })
-      out(serving.url)
-      log('info', 'Serving.', { url: serving.url, store: store.name, node: node?.name ?? 'none' })
-      await stopped(signal)
-      await serving.stop()
-      return 0
-    } finally {
-      node?.close()
-      await store.close()
-    }
-  },
+  run: ({ values, version, log, out, signal }) =>
+    withStore(values, log, async store => {
+      const node = connectNode(values, log)
+      try {
+        await requireUsable(store)
+        await node?.watch(
+          () => store.identity(),
+          () => store.published(),
+        )
+        const serving = await startServing({ values, version, store, node, log })
+        out(serving.url)
+        log('info', 'Serving.', { url: serving.url, store: store.name, node: node?.name ?? 'none' })
+        await stopped(signal)
+        await serving.stop()
+        return 0
+      } finally {
+        node?.close()
+      }
+    }),
 }

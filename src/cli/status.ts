@@ -5,7 +5,7 @@ import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
-import { connectNode, openStore, requireUsable } from './compose.ts'
+import { connectNode, requireUsable, withStore } from './compose.ts'
 import { type Continuity, continuity } from './continuity.ts'
 import { provedJson, provedLines } from './proved-text.ts'
 import { LOGGING, NODE, STORE } from './setting-groups.ts'
@@ -21,54 +21,55 @@ export const status: Command = {
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
-  run: async ({ values, log, out, screen, signal }) => {
-    const store = openStore(values, log)
-    const node = connectNode(values, log)
-    try {
-      await requireUsable(store)
-      if ((await store.published()) === undefined) {
-        if (values.json) out(writeJson({ store: store.name, height: -1 }))
-        else
-          for (const line of aligned([
-            ['store', store.name],
-            ['height', 'nothing is loaded yet'],
-          ]))
-            out(line)
-        return 75
+  run: ({ values, log, out, screen, signal }) =>
+    withStore(values, log, async store => {
+      const node = connectNode(values, log)
+      try {
+        await requireUsable(store)
+        if ((await store.published()) === undefined) {
+          for (const line of emptyLines(store.name, values.json)) out(line)
+          return 75
+        }
+        // Both of one height, also while a loader goes on.
+        const { published, held } = await store.read(
+          async view => ({ published: view.at, held: await view.get(statistics, STATISTICS) }),
+          { signal, damaged: true },
+        )
+        const lost = (await store.check())
+          .filter(({ problem }) => problem === 'lost')
+          .map(({ detail }) => detail)
+        const position = await positionOf(node, published, signal)
+        const found = await continuity(store, {
+          published,
+          all: values.all,
+          signal,
+          onLooked: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
+        })
+        screen.bar('')
+        const problems = [
+          ...position.problems,
+          ...found.problems,
+          ...countProblems(found, published, held),
+          ...lost,
+        ]
+        const state: State = { store: store.name, published, position, found, held, problems }
+        if (values.json) out(writeJson(jsonOf(state)))
+        else for (const line of aligned(rowsOf(state))) out(line)
+        return problems.length === 0 ? 0 : 3
+      } finally {
+        screen.bar('')
+        node?.close()
       }
-      // Both of one height, also while a loader goes on.
-      const { published, held } = await store.read(
-        async view => ({ published: view.at, held: await view.get(statistics, STATISTICS) }),
-        { signal, damaged: true },
-      )
-      const lost = (await store.check())
-        .filter(({ problem }) => problem === 'lost')
-        .map(({ detail }) => detail)
-      const position = await positionOf(node, published, signal)
-      const found = await continuity(store, {
-        published,
-        all: values.all,
-        signal,
-        onLooked: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
-      })
-      screen.bar('')
-      const problems = [
-        ...position.problems,
-        ...found.problems,
-        ...countProblems(found, published, held),
-        ...lost,
-      ]
-      const state: State = { store: store.name, published, position, found, held, problems }
-      if (values.json) out(writeJson(jsonOf(state)))
-      else for (const line of aligned(rowsOf(state))) out(line)
-      return problems.length === 0 ? 0 : 3
-    } finally {
-      screen.bar('')
-      node?.close()
-      await store.close()
-    }
-  },
+    }),
 }
+
+const emptyLines = (store: string, json: boolean): readonly string[] =>
+  json
+    ? [writeJson({ store, height: -1 })]
+    : aligned([
+        ['store', store],
+        ['height', 'nothing is loaded yet'],
+      ])
 
 type State = {
   readonly store: string

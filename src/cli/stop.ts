@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { withinAfterAbort } from '#time/deadline.ts'
 
 /** Aborts at the first SIGINT or SIGTERM; a second one ends the process at once, with the signal's usual code. */
 export const stopSignal = (): AbortSignal => {
@@ -28,27 +29,9 @@ const LEAVE_MS = 10_000
  * What `work` gives. A command that was told to stop and still waits for a server that does not answer is left after a
  * while: every step may be cut off anywhere. Throws 'deadline' then.
  */
-export const leftWhenStopped = async <T>(
-  work: Promise<T>,
-  signal: AbortSignal,
-  afterMs = LEAVE_MS,
-): Promise<T> => {
-  const left = Promise.withResolvers<never>()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const stop = (): void => {
-    timer = setTimeout(
-      () =>
-        left.reject(
-          new Failure('deadline', `Stopped before the end: a server did not answer for ${afterMs} ms.`),
-        ),
-      afterMs,
-    )
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([work, left.promise])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
-  }
-}
+export const leftWhenStopped = <T>(work: Promise<T>, signal: AbortSignal, afterMs = LEAVE_MS): Promise<T> =>
+  withinAfterAbort(work, {
+    signal,
+    ms: afterMs,
+    late: () => new Failure('deadline', `Stopped before the end: a server did not answer for ${afterMs} ms.`),
+  })

@@ -1,11 +1,12 @@
+import type { Log } from '#failure/log.ts'
 import { load as loadChain } from '#load/load.ts'
 import { loadedHeight } from '#load/loaded-height.ts'
-import type { Log, Progress } from '#load/progress.ts'
+import type { Progress } from '#load/progress.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Command } from './command.ts'
-import { connectNode, openStore } from './compose.ts'
+import { connectNode, withStore } from './compose.ts'
 import { noNode } from './load.ts'
 import { progressView } from './progress.ts'
 import { startServing } from './serving.ts'
@@ -28,45 +29,46 @@ export const up: Command = {
   ],
   run: async ({ values, version, log, screen, out, signal }) => {
     const node = connectNode(values, log)
-    if (node === undefined || values.node === undefined) throw noNode('up')
-    const store = openStore(values, log)
-    try {
-      await store.create()
-      await node.watch(
-        () => store.identity(),
-        () => store.published(),
-      )
-      const from = await loadedHeight(store)
-      // With something to serve it goes on; a slip of the keyboard at the first start is told at once.
-      if (from < 0) await requireKnownHosts(values.node)
-      const view = progressView({ screen, log, now: () => performance.now(), from })
-      const serving = await startServing({ values, version, store, node, log })
-      const greet = onlyOnce(log, async () => {
-        const lines = await welcome({ url: serving.url, testKey: values['test-key'], store })
-        screen.keepBar()
-        for (const line of lines) out(line)
-      })
-      const onProgress = (progress: Progress): void => {
-        view.update(progress)
-        if (progress.height >= progress.target) greet()
-      }
+    const urls = values.node
+    if (node === undefined || urls === undefined) throw noNode('up')
+    return withStore(values, log, async store => {
       try {
-        out(serving.url)
-        log('info', 'Serving.', { url: serving.url, store: store.name, node: node.name })
-        const started = isLoaded(node, store, signal).then(loaded => {
-          if (loaded) greet()
+        await store.create()
+        await node.watch(
+          () => store.identity(),
+          () => store.published(),
+        )
+        const from = await loadedHeight(store)
+        // With something to serve it goes on; a slip of the keyboard at the first start is told at once.
+        if (from < 0) await requireKnownHosts(urls)
+        const view = progressView({ screen, log, now: () => performance.now(), from })
+        const serving = await startServing({ values, version, store, node, log })
+        const greet = onlyOnce(log, async () => {
+          const lines = await welcome({ url: serving.url, testKey: values['test-key'], store })
+          screen.keepBar()
+          for (const line of lines) out(line)
         })
-        await loadChain({ node, store }, { once: false, patience: 'always', signal, onProgress, log })
-        await started
-        view.end()
-        return 0
+        const onProgress = (progress: Progress): void => {
+          view.update(progress)
+          if (progress.height >= progress.target) greet()
+        }
+        try {
+          out(serving.url)
+          log('info', 'Serving.', { url: serving.url, store: store.name, node: node.name })
+          const started = isLoaded(node, store, signal).then(loaded => {
+            if (loaded) greet()
+          })
+          await loadChain({ node, store }, { once: false, patience: 'always', signal, onProgress, log })
+          await started
+          view.end()
+          return 0
+        } finally {
+          await serving.stop()
+        }
       } finally {
-        await serving.stop()
+        node.close()
       }
-    } finally {
-      node.close()
-      await store.close()
-    }
+    })
   },
 }
 

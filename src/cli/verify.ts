@@ -1,6 +1,6 @@
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Command } from './command.ts'
-import { openStore, requireUsable } from './compose.ts'
+import { requireUsable, withStore } from './compose.ts'
 import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const verify: Command = {
@@ -22,17 +22,14 @@ export const verify: Command = {
   ],
   run: async call => {
     const { values, log, out } = call
-    const store = openStore(values, log)
-    try {
+    return withStore(values, log, async store => {
       await requireUsable(store)
       const outcome = await auditStore(call, store)
       const { count } = outcome.found
       if (values.json) out(outcomeJson(store, outcome, {}))
       else for (const line of outcomeLines(store, outcome, endOf(outcome, values.node))) out(line)
       return count === 0 ? 0 : 3
-    } finally {
-      await store.close()
-    }
+    })
   },
 }
 

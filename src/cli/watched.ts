@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Failure, withoutSecrets } from '#failure/failure.ts'
-import type { Log } from '#load/progress.ts'
+import type { Log } from '#failure/log.ts'
 
 /** How old what is shown may be at most. */
 const LOOK_MS = 60_000

@@ -1,3 +1,4 @@
+import { within } from '#time/deadline.ts'
 import { Told } from './told.ts'
 
 /** The caller hung up: nobody reads the answer. */
@@ -17,25 +18,22 @@ export const withDeadline = async <T>(
   { ms, client }: { readonly ms: number; readonly client: AbortSignal },
 ): Promise<T> => {
   const controller = new AbortController()
-  const stopped = Promise.withResolvers<never>()
-  const stop = (reason: Error): void => {
+  const stop = (reason: Error): Error => {
     controller.abort(reason)
-    stopped.reject(reason)
+    return reason
   }
-  const late = (): void =>
-    stop(
-      new Told('deadline', `The request took longer than ${ms} ms.`, {
-        zh: `处理时间超过 ${ms} 毫秒。`,
-      }),
-    )
-  const gone = (): void => stop(new ClientGone())
-  const timer = setTimeout(late, ms)
-  client.addEventListener('abort', gone, { once: true })
+  const gone = (): Error => stop(new ClientGone())
+  // The work then begins with a signal that has aborted.
   if (client.aborted) gone()
-  try {
-    return await Promise.race([stopped.promise, work(controller.signal)])
-  } finally {
-    clearTimeout(timer)
-    client.removeEventListener('abort', gone)
-  }
+  return within(work(controller.signal), {
+    signal: client,
+    aborted: gone,
+    ms,
+    late: () =>
+      stop(
+        new Told('deadline', `The request took longer than ${ms} ms.`, {
+          zh: `处理时间超过 ${ms} 毫秒。`,
+        }),
+      ),
+  })
 }

@@ -4,6 +4,7 @@ import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
+import { within } from '#time/deadline.ts'
 import type { Handler } from './exchange.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 
@@ -82,19 +83,11 @@ const notReady = (state: Readonly<Record<string, unknown>>) =>
     headers: { ...NOT_CACHED, 'Retry-After': '5' },
   })
 
-const inTime = async <T>(value: Promise<T>): Promise<T> => {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () =>
-      late.reject(new Failure('unavailable', `The store did not return its height within ${STORE_MS} ms.`)),
-    STORE_MS,
-  )
-  try {
-    return await Promise.race([value, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const inTime = <T>(value: Promise<T>): Promise<T> =>
+  within(value, {
+    ms: STORE_MS,
+    late: () => new Failure('unavailable', `The store did not return its height within ${STORE_MS} ms.`),
+  })
 
 const storeFailure = (error: unknown): Failure => {
   if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'damaged')) return error

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 
 /** A list older than this is read again; what is asked meanwhile is answered by it. */
 const REFRESH_MS = 1_000
@@ -39,8 +40,8 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
   const read = async (at: number): Promise<void> => {
     const controller = new AbortController()
     try {
-      const list = await soonerThan(READ_MS, clock, store.list(controller.signal))
-      if (list === undefined) throw new Error(`The list of keys was not read within ${READ_MS} ms.`)
+      const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
+      const list = await within(store.list(controller.signal), { ms: READ_MS, late, clock })
       if (known === undefined || at >= known.at)
         known = { keys: new Map(list.map(key => [key.hash, key] as const)), at }
       failed = undefined
@@ -77,7 +78,8 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
         const patience = younger(BELIEVED_MS) === undefined ? PATIENCE_MS.needed : PATIENCE_MS.believed
         const left = since + patience - clock.now()
         if (left <= 0) break
-        await soonerThan(Math.min(left, NEXT_MS), clock, Promise.race(reads))
+        // No read rejects; when none ends in time, the next one may be due.
+        await within(Promise.race(reads), { ms: Math.min(left, NEXT_MS), clock }).catch(() => undefined)
         keepReading(maxAgeMs)
       }
       const believed = younger(maxAgeMs) ?? younger(BELIEVED_MS)
@@ -97,14 +99,3 @@ const temporarily = (cause: unknown): Failure =>
     details: { retryAfter: 1 },
     cause,
   })
-
-/** The value, or undefined when it takes longer. */
-const soonerThan = async <T>(ms: number, clock: Clock, value: Promise<T>): Promise<T | undefined> => {
-  const late = Promise.withResolvers<undefined>()
-  const forget = clock.after(ms, () => late.resolve(undefined))
-  try {
-    return await Promise.race([value, late.promise])
-  } finally {
-    forget()
-  }
-}

@@ -1,6 +1,6 @@
 import { highestPossible } from '#chain/highest-possible.ts'
+import type { Log } from '#failure/log.ts'
 import type { BlockSource } from '#node/port.ts'
-import type { Log } from './progress.ts'
 
 /** Looks in a row, half a second apart, after which a chain that does not go on is worth a line: a minute. */
 const STILL = 120

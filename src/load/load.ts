@@ -1,14 +1,16 @@
 import { Failure } from '#failure/failure.ts'
+import type { Log } from '#failure/log.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import type { BlockSource, ChainInfo } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
 import type { Proved } from '#store/proved.ts'
 import { type Backoff, backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
+import { within, withinAfterAbort } from '#time/deadline.ts'
 import type { BatchBounds } from './batch-builder.ts'
 import { loadedHeight } from './loaded-height.ts'
 import { inVain, mayMend, OtherEnd, type Patience, tellPause, waiting } from './patience.ts'
-import type { Log, Progress } from './progress.ts'
+import type { Progress } from './progress.ts'
 import { type Session, session } from './session.ts'
 
 export type LoadOptions = {
@@ -89,19 +91,12 @@ const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to
 const STOP_MS = 3_000
 
 /** What `work` gives; undefined when it has not ended some time after `signal` aborted. */
-const inTime = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
-  const over = Promise.withResolvers<undefined>()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const stop = (): void => {
-    timer = setTimeout(() => over.resolve(undefined), STOP_MS)
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([work, over.promise])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
-  }
+const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
+  const late = Symbol('late')
+  return withinAfterAbort(work, { signal, ms: STOP_MS, late: () => late }).catch((error: unknown) => {
+    if (error === late) return undefined
+    throw error
+  })
 }
 
 type Told = {
@@ -133,18 +128,13 @@ const loadOnce = async (
 
 /** The session, unless `signal` aborts first: taking over may wait for the end of another loader's lease. */
 const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<Session> => {
-  const ended = Promise.withResolvers<never>()
-  const end = (): void =>
-    ended.reject(new Failure('deadline', 'Loading was stopped before it had locked the store.'))
-  signal.addEventListener('abort', end, { once: true })
-  if (signal.aborted) end()
+  const aborted = (): Failure =>
+    new Failure('deadline', 'Loading was stopped before it had locked the store.')
   try {
-    return await Promise.race([opening, ended.promise])
+    return await within(opening, { signal, aborted })
   } catch (error) {
     opening.then(late => late.close()).catch(() => undefined)
     throw error
-  } finally {
-    signal.removeEventListener('abort', end)
   }
 }
 

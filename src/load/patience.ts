@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
+import type { Log } from '#failure/log.ts'
 import { Refused } from '#node/call.ts'
 import type { Clock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
-import type { Log } from './progress.ts'
 
 /**
  * How much a load puts up with. `waitMs`: what a node or store may mend is asked for again, until nothing was loaded

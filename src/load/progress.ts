@@ -10,10 +10,3 @@ export type Progress = {
   readonly transactions: number
   readonly records: number
 }
-
-/** One structured line: a constant sentence and its values. */
-export type Log = (
-  level: 'debug' | 'info' | 'warn' | 'error',
-  message: string,
-  fields?: Readonly<Record<string, string | number>>,
-) => void

@@ -2,6 +2,7 @@ import { type Audited, type AuditOptions, audit } from '#audit/audit.ts'
 import { Failure } from '#failure/failure.ts'
 import { type LoadOptions, load } from '#load/load.ts'
 import type { Node } from '#node/port.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import { storedNode } from './stored-node.ts'
 
@@ -53,8 +54,7 @@ const fill = async (
 ): Promise<void> => {
   const { source } = store.migrating
   const [identity, at] = [await source.identity(), await source.published()]
-  if (identity === undefined || at === undefined)
-    throw new Failure('unavailable', `${store.name}: nothing is loaded yet.`)
+  if (identity === undefined || at === undefined) throw nothingLoaded(store.name)
   const from = node ?? storedNode({ store: source, signal: options.signal }, identity, at)
   const recorded = node === undefined && at.proved !== undefined ? { recorded: at.proved } : {}
   const { height } = await load({ node: from, store: beside }, { ...options, ...recorded, once: true })

@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
+import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
 /** An answer of the node serves all requests of this long, in milliseconds: the chain makes a block every 500. */
@@ -44,26 +45,14 @@ export const askedOnce = <T>(
 }
 
 /** `work`, or 'unavailable' after `patienceMs`, or 'deadline' when the request's own time is over. */
-const soon = async <T>(work: Promise<T>, signal: AbortSignal, patienceMs: number): Promise<T> => {
-  const late = Promise.withResolvers<never>()
-  const stop = () =>
-    late.reject(
+const soon = <T>(work: Promise<T>, signal: AbortSignal, patienceMs: number): Promise<T> =>
+  within(work, {
+    signal,
+    aborted: () =>
       new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
-    )
-  if (signal.aborted) stop()
-  signal.addEventListener('abort', stop, { once: true })
-  const timer = setTimeout(
-    () => late.reject(new Failure('unavailable', `No node responded within ${patienceMs} ms.`)),
-    patienceMs,
-  )
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
-    late.promise.catch(() => undefined)
-  }
-}
+    ms: patienceMs,
+    late: () => new Failure('unavailable', `No node responded within ${patienceMs} ms.`),
+  })
 
 /** `ask`, or undefined while no node answers: what is stored then stands alone. */
 const whenReachable = async <T>(ask: Promise<T>): Promise<T | undefined> => {

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { underRepair } from '#store/mending.ts'
 import type { Migrating } from '#store/migrating-port.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store, View, Writer } from '#store/port.ts'
 import { wholeness } from '#store/wholeness.ts'
 import type { Bulk, WriteEvent } from './client/bulk.ts'
@@ -111,8 +112,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     require: ({ mending }) => {
       if (mending && !isMender) throw underRepair(`${connection.url}/${names.prefix}`)
     },
-    nothing: () =>
-      new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`),
+    nothing: () => nothingLoaded(`${connection.url}/${names.prefix}`),
   })
   const whole = wholeness({ look: () => lostToReaders(connection, names, published), now: pace.now })
   const requireWhole = (signal?: AbortSignal): Promise<void> =>

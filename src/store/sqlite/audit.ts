@@ -1,7 +1,7 @@
-import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Found, Placed } from '#store/port.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
@@ -18,11 +18,11 @@ const PAGE = 1_000n
 export const openAudit = (path: string, name: string): Audit => {
   const connection = openReader(path, name)
   try {
-    if (connection === undefined || inspect(connection, name) === 'empty') throw nothing(name)
+    if (connection === undefined || inspect(connection, name) === 'empty') throw nothingLoaded(name)
     guarded(name, () => checkFingerprint(connection, name))
     connection.db.run('BEGIN')
     const at = guarded(name, () => getPublished(connection))
-    if (at === undefined) throw nothing(name)
+    if (at === undefined) throw nothingLoaded(name)
     return {
       at,
       scan: index => scan(connection, name, index),
@@ -37,8 +37,6 @@ export const openAudit = (path: string, name: string): Audit => {
     throw error
   }
 }
-
-const nothing = (name: string): Failure => new Failure('unavailable', `${name}: nothing is loaded yet.`)
 
 const scanSql = perTable(
   table =>

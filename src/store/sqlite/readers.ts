@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { underRepair } from '#store/mending.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { View } from '#store/port.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
@@ -71,7 +72,7 @@ export const readersOf = (
     read: (work, signal) =>
       borrowed(signal, async connection => {
         const at = connection && guarded(name, () => getPublished(connection))
-        if (connection === undefined || at === undefined) throw nothingPublished(name)
+        if (connection === undefined || at === undefined) throw nothingLoaded(name)
         if (!mayRead() && guarded(name, () => isMending(connection))) throw underRepair(name)
         const { view, end } = viewOf(connection, name, at)
         const stop = interruption([
@@ -101,11 +102,6 @@ const endsSnapshot = ({ db }: Connection): boolean => {
     return false
   }
 }
-
-const nothingPublished = (name: string): Failure =>
-  new Failure('unavailable', `${name}: nothing is loaded yet.`, {
-    help: 'Start a loader, or wait for its first batch.',
-  })
 
 /** A connection to a store that this version made; undefined: there is none. */
 const openStore = (

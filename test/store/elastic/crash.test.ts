@@ -78,7 +78,7 @@ const look = async (store: Store, patienceMs = 250): Promise<number | 'waiting'>
     return view.at.height
   } catch (error) {
     if (error instanceof Failure && error.kind === 'deadline') return 'waiting'
-    if (error instanceof Failure && error.message.startsWith('Nothing is published')) return -1
+    if (error instanceof Failure && error.message.endsWith('nothing is loaded yet.')) return -1
     throw error
   }
 }

@@ -1,5 +1,5 @@
+import type { Log } from '#failure/log.ts'
 import { type AppOptions, createApp } from '#http/app.ts'
-import type { Log } from '#http/log.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'

@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Found, Placed } from '#store/port.ts'
 import type { Connection } from '../client/connection.ts'
 import { openPit, type Pit } from '../client/point-in-time.ts'
@@ -44,8 +45,7 @@ export const openAudit = async (
 ): Promise<Audit> => {
   for (let attempt = 0; ; attempt++) {
     const at = await readPublished(connection, names)
-    if (at === undefined)
-      throw new Failure('unavailable', `Nothing is published in ${names.prefix} at ${connection.url} yet.`)
+    if (at === undefined) throw nothingLoaded(`${connection.url}/${names.prefix}`)
     const here = names.at(at.generations)
     const pits = new Map<string, Pit>()
     const close = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { View } from '#store/port.ts'
+import { within } from '#time/deadline.ts'
 import { type PublishedMeta, stampOf } from '../schema/checkpoint.ts'
 
 /**
@@ -139,21 +140,10 @@ const run = <T>(work: (view: View) => Promise<T>, view: View, signal: AbortSigna
     : untilAborted(signal, work(view), `the data of height ${view.at.height} was read`)
 
 /** The promise, or a 'deadline' as soon as the signal aborts. */
-export const untilAborted = async <T>(
+export const untilAborted = <T>(
   signal: AbortSignal | undefined,
   promise: Promise<T>,
   what = 'the published height was read',
-): Promise<T> => {
-  if (signal === undefined) return promise
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(passed(what))
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
-}
+): Promise<T> => within(promise, { signal, aborted: () => passed(what) })
 
 const passed = (what: string): Failure => new Failure('deadline', `The deadline passed before ${what}.`)

@@ -1,4 +1,4 @@
-/** One structured line: a constant sentence and its values. Never parameters, never keys. */
+/** Writes one structured line: a constant sentence and its values. Never parameters of a request, never keys. */
 export type Log = (
   level: 'debug' | 'info' | 'warn' | 'error',
   message: string,

@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { within, withinAfterAbort } from './deadline.ts'
+
+const never = new Promise<never>(() => undefined)
+const late = () => new Error('late')
+const outcome = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    value => ({ value }),
+    error => ({ error }),
+  )
+
+test('within: what the work gives, or its own error', async () => {
+  const clock = handClock()
+  const limits = { ms: 10, late, clock, signal: new AbortController().signal }
+  expect(await within(Promise.resolve(7), limits)).toBe(7)
+  expect(await outcome(within(Promise.reject('own'), limits))).toEqual({ error: 'own' })
+  expect(await within(Promise.resolve(7), {})).toBe(7)
+})
+
+test('within: the time ends the wait, not a moment before', async () => {
+  const clock = handClock()
+  const ended: unknown[] = []
+  const waiting = outcome(within(never, { ms: 10, late, clock })).then(result => ended.push(result))
+  await clock.pass(9)
+  expect(ended).toEqual([])
+  await clock.pass(1)
+  await waiting
+  expect(ended).toEqual([{ error: late() }])
+})
+
+test('within: the signal ends the wait, before or meanwhile', async () => {
+  const controller = new AbortController()
+  const waiting = outcome(within(never, { signal: controller.signal, aborted: () => 'mine' }))
+  controller.abort('its own')
+  expect(await waiting).toEqual({ error: 'mine' })
+  expect(await outcome(within(never, { signal: controller.signal }))).toEqual({ error: 'its own' })
+})
+
+test('within: leaves no timer behind', async () => {
+  const clock = handClock()
+  await within(Promise.resolve(7), { ms: 10, late, clock })
+  await clock.awaited(10, 0)
+  expect(await within(Promise.resolve(8), { ms: 10, late, clock })).toBe(8)
+})
+
+test.each([[true], [false]])(
+  'withinAfterAbort: time counts from the abort (aborted before: %p)',
+  async before => {
+    const clock = handClock()
+    const controller = new AbortController()
+    if (before) controller.abort()
+    const ended: unknown[] = []
+    const limits = { signal: controller.signal, ms: 10, late, clock }
+    const waiting = outcome(withinAfterAbort(never, limits)).then(result => ended.push(result))
+    if (!before) {
+      await clock.pass(1_000)
+      controller.abort()
+    }
+    await clock.pass(9)
+    expect(ended).toEqual([])
+    await clock.pass(1)
+    await waiting
+    expect(ended).toEqual([{ error: late() }])
+    expect(await withinAfterAbort(Promise.resolve(7), limits)).toBe(7)
+  },
+)
