@@ -29,7 +29,7 @@ export const apiHandler =
       'X-Block-Height': String(at.height),
       'X-Block-Time': toIso(at.time),
     }
-    return textReply(200, JSON_TYPE, successText(data, options), { headers, form: 'tagged' })
+    return textReply(200, { type: JSON_TYPE, text: successText(data, options) }, { headers, form: 'tagged' })
   }
 
 /** Module and action for the log, when they are names of ours. */

@@ -131,7 +131,11 @@ const notFound: Handler = async ({ path }) => {
 /** The reference in the reader's language. */
 const redirectToDocs: Handler = async ({ query, request }) => {
   const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
-  return textReply(302, 'text/plain; charset=utf-8', '', {
-    headers: { Location: `/docs/${lang}`, Vary: 'Accept-Language', 'Cache-Control': 'no-cache' },
-  })
+  return textReply(
+    302,
+    { type: 'text/plain; charset=utf-8', text: '' },
+    {
+      headers: { Location: `/docs/${lang}`, Vary: 'Accept-Language', 'Cache-Control': 'no-cache' },
+    },
+  )
 }

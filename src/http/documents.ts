@@ -22,13 +22,15 @@ export const documentHandler = (options: {
   const page = (lang: Lang): Handler => {
     const text = once(() => referenceFor(actions, { ...options, lang }))
     const headers = { ...PAGE_HEADERS, 'Content-Language': lang === 'zh' ? 'zh-CN' : 'en' }
-    return async () => textReply(200, 'text/html; charset=utf-8', text(), { headers, form: 'tagged' })
+    return async () =>
+      textReply(200, { type: 'text/html; charset=utf-8', text: text() }, { headers, form: 'tagged' })
   }
   const openapi = once(() => JSON.stringify(openapiFor(actions, options.version)))
   return {
     en: page('en'),
     zh: page('zh'),
-    openapi: async () => textReply(200, JSON_TYPE, openapi(), { headers: HEADERS, form: 'tagged' }),
+    openapi: async () =>
+      textReply(200, { type: JSON_TYPE, text: openapi() }, { headers: HEADERS, form: 'tagged' }),
   }
 }
 

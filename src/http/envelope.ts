@@ -31,7 +31,7 @@ export const failureReply = (failure: Failure, manner: Manner, id: string): Repl
     // What else is sent of a body is not read, so the connection ends.
     ...(failure.kind === 'method_not_allowed' ? { Allow: ALLOWED, Connection: 'close' } : {}),
   }
-  return textReply(status, JSON_TYPE, writeJson(body), { headers })
+  return textReply(status, { type: JSON_TYPE, text: writeJson(body) }, { headers })
 }
 
 export const ALLOWED = 'GET, HEAD, OPTIONS'

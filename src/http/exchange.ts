@@ -56,7 +56,8 @@ export const answering =
       })
       return done('ok', { ...reply, headers: { ...exchange.headers, ...reply.headers } })
     } catch (error) {
-      if (error instanceof ClientGone) return done('gone', textReply(GONE_STATUS, 'text/plain', ''))
+      if (error instanceof ClientGone)
+        return done('gone', textReply(GONE_STATUS, { type: 'text/plain', text: '' }))
       const failure = failureOf(error)
       // What is refused for want of room needs no second line.
       if (!(failure instanceof Busy)) logCause(log, failure, exchange.id)

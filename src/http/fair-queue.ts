@@ -1,13 +1,12 @@
 import { drainMicrotasks } from 'bun:jsc'
 import type { Clock } from '#time/clock.ts'
 import { Told } from './told.ts'
+import { type Waiter, type WaitingBounds, type WaitingLine, waitingLine } from './waiting-line.ts'
 
 /** What is worked on at once and what may wait for it, in all and of one key; longest wait in milliseconds. */
-export type Limits = {
+export type Limits = WaitingBounds & {
   readonly running: number
   readonly runningOfKey: number
-  readonly waiting: number
-  readonly waitingOfKey: number
   readonly ageMs: number
 }
 
@@ -35,83 +34,75 @@ export type FairQueue = {
 /** Work goes on for so long before requests that came meanwhile are looked at, or for as long as that took. */
 const SLICE_MS = 10
 
-type Waiter = {
-  readonly key: string
-  readonly since: number
-  readonly start: () => void
-  readonly refuse: (reason: Error) => void
-}
-
 /**
  * Lets keys take turns, however many requests each of them has. Nothing starts in the turn of the event loop in which
  * it came: a store that answers at once would otherwise keep the loop until all are served, and nobody would be refused.
  */
 export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
-  // In the order in which keys get their turns.
-  const waiting = new Map<string, Set<Waiter>>()
-  const running = new Map<string, number>()
-  let waits = 0
-  let runs = 0
-  let isDue = false
-  let inTurn = true
-  /** When work was last left for new requests. */
-  let paused = performance.now()
-  let watch: (() => void) | undefined
-
-  const remove = (waiter: Waiter): boolean => {
-    const own = waiting.get(waiter.key)
-    if (own?.delete(waiter) !== true) return false
-    if (own.size === 0) waiting.delete(waiter.key)
-    waits -= 1
-    return true
-  }
-  /** How many of a key may start now. */
-  const placesFor = (key: string): number =>
-    Math.max(0, Math.min(limits.running - runs, limits.runningOfKey - (running.get(key) ?? 0)))
-  /** What may start now is not refused, however late it is: a machine that stood still for a while is not overloaded. */
+  const places = placesIn(limits)
+  const line = waitingLine(limits, places.free)
   const refuseOld = (): void => {
-    const oldest = clock.now() - limits.ageMs
-    for (const [key, own] of waiting)
-      for (const waiter of [...own].slice(placesFor(key))) {
-        if (waiter.since > oldest) break
-        if (remove(waiter)) waiter.refuse(tooLong(limits.ageMs))
-      }
+    for (const waiter of line.takeOld(clock.now() - limits.ageMs)) waiter.refuse(tooLong(limits.ageMs))
   }
+  const startSoon = starter(line, refuseOld)
+  let watch: (() => void) | undefined
   const keepWatch = (): void => {
-    if (watch !== undefined || waits === 0) return
+    if (watch !== undefined || line.count === 0) return
     watch = clock.after(limits.ageMs / 4, () => {
       watch = undefined
       refuseOld()
       keepWatch()
     })
   }
-  /**
-   * The oldest of the key whose turn it is, every other time of the key that has fewest waiting: one that asks seldom,
-   * and was late with all the others, need not wait for a round of theirs for each of its requests. The key goes to the
-   * end of the turns.
-   */
-  const next = (): Waiter | undefined => {
-    let chosen: { readonly key: string; readonly own: Set<Waiter> } | undefined
-    for (const [key, own] of waiting) {
-      if (placesFor(key) === 0) continue
-      if (chosen === undefined || own.size < chosen.own.size) chosen = { key, own }
-      if (inTurn) break
-    }
-    if (chosen === undefined) return undefined
-    inTurn = !inTurn
-    const { key, own } = chosen
-    waiting.delete(key)
-    waiting.set(key, own)
-    const [waiter] = own
-    return waiter
+  const onLeft = (): void => {
+    if (line.count > 0) startSoon()
   }
+  const wait = async (key: string, signal: AbortSignal): Promise<Place> => {
+    const room = line.roomFor(key)
+    if (room === false) throw TOO_MANY
+    if (room !== true && line.remove(room)) room.refuse(TOO_MANY)
+    const turn = Promise.withResolvers<Place>()
+    const start = (): void => turn.resolve(places.take(key, onLeft))
+    const waiter: Waiter = { key, since: clock.now(), start, refuse: turn.reject }
+    line.add(waiter)
+    const abort = (): void => {
+      if (line.remove(waiter)) turn.reject(signal.reason)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    keepWatch()
+    startSoon()
+    return turn.promise.finally(() => signal.removeEventListener('abort', abort))
+  }
+
+  return {
+    check: key => {
+      if (line.roomFor(key) === false) throw TOO_MANY
+    },
+    isCrowded: () => line.count >= Math.min(limits.waiting, limits.waitingOfKey),
+    run: async (key, work, signal) => {
+      signal.throwIfAborted()
+      const place = await wait(key, signal)
+      try {
+        return await work(place)
+      } finally {
+        place.leave()
+      }
+    },
+  }
+}
+
+/** Starts what waits, as far as there are places, in turns of the event loop that come after the current one. */
+const starter = (line: WaitingLine, refuseOld: () => void): (() => void) => {
+  let isDue = false
+  /** When work was last left for new requests. */
+  let paused = performance.now()
   const go = (): void => {
     isDue = false
     refuseOld()
     const began = performance.now()
     const until = began + Math.max(SLICE_MS, began - paused)
-    for (let waiter = next(); waiter !== undefined; waiter = next()) {
-      remove(waiter)
+    for (let waiter = line.next(); waiter !== undefined; waiter = line.next()) {
+      line.remove(waiter)
       waiter.start()
       // What a store answers at once is answered now, so that the time it takes is seen.
       drainMicrotasks()
@@ -124,70 +115,34 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   const goSoon = (): void => {
     if (isDue) return
     isDue = true
-    if (waits <= 1) paused = performance.now()
+    if (line.count <= 1) paused = performance.now()
     setImmediate(go)
   }
-  const placeOf = (key: string): Place => {
-    runs += 1
-    running.set(key, (running.get(key) ?? 0) + 1)
-    let isHeld = true
-    return {
-      leave: () => {
-        if (!isHeld) return
-        isHeld = false
-        runs -= 1
-        const left = (running.get(key) ?? 1) - 1
-        if (left === 0) running.delete(key)
-        else running.set(key, left)
-        if (waits > 0) goSoon()
-      },
-    }
-  }
-  /** Whether one more of a key may wait; when all is full, instead of the latest of a key that has more of them. */
-  const roomFor = (key: string): boolean | Waiter => {
-    const own = waiting.get(key)?.size ?? 0
-    if (own >= limits.waitingOfKey) return false
-    if (waits < limits.waiting) return true
-    let most: Set<Waiter> | undefined
-    for (const each of waiting.values()) if (each.size > (most?.size ?? own + 1)) most = each
-    return most === undefined ? false : ([...most].at(-1) ?? false)
-  }
+  return goSoon
+}
 
+/** The places that work takes, in all and of each key. */
+const placesIn = (limits: Pick<Limits, 'running' | 'runningOfKey'>) => {
+  const running = new Map<string, number>()
+  let runs = 0
   return {
-    check: key => {
-      if (roomFor(key) === false) throw TOO_MANY
-    },
-    isCrowded: () => waits >= Math.min(limits.waiting, limits.waitingOfKey),
-    run: async (key, work, signal) => {
-      signal.throwIfAborted()
-      const room = roomFor(key)
-      if (room === false) throw TOO_MANY
-      if (room !== true && remove(room)) room.refuse(TOO_MANY)
-      const turn = Promise.withResolvers<Place>()
-      const waiter: Waiter = {
-        key,
-        since: clock.now(),
-        start: () => turn.resolve(placeOf(key)),
-        refuse: turn.reject,
-      }
-      const own = waiting.get(key) ?? new Set()
-      waiting.set(key, own.add(waiter))
-      waits += 1
-      const abort = (): void => {
-        if (remove(waiter)) turn.reject(signal.reason)
-      }
-      signal.addEventListener('abort', abort, { once: true })
-      keepWatch()
-      goSoon()
-      try {
-        const place = await turn.promise
-        try {
-          return await work(place)
-        } finally {
-          place.leave()
-        }
-      } finally {
-        signal.removeEventListener('abort', abort)
+    /** How many of a key may start now. */
+    free: (key: string): number =>
+      Math.max(0, Math.min(limits.running - runs, limits.runningOfKey - (running.get(key) ?? 0))),
+    take: (key: string, onLeft: () => void): Place => {
+      runs += 1
+      running.set(key, (running.get(key) ?? 0) + 1)
+      let isHeld = true
+      return {
+        leave: () => {
+          if (!isHeld) return
+          isHeld = false
+          runs -= 1
+          const left = (running.get(key) ?? 1) - 1
+          if (left === 0) running.delete(key)
+          else running.set(key, left)
+          onLeft()
+        },
       }
     },
   }

@@ -11,15 +11,14 @@ type Json = Readonly<Record<string, unknown>>
  */
 export const apiParameters = (actions: readonly Action[]): readonly Json[] => [
   named('module', 'Module that the action belongs to.', {
-    type: 'string',
-    enum: unique(actions.map(({ module }) => module)),
+    schema: { type: 'string', enum: unique(actions.map(({ module }) => module)) },
   }),
-  named(
-    'action',
-    'Name of the query.',
-    { type: 'string', enum: actions.map(({ action }) => action) },
-    actions,
-  ),
+  named('action', 'Name of the query.', {
+    schema: { type: 'string', enum: actions.map(({ action }) => action) },
+    examples: Object.fromEntries(
+      actions.map(({ action, title }) => [action, { summary: title.en, value: action }]),
+    ),
+  }),
   ...unique(
     actions.flatMap(({ params }) =>
       parametersOf(params).flatMap(({ name, word }) => [name, ...(word.aliases ?? [])]),
@@ -37,19 +36,12 @@ export const apiParameters = (actions: readonly Action[]): readonly Json[] => [
 
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)]
 
-const named = (name: string, description: string, schema: Json, actions: readonly Action[] = []): Json => ({
+const named = (name: string, description: string, more: Json): Json => ({
   name,
   in: 'query',
   required: true,
   description: `${description} Not case-sensitive.`,
-  schema,
-  ...(actions.length === 0
-    ? {}
-    : {
-        examples: Object.fromEntries(
-          actions.map(({ action, title }) => [action, { summary: title.en, value: action }]),
-        ),
-      }),
+  ...more,
 })
 
 type Use = {

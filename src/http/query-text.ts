@@ -29,10 +29,9 @@ export const parseQuery = (text: string): QueryText => {
   const pieces = text.split('&').filter(piece => piece !== '')
   if (pieces.length > MAX_PARAMETERS) fault = tooMany(pieces.length)
   for (const piece of pieces) {
-    const mark = piece.indexOf('=')
-    const rawName = mark === -1 ? piece : piece.slice(0, mark)
+    const [rawName, rawValue] = partsOf(piece)
     const name = decoded(rawName)
-    const value = decoded(mark === -1 ? '' : piece.slice(mark + 1))
+    const value = decoded(rawValue)
     if (name === undefined) fault ??= badName(rawName)
     else if (name === '') fault ??= noName()
     else if (name === 'apikey') keys.push(value ?? '')
@@ -40,6 +39,12 @@ export const parseQuery = (text: string): QueryText => {
     else query.push([name, value])
   }
   return { query, keys, fault }
+}
+
+/** Name and value of a pair as they were sent; the value is "" without a `=`. */
+const partsOf = (piece: string): readonly [name: string, value: string] => {
+  const mark = piece.indexOf('=')
+  return mark === -1 ? [piece, ''] : [piece.slice(0, mark), piece.slice(mark + 1)]
 }
 
 /** undefined: a broken escape, or bytes that are not UTF-8. */

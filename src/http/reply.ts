@@ -25,8 +25,7 @@ const encoder = new TextEncoder()
 /** A body of text; `raw` unless said otherwise. */
 export const textReply = (
   status: number,
-  type: string,
-  text: string,
+  { type, text }: { readonly type: string; readonly text: string },
   options: { readonly headers?: Readonly<Record<string, string>>; readonly form?: Reply['form'] } = {},
 ): Reply => ({
   status,

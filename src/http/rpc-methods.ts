@@ -51,74 +51,70 @@ const tokenId: Segment = {
   rule: { en: '1 to 64 letters, digits, dots, _ or -', zh: '1 至 64 个字母、数字、点、_ 或 -' },
 }
 
-const method = (name: string, segments: readonly Segment[], en: string, zh: string): RpcMethod => ({
+const method = (name: string, segments: readonly Segment[], title: Text): RpcMethod => ({
   name,
   segments,
-  title: { en, zh },
+  title,
 })
 
 /** The methods that pass the gateway; nothing else reaches the node. */
 export const rpcMethods: readonly RpcMethod[] = [
-  method('getNodeInfo', [], 'Node information: version, mode, network.', '全节点信息：版本、模式、网络。'),
-  method(
-    'getChainInfo',
-    [],
-    'Chain information: head block, last irreversible block, witnesses.',
-    '链信息：链头区块、最新的不可逆区块、当前出块的生产者（witness）。',
-  ),
-  method('getRAMInfo', [], 'RAM: used, available, prices.', 'RAM：已用、可用、价格。'),
-  method('getGasRatio', [], 'Gas ratios of the head block.', '链头区块的 gas 费率。'),
-  method('getTxByHash', [txHash], 'A transaction with its receipt.', '交易及其收据。'),
-  method('getTxReceiptByTxHash', [txHash], 'The receipt of a transaction.', '交易收据。'),
-  method('getBlockByHash', [hash, complete], 'A block by hash.', '按哈希查询区块。'),
-  method('getBlockByNumber', [number, complete], 'A block by number.', '按高度查询区块。'),
-  method('getRawBlockByNumber', [number, complete], 'A block in its storage format.', '存储格式的区块。'),
-  method('getAccount', [account, longest], 'An account.', '账户。'),
-  method('getTokenBalance', [account, named('token', 'iost'), longest], 'A token balance.', '代币余额。'),
-  method(
-    'getToken721Balance',
-    [account, named('token', 'nft_cats'), longest],
-    'token721 items owned by an account.',
-    '账户持有的 token721 资产。',
-  ),
-  method(
-    'getToken721Metadata',
-    [named('token', 'nft_cats'), tokenId, longest],
-    'Metadata of a token721 item.',
-    'token721 资产的元数据。',
-  ),
-  method(
-    'getToken721Owner',
-    [named('token', 'nft_cats'), tokenId, longest],
-    'Owner of a token721 item.',
-    'token721 资产的所有者。',
-  ),
-  method(
-    'getContract',
-    [named('id', 'token.iost'), longest],
-    'A contract with its code and ABI.',
-    '合约及其代码和 ABI。',
-  ),
-  method(
-    'getContractVote',
-    [named('id', 'vote_producer.iost'), longest],
-    'Votes cast by a contract.',
-    '合约投出的票。',
-  ),
-  method(
-    'getProducerVoteInfo',
-    [named('account', 'producer000'), longest],
-    'A producer and its votes.',
-    '生产者及其得票。',
-  ),
-  method('getVoterBonus', [account, longest], 'Bonus that a voter can withdraw.', '投票者可领取的奖励。'),
-  method(
-    'getCandidateBonus',
-    [named('account', 'producer000'), longest],
-    'Bonus that a producer can withdraw.',
-    '生产者可领取的奖励。',
-  ),
-  method('getTokenInfo', [named('symbol', 'iost'), longest], 'A token.', '代币信息。'),
+  method('getNodeInfo', [], {
+    en: 'Node information: version, mode, network.',
+    zh: '全节点信息：版本、模式、网络。',
+  }),
+  method('getChainInfo', [], {
+    en: 'Chain information: head block, last irreversible block, witnesses.',
+    zh: '链信息：链头区块、最新的不可逆区块、当前出块的生产者（witness）。',
+  }),
+  method('getRAMInfo', [], { en: 'RAM: used, available, prices.', zh: 'RAM：已用、可用、价格。' }),
+  method('getGasRatio', [], { en: 'Gas ratios of the head block.', zh: '链头区块的 gas 费率。' }),
+  method('getTxByHash', [txHash], { en: 'A transaction with its receipt.', zh: '交易及其收据。' }),
+  method('getTxReceiptByTxHash', [txHash], { en: 'The receipt of a transaction.', zh: '交易收据。' }),
+  method('getBlockByHash', [hash, complete], { en: 'A block by hash.', zh: '按哈希查询区块。' }),
+  method('getBlockByNumber', [number, complete], { en: 'A block by number.', zh: '按高度查询区块。' }),
+  method('getRawBlockByNumber', [number, complete], {
+    en: 'A block in its storage format.',
+    zh: '存储格式的区块。',
+  }),
+  method('getAccount', [account, longest], { en: 'An account.', zh: '账户。' }),
+  method('getTokenBalance', [account, named('token', 'iost'), longest], {
+    en: 'A token balance.',
+    zh: '代币余额。',
+  }),
+  method('getToken721Balance', [account, named('token', 'nft_cats'), longest], {
+    en: 'token721 items owned by an account.',
+    zh: '账户持有的 token721 资产。',
+  }),
+  method('getToken721Metadata', [named('token', 'nft_cats'), tokenId, longest], {
+    en: 'Metadata of a token721 item.',
+    zh: 'token721 资产的元数据。',
+  }),
+  method('getToken721Owner', [named('token', 'nft_cats'), tokenId, longest], {
+    en: 'Owner of a token721 item.',
+    zh: 'token721 资产的所有者。',
+  }),
+  method('getContract', [named('id', 'token.iost'), longest], {
+    en: 'A contract with its code and ABI.',
+    zh: '合约及其代码和 ABI。',
+  }),
+  method('getContractVote', [named('id', 'vote_producer.iost'), longest], {
+    en: 'Votes cast by a contract.',
+    zh: '合约投出的票。',
+  }),
+  method('getProducerVoteInfo', [named('account', 'producer000'), longest], {
+    en: 'A producer and its votes.',
+    zh: '生产者及其得票。',
+  }),
+  method('getVoterBonus', [account, longest], {
+    en: 'Bonus that a voter can withdraw.',
+    zh: '投票者可领取的奖励。',
+  }),
+  method('getCandidateBonus', [named('account', 'producer000'), longest], {
+    en: 'Bonus that a producer can withdraw.',
+    zh: '生产者可领取的奖励。',
+  }),
+  method('getTokenInfo', [named('symbol', 'iost'), longest], { en: 'A token.', zh: '代币信息。' }),
 ]
 
 /** Methods of the interface that are switched off: 503. */

@@ -11,22 +11,22 @@ test('fieldsOf: every field with its place, type and texts', () => {
     inner: shape({ price: sourced('Price.', '价格。') }),
     tags: rowsOf(Type.String(), 'Tags.', '标签。'),
   })
-  const row = (path: string, type: string, en?: string, zh?: string) => ({
+  const row = (path: string, type: string, description?: { readonly en: string; readonly zh: string }) => ({
     path,
     type,
     optional: false,
     exact: false,
-    description: en === undefined || zh === undefined ? undefined : { en, zh },
+    description,
   })
   expect(fieldsOf(schema)).toEqual([
-    row('name', 'string', 'Name.', '名称。'),
-    row('rows', 'array', 'Rows.', '行。'),
-    row('rows[].n', 'integer', 'N.', '数。'),
+    row('name', 'string', { en: 'Name.', zh: '名称。' }),
+    row('rows', 'array', { en: 'Rows.', zh: '行。' }),
+    row('rows[].n', 'integer', { en: 'N.', zh: '数。' }),
     { ...row('rows[].extra', 'any'), optional: true },
-    row('keyed', 'object', 'By name.', '按名称。'),
-    { ...row('keyed.{}.amount', 'number', 'Amount.', '数量。'), exact: true },
+    row('keyed', 'object', { en: 'By name.', zh: '按名称。' }),
+    { ...row('keyed.{}.amount', 'number', { en: 'Amount.', zh: '数量。' }), exact: true },
     row('inner', 'object'),
-    { ...row('inner.price', 'number | null', 'Price.', '价格。'), exact: true },
-    row('tags', 'array', 'Tags.', '标签。'),
+    { ...row('inner.price', 'number | null', { en: 'Price.', zh: '价格。' }), exact: true },
+    row('tags', 'array', { en: 'Tags.', zh: '标签。' }),
   ])
 })

@@ -6,7 +6,7 @@ import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
 import type { Handler } from './exchange.ts'
-import { JSON_TYPE, textReply } from './reply.ts'
+import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 /** Anybody may ask for readiness, so the store is asked this often at most, in milliseconds. */
@@ -18,7 +18,7 @@ const STORE_MS = 1_000
 export const healthHandler =
   (version: string): Handler =>
   async () =>
-    textReply(200, JSON_TYPE, writeJson({ status: 'ok', version }), { headers: NOT_CACHED })
+    textReply(200, { type: JSON_TYPE, text: writeJson({ status: 'ok', version }) }, { headers: NOT_CACHED })
 
 export type ReadyOptions = {
   readonly store: Pick<Store, 'published' | 'whole'>
@@ -48,40 +48,53 @@ export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handl
         version,
       })
     if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
-    const heard = node?.heard()
-    // A node that far behind the store knows as little of the chain's end as one that is silent.
-    const info = heard !== undefined && heard.libBlock < at.height - BEHIND ? undefined : heard
-    const lib = Math.max(at.lib, info?.libBlock ?? 0)
-    const behind = Math.max(0, lib - at.height)
-    const state = {
-      height: at.height,
-      time: toIso(at.time),
-      lib,
-      behind: info === undefined ? null : behind,
-      node: nodeState(node, heard),
-      version,
-    }
-    if (behind > BEHIND)
-      return notReady({ reason: `Loading is more than ${BEHIND} blocks behind the chain.`, ...state })
-    if (node !== undefined && info === undefined)
-      return notReady({
-        reason:
-          heard === undefined
-            ? 'No node responds, so it is unknown how far loading is behind the chain.'
-            : 'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.',
-        ...state,
-      })
-    return textReply(200, JSON_TYPE, writeJson({ ready: true, ...state }), { headers: NOT_CACHED })
+    return loadedReply(at, node, version)
   }
 }
+
+/** Whether a store that has blocks is near enough to the chain's end. */
+const loadedReply = (at: Published, node: Node | undefined, version: string): Reply => {
+  const heard = node?.heard()
+  // A node that far behind the store knows as little of the chain's end as one that is silent.
+  const info = heard !== undefined && heard.libBlock < at.height - BEHIND ? undefined : heard
+  const lib = Math.max(at.lib, info?.libBlock ?? 0)
+  const behind = Math.max(0, lib - at.height)
+  const state = {
+    height: at.height,
+    time: toIso(at.time),
+    lib,
+    behind: info === undefined ? null : behind,
+    node: nodeState(node, heard),
+    version,
+  }
+  const isUnknown = node !== undefined && info === undefined
+  const reason = behind > BEHIND ? FAR_BEHIND : isUnknown ? unknownBecause(heard) : undefined
+  if (reason !== undefined) return notReady({ reason, ...state })
+  return textReply(
+    200,
+    { type: JSON_TYPE, text: writeJson({ ready: true, ...state }) },
+    { headers: NOT_CACHED },
+  )
+}
+
+const FAR_BEHIND = `Loading is more than ${BEHIND} blocks behind the chain.`
+
+const unknownBecause = (heard: unknown): string =>
+  heard === undefined
+    ? 'No node responds, so it is unknown how far loading is behind the chain.'
+    : 'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.'
 
 const nodeState = (node: Node | undefined, info: unknown): 'none' | 'reachable' | 'unreachable' =>
   node === undefined ? 'none' : info === undefined ? 'unreachable' : 'reachable'
 
 const notReady = (state: Readonly<Record<string, unknown>>) =>
-  textReply(503, JSON_TYPE, writeJson({ ready: false, ...state }), {
-    headers: { ...NOT_CACHED, 'Retry-After': '5' },
-  })
+  textReply(
+    503,
+    { type: JSON_TYPE, text: writeJson({ ready: false, ...state }) },
+    {
+      headers: { ...NOT_CACHED, 'Retry-After': '5' },
+    },
+  )
 
 const inTime = <T>(value: Promise<T>): Promise<T> =>
   within(value, {
