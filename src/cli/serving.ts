@@ -15,6 +15,7 @@ import { parsePrices } from './prices.ts'
 import { parseProfiles } from './profiles.ts'
 import type { Address } from './readers.ts'
 import type { Values } from './settings.ts'
+import { watchStore } from './watch-store.ts'
 import { watch } from './watched.ts'
 
 /** Requests under way at the stop get this long to end. */
@@ -73,10 +74,12 @@ export const startServing = async (parts: {
     return app.server
   })
   const file = join(values.data, 'usage.sqlite')
+  const watching = watchStore(store, systemClock, log)
   const counting = keepCounts(rates, { file, open: () => openUsage(file) }, log)
   return {
     url: urlOf(host, server.port ?? port),
     stop: async () => {
+      watching.stop()
       prices?.close()
       profiles?.close()
       lateness.stop()
