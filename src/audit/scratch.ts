@@ -46,12 +46,14 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
         onHeight(built.end.height)
       }
       const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
-      for await (const run of storedBlocks(source, range))
-        await derive.derive(run, async documents => {
-          batch.add(documents)
-          next = documents.block.height + 1
+      for await (const run of storedBlocks(source, range)) {
+        await derive.begin(run)
+        for (const loaded of run) {
+          batch.add(await derive.derive(loaded))
+          next = loaded.block.height + 1
           if (batch.full(derive.changed())) await commit()
-        })
+        }
+      }
       await commit()
     },
     close: () => writer.release(),

@@ -1,14 +1,9 @@
+import type { BlockDocuments } from '#derive/derive-block.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { Change } from '#indices/registry.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Batch, Filling, History, Published } from '#store/port.ts'
-
-export type BlockDocuments = {
-  readonly block: BlockDoc
-  readonly transactions: readonly TransactionDoc[]
-  readonly records: readonly RecordDoc[]
-}
 
 /** Documents, and about how many bytes they take. */
 export type Bounds = {

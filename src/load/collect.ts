@@ -16,8 +16,11 @@ const processMemory: Memory = {
 /** Documents between two looks at the memory. */
 const EVERY = 1_000
 
-/** Keeps the memory of a long load flat, whatever the engine thinks the machine has; told of documents as they are made. */
-export const collector = ({ resident, collect }: Memory = processMemory): ((documents: number) => void) => {
+/** Is given the number of documents as they are made. */
+export type Collect = (documents: number) => void
+
+/** Keeps the memory of a long load flat, whatever the engine thinks the machine has. */
+export const collector = ({ resident, collect }: Memory = processMemory): Collect => {
   let next = FROM
   let made = 0
   return documents => {

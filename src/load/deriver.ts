@@ -1,21 +1,16 @@
 import type { LoadedBlock } from '#chain/block.ts'
-import { deriveBlock } from '#derive/derive-block.ts'
+import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
 import { needsOf } from '#derive/needs.ts'
 import { Missing } from '#derive/state.ts'
-import { UNKNOWN, workingState } from '#derive/working-state.ts'
+import { type WorkingState, workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
-import type { BlockDocuments } from './batch-builder.ts'
 import { expiries } from './expiries.ts'
+import { type KnownState, knownState } from './known-state.ts'
 import { rangeCache } from './range-cache.ts'
-import { stateCache, unknownKeys } from './state-cache.ts'
-
-/** State documents held between batches, twice as many at most: some 30 MB. */
-const CACHED = 30_000
-/** Keys asked for in one call. */
-const FETCHED_AT_ONCE = 5_000
+import type { Run } from './runs.ts'
 
 /** `before`: the producer who had the key; undefined: nobody. */
 export type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefined }
@@ -26,19 +21,14 @@ export type ChangedKey = { readonly key: string; readonly before: ProducerDoc | 
  */
 export type Deriver = {
   /**
-   * Begins to fetch what a run of blocks needs, while the run before it is derived: `derive` waits for it. At most one
+   * Begins to fetch what a run of blocks needs, while the run before it is derived: `begin` waits for it. At most one
    * run ahead, so that nothing is forgotten and fetched anew while an older answer is on its way.
    */
-  prefetch(run: readonly LoadedBlock[]): void
-  /**
-   * Documents of a run of blocks, each derived over the state the block before it left; `before` is called with each
-   * block before it is derived.
-   */
-  derive(
-    run: readonly LoadedBlock[],
-    each: (documents: BlockDocuments) => Promise<void>,
-    before?: (loaded: LoadedBlock) => Promise<void>,
-  ): Promise<void>
+  prefetch(run: Run): void
+  /** Fetches what a run needs and is not known yet. Its blocks are derived next. */
+  begin(run: Run): Promise<void>
+  /** Documents of the next block of the run, derived over the state the block before it left. */
+  derive(loaded: LoadedBlock): Promise<BlockDocuments>
   /** State as the blocks derived so far left it, in the order of `keys`. */
   read(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
   /** Producers' keys that the block derived last gave to somebody else or to nobody, and whose each was before it. */
@@ -53,116 +43,88 @@ export type Deriver = {
 
 /** `partition` says where the history of the block that is derived next goes. */
 export const deriver = (writer: Writer, partition: () => number): Deriver => {
-  const cache = stateCache(CACHED)
-  let inFlight = new Map<string, Map<string, Change>>()
-  const lookup = (key: Key): Change['doc'] | undefined | typeof UNKNOWN => {
-    const flying = inFlight.get(key.index.name)?.get(key.id)
-    return flying === undefined ? cache.get(key.index, key.id) : flying.doc
-  }
-  const ranges = rangeCache(
-    range => writer.members(range),
-    index => [...(inFlight.get(index.name)?.values() ?? [])].map(({ doc }) => doc),
-  )
-  const newState = () => workingState((index, id) => lookup({ index, id }), ranges.get)
+  const known = knownState(keys => writer.getMany(keys))
+  const ranges = rangeCache(range => writer.members(range), known.inFlight)
+  const newState = () => workingState((index, id) => known.get({ index, id }), ranges.get)
   let state = newState()
   const due = expiries(writer.checkpoint?.time, range => writer.due(range))
-
-  const fetch = async (keys: Iterable<Key>): Promise<void> => {
-    const unknown = unknownKeys(keys, key => lookup(key) !== UNKNOWN)
-    for (let at = 0; at < unknown.length; at += FETCHED_AT_ONCE) {
-      const asked = unknown.slice(at, at + FETCHED_AT_ONCE)
-      const docs = await writer.getMany(asked)
-      asked.forEach((key, i) => {
-        // Derived blocks may have fetched and changed it meanwhile: what is known is newer.
-        if (lookup(key) === UNKNOWN) cache.set(key.index, key.id, docs[i])
-      })
-    }
-  }
-  const fetching = new WeakMap<readonly LoadedBlock[], Promise<void>>()
-  const dueBalance = (id: string, time: bigint): boolean => {
-    const doc = state.get(balances, id)
-    return doc?.next_due !== undefined && doc.next_due <= time
-  }
-  const unwritten = function* (): Iterable<BalanceDoc> {
-    for (const change of inFlight.get(balances.name)?.values() ?? []) yield change.doc as BalanceDoc
-    for (const change of state.changes()) if (change.index === balances) yield change.doc as BalanceDoc
-  }
+  const fetching = new WeakMap<Run, Promise<void>>()
 
   const read: Deriver['read'] = async keys => {
-    await fetch(keys)
+    await known.fetch(keys)
     return keys.map(({ index, id }) => state.get(index, id) as Change['doc'] | undefined)
   }
-
-  const deriveOne = async (loaded: LoadedBlock): Promise<BlockDocuments> => {
-    const taken = due.take(loaded.block.time)
-    await fetch(taken.map(id => ({ index: balances, id })))
+  /** Begins the block anew until all it asks for is fetched. */
+  const deriveOver = async (loaded: LoadedBlock, taken: readonly string[]): Promise<BlockDocuments> => {
     for (;;) {
       state.mark()
       try {
-        return deriveBlock(loaded, state, {
-          due: taken.filter(id => dueBalance(id, loaded.block.time)),
-          partition: partition(),
-        })
+        const falling = taken.filter(id => isDue(state, id, loaded.block.time))
+        return deriveBlock(loaded, state, { due: falling, partition: partition() })
       } catch (error) {
         state.rollback()
         if (!(error instanceof Missing)) throw error
-        await fetch(error.keys)
+        await known.fetch(error.keys)
         await ranges.fetch(error.ranges)
       }
     }
   }
-
   return {
     prefetch: run => {
-      const fetched = fetch(run.flatMap(loaded => needsOf(loaded)))
+      const fetched = known.fetch(run.flatMap(loaded => needsOf(loaded)))
       fetching.set(run, fetched)
-      // Told to whoever derives the run.
+      // A failure is thrown by `begin`; until then it must not count as unhandled.
       fetched.catch(() => undefined)
     },
-    read,
-    changedKeys: async () => {
-      const changed: ChangedKey[] = []
-      for (const { id } of state.changedSinceMark(producerKeys)) {
-        const owner = state.atMark(producerKeys, id)?.account
-        if (owner === undefined || owner === '') continue
-        const [now] = await read([{ index: producers, id: owner }])
-        changed.push({ key: id, before: state.atMark(producers, owner) ?? (now as ProducerDoc | undefined) })
-      }
-      return changed
-    },
-    derive: async (run, each, before) => {
+    begin: async run => {
       const last = run.at(-1)
       if (last === undefined) return
       await fetching.get(run)
-      cache.trim()
-      await due.extend(last.block.time, unwritten())
+      known.trim()
+      await due.extend(last.block.time, unwritten(known, state))
       // Whichever block of the run they fall in.
       const falling = due.peek(last.block.time)
-      await fetch(run.flatMap((loaded, at) => needsOf(loaded, at === 0 ? falling : [])))
-      for (const loaded of run) {
-        await before?.(loaded)
-        const documents = await deriveOne(loaded)
-        ranges.clear()
-        for (const doc of state.changedSinceMark(balances)) due.learn(doc)
-        await each(documents)
-      }
+      await known.fetch(run.flatMap((loaded, at) => needsOf(loaded, at === 0 ? falling : [])))
     },
+    derive: async loaded => {
+      const taken = due.take(loaded.block.time)
+      await known.fetch(taken.map(id => ({ index: balances, id })))
+      const documents = await deriveOver(loaded, taken)
+      ranges.clear()
+      for (const doc of state.changedSinceMark(balances)) due.learn(doc)
+      return documents
+    },
+    read,
+    changedKeys: () => changedKeysOf(state, read),
     changed: () => state.size,
     cut: () => {
       const changes = state.changes()
-      inFlight = new Map()
-      for (const change of changes) {
-        const ofIndex = inFlight.get(change.index.name)
-        if (ofIndex === undefined) inFlight.set(change.index.name, new Map([[change.doc.id, change]]))
-        else ofIndex.set(change.doc.id, change)
-      }
+      known.sent(changes)
       state = newState()
       return changes
     },
-    settled: () => {
-      for (const ofIndex of inFlight.values())
-        for (const { index, doc } of ofIndex.values()) cache.set(index, doc.id, doc)
-      inFlight = new Map()
-    },
+    settled: known.arrived,
   }
+}
+
+const isDue = (state: WorkingState, id: string, time: bigint): boolean => {
+  const doc = state.get(balances, id)
+  return doc?.next_due !== undefined && doc.next_due <= time
+}
+
+/** Changed balances that the store does not have yet. */
+function* unwritten(known: KnownState, state: WorkingState): Iterable<BalanceDoc> {
+  for (const doc of known.inFlight(balances)) yield doc as BalanceDoc
+  for (const change of state.changes()) if (change.index === balances) yield change.doc as BalanceDoc
+}
+
+const changedKeysOf = async (state: WorkingState, read: Deriver['read']): Promise<readonly ChangedKey[]> => {
+  const changed: ChangedKey[] = []
+  for (const { id } of state.changedSinceMark(producerKeys)) {
+    const owner = state.atMark(producerKeys, id)?.account
+    if (owner === undefined || owner === '') continue
+    const [now] = await read([{ index: producers, id: owner }])
+    changed.push({ key: id, before: state.atMark(producers, owner) ?? (now as ProducerDoc | undefined) })
+  }
+  return changed
 }

@@ -70,6 +70,16 @@ test('expiries: more releases at one moment than are asked for at once are all f
   expect(store.asked).toBe(3)
 })
 
+/** Ids of the balances with a release at or before `now`. */
+const dueOf = (docs: ReadonlyMap<string, BalanceDoc>, now: bigint): string[] =>
+  [...docs.values()]
+    .filter(({ next_due }) => next_due !== undefined && next_due <= now)
+    .map(({ id }) => id)
+    .sort()
+
+const changedAt = (now: bigint, changes: readonly (readonly [n: number, ahead: bigint])[]) =>
+  changes.map(([n, ahead]) => balance(`n${n}`, ahead > 0n ? now + ahead : undefined))
+
 test('expiries: any course of changes and reloads gives what a look at everything gives', async () => {
   const HOUR = 3_600_000_000_000n
   const step = fc.record({
@@ -93,17 +103,10 @@ test('expiries: any course of changes and reloads gives what a look at everythin
           .take(now)
           .filter(id => (current(id)?.next_due ?? now + 1n) <= now)
           .sort()
-        const all = [...new Map([...stored, ...unwritten]).values()]
-        expect(taken).toEqual(
-          all
-            .filter(d => d.next_due !== undefined && d.next_due <= now)
-            .map(d => d.id)
-            .sort(),
-        )
+        expect(taken).toEqual(dueOf(new Map([...stored, ...unwritten]), now))
         // What came due is released; then the block's own changes, none of them due already.
         for (const id of taken) unwritten.set(id, balance(id, undefined))
-        for (const [n, ahead] of changes) {
-          const doc = balance(`n${n}`, ahead > 0n ? now + ahead : undefined)
+        for (const doc of changedAt(now, changes)) {
           unwritten.set(doc.id, doc)
           due.learn(doc)
         }

@@ -37,17 +37,13 @@ export const expiries = (
       queue.push({ due: doc.next_due, id: doc.id })
   }
   const fetch = async (until: bigint): Promise<bigint> => {
-    for (let limit = LIMIT; ; limit *= 2) {
-      const docs = await due({ ...(horizon === undefined ? {} : { after: horizon }), until, limit })
-      const last = docs.at(-1)
-      // A full answer may have been cut in the middle of one moment: that moment is left for the next time.
-      const end = docs.length < limit || last?.next_due === undefined ? until : last.next_due - 1n
-      const first = docs[0]?.next_due
-      if (first !== undefined && end < first) continue
-      for (const { id, next_due } of docs)
-        if (next_due !== undefined && next_due <= end) queue.push({ due: next_due, id })
-      return end
-    }
+    const { docs, end } = await wholeMoments(due, {
+      ...(horizon === undefined ? {} : { after: horizon }),
+      until,
+    })
+    for (const { id, next_due } of docs)
+      if (next_due !== undefined && next_due <= end) queue.push({ due: next_due, id })
+    return end
   }
   return {
     learn,
@@ -68,6 +64,23 @@ export const expiries = (
       }
       return [...ids]
     },
+  }
+}
+
+/**
+ * Balances due in a range, by time. `end`: all of those due up to then are among them. A full answer may have been cut in
+ * the middle of one moment: that moment is left for the next time.
+ */
+const wholeMoments = async (
+  due: (range: DueRange) => Promise<readonly BalanceDoc[]>,
+  range: Omit<DueRange, 'limit'>,
+): Promise<{ readonly docs: readonly BalanceDoc[]; readonly end: bigint }> => {
+  for (let limit = LIMIT; ; limit *= 2) {
+    const docs = await due({ ...range, limit })
+    const last = docs.at(-1)?.next_due
+    const end = docs.length < limit || last === undefined ? range.until : last - 1n
+    const first = docs[0]?.next_due
+    if (first === undefined || first <= end) return { docs, end }
   }
 }
 

@@ -114,10 +114,10 @@ const loadOnce = async (
   try {
     const info = await node.chainInfo(options.signal)
     const identity = await identityOf(node, info, options.signal)
-    open = await orEnded(session({ node, store, identity }, options), options.signal)
+    open = await orEnded(session({ node, store, identity }, { ...options, onProgress }), options.signal)
     onStart(open.checkpoint)
-    await requireSameChain(node, open, info, options.signal)
-    await open.run(onProgress)
+    await requireSameChain(open, { node, info }, options.signal)
+    await open.run()
     return undefined
   } catch (error) {
     return error ?? new Failure('defect', 'An undefined value was thrown.')
@@ -149,9 +149,8 @@ const identityOf = async (node: BlockSource, info: ChainInfo, signal: AbortSigna
 
 /** The checkpoint's block must be the node's: a store goes on with one chain only. */
 const requireSameChain = async (
-  node: BlockSource,
   { checkpoint }: Session,
-  info: ChainInfo,
+  { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
   signal: AbortSignal,
 ): Promise<void> => {
   if (checkpoint === undefined) return

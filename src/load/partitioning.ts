@@ -1,5 +1,5 @@
+import type { BlockDocuments } from '#derive/derive-block.ts'
 import type { Filling, Writer } from '#store/port.ts'
-import type { BlockDocuments } from './batch-builder.ts'
 
 /**
  * Follows which partition of history blocks go to, ahead of what is committed. Only what blocks hold decides, never how

@@ -1,37 +1,50 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { Proof } from '#chain/proof.ts'
+import { Failure } from '#failure/failure.ts'
 import type { Published } from '#store/port.ts'
 import { NOTHING_PROVED, type Proved, provedAt, provedBelow, provedWith } from '#store/proved.ts'
 import type { Deriver } from './deriver.ts'
 import { signers } from './signers.ts'
+import type { Failed } from './until-failure.ts'
 
-/** What was proved of a batch's blocks; `agreed`: two nodes named the hash of the last one. */
-export type ProvedRun = (before: Proved, agreed: boolean) => Proved
+/** The record up to a batch's end, once the nodes were asked about that block; undefined: none is kept. */
+export type Prove = (end: Published) => Promise<Proved | undefined>
 
 /** Judges signatures by the state that is derived, and keeps the record of what was proved. */
 export type Proving = {
   /** A segment (`segments.ts`) is going to be derived. */
   expect(segment: readonly LoadedBlock[]): void
-  /** Before a block is derived. Throws Failure 'bad_block' when its segment is signed with a key that does not count. */
-  before(loaded: LoadedBlock): Promise<void>
+  /** Before a block is derived: false when its segment is signed with a key that does not count, see `refusal`. */
+  accepts(loaded: LoadedBlock): Promise<boolean>
+  /** Why a segment was not accepted. */
+  readonly refusal: Failed | undefined
   /** After a block was derived. */
-  after(loaded: LoadedBlock): Promise<void>
-  /** Ends a batch: what its blocks add to the record. */
-  cut(): ProvedRun
+  derived(loaded: LoadedBlock): Promise<void>
+  /** Ends a batch. */
+  cut(): Prove
 }
 
-/**
- * `recorded`: what is on record of the blocks to come, which were proved when they were first loaded, and are derived anew
- * from what is stored.
- */
+export type ProvingOptions = {
+  /** Where the store ends. */
+  readonly checkpoint: Published | undefined
+  /**
+   * What is on record of the blocks to come, which were proved when they were first loaded, and are derived anew from
+   * what is stored.
+   */
+  readonly recorded: Proved | undefined
+  /** Whether two nodes name the hash of a block. */
+  readonly agreed: (end: Published) => Promise<boolean>
+}
+
 export const proving = (
   state: Pick<Deriver, 'read' | 'changedKeys'>,
-  checkpoint: Published | undefined,
-  recorded: Proved | undefined,
+  { checkpoint, recorded, agreed }: ProvingOptions,
 ): Proving => {
   const known = checkpoint === undefined ? [] : checkpoint.proved?.formerKeys
   const keys = signers(state, { known, from: checkpoint?.height ?? 0 })
   const expected = new Map<number, readonly LoadedBlock[]>()
+  let refusal: Failed | undefined
+  let proved = provedBelow(checkpoint?.proved ?? NOTHING_PROVED, (checkpoint?.height ?? -1) + 1)
   let from = (checkpoint?.height ?? -1) + 1
   let proofs: Proof[] = []
   const recordOf = ({ block, proof }: LoadedBlock): Proof => {
@@ -43,12 +56,23 @@ export const proving = (
       const first = segment[0]
       if (first !== undefined) expected.set(first.block.height, segment)
     },
-    before: async ({ block: { height } }) => {
+    accepts: async ({ block: { height } }) => {
       const segment = expected.get(height)
       expected.delete(height)
-      if (segment !== undefined) await keys.check(segment)
+      if (segment === undefined) return true
+      try {
+        await keys.check(segment)
+        return true
+      } catch (error) {
+        if (!(error instanceof Failure && error.kind === 'bad_block')) throw error
+        refusal = { error }
+        return false
+      }
     },
-    after: async loaded => {
+    get refusal() {
+      return refusal
+    },
+    derived: async loaded => {
       proofs.push(recordOf(loaded))
       await keys.note(loaded.block.height)
     },
@@ -57,11 +81,10 @@ export const proving = (
       const formerKeys = keys.former()
       from += proofs.length
       proofs = []
-      return (before, agreed) => ({ ...provedWith(before, { ...run, agreed }), formerKeys })
+      return async end => {
+        proved = { ...provedWith(proved, { ...run, agreed: await agreed(end) }), formerKeys }
+        return proved
+      }
     },
   }
 }
-
-/** The record a loader goes on with. */
-export const provedSoFar = (checkpoint: Published | undefined): Proved =>
-  provedBelow(checkpoint?.proved ?? NOTHING_PROVED, (checkpoint?.height ?? -1) + 1)

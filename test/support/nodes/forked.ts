@@ -48,10 +48,12 @@ export const fill = async (store: Store, blocks: readonly LoadedBlock[], lib: nu
   for (const run of runs) {
     const batch = batchBuilder({ documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER })
     let documents = writer.filling.documents
-    await derive.derive(run, async each => {
+    await derive.begin(run)
+    for (const block of run) {
+      const each = await derive.derive(block)
       batch.add(each)
       documents += 1 + each.transactions.length + each.records.length
-    })
+    }
     await writer.commit(batch.build(derive.cut(), { partition: 0, documents }, lib))
     derive.settled()
   }

@@ -37,7 +37,9 @@ export const fillFromRecording = async (
   const derive = deriver(writer, () => filling.partition)
   for (let from = 0; from < blocks.length; from += RUN) {
     const batch = batchBuilder(UNBOUNDED)
-    await derive.derive(blocks.slice(from, from + RUN), async documents => batch.add(documents))
+    const run = blocks.slice(from, from + RUN)
+    await derive.begin(run)
+    for (const block of run) batch.add(await derive.derive(block))
     await writer.commit(batch.build(derive.cut(), filling, lib))
     derive.settled()
   }

@@ -1,0 +1,66 @@
+import { UNKNOWN } from '#derive/working-state.ts'
+import type { Index } from '#indices/define.ts'
+import type { Change, Key } from '#indices/registry.ts'
+import type { Writer } from '#store/port.ts'
+import { stateCache, unknownKeys } from './state-cache.ts'
+
+/** State documents held between batches, twice as many at most: some 30 MB. */
+const CACHED = 30_000
+/** Keys asked for in one call. */
+const FETCHED_AT_ONCE = 5_000
+
+type Doc = Change['doc']
+
+/** State as the batch cut last leaves it, as far as it is known: that batch while it is on its way, and a cache. */
+export type KnownState = {
+  /** UNKNOWN: it is to be fetched; undefined: there is no such document. */
+  get(key: Key): Doc | undefined | typeof UNKNOWN
+  /** Fetches those of the documents that are not known. */
+  fetch(keys: Iterable<Key>): Promise<void>
+  /** Documents of an index in the batch on its way. */
+  inFlight(index: Index): readonly Doc[]
+  /** A batch goes on its way. */
+  sent(changes: readonly Change[]): void
+  /** The batch on its way is in the store. */
+  arrived(): void
+  /** Forgets what was not used lately. What is fetched after this stays until the next time. */
+  trim(): void
+}
+
+export const knownState = (getMany: Writer['getMany']): KnownState => {
+  const cache = stateCache(CACHED)
+  let flying = new Map<string, Map<string, Change>>()
+  const get: KnownState['get'] = ({ index, id }) => {
+    const change = flying.get(index.name)?.get(id)
+    return change === undefined ? cache.get(index, id) : change.doc
+  }
+  return {
+    get,
+    fetch: async keys => {
+      const unknown = unknownKeys(keys, key => get(key) !== UNKNOWN)
+      for (let at = 0; at < unknown.length; at += FETCHED_AT_ONCE) {
+        const asked = unknown.slice(at, at + FETCHED_AT_ONCE)
+        const docs = await getMany(asked)
+        asked.forEach((key, i) => {
+          // Derived blocks may have fetched and changed it meanwhile: what is known is newer.
+          if (get(key) === UNKNOWN) cache.set(key.index, key.id, docs[i])
+        })
+      }
+    },
+    inFlight: index => [...(flying.get(index.name)?.values() ?? [])].map(({ doc }) => doc),
+    sent: changes => {
+      flying = new Map()
+      for (const change of changes) {
+        const ofIndex = flying.get(change.index.name)
+        if (ofIndex === undefined) flying.set(change.index.name, new Map([[change.doc.id, change]]))
+        else ofIndex.set(change.doc.id, change)
+      }
+    },
+    arrived: () => {
+      for (const ofIndex of flying.values())
+        for (const { index, doc } of ofIndex.values()) cache.set(index, doc.id, doc)
+      flying = new Map()
+    },
+    trim: cache.trim,
+  }
+}
