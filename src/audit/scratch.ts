@@ -1,10 +1,14 @@
-import { batchBuilder } from '#load/batch-builder.ts'
+import type { LoadedBlock } from '#chain/block.ts'
+import { boundsFor } from '#load/batches.ts'
+import { collector } from '#load/collect.ts'
+import { commits } from '#load/commits.ts'
 import { deriver } from '#load/deriver.ts'
+import { fill, type Stages } from '#load/fill.ts'
+import type { Partitioning } from '#load/partitioning.ts'
+import { PROVED_BEFORE } from '#load/proving.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
 import { type Source, storedBlocks } from './source.ts'
-
-/** As a loader's, but nobody waits for what is in it. */
-const BOUNDS = { documents: 20_000, bytes: 16_000_000 }
 
 /** A store that is filled anew from the blocks of another one. */
 export type Scratch = {
@@ -25,37 +29,56 @@ type Origin = {
 
 export const openScratch = async (store: Store, { audited, source, identity }: Origin): Promise<Scratch> => {
   await store.create()
-  const writer: Writer = await store.takeOver(identity)
-  let firsts: readonly number[] = [0]
-  let next = (writer.checkpoint?.height ?? -1) + 1
-  const derive = deriver(writer, () => firsts.findLastIndex(first => first <= next))
+  const writer = await store.takeOver(identity)
+  const partitions = partitionsOf(writer)
+  const derive = deriver(writer, partitions.next)
+  const parts = { writer, deriver: derive, proof: PROVED_BEFORE }
+  let tell = (_height: number): void => undefined
+  const committed = commits(parts, ({ end }) => tell(end.height))
+  const stages: Stages = {
+    ...parts,
+    partitions,
+    bounds: boundsFor(writer),
+    clock: systemClock,
+    commits: committed,
+    collect: collector(),
+  }
   return {
     get end() {
       return writer.checkpoint
     },
     fill: async (at, onHeight) => {
+      tell = onHeight
+      partitions.follow(await audited.partitions())
       const { checkpoint } = writer
-      firsts = await audited.partitions()
-      let batch = batchBuilder(BOUNDS)
-      const commit = async (): Promise<void> => {
-        if (batch.empty) return
-        const built = batch.build(derive.cut(), writer.filling, at.lib)
-        batch = batchBuilder(BOUNDS)
-        await writer.commit(built)
-        derive.settled()
-        onHeight(built.end.height)
-      }
       const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
-      for await (const run of storedBlocks(source, range)) {
-        await derive.begin(run)
-        for (const loaded of run) {
-          batch.add(await derive.derive(loaded))
-          next = loaded.block.height + 1
-          if (batch.full(derive.changed())) await commit()
-        }
-      }
-      await commit()
+      await fill(stages, blocksOf(storedBlocks(source, range)), { lib: at.lib, signal: source.signal })
+      source.signal.throwIfAborted()
     },
-    close: () => writer.release(),
+    close: async () => {
+      await committed.settle().catch(() => undefined)
+      await writer.release()
+    },
   }
+}
+
+/** Lists name the partitions of the audited store; the scratch store itself has one. */
+const partitionsOf = (writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } => {
+  let firsts: readonly number[] = [0]
+  let next = (writer.checkpoint?.height ?? -1) + 1
+  return {
+    follow: known => {
+      firsts = known
+    },
+    next: () => firsts.findLastIndex(first => first <= next),
+    add: ({ block }) => {
+      next = block.height + 1
+    },
+    full: () => false,
+    filling: () => writer.filling,
+  }
+}
+
+async function* blocksOf(runs: AsyncIterable<readonly LoadedBlock[]>): AsyncGenerator<LoadedBlock> {
+  for await (const run of runs) yield* run
 }
