@@ -59,14 +59,8 @@ export const crowdedOut =
   }
 
 const pause = async (ms: number, clock: Clock, signal: AbortSignal): Promise<void> => {
-  const over = Promise.withResolvers<void>()
-  const forget = clock.after(ms, over.resolve)
-  signal.addEventListener('abort', () => over.reject(signal.reason), { once: true })
-  try {
-    await over.promise
-  } finally {
-    forget()
-  }
+  await clock.sleep(ms, signal)
+  signal.throwIfAborted()
 }
 
 /** The key of a request, from `apikey` or `X-API-Key`; both only if they agree. */

@@ -4,9 +4,11 @@ import type { Migrating } from '#store/migrating-port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store, View, Writer } from '#store/port.ts'
 import { wholeness } from '#store/wholeness.ts'
+import type { Clock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 import type { Bulk, WriteEvent } from './client/bulk.ts'
+import { closingClock } from './client/closing-clock.ts'
 import { type ConnectionOptions, connect } from './client/connection.ts'
-import { type Pace, systemPace } from './client/pace.ts'
 import { migratingOf } from './migrate/migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openSessions, untilAborted } from './read/consistent-read.ts'
@@ -51,7 +53,7 @@ export type ElasticOptions = ConnectionOptions & {
   /** Generations that a migration builds; nobody is served from them. Absent: what is served. */
   readonly building?: Generations
   /** Time and chance, for tests. */
-  readonly pace?: Partial<Pace>
+  readonly clock?: Partial<Clock>
 }
 
 /** A shard may hold 2^31 documents; merging, moving and restoring it are best done with a twentieth of that. */
@@ -75,10 +77,10 @@ export const openElastic = (options: ElasticOptions): Store => {
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const names = namesOf(options.prefix, options.building)
   const closing = new AbortController()
-  const pace: Pace = { ...systemPace(closing.signal), ...options.pace }
+  const clock: Clock = { ...closingClock(closing.signal), ...options.clock }
   const bulk: Bulk = {
     connection,
-    pace,
+    clock,
     onEvent: options.onEvent ?? (() => {}),
     timeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
     patienceMs: options.patienceMs ?? PATIENCE_MS,
@@ -90,7 +92,7 @@ export const openElastic = (options: ElasticOptions): Store => {
   const emptyHanded = new WeakSet<View>()
   const look = readableFrom(signal => readPublished(connection, names, signal))
   const published = () => look(undefined)
-  const state = rememberState(pace.now)
+  const state = rememberState(clock.now)
   const sessions = openSessions({
     readPublished: look,
     viewOf: (published, signal) => {
@@ -106,15 +108,15 @@ export const openElastic = (options: ElasticOptions): Store => {
       metas.set(view, published)
       return view
     },
-    sleep: pace.sleep,
-    now: pace.now,
+    sleep: clock.sleep,
+    now: clock.now,
     patienceMs: READ_PATIENCE_MS,
     require: ({ mending }) => {
       if (mending && !isMender) throw underRepair(`${connection.url}/${names.prefix}`)
     },
     nothing: () => nothingLoaded(`${connection.url}/${names.prefix}`),
   })
-  const whole = wholeness({ look: () => lostToReaders(connection, names, published), now: pace.now })
+  const whole = wholeness({ look: () => lostToReaders(connection, names, published), now: clock.now })
   const requireWhole = (signal?: AbortSignal): Promise<void> =>
     untilAborted(signal, whole.require(), 'the store was checked')
   /** Ends as the work does, unless it found nothing and the store turns out to have lost something meanwhile. */
@@ -142,12 +144,12 @@ export const openElastic = (options: ElasticOptions): Store => {
     writing = true
     try {
       const stored = await readCheckpoint(connection, names)
-      if (stored === undefined) await onceStarted(() => requireNothing(connection, names), pace)
-      if (mending) await createIndices(connection, names, { ...create, mending }, pace)
+      if (stored === undefined) await onceStarted(() => requireNothing(connection, names), clock)
+      if (mending) await createIndices(connection, names, { ...create, mending }, clock)
       else await refuseLost(connection, names)
       requireAll(await checkIndices(connection, names))
       const own = names.at(stored?.checkpoint.generations)
-      await untilStarted(connection, own, pace)
+      await untilStarted(connection, own, clock)
       const leaseMs = options.leaseMs ?? LEASE_MS
       const partitionDocuments = options.partitionDocuments ?? PARTITION_DOCUMENTS
       const opened = await openWriter({
@@ -206,9 +208,9 @@ export const openElastic = (options: ElasticOptions): Store => {
   return {
     ...source,
     name: `${connection.url}/${names.prefix}`,
-    create: () => createIndices(connection, names, create, pace),
+    create: () => createIndices(connection, names, create, clock),
     check: async () => {
-      await onceStarted(() => requireNothing(connection, names), pace)
+      await onceStarted(() => requireNothing(connection, names), clock)
       const lost = await lostOf(connection, names)
       const told = new Set(lost.map(({ name }) => name))
       const others = await checkIndices(connection, names)
@@ -224,7 +226,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     takeOver,
     merge: how => mergeFinished(bulk, names, how),
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
-    audit: () => openAudit(connection, names, pace.sleep),
+    audit: () => openAudit(connection, names, clock.sleep),
     keys: openKeys(keysConnection, names),
     migrating: migratingOf({
       bulk,
@@ -236,7 +238,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     }),
     close: async () => {
       // Out of reach: the lease ends by itself.
-      if (writer !== undefined) await Promise.race([writer.release().catch(() => {}), Bun.sleep(CLOSE_MS)])
+      if (writer !== undefined) await within(writer.release(), { ms: CLOSE_MS }).catch(() => undefined)
       closing.abort()
       await Promise.all([connection.close(), keysConnection.close()])
     },

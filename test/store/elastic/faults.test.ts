@@ -14,7 +14,7 @@ import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/sup
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 /** Waits of retries are not waited for. */
-const pace = { sleep: () => Bun.sleep(1), random: () => 0 }
+const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
 
 type Setting = {
   readonly target: TestElastic
@@ -34,7 +34,7 @@ const openShared = async (): Promise<typeof shared> => {
   const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
   const events: WriteEvent[] = []
   const onEvent = (event: WriteEvent) => void events.push(event)
-  const through = openElastic({ url: proxy.url, prefix: target.prefix, leaseMs: 600_000, pace, onEvent })
+  const through = openElastic({ url: proxy.url, prefix: target.prefix, leaseMs: 600_000, clock, onEvent })
   await target.store.create()
   const close = async () => {
     await through.close()
@@ -333,7 +333,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         while ((await seqNoOf(target)) === before) await Bun.sleep(5)
         await Bun.sleep(ms)
       }
-      const next = await target.reopen({ leaseMs: 3_000, pace: { sleep } }).takeOver(identity)
+      const next = await target.reopen({ leaseMs: 3_000, clock: { sleep } }).takeOver(identity)
       expect(next.checkpoint).toEqual(publishedAt(at))
       await next.commit(tellingBatch(at + 1, at + 1))
       faults.fateOf = () => pass

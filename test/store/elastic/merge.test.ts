@@ -26,8 +26,8 @@ const openPlace = async () => {
   const target = openTestElastic()
   const faults: { fateOf: (asked: Asked) => Fate } = { fateOf: () => pass }
   const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
-  const pace = { sleep: () => Bun.sleep(1), random: () => 0 }
-  const through = openElastic({ url: proxy.url, prefix: target.prefix, leaseMs: 300, pace })
+  const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
+  const through = openElastic({ url: proxy.url, prefix: target.prefix, leaseMs: 300, clock })
   await target.store.create()
   const close = async () => {
     await through.close()

@@ -30,11 +30,11 @@ const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape
 const TRIES = 3
 
 /** Time stands still, so that patience never ends; waits between tries are counted. */
-const countedPace = () => {
+const countedClock = () => {
   let waits = 0
   let onWait: () => void = () => {}
   return {
-    pace: {
+    clock: {
       now: () => 0,
       sleep: async (ms: number) => {
         if (ms === WAIT_MS) {
@@ -56,10 +56,10 @@ const countedPace = () => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('indices of which a shard has not started', () => {
-  const { pace, isWaiting } = countedPace()
+  const { clock, isWaiting } = countedClock()
   let target: TestElastic
   beforeAll(() => {
-    target = openTestElastic({ pace })
+    target = openTestElastic({ clock })
   })
   afterAll(() => target.destroy())
 

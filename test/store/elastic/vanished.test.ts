@@ -194,7 +194,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     test(`${name} ${damage.name} under a service: it says so instead of an answer; the next loader refuses`, () =>
       withLoaded(async target => {
         let now = 0
-        const service = target.reopen({ pace: { now: () => now } })
+        const service = target.reopen({ clock: { now: () => now } })
         expect(await look(service)).toEqual(seenAt(HEIGHT))
         await damage.to(target, name)
         now += 2_000
@@ -211,7 +211,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     test(`${name} that is emptied: nothing is called missing, not even before the next look at the store`, () =>
       withLoaded(async target => {
         // Its clock stands still: what it looks at once a second it does not look at again.
-        const service = target.reopen({ pace: { now: () => 0 } })
+        const service = target.reopen({ clock: { now: () => 0 } })
         expect(await look(service)).toEqual(seenAt(HEIGHT))
         const calls = {
           'blocks-000000': () => service.read(view => view.get(blocks, blockId(1))),
@@ -233,7 +233,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     withLoaded(async target => {
       await ask('POST', `${at(target, 'wealth-0')}/_close`)
       let now = 0
-      const other = target.reopen({ pace: { now: () => now } })
+      const other = target.reopen({ clock: { now: () => now } })
       expect((await failureOf(other.takeOver(identity))).retryable).toBe(true)
       await unalias(target, 'records-000000')
       expect((await failureOf(other.takeOver(identity))).help).toContain('iostlens indices create')

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { type Bulk, sendBulk } from './bulk.ts'
 import { type BulkItem, createItem, rewriteSeenItem } from './bulk-item.ts'
 import { type Got, getMany } from './get-many.ts'
-import { backOff } from './pace.ts'
+import { tryAgain } from './try-again.ts'
 
 /**
  * Carries out every item so that each document has been acknowledged by a write. That a document exists already says
@@ -12,24 +12,23 @@ import { backOff } from './pace.ts'
  */
 export const sendAcknowledged = async (bulk: Bulk, items: Iterable<BulkItem>): Promise<void> => {
   let unclear = await sendBulk(bulk, items)
-  let since = bulk.pace.now()
-  for (let attempt = 0; unclear.length > 0; attempt++) {
+  if (unclear.length === 0) return
+  await tryAgain(bulk, async () => {
     // One who was replaced may have met what the next loader wrote.
     bulk.requireHold?.()
     const stored = await getMany(bulk.connection, unclear, { realtime: true })
     const again = unclear.map((item, at) => againOf(item, stored[at]))
     const left = await sendBulk(bulk, again)
-    if (left.length === 0) return
-    // A rewrite whose answer was lost, or a copy that lags: what was seen is not what stands.
-    const [{ index, id }] = left as [BulkItem]
-    const reason = `${index} '${id}' is not acknowledged yet`
-    if (left.length < unclear.length) since = bulk.pace.now()
-    else if (bulk.pace.now() - since > bulk.patienceMs) throw new Failure('unavailable', `${reason}.`)
+    const [first] = left
+    if (first === undefined) return { done: undefined }
+    const progress = left.length < unclear.length
     unclear = left
-    const waitMs = backOff(attempt, bulk.pace.random())
-    bulk.onEvent({ type: 'retry', reason, waitMs })
-    await bulk.pace.sleep(waitMs)
-  }
+    // A rewrite whose answer was lost, or a copy that lags: what was seen is not what stands.
+    return {
+      again: `${first.index} '${first.id}' is not acknowledged yet.`,
+      anew: progress ? 'patience' : undefined,
+    }
+  })
 }
 
 /** The write that is to be acknowledged in place of one that met a document. */

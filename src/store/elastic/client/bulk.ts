@@ -1,9 +1,11 @@
 import { Failure } from '#failure/failure.ts'
+import type { Clock } from '#time/clock.ts'
+import type { Try } from '#time/retry.ts'
 import { type BulkItem, cut, fateOf, type ItemAnswer } from './bulk-item.ts'
 import type { Answer, Connection } from './connection.ts'
 import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
-import { backOff, type Pace } from './pace.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
+import { tryAgain } from './try-again.ts'
 
 /** What a writer tells whoever watches it. */
 export type WriteEvent =
@@ -15,7 +17,7 @@ export type WriteEvent =
 
 export type Bulk = {
   readonly connection: Connection
-  readonly pace: Pace
+  readonly clock: Clock
   readonly onEvent: (event: WriteEvent) => void
   /** Longest answer to a write, milliseconds. */
   readonly timeoutMs: number
@@ -58,26 +60,28 @@ type Tried = {
 const sendRun = async (bulk: Bulk, run: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
   const existing: BulkItem[] = []
   let pending = run
-  let since = bulk.pace.now()
+  let isFirst = true
   let blocked = false
-  for (let attempt = 0; ; attempt++) {
+  let wasBlocked = false
+  const attempt = async (): Promise<Try<readonly BulkItem[]>> => {
+    // One who was replaced may stand before a partition that is read-only by now.
+    if (!isFirst) bulk.requireHold?.()
+    isFirst = false
     const tried = await tryRun(bulk, pending)
     existing.push(...tried.existing)
-    if (blocked && !tried.blocked) bulk.onEvent({ type: 'unblocked' })
-    if (tried.again.length === 0) return existing
-    // Progress, and a block that somebody must clear, start patience anew.
-    if (tried.again.length < pending.length || tried.blocked) since = bulk.pace.now()
-    else if (bulk.pace.now() - since > bulk.patienceMs) throw new Failure('unavailable', tried.reason)
-    if (tried.again.length < pending.length) attempt = 0
-    const waitMs = backOff(attempt, bulk.pace.random())
-    if (!tried.blocked) bulk.onEvent({ type: 'retry', reason: tried.reason, waitMs })
-    else if (!blocked) bulk.onEvent({ type: 'blocked', reason: tried.reason })
+    wasBlocked = blocked
     blocked = tried.blocked
+    if (wasBlocked && !blocked) bulk.onEvent({ type: 'unblocked' })
+    const progress = tried.again.length < pending.length
     pending = tried.again
-    await bulk.pace.sleep(waitMs)
-    // One who was replaced may stand before a partition that is read-only by now.
-    bulk.requireHold?.()
+    if (pending.length === 0) return { done: existing }
+    // Progress, and a block that somebody must clear, start patience anew.
+    return { again: tried.reason, anew: progress ? 'all' : blocked ? 'patience' : undefined }
   }
+  return tryAgain(bulk, attempt, (reason, waitMs) => {
+    if (!blocked) bulk.onEvent({ type: 'retry', reason, waitMs })
+    else if (!wasBlocked) bulk.onEvent({ type: 'blocked', reason })
+  })
 }
 
 const tryRun = async (bulk: Bulk, pending: readonly BulkItem[]): Promise<Tried> => {

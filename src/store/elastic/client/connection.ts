@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Client, type ClientOptions, CloudConnectionPool, errors, Serializer } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
+import { within } from '#time/deadline.ts'
 import { FetchConnection } from './fetch-connection.ts'
 import { hostTurns, hostUrls } from './hosts.ts'
 
@@ -167,10 +168,10 @@ const sendTo = async (
   const abort = () => deadline.abort()
   request.signal?.addEventListener('abort', abort, { once: true })
   try {
-    const { isElastic, ...answer } = await Promise.race([
-      perform(host.client, request, timeoutMs, deadline.signal),
-      ended(deadline.signal),
-    ])
+    const { isElastic, ...answer } = await within(perform(host.client, request, timeoutMs, deadline.signal), {
+      signal: deadline.signal,
+      aborted: () => new errors.TimeoutError('No whole answer in time'),
+    })
     // The client looks at successes alone.
     if (!isElastic && !host.known && ANSWERS_OF_OTHERS.has(answer.status)) throw notElastic(host)
     return answer
@@ -213,13 +214,6 @@ const perform = async (
     isElastic: headers?.['x-elastic-product'] === 'Elasticsearch',
   }
 }
-
-const ended = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(new errors.TimeoutError('No complete response in time')), {
-      once: true,
-    })
-  })
 
 const passed = (request: Request): Failure =>
   new Failure('deadline', `Elasticsearch did not respond to ${request.path} before the deadline.`)

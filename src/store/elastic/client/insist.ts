@@ -17,11 +17,11 @@ export const insist = async (bulk: Bulk, items: readonly BulkItem[], version: nu
   let left = await stubborn(bulk, items, version)
   if (left.length === 0) return
   const indices = [...new Set(left.map(({ item }) => item.index))]
-  const since = bulk.pace.now()
+  const since = bulk.clock.now()
   await forgetDeletes(bulk, indices, '0s')
   try {
     for (; left.length > 0; left = await stubborn(bulk, items, version)) {
-      if (bulk.pace.now() - since > PATIENCE_MS)
+      if (bulk.clock.now() - since > PATIENCE_MS)
         throw new Failure(
           'conflict',
           `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' keep appearing.`,
@@ -33,7 +33,7 @@ export const insist = async (bulk: Bulk, items: readonly BulkItem[], version: nu
         bulk,
         left.flatMap(({ seen }) => (seen === undefined ? [] : [seen])),
       )
-      await bulk.pace.sleep(WAIT_MS)
+      await bulk.clock.sleep(WAIT_MS)
       await refresh(bulk, indices)
       await sendBulk(
         bulk,

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import type { Bulk } from './bulk.ts'
 import { errorOf, isPassing, toFailure } from './failures.ts'
-import { backOff } from './pace.ts'
 import { parseAnswer } from './parse-answer.ts'
+import { tryAgain } from './try-again.ts'
 
 type Shards = { readonly _shards?: { readonly failed?: number } }
 
@@ -13,15 +13,10 @@ export const refresh = async (
   query: Readonly<Record<string, string>> = {},
 ): Promise<void> => {
   if (indices.length === 0) return
-  const since = bulk.pace.now()
-  for (let attempt = 0; ; attempt++) {
+  await tryAgain(bulk, async () => {
     const reason = await tryRefresh(bulk, indices, query)
-    if (reason === undefined) return
-    if (bulk.pace.now() - since > bulk.patienceMs) throw new Failure('unavailable', reason)
-    const waitMs = backOff(attempt, bulk.pace.random())
-    bulk.onEvent({ type: 'retry', reason, waitMs })
-    await bulk.pace.sleep(waitMs)
-  }
+    return reason === undefined ? { done: undefined } : { again: reason }
+  })
 }
 
 /** undefined: done; else why not yet. */

@@ -113,7 +113,7 @@ const prepare = async (
     stale.map(({ name }) => name),
   )
   for (const each of control) await createIndex(bulk.connection, withAliases(each), create)
-  await startedCheckpoint(bulk.connection, target, bulk.pace)
+  await startedCheckpoint(bulk.connection, target, bulk.clock)
 }
 
 const readNotes = async ({ connection }: Bulk, target: Names): Promise<Notes> => {

@@ -108,7 +108,7 @@ const removeUnusable = async (
   const { connection } = bulk
   const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
   const begun = there.some(({ of }) => of === 'meta')
-    ? (await startedCheckpoint(connection, target, bulk.pace))?.checkpoint
+    ? (await startedCheckpoint(connection, target, bulk.clock))?.checkpoint
     : undefined
   const shapes = new Map(wantedIndices(target).map(({ of, shape }) => [of, shape]))
   const usable =

@@ -1,9 +1,9 @@
 import { Failure } from '#failure/failure.ts'
 import type { Difference } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import { ask, askText } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { errorOf, toFailure } from '../client/failures.ts'
-import type { Pace } from '../client/pace.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import { standingOf } from './index-stats.ts'
 import type { IndexShape, Mapping } from './mappings.ts'
@@ -95,23 +95,23 @@ export const createIndices = async (
   connection: Connection,
   names: Names,
   options: CreateOptions,
-  pace: Pick<Pace, 'now' | 'sleep'>,
+  clock: Pick<Clock, 'now' | 'sleep'>,
 ): Promise<void> => {
-  const begun = await startedCheckpoint(connection, names, pace)
+  const begun = await startedCheckpoint(connection, names, clock)
   if (begun !== undefined) await showHidden(connection, names)
   if (!options.mending) await refuseLost(connection, names)
   const differences = await checkIndices(connection, names)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
   if (missing.size > 0 && begun === undefined)
-    await onceStarted(() => requireNothing(connection, names), pace)
+    await onceStarted(() => requireNothing(connection, names), clock)
   // All at once: Elasticsearch makes one change of the cluster's state of them.
   await Promise.all(
     wantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)
       .filter(wanted => missing.has(labelOf(names, wanted)))
       .map(wanted => createIndex(connection, withAliases(wanted), options)),
   )
-  await startedCheckpoint(connection, names, pace)
+  await startedCheckpoint(connection, names, clock)
   const left = await checkIndices(connection, names)
   refuseDifferent(connection, left)
   if (left.length > 0)

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
+import type { Clock } from '#time/clock.ts'
 import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
-import type { Pace } from '../client/pace.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Names } from './names.ts'
 
@@ -12,21 +12,21 @@ export const WAIT_MS = 50
 const PATIENCE_MS = 30_000
 const UNAVAILABLE = 503
 
-type Clock = Pick<Pace, 'now' | 'sleep'>
+type Waiting = Pick<Clock, 'now' | 'sleep'>
 
 /**
  * Reads from indices that may have been created a moment ago, by another process perhaps: an index is there before its
  * shard is, and until then it answers nothing.
  */
-export const onceStarted = async <T>(read: () => Promise<T>, pace: Clock): Promise<T> => {
-  const since = pace.now()
+export const onceStarted = async <T>(read: () => Promise<T>, clock: Waiting): Promise<T> => {
+  const since = clock.now()
   for (;;) {
     try {
       return await read()
     } catch (error) {
       const starting = error instanceof Failure && error.details['status'] === UNAVAILABLE
-      if (!starting || pace.now() - since > PATIENCE_MS) throw error
-      await pace.sleep(WAIT_MS)
+      if (!starting || clock.now() - since > PATIENCE_MS) throw error
+      await clock.sleep(WAIT_MS)
     }
   }
 }
@@ -35,11 +35,11 @@ export const onceStarted = async <T>(read: () => Promise<T>, pace: Clock): Promi
 export const startedCheckpoint = (
   connection: Connection,
   names: Names,
-  pace: Clock,
-): ReturnType<typeof readCheckpoint> => onceStarted(() => readCheckpoint(connection, names), pace)
+  clock: Waiting,
+): ReturnType<typeof readCheckpoint> => onceStarted(() => readCheckpoint(connection, names), clock)
 
 /** Ends when every index that a loader reads answers. */
-export const untilStarted = async (connection: Connection, names: Names, pace: Clock): Promise<void> => {
+export const untilStarted = async (connection: Connection, names: Names, clock: Waiting): Promise<void> => {
   const indices = [names.journal, ...stateIndices.map(names.state)].join(',')
   await onceStarted(
     () =>
@@ -50,6 +50,6 @@ export const untilStarted = async (connection: Connection, names: Names, pace: C
         query: { allow_partial_search_results: 'false', filter_path: 'took' },
         body: '{"size":0,"track_total_hits":false}',
       }),
-    pace,
+    clock,
   )
 }

@@ -1,8 +1,9 @@
 import { Failure } from '#failure/failure.ts'
+import type { Try } from '#time/retry.ts'
 import type { Bulk } from '../client/bulk.ts'
 import type { Answer } from '../client/connection.ts'
 import { BLOCKED, errorOf, isPassing, NO_WRITE_INDEX, reasonOf, toFailure } from '../client/failures.ts'
-import { backOff } from '../client/pace.ts'
+import { tryAgain } from '../client/try-again.ts'
 import { type Checkpoint, checkpointRequest, readCheckpoint, type Stand } from '../schema/checkpoint.ts'
 import type { Names } from '../schema/names.ts'
 
@@ -22,23 +23,23 @@ export const compareAndSet = async (
 ): Promise<Held | undefined> => {
   const checkpoint = { ...next, write: crypto.randomUUID() }
   const request = { ...checkpointRequest(names, checkpoint, stand), timeoutMs: bulk.timeoutMs }
-  const since = bulk.pace.now()
-  for (let attempt = 0; ; attempt++) {
+  return tryAgain(bulk, async (): Promise<Try<Held | undefined>> => {
     const answer = await sendOnce(bulk, request)
     if (typeof answer !== 'string') {
       const stood = answer.status < 300 ? standOf(answer) : undefined
-      if (stood !== undefined) return { checkpoint, ...stood }
+      if (stood !== undefined) return { done: { checkpoint, ...stood } }
       // An answer without its numbers: what stands there tells whether it is this write.
       if (answer.status === 409 || answer.status < 300) {
         const now = await readCheckpoint(bulk.connection, names)
         // A try whose answer was lost. One copy has it; only the answer to a write says that all have.
-        if (now?.checkpoint.write === checkpoint.write) return compareAndSet(bulk, names, next, now)
-        if (!isWhere(now, stand)) return undefined
+        if (now?.checkpoint.write === checkpoint.write)
+          return { done: await compareAndSet(bulk, names, next, now) }
+        if (!isWhere(now, stand)) return { done: undefined }
         // Nobody wrote by what this copy says: it lags, or the one that refused is gone with what it alone had.
       }
       const error = errorOf(answer)
       // A migration has put another generation there.
-      if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return undefined
+      if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return { done: undefined }
       if (
         answer.status !== 409 &&
         answer.status >= 300 &&
@@ -48,11 +49,8 @@ export const compareAndSet = async (
         throw toFailure(bulk.connection, answer.status, error, `write ${names.meta}`)
     }
     const reason = typeof answer === 'string' ? answer : reasonOf(errorOf(answer))
-    if (bulk.pace.now() - since > bulk.patienceMs) throw new Failure('unavailable', reason)
-    const waitMs = backOff(attempt, bulk.pace.random())
-    bulk.onEvent({ type: 'retry', reason, waitMs })
-    await bulk.pace.sleep(waitMs)
-  }
+    return { again: reason }
+  })
 }
 
 const isWhere = (now: Stand | undefined, stand: Stand | undefined): boolean =>

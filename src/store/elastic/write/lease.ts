@@ -39,9 +39,9 @@ export const acquire = async (
   const seen = await freeCheckpoint(bulk, names, leaseMs, stored => {
     require(stored, names, bulk.connection.url, identity)
   })
-  if (seen === undefined) await onceStarted(() => requireNothing(bulk.connection, names), bulk.pace)
+  if (seen === undefined) await onceStarted(() => requireNothing(bulk.connection, names), bulk.clock)
   const owner = crypto.randomUUID()
-  const next = { ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)), owner, renewed: bulk.pace.now() }
+  const next = { ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)), owner, renewed: bulk.clock.now() }
   const held = await compareAndSet(bulk, names, next, seen)
   if (held === undefined)
     throw new Failure('conflict', `Another loader has just locked ${names.prefix}.`, {
@@ -56,14 +56,14 @@ const freeCheckpoint = async (
   leaseMs: number,
   require: (stored: Checkpoint) => void,
 ): Promise<Held | undefined> => {
-  let since = bulk.pace.now()
+  let since = bulk.clock.now()
   let seen = await readCheckpoint(bulk.connection, names)
   let last = seen
   let signs = 0
   while (seen !== undefined) {
     require(seen.checkpoint)
     const { owner, renewed } = seen.checkpoint
-    const now = bulk.pace.now()
+    const now = bulk.clock.now()
     if (owner === '' || now - renewed > leaseMs || now - since > leaseMs) return seen
     if (seen.seqNo !== last?.seqNo) {
       since = now
@@ -75,7 +75,7 @@ const freeCheckpoint = async (
         help: 'Stop it first; a store can have only one loader.',
         retryable: true,
       })
-    await bulk.pace.sleep(signEveryMs(leaseMs) / 2)
+    await bulk.clock.sleep(signEveryMs(leaseMs) / 2)
     seen = await readCheckpoint(bulk.connection, names)
   }
   return undefined

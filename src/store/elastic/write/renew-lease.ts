@@ -26,7 +26,7 @@ export const keepHold = (bulk: Bulk, names: Names, acquired: Held, leaseMs: numb
     const done = turn.then(async () => {
       requireHold()
       const { write: _, ...current } = held.checkpoint
-      const set = await compareAndSet(bulk, names, { ...current, renewed: bulk.pace.now(), ...next }, held)
+      const set = await compareAndSet(bulk, names, { ...current, renewed: bulk.clock.now(), ...next }, held)
       if (set === undefined) state = 'lost'
       else held = set
       requireHold()

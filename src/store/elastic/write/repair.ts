@@ -144,7 +144,7 @@ const settle = async (
   }
   if (!open) {
     await publish(bulk, names, hold, { ...next, mending: true })
-    await bulk.pace.sleep(GRACE_MS)
+    await bulk.clock.sleep(GRACE_MS)
   }
   await removeAbove(bulk, names, end.height, before.partitions)
   const filling = await fillingOf(bulk, names, end.height, partitions)
@@ -223,7 +223,7 @@ const takeBack = async (
 const close = async (bulk: Bulk, names: Names, hold: Hold, end: Published): Promise<void> => {
   const stamp = await nextStamp(bulk, names, hold.checkpoint())
   await publish(bulk, names, hold, { end, lift: stamp - end.height, mending: true })
-  await bulk.pace.sleep(GRACE_MS)
+  await bulk.clock.sleep(GRACE_MS)
 }
 
 /** Documents as they were, with a stamp of their own: newer than all that was ever read of them. */

@@ -34,7 +34,7 @@ export const restoreRecord = async ({ bulk, names: served, create }: Parts): Pro
   const existing = await existingIndices(connection, served)
   if ((await firstDocument(connection, served)) === undefined) return 'whole'
   await showMeta({ bulk, names: served, create }, existing)
-  const found = await onceStarted(() => findCheckpoint(connection, served), bulk.pace)
+  const found = await onceStarted(() => findCheckpoint(connection, served), bulk.clock)
   if (found?.checkpoint !== undefined) return 'whole'
   const published = await readablePublished(connection, served)
   const names = served.at(published?.generations ?? generationsIn(served, existing))
