@@ -207,7 +207,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     const differences = await opened.store.check()
     expect(differences.map(({ name, problem }) => [name, problem])).toEqual([['records-000003', 'lost']])
     const refused = await failureOf(opened.store.create())
-    expect(refused.kind).toBe('conflict')
+    expect(refused.kind).toBe('damaged')
     expect(refused.message).toMatch(/records-000003 \(blocks from \d+ on\)/)
     const identity = await opened.store.identity()
     const taken = opened.store.takeOver(identity ?? { chainId: 0, genesis: '', derivation: DERIVATION })

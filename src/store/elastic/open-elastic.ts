@@ -214,7 +214,7 @@ export const openElastic = (options: ElasticOptions): Store => {
       const lost = await lostOf(connection, names)
       const told = new Set(lost.map(({ name }) => name))
       const others = await checkIndices(connection, names)
-      return [...lost, ...others.filter(({ detail }) => ![...told].some(name => detail.endsWith(`-${name}`)))]
+      return [...lost, ...others.filter(({ name, problem }) => problem !== 'missing' || !told.has(name))]
     },
     restore: async () => {
       const restored = await restoreRecord({ bulk, names, create })
