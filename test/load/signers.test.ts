@@ -6,6 +6,7 @@ import { type LoadOptions, load } from '#load/load.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Proved } from '#store/proved.ts'
+import { blockSource } from '#test/support/nodes/block-source.ts'
 import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
@@ -33,28 +34,6 @@ const signedChain = (
     const signedBy = signs[loaded.block.height]
     return { ...loaded, proof: { level: 'signed', ...(signedBy === undefined ? {} : { signedBy }) } }
   })
-
-const sourceOf = (
-  blocks: readonly LoadedBlock[],
-  hashes?: NonNullable<BlockSource['hashes']>,
-): BlockSource => ({
-  name: 'http://a',
-  chainInfo: async () => ({
-    chainId: 1020,
-    netName: '',
-    headBlock: blocks.length - 1,
-    headHash: '',
-    headTime: 0n,
-    libBlock: blocks.length - 1,
-    libHash: '',
-    libTime: 0n,
-  }),
-  blockHash: async height => blocks[height]?.block.hash,
-  blocks: async function* ({ from, to }) {
-    yield* blocks.slice(from, to + 1)
-  },
-  ...(hashes === undefined ? {} : { hashes }),
-})
 
 let store: Store
 let path: string
@@ -97,20 +76,20 @@ const ONE_BLOCK = { batch: { documents: 1, bytes: 1 } }
 describe('whose signatures count', () => {
   test('a key of genesis, one of several, in batches of any size', async () => {
     const blocks = signedChain(EMPTY, { 2: 'KEY2', 4: 'KEY1' })
-    expect(await loading(sourceOf(blocks), ONE_BLOCK)).toEqual({ height: 4 })
+    expect(await loading(blockSource(blocks), ONE_BLOCK)).toEqual({ height: 4 })
     expect((await store.published())?.proved?.ranges).toEqual([{ from: 0, to: 4, level: 'signed' }])
   })
 
   test('a forged end of a chain, signed with a key of its own: nothing of it is stored', async () => {
     expect(
-      await loading(sourceOf(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' })), ONE_BLOCK).catch(() => 0),
+      await loading(blockSource(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' })), ONE_BLOCK).catch(() => 0),
     ).toBe(0)
     expect((await store.published())?.height).toBe(2)
-    expect(await refused(loading(sourceOf(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' }))))).toBe(
+    expect(await refused(loading(blockSource(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' }))))).toBe(
       'Block 4: it is signed with FORGED, which is not the key of any producer as of block 2.',
     )
     expect((await store.published())?.height).toBe(2)
-    expect(await loading(sourceOf(signedChain(EMPTY, { 4: 'KEY1' })))).toEqual({ height: 4 })
+    expect(await loading(blockSource(signedChain(EMPTY, { 4: 'KEY1' })))).toEqual({ height: 4 })
   })
 
   test('a key that a forged block registers does not count for that block, nor for those behind it', async () => {
@@ -122,7 +101,7 @@ describe('whose signatures count', () => {
       { 1: 'KEY1', 4: 'FORGED' },
     ])
       for (const options of [{}, ONE_BLOCK]) {
-        expect(await refused(loading(sourceOf(signedChain(forged, signs)), options))).toContain(
+        expect(await refused(loading(blockSource(signedChain(forged, signs)), options))).toContain(
           'FORGED, which is not the key of any producer',
         )
         expect((await store.published())?.height ?? 0).toBeLessThan(2)
@@ -131,10 +110,12 @@ describe('whose signatures count', () => {
 
   test('anybody may apply as a producer: the key counts when the chain has approved it', async () => {
     const applied = [[registers('anybody', 'ANY')], []]
-    expect(await refused(loading(sourceOf(signedChain(applied, { 1: 'KEY1', 2: 'ANY' }))))).toContain('ANY')
+    expect(await refused(loading(blockSource(signedChain(applied, { 1: 'KEY1', 2: 'ANY' }))))).toContain(
+      'ANY',
+    )
     const approved = [[registers('anybody', 'ANY')], [], [says('approveRegister', 'anybody')], []]
     const blocks = signedChain(approved, { 1: 'KEY1', 3: 'KEY2', 4: 'ANY' })
-    expect(await loading(sourceOf(blocks))).toEqual({ height: 4 })
+    expect(await loading(blockSource(blocks))).toEqual({ height: 4 })
   })
 
   test('a key that was changed signs on until witnesses are elected anew, also for a loader that comes later', async () => {
@@ -148,22 +129,22 @@ describe('whose signatures count', () => {
       2400: 'KEY1',
       2402: 'KEY1',
     })
-    expect(await loading(sourceOf(blocks), { to: 3 })).toEqual({ height: 3 })
+    expect(await loading(blockSource(blocks), { to: 3 })).toEqual({ height: 3 })
     expect((await store.published())?.proved?.formerKeys).toEqual([{ key: 'KEY1', until: 2_400 }])
-    expect(await refused(loading(sourceOf(blocks)))).toBe(
+    expect(await refused(loading(blockSource(blocks)))).toBe(
       'Block 2402: it is signed with KEY1, which is not the key of any producer as of block 2400.',
     )
     expect((await store.published())?.height).toBe(2_400)
     const fresh = signedChain(lists, { 2402: 'KEY3' })
-    expect(await loading(sourceOf(fresh))).toEqual({ height: LAST })
+    expect(await loading(blockSource(fresh))).toEqual({ height: LAST })
     expect((await store.published())?.proved?.formerKeys).toEqual([])
   })
 
   test('blocks without a signature at the end of what a node gives are not stored', async () => {
-    expect(await loading(sourceOf(signedChain(EMPTY, { 2: 'KEY1' })), { to: 2 })).toEqual({ height: 2 })
+    expect(await loading(blockSource(signedChain(EMPTY, { 2: 'KEY1' })), { to: 2 })).toEqual({ height: 2 })
     const ends = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
     const cut: BlockSource = {
-      ...sourceOf(ends),
+      ...blockSource(ends),
       blocks: async function* ({ from }) {
         yield* ends.slice(from, 4)
         throw new Failure('bad_block', 'Block 4: cut.')
@@ -183,7 +164,7 @@ describe('whose signatures count', () => {
       formerKeys: [],
     }
     const blocks = chainOf([beginning()], ...EMPTY)
-    expect(await loading(sourceOf(blocks), { recorded })).toEqual({ height: 4 })
+    expect(await loading(blockSource(blocks), { recorded })).toEqual({ height: 4 })
     expect((await store.published())?.proved?.ranges.map(({ from, to, level }) => [from, to, level])).toEqual(
       [
         [0, 0, 'linked'],
@@ -195,17 +176,17 @@ describe('whose signatures count', () => {
 
   test('a store without a record goes on; what it had stays without one', async () => {
     const blocks = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
-    await loading(sourceOf(blocks), { to: 2 })
+    await loading(blockSource(blocks), { to: 2 })
     const { proved: _, ...at } = (await store.published()) ?? { proved: undefined }
     forget(JSON.stringify({ ...at, time: String('time' in at ? at.time : 0) }))
     expect((await store.published())?.proved).toBeUndefined()
-    expect(await loading(sourceOf(blocks))).toEqual({ height: 4 })
+    expect(await loading(blockSource(blocks))).toEqual({ height: 4 })
     expect((await store.published())?.proved?.ranges).toEqual([{ from: 3, to: 4, level: 'signed' }])
   })
 
   test('linked alone: nobody is asked who signed', async () => {
     const blocks = chainOf([beginning()], ...EMPTY)
-    expect(await loading(sourceOf(blocks))).toEqual({ height: 4 })
+    expect(await loading(blockSource(blocks))).toEqual({ height: 4 })
     expect((await store.published())?.proved?.ranges).toEqual([{ from: 0, to: 4, level: 'linked' }])
   })
 })
@@ -215,11 +196,11 @@ describe('what other nodes say of the last block of a batch', () => {
   const hashAt = (height: number) => blocks[height]?.block.hash ?? ''
 
   test('agreed when two name the same hash; not when one is away', async () => {
-    const both = sourceOf(blocks, async height =>
+    const both = blockSource(blocks, async height =>
       ['http://a', 'http://b'].map(node => ({ node, hash: hashAt(height) })),
     )
     expect(await loading(both, { to: 2 })).toEqual({ height: 2 })
-    const alone = sourceOf(blocks, async height => [{ node: 'http://b', hash: hashAt(height) }])
+    const alone = blockSource(blocks, async height => [{ node: 'http://b', hash: hashAt(height) }])
     expect(await loading(alone)).toEqual({ height: 4 })
     expect((await store.published())?.proved?.ranges).toEqual([
       { from: 0, to: 2, level: 'signed', agreed: true },
@@ -229,7 +210,7 @@ describe('what other nodes say of the last block of a batch', () => {
 
   test('a disagreement stops the batch and names both nodes and both hashes', async () => {
     const asked: number[] = []
-    const two = sourceOf(blocks, async height => {
+    const two = blockSource(blocks, async height => {
       asked.push(height)
       const other = height === 4 ? 'another hash' : hashAt(height)
       return [

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { LoadedBlock } from '#chain/block.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { depthOf } from '#chain/json-text.ts'
 import { load } from '#load/load.ts'
-import type { BlockSource } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
+import { blockSource } from '#test/support/nodes/block-source.ts'
 import { askText } from '../support/stores/ask.ts'
 import { chainOf, genesis, hashOf, START } from '../support/stores/hand-made.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
@@ -68,30 +67,12 @@ const nested = (name: string, told: boolean) => {
 const TOLD = nested('told', true)
 const FAILED = nested('failed', false)
 
-const sourceOf = (blocks: readonly LoadedBlock[]): BlockSource => ({
-  name: 'hand-made',
-  chainInfo: async () => ({
-    chainId: 1020,
-    netName: 'hand-made',
-    headBlock: blocks.length - 1,
-    headHash: '',
-    headTime: 0n,
-    libBlock: blocks.length - 1,
-    libHash: '',
-    libTime: 0n,
-  }),
-  blockHash: async height => blocks[height]?.block.hash,
-  blocks: async function* ({ from, to }) {
-    yield* blocks.slice(from, to + 1)
-  },
-})
-
 let store: Store
 let destroy: () => Promise<void>
 beforeAll(async () => {
   ;({ store, destroy } = await temporarySqlite())
   await store.create()
-  const node = sourceOf(chainOf([genesis()], [decodeTransaction(TOLD), decodeTransaction(FAILED)]))
+  const node = blockSource(chainOf([genesis()], [decodeTransaction(TOLD), decodeTransaction(FAILED)]))
   const options = {
     once: true,
     signal: new AbortController().signal,
