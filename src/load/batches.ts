@@ -43,8 +43,9 @@ export type OpenBatch = {
 }
 
 /**
- * Collects documents of blocks to batches; `lib` is the node's last irreversible block. A batch ends when it is full or old, where a partition ends, and with the last
- * block. History of a large one goes to the store ahead of it, piece by piece, where the store takes that.
+ * Collects the documents of blocks into batches; `lib` is the node's last irreversible block. A batch ends when it is full
+ * or old, where a partition ends, and with the last block. The history of a large batch goes to the store ahead of it,
+ * piece by piece, where the store takes that.
  */
 export async function* batches(
   documents: AsyncIterable<BlockDocuments>,

@@ -5,7 +5,6 @@ import type { BlockDocuments } from '#derive/derive-block.ts'
 import type { Batch, History } from '#store/port.ts'
 import { batchOf, blockDoc, publishedAt, recordDoc, transactionDoc } from '#test/store/suite/fixture.ts'
 import { chainOf, transaction } from '#test/support/stores/hand-made.ts'
-import { systemClock } from '#time/clock.ts'
 import { batches, type OpenBatch } from './batches.ts'
 import { commits } from './commits.ts'
 import { derived } from './derived.ts'
@@ -118,12 +117,21 @@ test('derived: an abort ends it after the run', async () => {
 
 const ANY = Number.POSITIVE_INFINITY
 const LIB = publishedAt(0).lib
-/** Batches of blocks with so many rows, closed as they come, and pieces that went ahead. */
+/**
+ * Batches of blocks with so many rows, closed as they come, and pieces that went ahead. Time passes only between blocks:
+ * `msPerBlock`, 0 unless given.
+ */
 const batchesOf = async (
   rows: readonly number[],
-  bounds: { readonly documents: number; readonly piece?: number },
+  bounds: {
+    readonly documents: number
+    readonly piece?: number
+    readonly msPerBlock?: number
+    readonly lib?: number
+  },
   partitionDocuments = ANY,
 ) => {
+  let now = 0
   const pieces: History[] = []
   const cuts: number[] = []
   const parts = {
@@ -135,12 +143,17 @@ const batchesOf = async (
       bytes: ANY,
       ...(bounds.piece === undefined ? {} : { piece: { documents: bounds.piece, bytes: ANY } }),
     },
-    clock: systemClock,
+    clock: { elapsed: () => now },
     collect: (documents: number) => void cuts.push(documents),
   }
   const made: Batch[] = []
-  const documents = streamOf(rows.map((count, height) => documentsOf(height, count)))
-  for await (const open of batches(documents, parts, LIB)) made.push(open.close())
+  const documents = (async function* () {
+    for (const [height, count] of rows.entries()) {
+      yield documentsOf(height, count)
+      now += bounds.msPerBlock ?? 0
+    }
+  })()
+  for await (const open of batches(documents, parts, bounds.lib ?? LIB)) made.push(open.close())
   return { made, pieces, cuts }
 }
 
@@ -162,6 +175,15 @@ test('batches: a batch goes to one partition', async () => {
     [2, 3, { partition: 1, documents: 4 }],
     [4, 4, { partition: 2, documents: 2 }],
   ])
+})
+
+test('batches: one that fills slowly ends after two seconds, far from the head after fifteen', async () => {
+  const endsOf = async (lib: number) => {
+    const { made } = await batchesOf(new Array(20).fill(0), { documents: ANY, msPerBlock: 1_000, lib })
+    return made.map(({ end }) => end.height)
+  }
+  expect(await endsOf(1_000)).toEqual([3, 7, 11, 15, 19])
+  expect(await endsOf(2_000)).toEqual([16, 19])
 })
 
 test('batches: history goes ahead piece by piece; each block is in a piece or in its batch', async () => {
