@@ -1,9 +1,11 @@
 import type { Failure } from '#failure/failure.ts'
 import type { DocOf, Index } from '#indices/define.ts'
+import { segments } from '#indices/segment.ts'
 import type { Published, View } from '#store/port.ts'
+import { rankingPage } from '#store/ranking-page.ts'
 import type { Connection } from './connection.ts'
 import { guarded } from './failures.ts'
-import { rank } from './rank.ts'
+import { rankedRows } from './rank.ts'
 import { findByField, getById, momentsOf, recordsOf } from './read.ts'
 
 export type Viewing = {
@@ -40,8 +42,15 @@ export const viewOf = (connection: Connection, name: string, at: Published): Vie
       getMany: (index, ids) => run(() => ids.map(id => get(index, id))),
       find: <I extends Index>(index: I, field: string, value: bigint) =>
         run(() => findByField(connection, index, field, value) as readonly DocOf<I>[]),
-      page: <I extends Index>(index: I, order: string, options: Parameters<typeof rank>[3]) =>
-        run(() => rank(connection, index, order, options) as readonly DocOf<I>[]),
+      page: (index, order, options) =>
+        rankingPage(
+          {
+            segments: ids => run(() => ids.map(id => get(segments, id))),
+            rows: (ranking, rows) => run(() => rankedRows(connection, ranking, rows)),
+          },
+          { index, order },
+          options,
+        ),
       records: (list, first, last) => run(() => recordsOf(connection, list, first, last)),
       moments: (list, ordinals) => run(() => momentsOf(connection, list, ordinals)),
     },

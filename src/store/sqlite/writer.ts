@@ -1,12 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import type { Change, Key } from '#indices/registry.ts'
+import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 import { checkBatch } from '#store/batch.ts'
 import { checkIdentity } from '#store/identity.ts'
 import { unfinishedRepair } from '#store/mending.ts'
 import type { Identity, Published, Writer } from '#store/port.ts'
+import { rankingOf } from '#store/ranking-page.ts'
 import { walkRange } from '#store/walk.ts'
 import { writeBatch } from './commit.ts'
 import { type Connection, openReader, openWriter } from './connection.ts'
@@ -23,7 +24,7 @@ import {
   putOwner,
   putPublished,
 } from './meta.ts'
-import { rank, rankAfter } from './rank.ts'
+import { rankedRows } from './rank.ts'
 import { dueBalances, getById } from './read.ts'
 import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
 import { differencesOf, inspect, refuseDifferent } from './schema.ts'
@@ -235,16 +236,14 @@ const snapshot = <T>({ db }: Connection, work: () => T): T => {
 
 const membersAfter = (
   reader: Connection,
-  range: StandingRange,
+  members: StandingRange,
   after: Standing | undefined,
   limit: number,
-) => {
-  const { index, order, group } = range
-  const part = { ...(group === undefined ? {} : { group }), offset: 0, limit }
-  const docs =
-    after === undefined
-      ? rank(reader, index, order, part)
-      : rankAfter(reader, index, order, { ...part, after })
+): readonly Change['doc'][] => {
+  // Counted orders are orders of state.
+  const ranking = rankingOf({ ...members, index: members.index as StateIndex })
+  const range = { after, tied: Number.POSITIVE_INFINITY }
+  const docs: readonly object[] = rankedRows(reader, ranking, { range, skip: 0, limit })
   return docs as readonly Change['doc'][]
 }
 

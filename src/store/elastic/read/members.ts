@@ -1,7 +1,6 @@
-import { Failure } from '#failure/failure.ts'
-import type { Order } from '#indices/define.ts'
 import type { Change, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
+import { rankingOf } from '#store/ranking-page.ts'
 import { walkRange } from '#store/walk.ts'
 import { askHits } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
@@ -17,18 +16,17 @@ export const membersOf = (
   names: Names,
   range: StandingRange,
 ): Promise<readonly Change['doc'][]> => {
-  const { index } = range
-  const alias = names.state(index as StateIndex)
-  const order: Order | undefined = index.orders[range.order]
-  if (order === undefined) throw new Failure('defect', `${index.name} has no order '${range.order}'.`)
+  // Counted orders are orders of state.
+  const { index, order, group } = rankingOf({ ...range, index: range.index as StateIndex })
+  const alias = names.state(index)
   const next = async (after: Standing | undefined, limit: number): Promise<readonly Change['doc'][]> => {
-    const stretch = { after, until: range.until, tied: Number.POSITIVE_INFINITY }
+    const within = { after, until: range.until, tied: Number.POSITIVE_INFINITY }
     const hits = await askHits<Hit>(connection, {
       what: `search ${alias}`,
       method: 'POST',
       path: `/${alias}/_search`,
       query: { allow_partial_search_results: 'false' },
-      body: JSON.stringify({ size: limit, track_total_hits: false, ...queryOf(order, range.group, stretch) }),
+      body: JSON.stringify({ size: limit, track_total_hits: false, ...queryOf(order, group, within) }),
     })
     return hits.map(({ _id, _source }) => decode(index, _id, _source) as Change['doc'])
   }

@@ -3,9 +3,9 @@ import { balances } from '#indices/balance.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { LAST_NAME } from '#indices/standing.ts'
 import { wealth } from '#indices/wealth.ts'
+import type { RankRange } from '#store/ranking-start.ts'
 import { shapeOf } from '../schema/mappings.ts'
 import { queryOf } from './ranking.ts'
-import type { Stretch } from './ranking-start.ts'
 import { heightOf } from './view.ts'
 
 test('queryOf: group and a positive amount as filters; the group sorts first', () => {
@@ -31,10 +31,10 @@ test('queryOf: one of several amounts is enough', () => {
   })
 })
 
-const filtersOf = (stretch: Partial<Stretch>) =>
-  queryOf(wealth.orders.richest, undefined, { tied: 0, ...stretch }).query.bool?.filter
+const filtersOf = (range: Partial<RankRange>) =>
+  queryOf(wealth.orders.richest, undefined, { tied: 0, ...range }).query.bool?.filter
 
-test('queryOf: of a stretch come the amounts between its ends', () => {
+test('queryOf: of a range come the amounts between its ends', () => {
   const most = 2n ** 63n - 1n
   expect(filtersOf({})).toEqual([{ range: { total: { gt: '0' } } }])
   expect(filtersOf({ until: { amount: 7n, name: 'm' } })).toEqual([{ range: { total: { gte: '7' } } }])

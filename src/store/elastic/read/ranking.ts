@@ -1,8 +1,9 @@
 import { parseExact, writeJson } from '#chain/json.ts'
-import { Failure } from '#failure/failure.ts'
 import type { DocOf, Order } from '#indices/define.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import { LAST_NAME, type Standing, standingFields } from '#indices/standing.ts'
+import type { Ranking, Rows } from '#store/ranking-page.ts'
+import type { RankRange } from '#store/ranking-start.ts'
 import { askOnce, trying } from '../client/ask.ts'
 import { type ElasticError, toFailure } from '../client/failures.ts'
 import { expected, parseAnswer } from '../client/parse-answer.ts'
@@ -10,10 +11,7 @@ import { stampOf, versionAt } from '../schema/checkpoint.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
 import { Newer } from './consistent-read.ts'
-import { beginning, type ReadSegments, type Stretch } from './ranking-start.ts'
 import type { Reader } from './view.ts'
-
-export type PageOptions = { readonly group?: string; readonly offset: number; readonly limit: number }
 
 type Hit = {
   readonly _id: string
@@ -38,34 +36,17 @@ type Step = {
 type Keys = readonly unknown[]
 type Search = (step: Step) => Promise<readonly Hit[]>
 
-/** Rows passed over without asking where a page begins. */
-const NEAR = 512
-
 /** `from` + `size` end here (`index.max_result_window`). */
 const WINDOW = 10_000
 
-/** Documents of an order after the first `offset`, at most `limit`. */
-export const rankedPage = async <I extends StateIndex>(
-  reader: Reader & { readonly segments: ReadSegments },
-  index: I,
-  orderName: string,
-  { group, offset, limit }: PageOptions,
+/** Rows of an order, of one published height. */
+export const rankedRows = async <I extends StateIndex>(
+  reader: Reader,
+  { index, order, group }: Ranking<I>,
+  { range, skip, limit }: Rows,
 ): Promise<readonly DocOf<I>[]> => {
-  const order = (index.orders as Readonly<Record<string, Order>>)[orderName]
-  if (order === undefined) throw new Failure('defect', `${index.name} has no order '${orderName}'.`)
-  if ((order.group === undefined) !== (group === undefined))
-    throw new Failure(
-      'defect',
-      `Order '${orderName}' of ${index.name} ${order.group === undefined ? 'has no group' : 'needs a group'}.`,
-    )
-  const begin =
-    order.counted && offset > NEAR
-      ? await beginning(reader, index, group, { offset, limit })
-      : { skip: offset }
-  if (begin === undefined) return []
-  const { stretch, skip } = begin
-  const search = rankingSearch(reader, reader.names.state(index), queryOf(order, group, stretch))
-  const after = walksTie(stretch) ? keysOf(group, stretch.after) : undefined
+  const search = rankingSearch(reader, reader.names.state(index), queryOf(order, group, range))
+  const after = walksTie(range) ? keysOf(group, range.after) : undefined
   const hits =
     after === undefined && skip + limit <= WINDOW
       ? await search({ from: skip, size: limit })
@@ -102,15 +83,15 @@ const deepHits = async (
 }
 
 /**
- * Query and sort of an order, of the whole or of a stretch. The group is sorted by as well: only then is the sort the
+ * Query and sort of an order, of the whole or of a range. The group is sorted by as well: only then is the sort the
  * beginning of the index's own.
  */
-export const queryOf = (order: Order, group: string | undefined, stretch?: Stretch) => {
+export const queryOf = (order: Order, group: string | undefined, range?: RankRange) => {
   const { group: groupField, positive, by } = order
   const above = (positive ?? []).map(field => ({ range: { [field]: { gt: '0' } } }))
   const conditions = [
     ...(groupField === undefined ? [] : [{ term: { [groupField]: group } }]),
-    ...(stretch !== undefined ? withinStretch(order, stretch) : above.length < 2 ? above : [anyOf(above)]),
+    ...(range !== undefined ? within(order, range) : above.length < 2 ? above : [anyOf(above)]),
   ]
   const keys = groupField === undefined ? by : [[groupField, 'asc'] as const, ...by]
   return {
@@ -124,9 +105,9 @@ const anyOf = (should: readonly object[]) => ({ bool: { should, minimum_should_m
 /** Members of a tie passed over one by one: some nanoseconds each. */
 const WALKED = 8192
 
-/** Whether a stretch begins within a tie that is short enough to be passed over from its top. */
-const walksTie = (stretch: Stretch | undefined): stretch is Stretch & { readonly after: Standing } =>
-  stretch?.after !== undefined && stretch.after.name !== LAST_NAME && stretch.tied <= WALKED
+/** Whether a range begins within a tie that is short enough to be passed over from its top. */
+const walksTie = (range: RankRange | undefined): range is RankRange & { readonly after: Standing } =>
+  range?.after !== undefined && range.after.name !== LAST_NAME && range.tied <= WALKED
 
 const keysOf = (group: string | undefined, { amount, name }: Standing): Keys => [
   ...(group === undefined ? [] : [group]),
@@ -135,12 +116,12 @@ const keysOf = (group: string | undefined, { amount, name }: Standing): Keys => 
 ]
 
 /**
- * Amounts are bounded on both sides: the few documents between lead the search, wherever they lie. Where the stretch
+ * Amounts are bounded on both sides: the few documents between lead the search, wherever they lie. Where the range
  * begins within a tie, the names before are passed over by `search_after`, which compares every document of the tie, or
  * in a long one left out by a range of names, which costs as much as there are names between.
  */
-const withinStretch = (order: Order, stretch: Stretch): readonly object[] => {
-  const { after, until } = stretch
+const within = (order: Order, range: RankRange): readonly object[] => {
+  const { after, until } = range
   const fields = standingFields(order)
   const least = until === undefined ? { gt: '0' } : { gte: String(until.amount) }
   const between = (bounds: object) => ({ range: { [fields.amount]: bounds } })
@@ -148,11 +129,11 @@ const withinStretch = (order: Order, stretch: Stretch): readonly object[] => {
   const most = String(after.amount)
   if (after.name === LAST_NAME) return [between({ ...least, lt: most })]
   const amounts = between({ ...least, lte: most })
-  if (walksTie(stretch)) return [amounts]
+  if (walksTie(range)) return [amounts]
   const isWithinTie = until?.amount === after.amount && until.name !== LAST_NAME
   const names = { gt: after.name, ...(isWithinTie ? { lte: until.name } : {}) }
   const later = { range: { [fields.member]: names } }
-  // Of a stretch within the tie the smaller amounts are none.
+  // A range inside one tie has no smaller amounts.
   return [amounts, isWithinTie ? later : anyOf([between({ lt: most }), later])]
 }
 

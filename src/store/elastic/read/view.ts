@@ -5,6 +5,8 @@ import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Moment, View } from '#store/port.ts'
+import { rankingPage } from '#store/ranking-page.ts'
+import type { Hints } from '#store/ranking-start.ts'
 import { askHits } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { gathering } from '../client/gather.ts'
@@ -14,8 +16,7 @@ import { decode, type Source } from '../schema/documents.ts'
 import { inParts, type Names } from '../schema/names.ts'
 import { type Partitions, partitionAt, partitionsOf } from '../schema/partitions.ts'
 import { Newer } from './consistent-read.ts'
-import { rankedPage } from './ranking.ts'
-import type { Hints } from './ranking-start.ts'
+import { rankedRows } from './ranking.ts'
 import type { Remembered } from './state-cache.ts'
 
 export type Reader = {
@@ -48,7 +49,15 @@ export const openView = (reader: Reader): View => {
     page: (index, order, options) =>
       orTold(
         reader,
-        rankedPage({ ...reader, segments: ids => getDocs(gatherer, segments, ids) }, index, order, options),
+        rankingPage(
+          {
+            segments: ids => getDocs(gatherer, segments, ids),
+            rows: (ranking, rows) => rankedRows(reader, ranking, rows),
+            hints: reader.hints,
+          },
+          { index, order },
+          options,
+        ),
       ),
     records: (list, first, last) => recordsOf(reader, list, first, last),
     moments: (list, ordinals) => momentsOf(reader, list, ordinals),

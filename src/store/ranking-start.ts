@@ -1,18 +1,15 @@
 import type { StateIndex } from '#indices/registry.ts'
 import { type Segment, type SegmentsDoc, segmentAt, segmentsId } from '#indices/segment.ts'
 import { beginOf, type Standing } from '#indices/standing.ts'
-import { lacking } from '#store/lacking.ts'
+import { lacking } from './lacking.ts'
 
 /** Roots seen last: the leaf they lead to is asked for along with the root, and is right unless much moved meanwhile. */
 export type Hints = Map<string, readonly Segment[]>
 /** Rankings whose roots are remembered: some KB each. */
 const MOST_HINTS = 200
 
-/** Documents of `segments` by their ids, of the view's height. */
-export type ReadSegments = (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>
-
-/** A stretch of a ranking. */
-export type Stretch = {
+/** A range of a ranking. */
+export type RankRange = {
   /** Right before it; undefined: it begins at the top. */
   readonly after?: Standing | undefined
   /** Its end or something further down; undefined: the ranking's end. */
@@ -21,41 +18,46 @@ export type Stretch = {
   readonly tied: number
 }
 
+type Reads = {
+  readonly segments: (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>
+  readonly hints?: Hints
+}
+type Group = { readonly index: StateIndex; readonly group: string | undefined }
+type Wanted = { readonly offset: number; readonly limit: number }
+
 /**
- * Where members from `offset` on stand: in a stretch, after `skip` members of it. Both documents are of the view's
- * height, or `Newer` is thrown. undefined: the group has no such member.
+ * Where the members from `offset` on stand: in a range, after `skip` members of it; without a range where the group has
+ * no segments. 'beyond': the group has no such member. Throws 'damaged' when segments lack what their root counts.
  */
-export const beginning = async (
-  { segments: read, hints }: { readonly segments: ReadSegments; readonly hints: Hints },
-  index: StateIndex,
-  group = '',
-  { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<{ readonly stretch?: Stretch; readonly skip: number } | undefined> => {
+export const rankingStart = async (
+  { segments: read, hints = new Map() }: Reads,
+  { index, group = '' }: Group,
+  { offset, limit }: Wanted,
+): Promise<{ readonly range?: RankRange; readonly skip: number } | 'beyond'> => {
   const idOf = (leaf: number): string => segmentsId(index.name, leaf, group)
   const guessed = segmentAt(hints.get(idOf(0)) ?? [], offset)?.segment[3]
   const [root, guess] = await read([idOf(0), ...(guessed === undefined ? [] : [idOf(guessed)])])
   if (root === undefined || root.segments.length === 0) return { skip: offset }
   remember(hints, idOf(0), root.segments)
   const inRoot = segmentAt(root.segments, offset)
-  if (inRoot === undefined) return undefined
+  if (inRoot === undefined) return 'beyond'
   const leaf = inRoot.segment[3] ?? 0
   const doc = leaf === guessed ? guess : (await read([idOf(leaf)]))[0]
   const found = segmentAt(doc?.segments ?? [], inRoot.skip)
   if (doc === undefined || found === undefined)
     throw lacking(`Segments of ${index.name} ${group} do not add up.`)
-  const { segment, skip } = found
-  const at = doc.segments.indexOf(segment)
+  const at = doc.segments.indexOf(found.segment)
   // Behind the leaf the root's runs go on: cut less finely, they are an end as well.
   const following = [
     ...doc.segments.slice(at),
     ...root.segments.slice(root.segments.indexOf(inRoot.segment) + 1),
   ]
-  const stretch = {
-    after: beginOf(segment),
-    until: endAfter(following, skip + limit),
+  const range = {
+    after: beginOf(found.segment),
+    until: endAfter(following, found.skip + limit),
     tied: tiedBefore(doc.segments, at),
   }
-  return { stretch, skip }
+  return { range, skip: found.skip }
 }
 
 /** Where the segment ends that holds the last of so many members; undefined: where the list ends. */

@@ -1,0 +1,60 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf, Order } from '#indices/define.ts'
+import type { StateIndex } from '#indices/registry.ts'
+import type { SegmentsDoc } from '#indices/segment.ts'
+import { type Hints, type RankRange, rankingStart } from './ranking-start.ts'
+
+/** The page that is asked for: `limit` documents after the first `offset`; `group` where the order has one. */
+export type PageOptions = { readonly group?: string; readonly offset: number; readonly limit: number }
+
+/** An order of an index, within one group where it has groups. */
+export type Ranking<I extends StateIndex> = {
+  readonly index: I
+  readonly name: string
+  readonly order: Order
+  readonly group: string | undefined
+}
+
+/** Rows of a ranking, best first: `limit` of them after the first `skip` of a range (absent: of the whole). */
+export type Rows = { readonly range?: RankRange; readonly skip: number; readonly limit: number }
+
+/** What a store reads, of one height. */
+export type RankingReads<I extends StateIndex> = {
+  /** Documents of `segments`, in the order of their ids. */
+  readonly segments: (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>
+  readonly rows: (ranking: Ranking<I>, rows: Rows) => Promise<readonly DocOf<I>[]>
+  /** Where a read is a request: roots seen last, so that most pages need one read of segments instead of two. */
+  readonly hints?: Hints
+}
+
+/** Rows passed over without asking where a page begins: cheaper than reading segments. */
+const NEAR = 512
+
+/** A page of an order. A deep one of a counted order begins where its segments say, so that few rows are passed over. */
+export const rankingPage = async <I extends StateIndex>(
+  reads: RankingReads<I>,
+  { index, order: name }: { readonly index: I; readonly order: string },
+  { group, offset, limit }: PageOptions,
+): Promise<readonly DocOf<I>[]> => {
+  const ranking = rankingOf({ index, order: name, group })
+  for (const [option, value] of Object.entries({ offset, limit }))
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new Failure('defect', `${option} ${value} of order ${index.name}.${name} is not a count.`)
+  if (!ranking.order.counted || offset <= NEAR) return reads.rows(ranking, { skip: offset, limit })
+  const start = await rankingStart(reads, { index, group }, { offset, limit })
+  return start === 'beyond' ? [] : reads.rows(ranking, { ...start, limit })
+}
+
+type Named<I> = { readonly index: I; readonly order: string; readonly group?: string | undefined }
+
+/** Throws 'defect' when the index has no such order, or when a group is missing or given to an order without groups. */
+export const rankingOf = <I extends StateIndex>({ index, order: name, group }: Named<I>): Ranking<I> => {
+  const order = (index.orders as Readonly<Record<string, Order>>)[name]
+  if (order === undefined) throw new Failure('defect', `${index.name} has no order '${name}'.`)
+  if ((order.group === undefined) !== (group === undefined))
+    throw new Failure(
+      'defect',
+      `Order ${index.name}.${name} ${order.group === undefined ? 'has no group' : 'needs a group'}.`,
+    )
+  return { index, name, order, group }
+}
