@@ -5,7 +5,6 @@ import { indicesMigrate } from './indices-migrate.ts'
 import { keysAdd, keysList, keysRevoke } from './keys.ts'
 import { load } from './load.ts'
 import { repair } from './repair.ts'
-import { replay } from './replay.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 import { up } from './up.ts'
@@ -27,6 +26,5 @@ export const commands: readonly Command[] = [
   status,
   verify,
   repair,
-  replay,
   config,
 ]

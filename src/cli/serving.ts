@@ -91,7 +91,7 @@ export const startServing = async (parts: {
 }
 
 /** Runs `listen`; an address that is taken or not ours becomes a 'usage' Failure that says so. */
-export const listening = <T>(address: Address, listen: () => T | null | undefined): T => {
+const listening = <T>(address: Address, listen: () => T | null | undefined): T => {
   const name = urlOf(address.host, address.port).slice('http://'.length)
   try {
     const server = listen()

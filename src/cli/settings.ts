@@ -184,7 +184,7 @@ export const settings = {
   to: maybe({
     reader: count(0, 999_999_999_999),
     value: 'HEIGHT',
-    about: "Last block to load, or to serve with 'replay'.",
+    about: 'Last block to load.',
   }),
   once: given({
     reader: yesNo,

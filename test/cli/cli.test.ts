@@ -2,8 +2,9 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { KEY_PATTERN } from '#keys/key.ts'
-import { cliFolder, DEVNET, PATH } from '../support/processes/cli-process.ts'
+import { cliFolder, PATH } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
+import { replayed } from '../support/stores/loading.ts'
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 
@@ -117,8 +118,8 @@ test('indices: the embedded store has nothing to merge', async () => {
 test('load: in two runs, with status between', async () => {
   await using folder = await cliFolder()
   expect(await folder.run(['status'])).toMatchObject({ code: 75, err: '' })
-  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '200'])
-  const url = await node.firstLine
+  await using node = await replayed(200)
+  const { url } = node
 
   const first = await folder.run(['load', '--node', url, '--to', '120'])
   expect([first.code, first.out]).toEqual([0, 'Loaded up to block 120.\n'])
@@ -157,20 +158,10 @@ test('load: in two runs, with status between', async () => {
   ])
 })
 
-test('replay: a folder without a recording and a height beyond it are bad usage', async () => {
-  await using folder = await cliFolder()
-  expect(await folder.run(['replay', folder.path])).toMatchObject({ code: 2, out: '' })
-  const high = await folder.run(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '4852'])
-  expect([high.code, high.err]).toEqual([
-    2,
-    "iostlens: Height 4852 is not one of the recording's 0 … 4851.\n",
-  ])
-})
-
 test('up: loads, serves, shows what to try, and goes on when it is started again', async () => {
   await using folder = await cliFolder()
-  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '150'])
-  const args = ['up', '--node', await node.firstLine, '--listen', '127.0.0.1:0', '--test-key', 'try-it']
+  await using node = await replayed(150)
+  const args = ['up', '--node', node.url, '--listen', '127.0.0.1:0', '--test-key', 'try-it']
   for (const round of [1, 2]) {
     const service = folder.start(args)
     const url = await service.firstLine
@@ -187,8 +178,8 @@ test('up: loads, serves, shows what to try, and goes on when it is started again
 
 test('up: its examples work', async () => {
   await using folder = await cliFolder()
-  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '150'])
-  const args = ['up', '--node', await node.firstLine, '--listen', '127.0.0.1:0', '--test-key', 'try-it']
+  await using node = await replayed(150)
+  const args = ['up', '--node', node.url, '--listen', '127.0.0.1:0', '--test-key', 'try-it']
   const service = folder.start(args)
   await service.says('/docs/en\n')
   const url = await service.firstLine

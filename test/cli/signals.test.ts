@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { cliFolder, DEVNET, spawnIn } from '../support/processes/cli-process.ts'
+import { cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
+import { replayed } from '../support/stores/loading.ts'
 
 test.each(['SIGINT', 'SIGTERM'] as const)('stop: %s ends every long-running command with 0', async signal => {
   await using folder = await cliFolder()
-  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '60'])
-  const url = await node.firstLine
+  await using node = await replayed(60)
   const services = [
     folder.start(['serve', '--listen', '127.0.0.1:0']),
-    folder.start(['up', '--node', url, '--listen', '127.0.0.1:0', '--data', 'other']),
+    folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0', '--data', 'other']),
   ]
   await Promise.all(services.map(({ firstLine }) => firstLine))
-  for (const running of [...services, node]) {
+  for (const running of services) {
     running.kill(signal)
     expect((await running.ended).code).toBe(0)
   }
@@ -20,8 +20,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)('stop: %s ends every long-running comm
 
 test('stop: a load that follows the chain ends with what it has', async () => {
   await using folder = await cliFolder()
-  const node = folder.start(['replay', DEVNET, '--listen', '127.0.0.1:0', '--to', '60'])
-  const loading = folder.start(['load', '--node', await node.firstLine])
+  await using node = await replayed(60)
+  const loading = folder.start(['load', '--node', node.url])
   await loading.logs('Loaded blocks.')
   loading.kill('SIGTERM')
   expect(await loading.ended).toMatchObject({ code: 0, out: 'Loaded up to block 60.\n' })

@@ -1,5 +1,6 @@
-import { type Answer, found, refused } from '#replay/answer.ts'
-import { parseBool, parseInt64, readBody } from '#replay/go-values.ts'
+import { type Answer, found, refused } from '#test/support/nodes/rpc/answer.ts'
+import { parseBool, parseInt64 } from '#test/support/nodes/rpc/go-values.ts'
+import { readHeadRange, readTransactionRange } from '#test/support/nodes/rpc/ranges.ts'
 import { base58Of32 } from './base58.ts'
 import { blockGas, hashesOf, type Made } from './block.ts'
 import type { Chain } from './chain.ts'
@@ -9,9 +10,6 @@ import { systemContractText } from './system-contracts.ts'
 import type { Place } from './transaction-hash.ts'
 import type { World } from './world.ts'
 
-/** Heads per call and distance of the ends of a range of transactions (go-iost rpc). */
-const HEAD_LIMIT = 110n
-const TRANSACTION_RANGE = 100n
 const HASH = 32
 /** Blocks that are hashed to answer where the chain ends; further ahead the end's hash is not told. */
 const NEAR = 200_000
@@ -71,16 +69,16 @@ export const generatedNode = (chain: Chain, end: () => number) => {
     )
   }
   return {
-    nodeInfo: (): Answer => found(NODE_INFO),
-    chainInfo,
-    blockByNumber: (number: string, complete: string): Answer => {
+    getNodeInfo: (): Answer => found(NODE_INFO),
+    getChainInfo: chainInfo,
+    getBlockByNumber: (number: string, complete: string): Answer => {
       const height = parseInt64('number', number)
       if (typeof height !== 'bigint') return height
       const whole = parseBool('complete', complete)
       if (typeof whole !== 'boolean') return whole
       return has(height) ? found(blockText(chain.block(Number(height)), whole)) : BLOCK_NOT_FOUND
     },
-    rawBlockByNumber: (number: string, complete: string): Answer => {
+    getRawBlockByNumber: (number: string, complete: string): Answer => {
       const height = parseInt64('number', number)
       if (typeof height !== 'bigint') return height
       const whole = parseBool('complete', complete)
@@ -90,7 +88,7 @@ export const generatedNode = (chain: Chain, end: () => number) => {
       const parentGas = height === 0n ? 0 : blockGas(world, Number(height) - 1)
       return found(rawBlockText(world, chain.block(Number(height)), parentGas, whole))
     },
-    blockByHash: (hash: string, complete: string): Answer => {
+    getBlockByHash: (hash: string, complete: string): Answer => {
       const whole = parseBool('complete', complete)
       if (typeof whole !== 'boolean') return whole
       index()
@@ -99,7 +97,7 @@ export const generatedNode = (chain: Chain, end: () => number) => {
         ? BLOCK_NOT_FOUND
         : found(blockText(chain.block(height), whole))
     },
-    transactionByHash: (hash: string): Answer => {
+    getTxByHash: (hash: string): Answer => {
       index()
       const place = places.get(hash)
       const text =
@@ -110,11 +108,11 @@ export const generatedNode = (chain: Chain, end: () => number) => {
         ? refused(2, 'tx not found')
         : found(`{"status":"IRREVERSIBLE", "transaction":${text}, "block_number":"${place?.height}"}`)
     },
-    contract: (id: string): Answer => {
+    getContract: (id: string): Answer => {
       const text = systemContractText(id)
       return text === undefined ? refused(2, 'contract not found') : found(text)
     },
-    listStorage: (body: string): Answer => {
+    listContractStorage: (body: string): Answer => {
       const rows = storage(end(), JSON.parse(body) as StorageQuestion)
       const hash = hashIn(chain.block(end()), 3)
       const datas = rows.map(
@@ -122,25 +120,19 @@ export const generatedNode = (chain: Chain, end: () => number) => {
       )
       return found(`{"datas":[${datas.join(', ')}], "block_hash":"${hash}", "block_number":"${end()}"}`)
     },
-    headersByRange: (body: string): Answer => {
-      const range = readBody(body, { integers: ['start', 'end'], texts: [] })
+    getBlockHeaderByRange: (body: string): Answer => {
+      const range = readHeadRange(body)
       if ('status' in range) return range
-      if (range.end <= range.start || range.end > range.start + HEAD_LIMIT)
-        return refused(2, `invalid range ${range.start} to ${range.end}`)
       const heads: string[] = []
       for (let at = Number(range.start); at < Number(range.end) && has(at); at += 1)
         heads.push(headText(chain.world, chain.block(at)))
       return found(`{"block_list":[${heads.join(', ')}]}`)
     },
-    transactionsByContract: (body: string): Answer => {
-      const asked = readBody(body, {
-        integers: ['from_block', 'to_block'],
-        texts: ['contract', 'action_name'],
-      })
+    getBlockTxsByContract: (body: string): Answer => {
+      const asked = readTransactionRange(body)
       if ('status' in asked) return asked
       const { from_block: from, to_block: to } = asked
-      if (to <= from || to > from + TRANSACTION_RANGE) return refused(2, `invalid range ${from} to ${to}`)
-      // A filter would need every action looked at; whoever loads asks without.
+      // A filter would need every action looked at; a loader asks without one.
       if (asked.contract !== '' || asked.action_name !== '') return refused(2, 'not generated with a filter')
       if (!has(from) || !has(to)) return BLOCK_NOT_FOUND
       const blocks: string[] = []
@@ -152,4 +144,3 @@ export const generatedNode = (chain: Chain, end: () => number) => {
     },
   } as const
 }
-export type GeneratedNode = ReturnType<typeof generatedNode>

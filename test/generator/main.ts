@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Failure } from '#failure/failure.ts'
+import { runNode } from '../support/nodes/rpc/run-node.ts'
+import { readAddress } from '../support/nodes/rpc/serve-calls.ts'
 import { cpuText, type GeneratedOptions, serveGenerated } from './serve.ts'
 import { DEFAULTS, PROFILES, type Profile, type Settings } from './settings.ts'
 
@@ -24,13 +26,6 @@ const NUMBERS = ['seed', 'blocks', 'holders', 'voters', 'producers', 'cycle'] as
 const numberOf = (name: string, text: string): number => {
   if (!/^[0-9]{1,15}$/.test(text)) throw new Failure('usage', `--${name} ${text} is not a whole number.`)
   return Number(text)
-}
-
-const listenOf = (text: string): { readonly host: string; readonly port: number } => {
-  const [, host, port] = /^([^:\s]+):([0-9]{1,5})$/.exec(text) ?? []
-  if (host === undefined || port === undefined)
-    throw new Failure('usage', `--listen ${text} is not HOST:PORT.`)
-  return { host, port: Number(port) }
 }
 
 const profileOf = (text: string): Profile => {
@@ -66,31 +61,21 @@ export const readOptions = (words: readonly string[]): GeneratedOptions | undefi
   return {
     ...numbers,
     profile: profileOf(given('profile') ?? DEFAULTS.profile),
-    ...listenOf(given('listen') ?? '127.0.0.1:0'),
+    ...readAddress(given('listen') ?? '127.0.0.1:0'),
   }
 }
 
-const USAGE = 2
-
-if (import.meta.main) {
-  const say = (text: string): void => void process.stdout.write(`${text}\n`)
-  try {
-    const options = readOptions(process.argv.slice(2))
-    if (options === undefined) say(HELP.trimEnd())
-    else {
-      const node = serveGenerated(options)
-      const { dawn, schedule } = node.chain.world
-      say(`${node.url} (blocks before the first cycle: ${dawn}, transactions of a cycle: ${schedule.count})`)
-      await new Promise(resolve => {
-        process.once('SIGINT', resolve)
-        process.once('SIGTERM', resolve)
-      })
-      await node.stop()
-      say(`cpu ${cpuText()}`)
+if (import.meta.main)
+  await runNode('generate-chain', async words => {
+    const options = readOptions(words)
+    if (options === undefined) return HELP
+    const node = serveGenerated(options)
+    const { dawn, schedule } = node.chain.world
+    return {
+      said: `${node.url} (blocks before the first cycle: ${dawn}, transactions of a cycle: ${schedule.count})`,
+      stop: async () => {
+        await node.stop()
+        return `cpu ${cpuText()}`
+      },
     }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    process.stderr.write(`generate-chain: ${error.message}\n`)
-    process.exitCode = USAGE
-  }
-}
+  })

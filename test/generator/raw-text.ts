@@ -1,5 +1,5 @@
 import { base58Bytes } from '#chain/base58.ts'
-import { NO_SIGN } from '#replay/block-text.ts'
+import { NO_SIGN } from '#test/replay/block-text.ts'
 import { hashesOf, type Made } from './block.ts'
 import { baseReceipts, userTransactions } from './content.ts'
 import { hashReceipt, type Leaf as Receipt } from './hashing.ts'

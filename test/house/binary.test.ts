@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { askCase, type HttpCaseKeys, httpCases } from '../http/cases.ts'
-import { DEVNET, type Running, spawnIn } from '../support/processes/cli-process.ts'
+import { type Running, spawnIn } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
+import { replayed } from '../support/stores/loading.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -17,7 +18,6 @@ const BINARY = join(ROOT, 'dist/iostlens')
 
 describe('the compiled binary, started from an empty folder', () => {
   let folder: string
-  let node: Running | undefined
   let service: Running | undefined
   let url: string
   let keys: HttpCaseKeys
@@ -33,8 +33,8 @@ describe('the compiled binary, started from an empty folder', () => {
   beforeAll(async () => {
     if (!existsSync(BINARY)) throw new Error('There is no dist/iostlens: run scripts/build.')
     folder = await mkdtemp(join(tmpdir(), 'iostlens-binary-'))
-    node = spawnIn(folder, [BINARY, 'replay', DEVNET, '--listen', '127.0.0.1:0'])
-    await run('load', '--node', urlIn(await node.firstLine), '--once')
+    await using node = await replayed()
+    await run('load', '--node', node.url, '--once')
     const key = lastLine(await run('keys', 'add', 'cases', '--per-second', '1000000', '--per-day', '1000000'))
     const revoked = lastLine(await run('keys', 'add', 'revoked'))
     const expired = createKey(
@@ -52,14 +52,10 @@ describe('the compiled binary, started from an empty folder', () => {
     url = urlIn(await service.firstLine)
   })
   afterAll(async () => {
-    const ended = await Promise.all(
-      [node, service].map(process => {
-        process?.kill('SIGTERM')
-        return process?.ended
-      }),
-    )
+    service?.kill('SIGTERM')
+    const ended = await service?.ended
     await rm(folder, { recursive: true })
-    expect(ended.map(end => end?.code)).toEqual([0, 0])
+    expect(ended?.code).toBe(0)
   })
 
   test('answers every contract case', async () => {

@@ -5,15 +5,23 @@ import { ROOT } from '../support/root.ts'
 
 const SCRIPTS = join(ROOT, 'scripts')
 
-test.each(['start', 'check', 'test', 'build', 'backfill', 'follow', 'check-loaded', 'bench'])(
-  'scripts: %s tells what it does, from any folder',
-  async script => {
-    await using folder = await cliFolder()
-    const { code, out, err } = await spawnIn(folder.path, [join(SCRIPTS, script), '--help']).ended
-    expect([code, err]).toEqual([0, ''])
-    expect(out).toStartWith(`usage: scripts/${script}`)
-  },
-)
+test.each([
+  'start',
+  'check',
+  'test',
+  'build',
+  'backfill',
+  'follow',
+  'check-loaded',
+  'bench',
+  'generate-chain',
+  'replay',
+])('scripts: %s tells what it does, from any folder', async script => {
+  await using folder = await cliFolder()
+  const { code, out, err } = await spawnIn(folder.path, [join(SCRIPTS, script), '--help']).ended
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toStartWith(`usage: scripts/${script}`)
+})
 
 test('scripts: bun is the pinned one', async () => {
   await using folder = await cliFolder()

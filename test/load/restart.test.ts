@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Replay } from '#replay/serve.ts'
+import type { Replay } from '#test/replay/serve.ts'
 import { killUntilLoaded } from '../support/processes/kill.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { type Dump, differences } from '../support/stores/dump.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Replay } from '#replay/serve.ts'
+import type { Replay } from '#test/replay/serve.ts'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
-import type { Replay } from '#replay/serve.ts'
+import type { Replay } from '#test/replay/serve.ts'
 import { secondOpinion } from '../support/oracle/second-opinion.ts'
 import { type Testimony, witness } from '../support/oracle/witness.ts'
 import { cliFolder, type Running } from '../support/processes/cli-process.ts'

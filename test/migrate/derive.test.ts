@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
 import { DERIVATION } from '#indices/registry.ts'
-import type { Replay } from '#replay/serve.ts'
+import type { Replay } from '#test/replay/serve.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
 import { serviceOn } from '../support/processes/service.ts'

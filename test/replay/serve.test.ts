@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Replay, type ReplayOptions, serveReplay } from '#replay/serve.ts'
+import { type Replay, type ReplayOptions, serveReplay } from '#test/replay/serve.ts'
 import { recording, rpcCalls } from '#test/support/nodes/recording.ts'
 
 const withReplay = async (

@@ -1,6 +1,6 @@
 import type { ProofLevel } from '#chain/proof.ts'
-import type { Recording } from '#replay/recording.ts'
-import { serveReplay } from '#replay/serve.ts'
+import type { Recording } from '#test/replay/recording.ts'
+import { serveReplay } from '#test/replay/serve.ts'
 import { generatedNode } from '../generator/answers.ts'
 import type { Chain } from '../generator/chain.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
@@ -66,21 +66,21 @@ const recordingOf = (chain: Chain, from: number, end: number): Recording => {
     ({ method, path, status: 200, content_type: 'application/json', text }) as const
   const first = Math.max(0, from - BEFORE)
   const calls = [
-    call('GET', '/getChainInfo', node.chainInfo()),
-    call('GET', '/getNodeInfo', node.nodeInfo()),
+    call('GET', '/getChainInfo', node.getChainInfo()),
+    call('GET', '/getNodeInfo', node.getNodeInfo()),
     ...Array.from({ length: Math.ceil((end + 1 - first) / HEADS) }, (_, at) => {
       const start = first + at * HEADS
       const body = JSON.stringify({ start: String(start), end: String(start + HEADS) })
-      return call('POST', '/getBlockHeaderByRange', node.headersByRange(body))
+      return call('POST', '/getBlockHeaderByRange', node.getBlockHeaderByRange(body))
     }),
     ...Array.from({ length: end + 1 - from }, (_, at) => {
       const [height, path] = [String(from + at), `/getRawBlockByNumber/${from + at}/true`]
-      return call('GET', path, node.rawBlockByNumber(height, 'true'))
+      return call('GET', path, node.getRawBlockByNumber(height, 'true'))
     }),
   ]
   return {
     height: end,
-    blockText: height => (height > end ? undefined : node.blockByNumber(String(height), 'true').text),
+    blockText: height => (height > end ? undefined : node.getBlockByNumber(String(height), 'true').text),
     calls: async () => calls,
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Replay } from '#replay/serve.ts'
+import type { Replay } from '#test/replay/serve.ts'
 import { documented, fences } from '../support/documented.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { ask } from '../support/stores/ask-elastic.ts'

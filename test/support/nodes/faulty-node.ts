@@ -1,4 +1,4 @@
-import { serveReplay } from '#replay/serve.ts'
+import { serveReplay } from '#test/replay/serve.ts'
 import { recording } from './recording.ts'
 
 export type Asked = {

@@ -6,7 +6,7 @@ import { merkleRoot } from '#chain/merkle.ts'
 import { headHash } from '#chain/raw-head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
 import { hashedPartOf, transactionHash } from '#chain/transaction-hash.ts'
-import type { Recording } from '#replay/recording.ts'
+import type { Recording } from '#test/replay/recording.ts'
 
 /** A block as JSON.parse gives it, to be altered. */
 export type Written = {

@@ -6,7 +6,7 @@ import { decodeBlock, decodeContract } from '#chain/decode.ts'
 import { elementSpans, memberSpans } from '#chain/json-text.ts'
 import { LINKED } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
-import { openRecording, type RecordedCall, type Recording } from '#replay/recording.ts'
+import { openRecording, type RecordedCall, type Recording } from '#test/replay/recording.ts'
 import { ROOT } from '../root.ts'
 
 /** Folder of the recorded chain. */

@@ -5,7 +5,6 @@ import { ROOT } from '../root.ts'
 
 const MAIN = join(ROOT, 'src/main.ts')
 export const { PATH = '' } = process.env
-export const DEVNET = join(ROOT, 'test/chain/devnet')
 
 /** The service's command line as a process of its own, in a folder of its own. */
 export type CliFolder = AsyncDisposable & {

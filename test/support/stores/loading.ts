@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { ProofLevel } from '#chain/proof.ts'
 import { type LoadOptions, load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
-import { type Replay, serveReplay } from '#replay/serve.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { recording } from '../nodes/recording.ts'
 
 /** The recorded chain as a node on loopback. */

@@ -1,4 +1,6 @@
-import { type Answer, found, refused } from './answer.ts'
+import { type Answer, found, refused } from '../support/nodes/rpc/answer.ts'
+import { parseBool, parseInt64 } from '../support/nodes/rpc/go-values.ts'
+import { readHeadRange, readTransactionRange } from '../support/nodes/rpc/ranges.ts'
 import {
   filteredTransactions,
   hashesOf,
@@ -9,14 +11,10 @@ import {
   transactionAnswer,
   withoutTransactions,
 } from './block-text.ts'
-import { parseBool, parseInt64, readBody } from './go-values.ts'
 import type { Recording } from './recording.ts'
 
-/** Heads per call of getBlockHeaderByRange and distance of the ends of getBlockTxsByContract (go-iost rpc). */
-const HEAD_LIMIT = 110n
-const TRANSACTION_RANGE = 100n
-/** Hashes in paths have fewer letters than this (go-iost rpc, checkHashValid). */
-const HASH_LETTERS = 100
+/** Hashes in paths have fewer characters than this (go-iost rpc, checkHashValid). */
+const HASH_CHARACTERS = 100
 
 const BLOCK_NOT_FOUND = refused(2, 'block not found')
 
@@ -38,7 +36,7 @@ export const replayNode = (recording: Recording, height: () => number) => {
   }
 
   return {
-    chainInfo: async (): Promise<Answer> => {
+    getChainInfo: async (): Promise<Answer> => {
       const recorded = (await recording.calls()).find(
         ({ path, status }) => path === '/getChainInfo' && status === 200,
       )
@@ -57,28 +55,28 @@ export const replayNode = (recording: Recording, height: () => number) => {
       return found(text)
     },
 
-    blockByNumber: (number: string, complete: string): Answer => {
+    getBlockByNumber: (number: string, complete: string): Answer => {
       const at = parseInt64('number', number)
       if (typeof at !== 'bigint') return at
       const whole = parseBool('complete', complete)
       return typeof whole === 'boolean' ? blockAnswer(textAt(at), whole) : whole
     },
 
-    blockByHash: (hash: string, complete: string): Answer => {
+    getBlockByHash: (hash: string, complete: string): Answer => {
       const whole = parseBool('complete', complete)
       if (typeof whole !== 'boolean') return whole
       const at = hashes().blocks.get(hash)
       return tooLong(hash) ?? blockAnswer(at === undefined ? undefined : textAt(BigInt(at)), whole)
     },
 
-    transactionByHash: (hash: string): Answer => {
+    getTxByHash: (hash: string): Answer => {
       const place = transactionPlace(hash)
       const text = place === undefined ? undefined : recording.blockText(place.height)
       if (place === undefined || text === undefined) return tooLong(hash) ?? refused(2, 'tx not found')
       return found(transactionAnswer(text, place.height, place.index))
     },
 
-    receiptByHash: (hash: string): Answer => {
+    getTxReceiptByTxHash: (hash: string): Answer => {
       const place = transactionPlace(hash)
       const text = place === undefined ? undefined : recording.blockText(place.height)
       if (place === undefined || text === undefined)
@@ -90,17 +88,14 @@ export const replayNode = (recording: Recording, height: () => number) => {
   } as const
 }
 
-export type ReplayNode = ReturnType<typeof replayNode>
-
 /** The calls that name a range of blocks. */
 const rangeCalls = (recording: Recording, textAt: TextAt) => {
   const signatures = once(async () => signatureIndex(recording))
   return {
-    headersByRange: async (body: string): Promise<Answer> => {
-      const range = readBody(body, { integers: ['start', 'end'], texts: [] })
+    getBlockHeaderByRange: async (body: string): Promise<Answer> => {
+      const range = readHeadRange(body)
       if ('status' in range) return range
       const { start, end } = range
-      if (end <= start || end > start + HEAD_LIMIT) return refused(2, `invalid range ${start} to ${end}`)
       const signed = await signatures()
       const heads: string[] = []
       for (let at = start; at < end; at += 1n) {
@@ -111,14 +106,10 @@ const rangeCalls = (recording: Recording, textAt: TextAt) => {
       return found(`{"block_list":[${heads.join(', ')}]}`)
     },
 
-    transactionsByContract: (body: string): Answer => {
-      const asked = readBody(body, {
-        integers: ['from_block', 'to_block'],
-        texts: ['contract', 'action_name'],
-      })
+    getBlockTxsByContract: (body: string): Answer => {
+      const asked = readTransactionRange(body)
       if ('status' in asked) return asked
       const { from_block: from, to_block: to } = asked
-      if (to <= from || to > from + TRANSACTION_RANGE) return refused(2, `invalid range ${from} to ${to}`)
       const blocks: string[] = []
       for (let at = from; at <= to; at += 1n) {
         const text = textAt(at)
@@ -134,8 +125,8 @@ const rangeCalls = (recording: Recording, textAt: TextAt) => {
 type Place = { readonly height: number; readonly index: number }
 
 const tooLong = (hash: string): Answer | undefined =>
-  hash.length >= HASH_LETTERS
-    ? refused(2, `hash len(${hash.length}) is greater then ${HASH_LETTERS}`)
+  hash.length >= HASH_CHARACTERS
+    ? refused(2, `hash len(${hash.length}) is greater then ${HASH_CHARACTERS}`)
     : undefined
 
 const once = <T>(make: () => T): (() => T) => {

@@ -1,0 +1,65 @@
+import { Failure } from '#failure/failure.ts'
+import { answerCall } from '../support/nodes/rpc/routes.ts'
+import { type Address, serveCalls } from '../support/nodes/rpc/serve-calls.ts'
+import { recordedAnswer } from './recorded-calls.ts'
+import type { Recording } from './recording.ts'
+import { replayNode } from './replay-node.ts'
+
+export type ReplayOptions = Address & {
+  readonly recording: Recording
+  /** Height of the chain as the node shows it; default the recording's last. */
+  readonly to?: number
+  /** A block more every so many milliseconds, until the recording ends. */
+  readonly growth?: { readonly intervalMs: number }
+}
+
+/** Stops with `await using`, too. */
+export type Replay = AsyncDisposable & {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly port: number
+  height(): number
+  /** The chain ends here from now on: 0 … the recording's last height. Throws Failure 'usage'. */
+  setHeight(height: number): void
+  stop(): Promise<void>
+}
+
+/**
+ * Serves a recorded chain over HTTP with a node's RPC: from the blocks what they tell, the rest as it was recorded. Every
+ * block up to the height is irreversible. Recorded state is that of the last height, whatever height is shown.
+ */
+export const serveReplay = ({
+  recording,
+  to = recording.height,
+  growth,
+  ...address
+}: ReplayOptions): Replay => {
+  let height = 0
+  const setHeight = (next: number): void => {
+    if (!Number.isInteger(next) || next < 0 || next > recording.height)
+      throw new Failure('usage', `Height ${next} is not one of the recording's 0 … ${recording.height}.`)
+    height = next
+  }
+  setHeight(to)
+  const node = replayNode(recording, () => height)
+  const served = serveCalls(address, call =>
+    answerCall(node, call, unanswered => recordedAnswer(recording, unanswered)),
+  )
+  const timer =
+    growth === undefined
+      ? undefined
+      : setInterval(() => setHeight(Math.min(height + 1, recording.height)), growth.intervalMs)
+  timer?.unref()
+  const stop = async (): Promise<void> => {
+    clearInterval(timer)
+    await served.stop()
+  }
+  return {
+    url: served.url,
+    port: served.port,
+    height: () => height,
+    setHeight,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}

@@ -1,0 +1,38 @@
+import { Failure } from '#failure/failure.ts'
+
+const USAGE = 2
+
+/** A node that a command serves until it is stopped. */
+type Served = {
+  /** The line on stdout that says where. */
+  readonly said: string
+  /** Ends the service; what it returns is the last line on stdout. */
+  stop(): Promise<string | undefined>
+}
+
+/** Runs a command that serves a node until SIGINT or SIGTERM. A Failure is bad usage: its message, exit code 2. */
+export const runNode = async (
+  name: string,
+  start: (words: readonly string[]) => Promise<Served | string>,
+): Promise<void> => {
+  const say = (text: string): void => void process.stdout.write(`${text.trimEnd()}\n`)
+  try {
+    const node = await start(process.argv.slice(2))
+    if (typeof node === 'string') {
+      say(node)
+      return
+    }
+    const stopped = new Promise(resolve => {
+      process.once('SIGINT', resolve)
+      process.once('SIGTERM', resolve)
+    })
+    say(node.said)
+    await stopped
+    const last = await node.stop()
+    if (last !== undefined) say(last)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    process.stderr.write(`${name}: ${error.message}\n`)
+    process.exitCode = USAGE
+  }
+}
