@@ -20,6 +20,8 @@ const NEEDED = [
   'src',
   'indices',
   'test/chain',
+  'test/replay',
+  'test/support/nodes/rpc',
   'dist',
   'package.json',
   'bun.lock',
