@@ -14,13 +14,13 @@ import { stateSuite } from './state.ts'
 setDefaultTimeout(600_000)
 
 describe.skipIf(elasticsearchUrl() === undefined)(
-  'the recorded chain, loaded over HTTP into partitions of 5,000 documents in Elasticsearch',
+  'the recorded chain, loaded over HTTP into partitions of 25,000 documents in Elasticsearch',
   () => {
     let opened: TestElastic
     let service: Service
     let height = -1
     beforeAll(async () => {
-      opened = openTestElastic({ leaseMs: 15_000, partitionDocuments: 5_000 })
+      opened = openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 })
       const node = await replayed()
       height = await loadFrom(node.url, opened.store)
       await node.stop()
