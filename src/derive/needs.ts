@@ -36,7 +36,6 @@ export const needsOf = ({ block }: LoadedBlock, due: readonly string[] = []): re
   }
   add(statistics, STATISTICS)
   add(producerKeys, block.witness)
-  if (block.height === 0) add(contracts, 'system.iost')
   for (const id of due) {
     const slash = id.indexOf('/')
     needBalance(add, id.slice(0, slash), id.slice(slash + 1))
@@ -107,6 +106,12 @@ const needBalance = (add: Add, token: string, owner: string): void => {
   if (token === 'iost' && !isSystemContract(owner)) add(wealth, owner)
 }
 
+/** An owner's wealth is worked out from its balance. */
+const needWealth = (add: Add, owner: string): void => {
+  add(wealth, owner)
+  add(balances, balanceId('iost', owner))
+}
+
 const needReceipt = (add: Add, said: Said, tx: Transaction): void => {
   switch (said.contract) {
     case 'token.iost':
@@ -161,8 +166,7 @@ const needAccount = (add: Add, { name, args }: Said, tx: Transaction): void => {
   add(accounts, account)
   if (name !== 'signUp') return
   add(lists, listOf.created(tx.publisher))
-  add(wealth, account)
-  add(balances, balanceId('iost', account))
+  needWealth(add, account)
 }
 
 /** Actions too: before receipts existed they were all there is. */
@@ -173,7 +177,7 @@ const needProducer = (add: Add, name: string, args: Said['args']): void => {
     if (first === undefined || second === undefined) return
     add(votes, voteId(second, first))
     add(producers, second)
-    add(wealth, first)
+    needWealth(add, first)
     return
   }
   if (first === undefined || name === 'stat' || name === 'topupCandidateBonus') return
@@ -187,6 +191,5 @@ const needCode = (add: Add, { name, args }: Call, tx: Transaction): void => {
   const id = name === 'setCode' ? `Contract${tx.hash}` : first
   if (name !== 'setCode' && name !== 'initSetCode' && name !== 'updateNativeCode') return
   add(contracts, id)
-  add(wealth, id)
-  add(balances, balanceId('iost', id))
+  needWealth(add, id)
 }

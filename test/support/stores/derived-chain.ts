@@ -35,8 +35,26 @@ export const derivedRecording = (): Promise<DerivedChain> => {
   return recorded
 }
 
+/** State that `needsOf` had not foreseen for a block, and the state that was stored before its batch. */
+export type Missed = {
+  readonly loaded: LoadedBlock
+  readonly keys: readonly Key[]
+  readonly stored: StoredState
+}
+
+const storedState = (stored: ReadonlyMap<string, ReadonlyMap<string, Doc>>): StoredState => ({
+  get: <I extends StateIndex>(index: I, id: string) =>
+    stored.get(index.name)?.get(id) as DocOf<I> | undefined,
+  all: <I extends StateIndex>(index: I) =>
+    [...(stored.get(index.name)?.values() ?? [])] as unknown as readonly DocOf<I>[],
+})
+
 /** Derives blocks as a loader does, over a store in memory, batch by batch. */
-export const deriveChain = (blocks: readonly LoadedBlock[], sizeOf: BatchSize = () => 500): DerivedChain => {
+export const deriveChain = (
+  blocks: readonly LoadedBlock[],
+  sizeOf: BatchSize = () => 500,
+  onMissed: (missed: Missed) => void = () => {},
+): DerivedChain => {
   const stored = new Map<string, Map<string, Doc>>()
   const documents: BlockDocuments[] = []
   const pending = new Map<string, bigint>()
@@ -52,13 +70,15 @@ export const deriveChain = (blocks: readonly LoadedBlock[], sizeOf: BatchSize = 
         else ids.add(id)
       }
     }
-    for (const loaded of run) fetch(needsOf(loaded))
+    const dueAt = (time: bigint) => [...pending].filter(([, due]) => due <= time).map(([id]) => id)
+    const falling = dueAt(run.at(-1)?.block.time ?? 0n)
+    for (const [at, loaded] of run.entries()) fetch(needsOf(loaded, at === 0 ? falling : []))
     const state = workingState(
       (index, id) => (fetched.get(index.name)?.has(id) ? stored.get(index.name)?.get(id) : UNKNOWN),
       range => withChanges(range, [], stored.get(range.index.name)?.values() ?? []).values(),
     )
     for (const loaded of run) {
-      const due = [...pending].filter(([, time]) => time <= loaded.block.time).map(([id]) => id)
+      const due = dueAt(loaded.block.time)
       for (;;) {
         state.mark()
         try {
@@ -67,6 +87,7 @@ export const deriveChain = (blocks: readonly LoadedBlock[], sizeOf: BatchSize = 
         } catch (error) {
           if (!(error instanceof Missing)) throw error
           state.rollback()
+          onMissed({ loaded, keys: error.keys, stored: storedState(stored) })
           fetch(error.keys)
           retries += 1
         }
@@ -83,11 +104,6 @@ export const deriveChain = (blocks: readonly LoadedBlock[], sizeOf: BatchSize = 
   return {
     documents,
     retries,
-    state: {
-      get: <I extends StateIndex>(index: I, id: string) =>
-        stored.get(index.name)?.get(id) as DocOf<I> | undefined,
-      all: <I extends StateIndex>(index: I) =>
-        [...(stored.get(index.name)?.values() ?? [])] as unknown as readonly DocOf<I>[],
-    },
+    state: storedState(stored),
   }
 }

@@ -1,0 +1,106 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { LoadedBlock } from '#chain/block.ts'
+import { isContractId } from '#chain/names.ts'
+import { balanceId } from '#indices/balance.ts'
+import { contracts } from '#indices/contract.ts'
+import { producerKeys, producers } from '#indices/producer.ts'
+import type { Key } from '#indices/registry.ts'
+import { createNode } from '#node/create-node.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { deriveChain, type Missed } from '#test/support/stores/derived-chain.ts'
+import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
+import { serveGenerated } from '../generator/serve.ts'
+import { small } from '../generator/small.ts'
+
+setDefaultTimeout(600_000)
+
+/** One thing that was not foreseen. */
+type Miss = Omit<Missed, 'keys'> & { readonly key: Key }
+
+const isNamed = ({ index, id }: Key, name: string, named: string): boolean =>
+  index.name === name && id === named
+
+const ownerPaysRam = ({ loaded, key, stored }: Miss): boolean =>
+  loaded.block.transactions
+    .flatMap(({ receipt: { ramUsage } }) => ramUsage)
+    .filter(([payer]) => isContractId(payer) && !payer.endsWith('.iost'))
+    .map(([payer]) => stored.get(contracts, payer)?.owner ?? '')
+    .some(
+      owner =>
+        isNamed(key, 'balances', balanceId('ram', owner)) ||
+        isNamed(key, 'resources', owner) ||
+        isNamed(key, 'tokens', 'ram'),
+    )
+
+/** All that only state, or the inside of deployed code, can tell. Whatever else is missed, `needsOf` has forgotten. */
+const REASONS: Readonly<Record<string, (miss: Miss) => boolean>> = {
+  'a contract that uses RAM: its owner pays': ownerPaysRam,
+  'the producer who has the key of the witness': ({ loaded, key, stored }) =>
+    isNamed(key, 'producers', stored.get(producerKeys, loaded.block.witness)?.account ?? ''),
+  'the key that a producer had before': ({ key, stored }) =>
+    stored.all(producers).some(({ pubkey }) => isNamed(key, 'producer-keys', pubkey)),
+  'the contract that updated code names inside': ({ loaded, key }) =>
+    key.index === contracts &&
+    loaded.block.transactions.some(({ actions }) =>
+      actions.some(({ actionName, data }) => actionName === 'updateCode' && data.includes(key.id)),
+    ),
+  'where members stand in a large ranking': ({ key }) => key.index.name === 'segments',
+}
+
+/** Keys missed by each reason, blocks one by one, so that no block gains by what another one needs; and those without. */
+const missedIn = (blocks: readonly LoadedBlock[]) => {
+  const counts = new Map<string, number>()
+  const forgotten: string[] = []
+  deriveChain(
+    blocks,
+    () => 1,
+    ({ keys, ...missed }) => {
+      for (const key of keys) {
+        const [reason] = Object.entries(REASONS).find(([, explains]) => explains({ ...missed, key })) ?? []
+        if (reason === undefined)
+          forgotten.push(`block ${missed.loaded.block.height}: ${key.index.name} ${key.id}`)
+        else counts.set(reason, (counts.get(reason) ?? 0) + 1)
+      }
+    },
+  )
+  return { forgotten, reasons: Object.fromEntries(counts) }
+}
+
+describe('needsOf: names all state of a block but what the block cannot tell', () => {
+  test('on the recorded chain', async () => {
+    expect(missedIn(await recordedBlocks())).toEqual({
+      forgotten: [],
+      reasons: {
+        'the producer who has the key of the witness': 1,
+        'a contract that uses RAM: its owner pays': 1_098,
+        'the key that a producer had before': 2,
+        'the contract that updated code names inside': 2,
+      },
+    })
+  })
+
+  test('on a generated chain, with large rankings and rewards for producers', async () => {
+    const settings = { ...small('busy'), blocks: 260 }
+    const served = serveGenerated(settings)
+    const node = createNode({ urls: [served.url] })
+    const blocks: LoadedBlock[] = []
+    for await (const loaded of node.blocks({ from: 0, to: settings.blocks })) blocks.push(loaded)
+    node.close()
+    await served.stop()
+    const { forgotten, reasons } = missedIn(blocks)
+    expect(forgotten).toEqual([])
+    expect(Object.keys(reasons).sort()).toEqual([
+      'the producer who has the key of the witness',
+      'where members stand in a large ranking',
+    ])
+  })
+
+  test('on a vote that a contract paid for another account', () => {
+    const args = ['alice00', 'carol00', 'bob0000', '3']
+    const voted = transaction({
+      actions: [action('vote_producer.iost/voteFor', args)],
+      receipts: [receipt('vote_producer.iost/voteFor', args)],
+    })
+    expect(missedIn(chainOf([genesis()], [voted]))).toEqual({ forgotten: [], reasons: {} })
+  })
+})
