@@ -7,9 +7,9 @@ import type { Hints } from '#store/ranking-start.ts'
 import { wholeness } from '#store/wholeness.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
-import type { Bulk, WriteEvent } from './client/bulk.ts'
 import { closingClock } from './client/closing-clock.ts'
 import { type ConnectionOptions, connect } from './client/connection.ts'
+import type { WriteEvent } from './client/sender.ts'
 import { migratingOf } from './migrate/migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openSessions, untilAborted } from './read/consistent-read.ts'
@@ -17,13 +17,8 @@ import { readableFrom, removedMeanwhile } from './read/published-height.ts'
 import { rememberState } from './read/state-cache.ts'
 import { openView } from './read/view.ts'
 import { type PublishedMeta, readCheckpoint, readPublished } from './schema/checkpoint.ts'
-import {
-  type CreateOptions,
-  checkIndices,
-  createIndices,
-  refuseDifferent,
-  refuseLost,
-} from './schema/create-indices.ts'
+import { at, type Cluster } from './schema/cluster.ts'
+import { checkIndices, createIndices, refuseDifferent, refuseLost } from './schema/create-indices.ts'
 import { lostOf, lostToReaders } from './schema/lost-indices.ts'
 import { type Generations, namesOf } from './schema/names.ts'
 import { FIRST_PARTITION } from './schema/partitions.ts'
@@ -78,19 +73,21 @@ export const openElastic = (options: ElasticOptions): Store => {
   const names = namesOf(options.prefix, options.building)
   const closing = new AbortController()
   const clock: Clock = { ...closingClock(closing.signal), ...options.clock }
-  const bulk: Bulk = {
+  const cluster: Cluster = {
     connection,
+    names,
     clock,
-    onEvent: options.onEvent ?? (() => {}),
-    timeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
+    replicas: options.replicas ?? 0,
+    leaseMs: options.leaseMs ?? LEASE_MS,
+    writeTimeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
     patienceMs: options.patienceMs ?? PATIENCE_MS,
+    onEvent: options.onEvent ?? (() => {}),
   }
-  const create: CreateOptions = { replicas: options.replicas ?? 0, timeoutMs: bulk.timeoutMs }
   const hints: Hints = new Map()
   const metas = new WeakMap<View, PublishedMeta>()
   /** Views that found nothing where a lost document may have been. */
   const emptyHanded = new WeakSet<View>()
-  const look = readableFrom(signal => readPublished(connection, names, signal))
+  const look = readableFrom(signal => readPublished(cluster, signal))
   const published = () => look(undefined)
   const state = rememberState(clock.now)
   const sessions = openSessions({
@@ -116,7 +113,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     },
     nothing: () => nothingLoaded(`${connection.url}/${names.prefix}`),
   })
-  const whole = wholeness({ look: () => lostToReaders(connection, names, published), now: clock.now })
+  const whole = wholeness({ look: () => lostToReaders(cluster, published), now: clock.now })
   const requireWhole = (signal?: AbortSignal): Promise<void> =>
     untilAborted(signal, whole.require(), 'the store was checked')
   /** Ends as the work does, unless it found nothing and the store turns out to have lost something meanwhile. */
@@ -143,22 +140,18 @@ export const openElastic = (options: ElasticOptions): Store => {
     }
     writing = true
     try {
-      const stored = await readCheckpoint(connection, names)
-      if (stored === undefined) await onceStarted(() => requireNothing(connection, names), clock)
-      if (mending) await createIndices(connection, names, { ...create, mending }, clock)
-      else await refuseLost(connection, names)
-      requireAll(await checkIndices(connection, names))
-      const own = names.at(stored?.checkpoint.generations)
-      await untilStarted(connection, own, clock)
-      const leaseMs = options.leaseMs ?? LEASE_MS
+      const stored = await readCheckpoint(cluster)
+      if (stored === undefined) await onceStarted(() => requireNothing(cluster), clock)
+      if (mending) await createIndices(cluster, { mending })
+      else await refuseLost(cluster)
+      requireAll(await checkIndices(cluster))
+      const own = at(cluster, stored?.checkpoint.generations)
+      await untilStarted(own)
       const partitionDocuments = options.partitionDocuments ?? PARTITION_DOCUMENTS
       const opened = await openWriter({
-        bulk,
-        names: own,
+        cluster: own,
         identity,
-        leaseMs,
         partitionDocuments,
-        create,
         mending,
         onRelease,
       })
@@ -191,7 +184,7 @@ export const openElastic = (options: ElasticOptions): Store => {
   const source: Migrating['source'] = {
     published: async () => (await published())?.end,
     identity: async () => {
-      const stored = await readCheckpoint(connection, names)
+      const stored = await readCheckpoint(cluster)
       if (stored === undefined) return undefined
       const { chainId, genesis, derivation } = stored.checkpoint
       return { chainId, genesis, derivation }
@@ -208,32 +201,29 @@ export const openElastic = (options: ElasticOptions): Store => {
   return {
     ...source,
     name: `${connection.url}/${names.prefix}`,
-    create: () => createIndices(connection, names, create, clock),
+    create: () => createIndices(cluster),
     check: async () => {
-      await onceStarted(() => requireNothing(connection, names), clock)
-      const lost = await lostOf(connection, names)
+      await onceStarted(() => requireNothing(cluster), clock)
+      const lost = await lostOf(cluster)
       const told = new Set(lost.map(({ name }) => name))
-      const others = await checkIndices(connection, names)
+      const others = await checkIndices(cluster)
       return [...lost, ...others.filter(({ name, problem }) => problem !== 'missing' || !told.has(name))]
     },
     restore: async () => {
-      const restored = await restoreRecord({ bulk, names, create })
+      const restored = await restoreRecord(cluster)
       whole.lookAgain()
       sessions.lookAgain()
       return restored
     },
     whole: requireWhole,
     takeOver,
-    merge: how => mergeFinished(bulk, names, how),
+    merge: how => mergeFinished(cluster, how),
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
-    audit: () => openAudit(connection, names, clock.sleep),
-    keys: openKeys(keysConnection, names),
+    audit: () => openAudit(cluster),
+    keys: openKeys({ connection: keysConnection, names }),
     migrating: migratingOf({
-      bulk,
-      served: names,
+      cluster,
       source,
-      leaseMs: options.leaseMs ?? LEASE_MS,
-      create,
       open: building => openElastic({ ...options, building }),
     }),
     close: async () => {

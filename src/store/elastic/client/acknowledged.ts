@@ -1,7 +1,8 @@
 import { Failure } from '#failure/failure.ts'
-import { type Bulk, sendBulk } from './bulk.ts'
+import { sendBulk } from './bulk.ts'
 import { type BulkItem, createItem, rewriteSeenItem } from './bulk-item.ts'
 import { type Got, getMany } from './get-many.ts'
+import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
 /**
@@ -10,15 +11,15 @@ import { tryAgain } from './try-again.ts'
  * dies, it is gone. So what is met is compared and then written once more over the very copy that was seen; an
  * acknowledged write is in every copy there is. Throws 'conflict' on a document with other content.
  */
-export const sendAcknowledged = async (bulk: Bulk, items: Iterable<BulkItem>): Promise<void> => {
-  let unclear = await sendBulk(bulk, items)
+export const sendAcknowledged = async (sender: Sender, items: Iterable<BulkItem>): Promise<void> => {
+  let unclear = await sendBulk(sender, items)
   if (unclear.length === 0) return
-  await tryAgain(bulk, async () => {
+  await tryAgain(sender, async () => {
     // One who was replaced may have met what the next loader wrote.
-    bulk.requireHold?.()
-    const stored = await getMany(bulk.connection, unclear, { realtime: true })
+    sender.requireLease?.()
+    const stored = await getMany(sender.connection, unclear, { realtime: true })
     const again = unclear.map((item, at) => againOf(item, stored[at]))
-    const left = await sendBulk(bulk, again)
+    const left = await sendBulk(sender, again)
     const [first] = left
     if (first === undefined) return { done: undefined }
     const progress = left.length < unclear.length

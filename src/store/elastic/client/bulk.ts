@@ -1,31 +1,11 @@
 import { Failure } from '#failure/failure.ts'
-import type { Clock } from '#time/clock.ts'
 import type { Try } from '#time/retry.ts'
 import { type BulkItem, cut, fateOf, type ItemAnswer } from './bulk-item.ts'
-import type { Answer, Connection } from './connection.ts'
+import type { Answer } from './connection.ts'
 import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
+import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
-
-/** What a writer tells whoever watches it. */
-export type WriteEvent =
-  /** Elasticsearch takes no writes; the writer waits and tries again by itself. */
-  | { readonly type: 'blocked'; readonly reason: string }
-  | { readonly type: 'unblocked' }
-  /** Overloaded or out of reach; the writer tries again after `waitMs`. */
-  | { readonly type: 'retry'; readonly reason: string; readonly waitMs: number }
-
-export type Bulk = {
-  readonly connection: Connection
-  readonly clock: Clock
-  readonly onEvent: (event: WriteEvent) => void
-  /** Longest answer to a write, milliseconds. */
-  readonly timeoutMs: number
-  /** How long the same items may fail one try after the other before it is given up. */
-  readonly patienceMs: number
-  /** Throws when this loader has nothing to write any more; asked before each new try. */
-  readonly requireHold?: () => void
-}
 
 /** Bodies of some MB are where bulk loading stops getting faster. */
 const BULK_BYTES = 2_000_000
@@ -37,12 +17,12 @@ const IN_FLIGHT = 3
  * is waited for; throws 'defect' when an item is refused,
  * 'unavailable' when patience ends. Nothing is skipped.
  */
-export const sendBulk = async (bulk: Bulk, items: Iterable<BulkItem>): Promise<readonly BulkItem[]> => {
+export const sendBulk = async (sender: Sender, items: Iterable<BulkItem>): Promise<readonly BulkItem[]> => {
   const runs = cut(items, BULK_BYTES)
   const existing: BulkItem[] = []
   const worker = async (): Promise<void> => {
     for (let next = runs.next(); !next.done; next = runs.next())
-      existing.push(...(await sendRun(bulk, next.value)))
+      existing.push(...(await sendRun(sender, next.value)))
   }
   // All workers end before a failure goes up: no write of this call happens after it.
   const ended = await Promise.allSettled(Array.from({ length: IN_FLIGHT }, worker))
@@ -57,7 +37,7 @@ type Tried = {
   readonly reason: string
 }
 
-const sendRun = async (bulk: Bulk, run: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+const sendRun = async (sender: Sender, run: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
   const existing: BulkItem[] = []
   let pending = run
   let isFirst = true
@@ -65,30 +45,30 @@ const sendRun = async (bulk: Bulk, run: readonly BulkItem[]): Promise<readonly B
   let wasBlocked = false
   const attempt = async (): Promise<Try<readonly BulkItem[]>> => {
     // One who was replaced may stand before a partition that is read-only by now.
-    if (!isFirst) bulk.requireHold?.()
+    if (!isFirst) sender.requireLease?.()
     isFirst = false
-    const tried = await tryRun(bulk, pending)
+    const tried = await tryRun(sender, pending)
     existing.push(...tried.existing)
     wasBlocked = blocked
     blocked = tried.blocked
-    if (wasBlocked && !blocked) bulk.onEvent({ type: 'unblocked' })
+    if (wasBlocked && !blocked) sender.onEvent({ type: 'unblocked' })
     const progress = tried.again.length < pending.length
     pending = tried.again
     if (pending.length === 0) return { done: existing }
     // Progress, and a block that somebody must clear, start patience anew.
     return { again: tried.reason, anew: progress ? 'all' : blocked ? 'patience' : undefined }
   }
-  return tryAgain(bulk, attempt, (reason, waitMs) => {
-    if (!blocked) bulk.onEvent({ type: 'retry', reason, waitMs })
-    else if (!wasBlocked) bulk.onEvent({ type: 'blocked', reason })
+  return tryAgain(sender, attempt, (reason, waitMs) => {
+    if (!blocked) sender.onEvent({ type: 'retry', reason, waitMs })
+    else if (!wasBlocked) sender.onEvent({ type: 'blocked', reason })
   })
 }
 
-const tryRun = async (bulk: Bulk, pending: readonly BulkItem[]): Promise<Tried> => {
+const tryRun = async (sender: Sender, pending: readonly BulkItem[]): Promise<Tried> => {
   let answer: Answer
   let items: Answers
   try {
-    answer = await bulk.connection.send({
+    answer = await sender.connection.send({
       method: 'POST',
       path: '/_bulk',
       query: {
@@ -97,21 +77,21 @@ const tryRun = async (bulk: Bulk, pending: readonly BulkItem[]): Promise<Tried> 
         filter_path: 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by',
       },
       lines: pending.map(({ lines }) => lines).join(''),
-      timeoutMs: bulk.timeoutMs,
+      timeoutMs: sender.writeTimeoutMs,
     })
-    if (answer.status >= 300) return wholeRefused(bulk, pending, answer)
-    items = answersOf(bulk, pending, answer)
+    if (answer.status >= 300) return wholeRefused(sender, pending, answer)
+    items = answersOf(sender, pending, answer)
   } catch (error) {
     if (!(error instanceof Failure) || !error.retryable) throw error
     return { again: pending, existing: [], blocked: false, reason: error.message }
   }
-  return sortAnswers(bulk, pending, items)
+  return sortAnswers(sender, pending, items)
 }
 
 type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
 
 /** Unclear ones are as good as none: what was carried out is met at the next try. */
-const answersOf = ({ connection }: Bulk, pending: readonly BulkItem[], { text }: Answer): Answers => {
+const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: Answer): Answers => {
   const what = `write ${pending[0]?.index} in bulk`
   const { items } = parseAnswer<{ readonly items?: Answers }>(connection, text, what) ?? {}
   return expected(
@@ -125,16 +105,16 @@ const answersOf = ({ connection }: Bulk, pending: readonly BulkItem[], { text }:
   )
 }
 
-const wholeRefused = (bulk: Bulk, pending: readonly BulkItem[], answer: Answer): Tried => {
+const wholeRefused = (sender: Sender, pending: readonly BulkItem[], answer: Answer): Tried => {
   const error = errorOf(answer)
   const fate = fateOf({ action: 'index' }, { status: answer.status, error })
   if (fate === 'blocked' || isPassing(answer.status))
     return { again: pending, existing: [], blocked: fate === 'blocked', reason: reasonOf(error) }
-  throw toFailure(bulk.connection, answer.status, error, 'write in bulk')
+  throw toFailure(sender.connection, answer.status, error, 'write in bulk')
 }
 
 const sortAnswers = (
-  bulk: Bulk,
+  sender: Sender,
   pending: readonly BulkItem[],
   answers: readonly Readonly<Record<string, ItemAnswer>>[],
 ): Tried => {
@@ -147,7 +127,7 @@ const sortAnswers = (
     const fate = fateOf(item, answer)
     if (fate === 'wrong')
       throw toFailure(
-        bulk.connection,
+        sender.connection,
         answer.status,
         answer.error ?? {},
         `write ${item.index} '${item.id}'`,

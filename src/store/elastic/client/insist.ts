@@ -1,9 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { askText } from './ask.ts'
-import { type Bulk, sendBulk } from './bulk.ts'
+import { sendBulk } from './bulk.ts'
 import { type BulkItem, deleteSeenItem } from './bulk-item.ts'
 import { getMany } from './get-many.ts'
 import { refresh } from './refresh.ts'
+import type { Sender } from './sender.ts'
 
 /** Elasticsearch remembers the version of a deleted document for a minute (`index.gc_deletes`). */
 const PATIENCE_MS = 90_000
@@ -13,15 +14,15 @@ const WAIT_MS = 300
  * Makes sure that versioned writes were carried out: one is passed over where a higher version stands, or stood and was
  * deleted by somebody a moment ago. What stands is then deleted, its memory waited for, and the write sent again.
  */
-export const insist = async (bulk: Bulk, items: readonly BulkItem[], version: number): Promise<void> => {
-  let left = await stubborn(bulk, items, version)
+export const insist = async (sender: Sender, items: readonly BulkItem[], version: number): Promise<void> => {
+  let left = await stubborn(sender, items, version)
   if (left.length === 0) return
   const indices = [...new Set(left.map(({ item }) => item.index))]
-  const since = bulk.clock.now()
-  await forgetDeletes(bulk, indices, '0s')
+  const since = sender.clock.now()
+  await forgetDeletes(sender, indices, '0s')
   try {
-    for (; left.length > 0; left = await stubborn(bulk, items, version)) {
-      if (bulk.clock.now() - since > PATIENCE_MS)
+    for (; left.length > 0; left = await stubborn(sender, items, version)) {
+      if (sender.clock.now() - since > PATIENCE_MS)
         throw new Failure(
           'conflict',
           `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' keep appearing.`,
@@ -30,18 +31,18 @@ export const insist = async (bulk: Bulk, items: readonly BulkItem[], version: nu
           },
         )
       await sendBulk(
-        bulk,
+        sender,
         left.flatMap(({ seen }) => (seen === undefined ? [] : [seen])),
       )
-      await bulk.clock.sleep(WAIT_MS)
-      await refresh(bulk, indices)
+      await sender.clock.sleep(WAIT_MS)
+      await refresh(sender, indices)
       await sendBulk(
-        bulk,
+        sender,
         left.map(({ item }) => item),
       )
     }
   } finally {
-    await forgetDeletes(bulk, indices, null)
+    await forgetDeletes(sender, indices, null)
   }
 }
 
@@ -52,11 +53,11 @@ type Stubborn = {
 }
 
 const stubborn = async (
-  bulk: Bulk,
+  sender: Sender,
   items: readonly BulkItem[],
   version: number,
 ): Promise<readonly Stubborn[]> => {
-  const stored = await getMany(bulk.connection, items, { realtime: true })
+  const stored = await getMany(sender.connection, items, { realtime: true })
   return items.flatMap((item, at) => {
     const got = stored[at]
     const done = item.action === 'delete' ? got === undefined : got?.version === version
@@ -68,14 +69,18 @@ const stubborn = async (
 }
 
 /** Not allowed to: it is waited for longer. */
-const forgetDeletes = async (bulk: Bulk, indices: readonly string[], after: string | null): Promise<void> => {
+const forgetDeletes = async (
+  sender: Sender,
+  indices: readonly string[],
+  after: string | null,
+): Promise<void> => {
   const list = indices.join(',')
-  await askText(bulk.connection, {
+  await askText(sender.connection, {
     what: `set ${list}`,
     method: 'PUT',
     path: `/${list}/_settings`,
     body: JSON.stringify({ index: { gc_deletes: after } }),
-    timeoutMs: bulk.timeoutMs,
+    timeoutMs: sender.writeTimeoutMs,
     also: [401, 403],
   })
 }

@@ -1,45 +1,45 @@
 import { Failure } from '#failure/failure.ts'
-import type { Bulk } from './bulk.ts'
 import { errorOf, isPassing, toFailure } from './failures.ts'
 import { parseAnswer } from './parse-answer.ts'
+import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
 type Shards = { readonly _shards?: { readonly failed?: number } }
 
 /** Makes what was written searchable on every copy; tries again until that is certain. */
 export const refresh = async (
-  bulk: Bulk,
+  sender: Sender,
   indices: readonly string[],
   query: Readonly<Record<string, string>> = {},
 ): Promise<void> => {
   if (indices.length === 0) return
-  await tryAgain(bulk, async () => {
-    const reason = await tryRefresh(bulk, indices, query)
+  await tryAgain(sender, async () => {
+    const reason = await tryRefresh(sender, indices, query)
     return reason === undefined ? { done: undefined } : { again: reason }
   })
 }
 
 /** undefined: done; else why not yet. */
 const tryRefresh = async (
-  bulk: Bulk,
+  sender: Sender,
   indices: readonly string[],
   query: Readonly<Record<string, string>>,
 ): Promise<string | undefined> => {
   const list = indices.join(',')
   try {
-    const answer = await bulk.connection.send({
+    const answer = await sender.connection.send({
       method: 'POST',
       path: `/${list}/_refresh`,
       query,
-      timeoutMs: bulk.timeoutMs,
+      timeoutMs: sender.writeTimeoutMs,
     })
     if (answer.status < 300) {
-      const { _shards } = parseAnswer<Shards>(bulk.connection, answer.text, `refresh ${list}`) ?? {}
+      const { _shards } = parseAnswer<Shards>(sender.connection, answer.text, `refresh ${list}`) ?? {}
       return _shards?.failed === 0
         ? undefined
         : `${_shards?.failed ?? 'some'} shards of ${list} could not be refreshed`
     }
-    const failure = toFailure(bulk.connection, answer.status, errorOf(answer), `refresh ${list}`)
+    const failure = toFailure(sender.connection, answer.status, errorOf(answer), `refresh ${list}`)
     if (isPassing(answer.status)) return failure.message
     throw failure
   } catch (error) {

@@ -1,38 +1,29 @@
 import { Failure } from '#failure/failure.ts'
 import { unfinishedRepair } from '#store/mending.ts'
-import type { Bulk } from '../client/bulk.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
-import type { Names } from '../schema/names.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { acquire } from '../write/lease.ts'
 import { recover } from '../write/recover.ts'
-import { keepHold } from '../write/renew-lease.ts'
-
-export type MigrationHold = Awaited<ReturnType<typeof holdForMigration>>
+import { keepLease } from '../write/renew-lease.ts'
 
 /**
  * Takes what is served as a loader does, whatever rules it was written by, and brings it to its checkpoint: nobody else
  * writes it from now on. Refuses ('conflict') while a loader is alive. A migration that was stopped right before its
  * end is forgotten.
  */
-export const holdForMigration = async (
-  bulk: Bulk,
-  names: Names,
-  { checkpoint, leaseMs }: { readonly checkpoint: Checkpoint; readonly leaseMs: number },
-) => {
-  const held = await acquire(bulk, names, { identity: checkpoint, leaseMs, require: requireSame })
-  const hold = keepHold(bulk, names, held, leaseMs)
-  const holding: Bulk = { ...bulk, requireHold: hold.requireHold }
+export const leaseForMigration = async (cluster: Cluster, checkpoint: Checkpoint) => {
+  const lease = keepLease(cluster, await acquire(cluster, checkpoint, requireSame))
   try {
-    if (hold.checkpoint().retired !== undefined) await hold.set({ retired: undefined })
-    await recover(holding, names, hold.checkpoint())
+    if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
+    await recover(lease.cluster, lease.checkpoint())
   } catch (error) {
-    await hold.release().catch(() => {})
+    await lease.release().catch(() => {})
     throw error
   }
-  return { ...hold, bulk: holding, names }
+  return lease
 }
 
-const requireSame = ({ generations, mending }: Checkpoint, names: Names, url: string): void => {
+const requireSame = ({ connection: { url }, names }: Cluster, { generations, mending }: Checkpoint): void => {
   if (mending) throw unfinishedRepair(`${url}/${names.prefix}`)
   if (Bun.deepEquals(generations ?? {}, names.generations)) return
   throw new Failure('conflict', `Another migration of ${names.prefix} has just finished.`)

@@ -1,12 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
-import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { sendBulk } from '../client/bulk.ts'
 import { type BulkItem, createItem, versionedItem } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
 import { getMany } from '../client/get-many.ts'
 import { openPit } from '../client/point-in-time.ts'
 import { refresh } from '../client/refresh.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { decode, encode, type Source } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 
@@ -35,14 +36,14 @@ type Hit = {
 }
 
 /** Copies the documents of an index, ids and versions with them, into an empty one; how many they are. */
-export const copyIndex = async (bulk: Bulk, copying: Copying): Promise<number> => {
+export const copyIndex = async (cluster: Cluster, copying: Copying): Promise<number> => {
   let copied = 0
   let writing: Promise<unknown> = Promise.resolve()
-  for await (const page of pagesOf(bulk.connection, copying)) {
+  for await (const page of pagesOf(cluster.connection, copying)) {
     // The next page is read while this one is written.
     await writing
     writing = sendBulk(
-      bulk,
+      cluster,
       page.map(hit => itemOf(copying, hit)),
     )
     writing.catch(() => {})
@@ -50,7 +51,7 @@ export const copyIndex = async (bulk: Bulk, copying: Copying): Promise<number> =
     copying.onCopied(page.length)
   }
   await writing
-  await refresh(bulk, [copying.to])
+  await refresh(cluster, [copying.to])
   return copied
 }
 

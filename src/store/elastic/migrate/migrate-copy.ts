@@ -1,27 +1,33 @@
 import { Failure } from '#failure/failure.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { CopyProgress } from '#store/migrating-port.ts'
-import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { sendBulk } from '../client/bulk.ts'
 import { indexItem } from '../client/bulk-item.ts'
 import { getMany } from '../client/get-many.ts'
 import { refresh } from '../client/refresh.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
-import { type CreateOptions, createIndex, mappingDifference, withAliases } from '../schema/create-indices.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { createIndex, mappingDifference, withAliases } from '../schema/create-indices.ts'
 import { type Existing, removeIndices } from '../schema/existing-indices.ts'
 import { type Names, namesOf } from '../schema/names.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { type Wanted, wantedIndices } from '../schema/wanted-indices.ts'
 import { stockKeeper } from '../write/inventory-keeper.ts'
-import type { MigrationHold } from './close-source.ts'
+import type { Lease } from '../write/renew-lease.ts'
 import { type Copying, compareIndices, copyIndex } from './copy-index.ts'
 import type { Seen } from './plan.ts'
 import { type SourceMark, sourceMark } from './source-mark.ts'
 import { beginMeta, CONTROL, swap } from './update-aliases.ts'
 
 type Options = {
-  readonly create: CreateOptions
   readonly signal: AbortSignal
   readonly onProgress: (progress: CopyProgress) => void
+}
+
+type CopyOptions = Options & {
+  readonly place: Pick<CopyProgress, 'name' | 'at' | 'of'>
+  /** Of the checkpoint. */
+  readonly height: number
 }
 
 /** An index to be copied: by its definition, from where, to what. */
@@ -39,39 +45,40 @@ const REGISTRY = new Map<string, AnyIndex>(
  * Copies what is in the changed indices to new ones, compares every document, and swaps. A copy that was compared
  * before the process died is kept when its source is the same still; all others are made anew.
  */
-export const migrateByCopy = async (hold: MigrationHold, seen: Seen, options: Options): Promise<void> => {
-  const { bulk, names } = hold
-  const checkpoint = hold.checkpoint()
-  const target = targetOf(seen)
-  const tasks = tasksOf(seen, target, checkpoint)
+export const migrateByCopy = async (lease: Lease, seen: Seen, options: Options): Promise<void> => {
+  const { cluster } = lease
+  const checkpoint = lease.checkpoint()
+  const target: Cluster = { ...cluster, names: targetOf(seen) }
+  const tasks = tasksOf(seen, target.names, checkpoint)
   // What is lost must not be copied as if it were all there is.
-  const keeper = stockKeeper(bulk, names, hold)
+  const keeper = stockKeeper(lease)
   await keeper.begin()
   await keeper.settle()
-  await prepare(bulk, seen, target, tasks, options)
+  await prepare(target, seen, tasks)
   await refresh(
-    bulk,
+    cluster,
     tasks.map(({ from }) => from),
   )
-  let notes = await readNotes(bulk, target)
+  let notes = await readNotes(target)
   for (const [before, task] of tasks.entries()) {
     const place = { name: task.from, at: before + 1, of: tasks.length }
-    const mark = await sourceMark(bulk.connection, task.from)
+    const mark = await sourceMark(cluster.connection, task.from)
     if (Bun.deepEquals(notes[task.wanted.name], mark)) {
       options.onProgress({ ...place, state: 'kept', documents: 0 })
       continue
     }
-    await copyOne(bulk, task, checkpoint, place, options)
+    await copyOne(cluster, task, { ...options, place, height: checkpoint.end?.height ?? -1 })
     notes = { ...notes, [task.wanted.name]: mark }
-    await sendBulk(bulk, [indexItem(target.meta, NOTES, JSON.stringify({ body: JSON.stringify(notes) }))])
+    await sendBulk(cluster, [
+      indexItem(target.names.meta, NOTES, JSON.stringify({ body: JSON.stringify(notes) })),
+    ])
   }
   options.signal.throwIfAborted()
-  await beginMeta(hold, target, checkpoint)
-  await swap(hold, target, {
+  await beginMeta(target, checkpoint)
+  await swap(lease, target, {
     partitions: checkpoint.partitions,
     changed: seen.changed,
-    replicas: options.create.replicas,
-    confirm: () => requireUntouched(bulk, names, tasks, notes),
+    confirm: () => requireUntouched(cluster, tasks, notes),
   })
 }
 
@@ -92,14 +99,8 @@ const tasksOf = ({ names, changed }: Seen, target: Names, { partitions }: Checkp
 }
 
 /** Creates where copies are noted; what an earlier migration left and does not fit is removed. */
-const prepare = async (
-  bulk: Bulk,
-  { existing, next }: Seen,
-  target: Names,
-  tasks: readonly Task[],
-  { create }: Options,
-): Promise<void> => {
-  const control = wantedIndices(target).filter(({ of }) => CONTROL.some(name => name === of))
+const prepare = async (target: Cluster, { existing, next }: Seen, tasks: readonly Task[]): Promise<void> => {
+  const control = wantedIndices(target.names).filter(({ of }) => CONTROL.some(name => name === of))
   const wanted = new Map([...tasks.map(task => task.wanted), ...control].map(each => [each.name, each]))
   const fits = ({ name, mapping }: Existing): boolean => {
     const shape = wanted.get(name)?.shape
@@ -109,24 +110,22 @@ const prepare = async (
     .filter(({ of, generation }) => generation === next && of !== 'keys')
     .filter(each => !fits(each))
   await removeIndices(
-    bulk.connection,
+    target.connection,
     stale.map(({ name }) => name),
   )
-  for (const each of control) await createIndex(bulk.connection, withAliases(each), create)
-  await startedCheckpoint(bulk.connection, target, bulk.clock)
+  for (const each of control) await createIndex(target, withAliases(each))
+  await startedCheckpoint(target)
 }
 
-const readNotes = async ({ connection }: Bulk, target: Names): Promise<Notes> => {
-  const [got] = await getMany(connection, [{ index: target.meta, id: NOTES }], { realtime: true })
+const readNotes = async ({ connection, names }: Cluster): Promise<Notes> => {
+  const [got] = await getMany(connection, [{ index: names.meta, id: NOTES }], { realtime: true })
   return got === undefined ? {} : (JSON.parse(String(got.source['body'])) as Notes)
 }
 
 const copyOne = async (
-  bulk: Bulk,
+  cluster: Cluster,
   { index, from, wanted }: Task,
-  { end }: Checkpoint,
-  place: Pick<CopyProgress, 'name' | 'at' | 'of'>,
-  { create, signal, onProgress }: Options,
+  { place, height, signal, onProgress }: CopyOptions,
 ): Promise<void> => {
   const documents = { copying: 0, comparing: 0 }
   const tell = (state: keyof typeof documents) => (more: number) => {
@@ -138,27 +137,23 @@ const copyOne = async (
     from,
     to: wanted.name,
     into: wanted.into,
-    height: end?.height ?? -1,
+    height,
     signal,
     onCopied: tell('copying'),
     onCompared: tell('comparing'),
   }
-  await removeIndices(bulk.connection, [wanted.name])
-  await createIndex(bulk.connection, withAliases(wanted), create)
-  await copyIndex(bulk, copying)
-  await compareIndices(bulk.connection, copying)
+  await removeIndices(cluster.connection, [wanted.name])
+  await createIndex(cluster, withAliases(wanted))
+  await copyIndex(cluster, copying)
+  await compareIndices(cluster.connection, copying)
   onProgress({ ...place, state: 'copied', documents: documents.comparing })
 }
 
 /** Loaders are kept away; a repair by hand, or a loader that slept, is met here. */
-const requireUntouched = async (
-  bulk: Bulk,
-  names: Names,
-  tasks: readonly Task[],
-  notes: Notes,
-): Promise<void> => {
+const requireUntouched = async (cluster: Cluster, tasks: readonly Task[], notes: Notes): Promise<void> => {
+  const { names } = cluster
   for (const { from, wanted } of tasks)
-    if (!Bun.deepEquals(notes[wanted.name], await sourceMark(bulk.connection, from)))
+    if (!Bun.deepEquals(notes[wanted.name], await sourceMark(cluster.connection, from)))
       throw new Failure(
         'conflict',
         `${from} was written to while it was being copied; ${names.prefix} is unchanged.`,

@@ -3,71 +3,68 @@ import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Migrating } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
 import { ask } from '../client/ask.ts'
-import type { Bulk } from '../client/bulk.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
-import { type CreateOptions, mappingDifference } from '../schema/create-indices.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { mappingDifference } from '../schema/create-indices.ts'
 import { removeIndices } from '../schema/existing-indices.ts'
 import { HEIGHT, SCHEMA } from '../schema/mappings.ts'
 import { type Generations, type Names, namesOf } from '../schema/names.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
-import { holdForMigration, type MigrationHold } from './close-source.ts'
+import type { Lease } from '../write/renew-lease.ts'
+import { leaseForMigration } from './close-source.ts'
 import { migrateByCopy } from './migrate-copy.ts'
 import { freeKeys } from './move-keys.ts'
 import { type Seen, seeMigration } from './plan.ts'
 import { CONTROL, swap } from './update-aliases.ts'
 
 type Parts = {
-  readonly bulk: Bulk
-  readonly served: Names
+  readonly cluster: Cluster
   readonly source: Migrating['source']
-  readonly leaseMs: number
-  readonly create: CreateOptions
   /** A store of generations that are being built. */
   readonly open: (building: Generations) => Store
 }
 
 /** The next generation of what is served: built beside it, then put in its place. */
 export const migratingOf = (parts: Parts): Migrating => {
-  const { bulk, served, create, open } = parts
-  const { connection } = bulk
-  const see = () => seeMigration(connection, served)
+  const { cluster, source, open } = parts
+  const see = () => seeMigration(cluster)
   return {
-    source: parts.source,
+    source,
     plan: async () => (await see()).plan,
     settle: async () => {
       const seen = await see()
       if (seen.checkpoint.retired === undefined) return
-      await held(parts, seen, async () => {})
+      await whileClosed(cluster, seen, async () => {})
     },
     copy: async ({ signal, onProgress }) => {
       const seen = await see()
-      await held(parts, seen, hold => migrateByCopy(hold, seen, { create, signal, onProgress }))
+      await whileClosed(cluster, seen, lease => migrateByCopy(lease, seen, { signal, onProgress }))
     },
     beside: async () => {
       const seen = await see()
-      const target = wholeTarget(seen)
-      await removeUnusable(bulk, seen, target)
-      return open(target.generations)
+      const names = wholeTarget(seen)
+      await removeUnusable({ ...cluster, names }, seen)
+      return open(names.generations)
     },
     swap: async catchUp => {
       const seen = await see()
       const target = wholeTarget(seen)
-      await held(parts, seen, async hold => {
-        const height = hold.checkpoint().end?.height ?? -1
+      await whileClosed(cluster, seen, async lease => {
+        const height = lease.checkpoint().end?.height ?? -1
         await catchUp(height)
-        const partitions = await requireWhole(bulk, target, height)
+        const partitions = await requireWhole({ ...cluster, names: target }, height)
         const changed = new Set([...DOCUMENTS, ...(seen.changed.has('keys') ? ['keys'] : [])])
         const confirm = async (): Promise<void> => {}
-        const built = seen.changed.has('keys')
+        const names = seen.changed.has('keys')
           ? namesOf(target.prefix, { ...target.generations, keys: seen.next })
           : target
-        await swap(hold, built, { partitions, changed, replicas: create.replicas, confirm })
+        await swap(lease, { ...lease.cluster, names }, { partitions, changed, confirm })
       })
     },
     removeLeftovers: async () => {
       const { leftovers } = (await see()).plan
-      await removeIndices(connection, leftovers)
+      await removeIndices(cluster.connection, leftovers)
       return leftovers
     },
   }
@@ -83,41 +80,37 @@ const wholeTarget = ({ names, next }: Seen): Names => {
 }
 
 /** Runs `work` while nobody else writes what is served. */
-const held = async (
-  { bulk, leaseMs }: Parts,
+const whileClosed = async (
+  cluster: Cluster,
   { checkpoint, names }: Seen,
-  work: (hold: MigrationHold) => Promise<void>,
+  work: (lease: Lease) => Promise<void>,
 ): Promise<void> => {
-  const hold = await holdForMigration(bulk, names, { checkpoint, leaseMs })
+  const lease = await leaseForMigration({ ...cluster, names }, checkpoint)
   try {
-    await freeKeys(bulk, names)
-    await work(hold)
+    await freeKeys(lease.cluster)
+    await work(lease)
   } finally {
     // Once it is replaced there is nothing to release.
-    if (hold.checkpoint().retired === undefined) await hold.release().catch(() => {})
-    else hold.stop()
+    if (lease.checkpoint().retired === undefined) await lease.release().catch(() => {})
+    else lease.stop()
   }
 }
 
 /** Removes what stands in the next generation's place unless a migration of this version to this chain began it. */
-const removeUnusable = async (
-  bulk: Bulk,
-  { checkpoint, existing, next }: Seen,
-  target: Names,
-): Promise<void> => {
-  const { connection } = bulk
+const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: Seen): Promise<void> => {
+  const { connection, names } = target
   const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
   const begun = there.some(({ of }) => of === 'meta')
-    ? (await startedCheckpoint(connection, target, bulk.clock))?.checkpoint
+    ? (await startedCheckpoint(target))?.checkpoint
     : undefined
-  const shapes = new Map(wantedIndices(target).map(({ of, shape }) => [of, shape]))
+  const shapes = new Map(wantedIndices(names).map(({ of, shape }) => [of, shape]))
   const usable =
     begun !== undefined &&
     begun.schema === SCHEMA &&
     begun.chainId === checkpoint.chainId &&
     begun.genesis === checkpoint.genesis &&
     begun.derivation === DERIVATION &&
-    Bun.deepEquals(begun.generations, target.generations) &&
+    Bun.deepEquals(begun.generations, names.generations) &&
     there.every(({ of, mapping }) => {
       const shape = shapes.get(of)
       return shape !== undefined && mappingDifference(mapping, shape.mappings) === undefined
@@ -130,8 +123,9 @@ const removeUnusable = async (
 }
 
 /** Partitions of what was built; throws 'conflict' unless it has every block up to `height` at least. */
-const requireWhole = async ({ connection }: Bulk, target: Names, height: number) => {
-  const built = (await readCheckpoint(connection, target))?.checkpoint
+const requireWhole = async (target: Cluster, height: number) => {
+  const { connection, names } = target
+  const built = (await readCheckpoint(target))?.checkpoint
   const end = built?.end?.height ?? -1
   if (built === undefined || end < height)
     throw new Failure(
@@ -139,7 +133,7 @@ const requireWhole = async ({ connection }: Bulk, target: Names, height: number)
       `The new data ends at block ${end}, but the served data ends at block ${height}.`,
     )
   const blocks = historyIndices[0]
-  const path = built.partitions.map((_, partition) => target.partition(blocks, partition))
+  const path = built.partitions.map((_, partition) => names.partition(blocks, partition))
   let counted = 0
   for (const name of path) {
     const { count } = await ask<{ count: number }>(connection, {

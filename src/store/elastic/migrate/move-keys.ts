@@ -1,13 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import { ask } from '../client/ask.ts'
-import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { sendBulk } from '../client/bulk.ts'
 import { indexItem } from '../client/bulk-item.ts'
 import { openPit } from '../client/point-in-time.ts'
 import { refresh } from '../client/refresh.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { createIndex } from '../schema/create-indices.ts'
 import { removeIndices } from '../schema/existing-indices.ts'
 import { keysShape } from '../schema/mappings.ts'
-import type { Names } from '../schema/names.ts'
 
 type Hit = { readonly _id: string; readonly _source: object; readonly sort: readonly unknown[] }
 
@@ -17,36 +17,37 @@ const PAGE = 1_000
  * Copies the API keys to their next index. Keys are added and revoked by processes that hold nothing, so the old index
  * takes no writes from here on: for the moment until the alias is moved, who adds one is told to try again.
  */
-export const moveKeys = async (bulk: Bulk, target: Names, replicas: number): Promise<void> => {
-  const { connection } = bulk
-  const from = target.keys
-  const to = target.behind('keys')
+export const moveKeys = async (target: Cluster): Promise<void> => {
+  const { connection, names } = target
+  const from = names.keys
+  const to = names.behind('keys')
   await ask(connection, {
     what: `make ${from} read-only`,
     method: 'PUT',
     path: `/${from}/_block/write`,
   })
-  await refresh(bulk, [from])
+  await refresh(target, [from])
   await removeIndices(connection, [to])
   // Callers find it under the alias of all keys, once that is moved.
-  const into = target.own('keys')
+  const into = names.own('keys')
   const made = { name: to, shape: keysShape, aliases: [into] }
-  await createIndex(connection, made, { replicas, timeoutMs: bulk.timeoutMs })
+  await createIndex(target, made)
   const [keys, copies] = [new Map<string, object>(), new Map<string, object>()]
-  await readAll(bulk, from, keys)
+  await readAll(target, from, keys)
   await sendBulk(
-    bulk,
+    target,
     [...keys].map(([id, source]) => indexItem(into, id, JSON.stringify(source))),
   )
-  await refresh(bulk, [to])
-  await readAll(bulk, to, copies)
+  await refresh(target, [to])
+  await readAll(target, to, copies)
   if (!Bun.deepEquals(keys, copies))
     throw new Failure('conflict', `${to} has ${copies.size} API keys, ${from} has ${keys.size}.`)
 }
 
 /** Lets keys be added again, after a migration that was stopped right before its end. */
-export const freeKeys = async (bulk: Bulk, names: Names): Promise<void> => {
-  await ask(bulk.connection, {
+export const freeKeys = async (cluster: Cluster): Promise<void> => {
+  const { names } = cluster
+  await ask(cluster.connection, {
     what: `make ${names.keys} writable`,
     method: 'PUT',
     path: `/${names.keys}/_settings`,
@@ -55,7 +56,7 @@ export const freeKeys = async (bulk: Bulk, names: Names): Promise<void> => {
   })
 }
 
-const readAll = async ({ connection }: Bulk, index: string, into: Map<string, object>): Promise<void> => {
+const readAll = async ({ connection }: Cluster, index: string, into: Map<string, object>): Promise<void> => {
   const pit = await openPit(connection, [index])
   try {
     for (let after: readonly unknown[] | undefined; ; ) {

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { MigrationPlan } from '#store/migrating-port.ts'
-import type { Connection } from '../client/connection.ts'
 import { type Checkpoint, readCheckpoint } from '../schema/checkpoint.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
 import { mappingDifference } from '../schema/create-indices.ts'
 import { type Existing, existingIndices } from '../schema/existing-indices.ts'
 import { type Mapping, SCHEMA } from '../schema/mappings.ts'
@@ -25,15 +25,20 @@ export type Seen = {
 const DERIVED: ReadonlySet<string> = new Set([...historyIndices, ...stateIndices].map(({ name }) => name))
 
 /** What stands between what is served and this version. */
-export const seeMigration = async (connection: Connection, served: Names): Promise<Seen> => {
-  const stored = await readCheckpoint(connection, served)
+export const seeMigration = async (cluster: ReadCluster): Promise<Seen> => {
+  const { connection } = cluster
+  const stored = await readCheckpoint(cluster)
   if (stored === undefined)
-    throw new Failure('conflict', `There is nothing to migrate in ${served.prefix} at ${connection.url}.`, {
-      help: 'Run: iostlens indices create.',
-    })
+    throw new Failure(
+      'conflict',
+      `There is nothing to migrate in ${cluster.names.prefix} at ${connection.url}.`,
+      {
+        help: 'Run: iostlens indices create.',
+      },
+    )
   const { checkpoint } = stored
-  const names = served.at(checkpoint.generations)
-  const existing = await existingIndices(connection, names)
+  const names = cluster.names.at(checkpoint.generations)
+  const existing = await existingIndices(cluster)
   const differences = differencesOf(names, checkpoint, existing)
   const generations = names.generations
   const isServed = servedBy(names, checkpoint)

@@ -3,35 +3,36 @@ import { ask } from '../client/ask.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { versionedItem } from '../client/bulk-item.ts'
 import { type Checkpoint, publishedDoc, readCheckpoint } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { existingIndices } from '../schema/existing-indices.ts'
 import { SCHEMA } from '../schema/mappings.ts'
-import type { Names } from '../schema/names.ts'
 import type { Partitions } from '../schema/partitions.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
 import { takeStock } from '../write/adopt-indices.ts'
 import { compareAndSet } from '../write/compare-and-set.ts'
-import type { MigrationHold } from './close-source.ts'
+import type { Lease } from '../write/renew-lease.ts'
 import { freeKeys, moveKeys } from './move-keys.ts'
 
 /** Indices of no document: each migration begins them anew. */
 export const CONTROL = ['meta', 'journal'] as const
 
 /** Checkpoint and published height of what was built; they count once it is served. */
-export const beginMeta = async ({ bulk }: MigrationHold, target: Names, from: Checkpoint): Promise<void> => {
-  const { generations } = target
+export const beginMeta = async (target: Cluster, from: Checkpoint): Promise<void> => {
+  const { names } = target
+  const { generations } = names
   // What takes batches back stays behind with its journal.
   const { write: _, retired: __, undo: ___, ...kept } = from
   // A name of its own: whoever knows the old height under the old name looks again.
   const batch = crypto.randomUUID()
-  const inventory = await takeStock(bulk.connection, target, { partitions: from.partitions, batch })
+  const inventory = await takeStock(target, { partitions: from.partitions, batch })
   const next = { ...kept, schema: SCHEMA, generations, owner: '', batch, parts: 0, inventory }
-  const stand = await readCheckpoint(bulk.connection, target)
-  if ((await compareAndSet(bulk, target, next, stand)) === undefined)
-    throw new Failure('conflict', `Another program is writing to ${target.meta}, which is being built.`)
+  const stand = await readCheckpoint(target)
+  if ((await compareAndSet(target, next, stand)) === undefined)
+    throw new Failure('conflict', `Another program is writing to ${names.meta}, which is being built.`)
   if (from.end === undefined) return
   const meta = { end: from.end, batch, partitions: from.partitions, generations, lift: from.lift, inventory }
   const { id, version, source } = publishedDoc(meta)
-  await sendBulk(bulk, [versionedItem(target.meta, id, version, source)])
+  await sendBulk(target, [versionedItem(names.meta, id, version, source)])
 }
 
 /**
@@ -40,37 +41,36 @@ export const beginMeta = async ({ bulk }: MigrationHold, target: Names, from: Ch
  * more.
  */
 export const swap = async (
-  hold: MigrationHold,
-  target: Names,
+  lease: Lease,
+  target: Cluster,
   {
     partitions,
     changed,
-    replicas,
     confirm,
   }: {
     /** Of what was built. */
     readonly partitions: Partitions
     readonly changed: ReadonlySet<string>
-    readonly replicas: number
     readonly confirm: () => Promise<void>
   },
 ): Promise<void> => {
-  const { bulk, names } = hold
-  await hold.set({ retired: target.generations['meta'] ?? 0 })
+  const { cluster } = lease
+  const { names } = cluster
+  await lease.set({ retired: target.names.generations['meta'] ?? 0 })
   try {
     await confirm()
-    if (changed.has('keys')) await moveKeys(bulk, target, replicas)
+    if (changed.has('keys')) await moveKeys(target)
   } catch (error) {
     // What is served stays: loaders may go on with it.
-    await freeKeys(bulk, names).catch(() => {})
-    await hold.set({ retired: undefined }).catch(() => {})
+    await freeKeys(cluster).catch(() => {})
+    await lease.set({ retired: undefined }).catch(() => {})
     throw error
   }
   const moved = (of: string): boolean => changed.has(of) || CONTROL.some(name => name === of)
-  const old = (await existingIndices(bulk.connection, names)).filter(
+  const old = (await existingIndices(cluster)).filter(
     ({ of, aliases }) => moved(of) && aliases.includes(names.served(of)),
   )
-  const built = wantedIndices(target, partitions).filter(({ of }) => moved(of))
+  const built = wantedIndices(target.names, partitions).filter(({ of }) => moved(of))
   const actions = [
     ...old.map(({ of, name }) => ({ remove: { index: name, alias: names.served(of), must_exist: false } })),
     ...built.map(({ of, name }) => ({
@@ -78,14 +78,14 @@ export const swap = async (
       add: { index: name, alias: names.served(of), is_write_index: false },
     })),
     ...(changed.has('keys')
-      ? [{ add: { index: target.behind('keys'), alias: target.keys, is_write_index: true } }]
+      ? [{ add: { index: target.names.behind('keys'), alias: target.names.keys, is_write_index: true } }]
       : []),
   ]
-  await ask(bulk.connection, {
+  await ask(cluster.connection, {
     what: `swap the aliases of ${names.prefix}`,
     method: 'POST',
     path: '/_aliases',
     body: JSON.stringify({ actions }),
-    timeoutMs: bulk.timeoutMs,
+    timeoutMs: cluster.writeTimeoutMs,
   })
 }

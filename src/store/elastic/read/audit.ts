@@ -4,7 +4,6 @@ import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Found, Placed } from '#store/port.ts'
-import type { Connection } from '../client/connection.ts'
 import { openPit, type Pit } from '../client/point-in-time.ts'
 import {
   type PublishedMeta,
@@ -13,6 +12,7 @@ import {
   stampOf,
   versionAt,
 } from '../schema/checkpoint.ts'
+import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
@@ -35,16 +35,13 @@ type Hit = {
   readonly sort: readonly unknown[]
 }
 type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
-type Reading = { readonly names: Names; readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
+type Reading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
 
 /** All that is stored, of one published height: one point in time of each index, taken while nothing newer showed. */
-export const openAudit = async (
-  connection: Connection,
-  names: Names,
-  sleep: (ms: number) => Promise<void>,
-): Promise<Audit> => {
+export const openAudit = async (cluster: Cluster): Promise<Audit> => {
+  const { connection, names, clock } = cluster
   for (let attempt = 0; ; attempt++) {
-    const at = await readPublished(connection, names)
+    const at = await readPublished(cluster)
     if (at === undefined) throw nothingLoaded(`${connection.url}/${names.prefix}`)
     const here = names.at(at.generations)
     const pits = new Map<string, Pit>()
@@ -54,9 +51,9 @@ export const openAudit = async (
     try {
       for (const index of [...historyIndices, ...stateIndices])
         pits.set(index.name, await openPit(connection, [aliasOf(here, index)]))
-      const after = await readPublished(connection, names)
-      const reading = { names: here, pits, at }
-      if (after?.batch === at.batch && (!(await isNewer(reading)) || (await isQuiet(connection, reading))))
+      const after = await readPublished(cluster)
+      const reading = { connection, names: here, pits, at }
+      if (after?.batch === at.batch && (!(await isNewer(reading)) || (await isQuiet(reading))))
         return auditOf(reading, close)
       await close()
     } catch (error) {
@@ -71,7 +68,7 @@ export const openAudit = async (
           help: 'The loader was killed while publishing, or publishes too quickly for an audit. Start it again, or stop it.',
         },
       )
-    await sleep(WAIT_MS)
+    await clock.sleep(WAIT_MS)
   }
 }
 
@@ -101,8 +98,8 @@ const isNewer = async (reading: Reading): Promise<boolean> => {
  * No batch is committed beyond the published one, so no loader wrote what is newer: a state document is written after
  * its batch is committed.
  */
-const isQuiet = async (connection: Connection, { names, at }: Reading): Promise<boolean> =>
-  (await readCheckpoint(connection, names))?.checkpoint.batch === at.batch
+const isQuiet = async (reading: Reading): Promise<boolean> =>
+  (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
 
 const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
   at: reading.at.end,

@@ -1,8 +1,7 @@
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { askHits } from '../client/ask.ts'
-import type { Connection } from '../client/connection.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
-import type { Names } from '../schema/names.ts'
 
 type Range = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
 type Hit = { readonly _id: string; readonly _source: Source }
@@ -15,30 +14,24 @@ const MAX_HITS = 10_000
  * order of ids is not that of their parts: those due at the last moment are all fetched and sorted here.
  */
 export const dueBalances = async (
-  connection: Connection,
-  names: Names,
+  cluster: ReadCluster,
   { after, until, limit }: Range,
 ): Promise<readonly BalanceDoc[]> => {
   const from = after === undefined ? {} : { gt: String(after) }
-  const found = await walk(connection, names, { ...from, lte: String(until) }, limit)
+  const found = await walk(cluster, { ...from, lte: String(until) }, limit)
   const last = found.at(-1)?.next_due
   if (found.length < limit || last === undefined) return found.toSorted(byDue)
   const before = found.filter(({ next_due }) => next_due !== last)
   const moment = String(last)
-  const together = await walk(connection, names, { gte: moment, lte: moment }, Number.POSITIVE_INFINITY)
+  const together = await walk(cluster, { gte: moment, lte: moment }, Number.POSITIVE_INFINITY)
   return [...before, ...together].toSorted(byDue).slice(0, limit)
 }
 
-const walk = async (
-  connection: Connection,
-  names: Names,
-  range: object,
-  limit: number,
-): Promise<readonly BalanceDoc[]> => {
+const walk = async (cluster: ReadCluster, range: object, limit: number): Promise<readonly BalanceDoc[]> => {
   const found: BalanceDoc[] = []
   while (found.length < limit) {
     const size = Math.min(limit - found.length, MAX_HITS)
-    const part = await search(connection, names, range, size, found.at(-1))
+    const part = await search(cluster, range, size, found.at(-1))
     found.push(...part)
     if (part.length < size) break
   }
@@ -46,12 +39,12 @@ const walk = async (
 }
 
 const search = async (
-  connection: Connection,
-  names: Names,
+  cluster: ReadCluster,
   range: object,
   size: number,
   after: BalanceDoc | undefined,
 ): Promise<readonly BalanceDoc[]> => {
+  const { connection, names } = cluster
   const hits = await askHits<Hit>(connection, {
     what: `search ${names.state(balances)}`,
     method: 'POST',

@@ -3,19 +3,15 @@ import type { Standing, StandingRange } from '#indices/standing.ts'
 import { rankingOf } from '#store/ranking-page.ts'
 import { walkRange } from '#store/walk.ts'
 import { askHits } from '../client/ask.ts'
-import type { Connection } from '../client/connection.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
-import type { Names } from '../schema/names.ts'
 import { queryOf } from './ranking.ts'
 
 type Hit = { readonly _id: string; readonly _source: Source }
 
 /** Documents of a counted order in a range, as search sees them now. */
-export const membersOf = (
-  connection: Connection,
-  names: Names,
-  range: StandingRange,
-): Promise<readonly Change['doc'][]> => {
+export const membersOf = (cluster: ReadCluster, range: StandingRange): Promise<readonly Change['doc'][]> => {
+  const { connection, names } = cluster
   // Counted orders are orders of state.
   const { index, order, group } = rankingOf({ ...range, index: range.index as StateIndex })
   const alias = names.state(index)

@@ -1,10 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { askText } from '../client/ask.ts'
-import type { Connection } from '../client/connection.ts'
 import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
 import { parseAnswer } from '../client/parse-answer.ts'
 import type { Undo } from '../write/undo.ts'
+import type { ReadCluster } from './cluster.ts'
 import type { Inventory } from './inventory.ts'
 import { EDITION } from './mappings.ts'
 import type { Generations, Names } from './names.ts'
@@ -59,7 +59,7 @@ export type PublishedMeta = {
 }
 
 /** Where a document stands, for compare-and-set. */
-export type Stand = { readonly seqNo: number; readonly primaryTerm: number }
+export type SeqNo = { readonly seqNo: number; readonly primaryTerm: number }
 
 const CHECKPOINT = 'checkpoint'
 const PUBLISHED = 'published'
@@ -76,12 +76,8 @@ type Stored = {
 }
 
 /** undefined: no such document, or no such index. Missing privileges and the like are Failures. */
-const read = async (
-  connection: Connection,
-  names: Names,
-  id: string,
-  signal?: AbortSignal,
-): Promise<Stored | undefined> => {
+const read = async (cluster: ReadCluster, id: string, signal?: AbortSignal): Promise<Stored | undefined> => {
+  const { connection, names } = cluster
   const what = `read ${names.meta}`
   const answer = await askText(connection, {
     what,
@@ -98,23 +94,19 @@ const read = async (
 
 /** What readers may see. undefined: nothing published yet, or nothing created. */
 export const readPublished = async (
-  connection: Connection,
-  names: Names,
+  cluster: ReadCluster,
   signal?: AbortSignal,
 ): Promise<PublishedMeta | undefined> => {
-  const stored = await read(connection, names, PUBLISHED, signal)
+  const stored = await read(cluster, PUBLISHED, signal)
   if (stored === undefined) return undefined
   const meta = publishedOf(stored._source)
-  if (meta === undefined) throw unreadable(connection, names, PUBLISHED)
+  if (meta === undefined) throw unreadable(cluster, PUBLISHED)
   return meta
 }
 
 /** As `readPublished`, for a repair; undefined also for what stands there and is not to be understood. */
-export const readablePublished = async (
-  connection: Connection,
-  names: Names,
-): Promise<PublishedMeta | undefined> => {
-  const stored = await read(connection, names, PUBLISHED)
+export const readablePublished = async (cluster: ReadCluster): Promise<PublishedMeta | undefined> => {
+  const stored = await read(cluster, PUBLISHED)
   return stored === undefined ? undefined : publishedOf(stored._source)
 }
 
@@ -126,22 +118,20 @@ export const publishedDoc = (meta: Omit<PublishedMeta, 'edition'>) => ({
 })
 
 export const readCheckpoint = async (
-  connection: Connection,
-  names: Names,
-): Promise<(Stand & { readonly checkpoint: Checkpoint }) | undefined> => {
-  const found = await findCheckpoint(connection, names)
+  cluster: ReadCluster,
+): Promise<(SeqNo & { readonly checkpoint: Checkpoint }) | undefined> => {
+  const found = await findCheckpoint(cluster)
   if (found === undefined) return undefined
   const { checkpoint, ...stand } = found
-  if (checkpoint === undefined) throw unreadable(connection, names, CHECKPOINT)
+  if (checkpoint === undefined) throw unreadable(cluster, CHECKPOINT)
   return { ...stand, checkpoint }
 }
 
 /** As `readCheckpoint`, for a repair: without a checkpoint where something else stands in its place. */
 export const findCheckpoint = async (
-  connection: Connection,
-  names: Names,
-): Promise<(Stand & { readonly checkpoint: Checkpoint | undefined }) | undefined> => {
-  const stored = await read(connection, names, CHECKPOINT)
+  cluster: ReadCluster,
+): Promise<(SeqNo & { readonly checkpoint: Checkpoint | undefined }) | undefined> => {
+  const stored = await read(cluster, CHECKPOINT)
   if (stored === undefined) return undefined
   const { _seq_no: seqNo, _primary_term: primaryTerm, _source } = stored
   return { seqNo, primaryTerm, checkpoint: checkpointOf(_source) }
@@ -151,13 +141,13 @@ export const findCheckpoint = async (
 export const restoreHelp = ({ meta }: Names): string =>
   `Run: iostlens repair --node URL. Or restore ${meta} from a snapshot.`
 
-const unreadable = ({ url }: Connection, names: Names, id: string): Failure =>
+const unreadable = ({ connection: { url }, names }: ReadCluster, id: string): Failure =>
   new Failure('damaged', `Document '${id}' of ${names.meta} at ${url} is unreadable or invalid.`, {
     help: restoreHelp(names),
   })
 
 /** Path, query and body of the compare-and-set; `stand` undefined: there must be none yet. */
-export const checkpointRequest = (names: Names, checkpoint: Checkpoint, stand: Stand | undefined) => ({
+export const checkpointRequest = (names: Names, checkpoint: Checkpoint, stand: SeqNo | undefined) => ({
   method: 'PUT' as const,
   path: `/${names.meta}/_doc/${CHECKPOINT}`,
   query: {

@@ -1,11 +1,11 @@
 import { Failure } from '#failure/failure.ts'
 import type { Difference } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
 import { ask, askText } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { errorOf, toFailure } from '../client/failures.ts'
 import { readCheckpoint } from './checkpoint.ts'
-import { standingOf } from './index-stats.ts'
+import type { Cluster, ReadCluster } from './cluster.ts'
+import { indexStates } from './index-stats.ts'
 import type { IndexShape, Mapping } from './mappings.ts'
 import type { Names } from './names.ts'
 import { requireNothing } from './require-empty.ts'
@@ -17,8 +17,9 @@ type Existing = Readonly<
 >
 
 /** What differs from what `createIndices` would make; names without prefix and generation. */
-export const checkIndices = async (connection: Connection, names: Names): Promise<readonly Difference[]> => {
-  const stored = (await readCheckpoint(connection, names))?.checkpoint
+export const checkIndices = async (cluster: ReadCluster): Promise<readonly Difference[]> => {
+  const { connection, names } = cluster
+  const stored = (await readCheckpoint(cluster))?.checkpoint
   const wanted = wantedIndices(names.at(stored?.generations), stored?.partitions)
   const existing = await ask<Existing>(connection, {
     what: 'read the indices',
@@ -83,36 +84,30 @@ export const refuseDifferent = (connection: Connection, differences: readonly Di
   })
 }
 
-export type CreateOptions = {
-  readonly replicas: number
-  readonly timeoutMs: number
-  /** Also makes what was loaded and is gone, for a repair to fill. */
-  readonly mending?: boolean
-}
-
-/** Creates what is missing; safe to repeat and to run twice at once. */
+/**
+ * Creates what is missing; safe to repeat and to run twice at once. `mending` also creates indices whose data is lost, for
+ * a repair to fill.
+ */
 export const createIndices = async (
-  connection: Connection,
-  names: Names,
-  options: CreateOptions,
-  clock: Pick<Clock, 'now' | 'sleep'>,
+  cluster: Cluster,
+  { mending = false }: { readonly mending?: boolean } = {},
 ): Promise<void> => {
-  const begun = await startedCheckpoint(connection, names, clock)
-  if (begun !== undefined) await showHidden(connection, names)
-  if (!options.mending) await refuseLost(connection, names)
-  const differences = await checkIndices(connection, names)
+  const { connection, names, clock } = cluster
+  const begun = await startedCheckpoint(cluster)
+  if (begun !== undefined) await showHidden(cluster)
+  if (!mending) await refuseLost(cluster)
+  const differences = await checkIndices(cluster)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
-  if (missing.size > 0 && begun === undefined)
-    await onceStarted(() => requireNothing(connection, names), clock)
+  if (missing.size > 0 && begun === undefined) await onceStarted(() => requireNothing(cluster), clock)
   // All at once: Elasticsearch makes one change of the cluster's state of them.
   await Promise.all(
     wantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)
       .filter(wanted => missing.has(labelOf(names, wanted)))
-      .map(wanted => createIndex(connection, withAliases(wanted), options)),
+      .map(wanted => createIndex(cluster, withAliases(wanted))),
   )
-  await startedCheckpoint(connection, names, clock)
-  const left = await checkIndices(connection, names)
+  await startedCheckpoint(cluster)
+  const left = await checkIndices(cluster)
   refuseDifferent(connection, left)
   if (left.length > 0)
     throw new Failure('conflict', `Still missing: ${left.map(({ detail }) => detail).join('; ')}.`, {
@@ -121,14 +116,15 @@ export const createIndices = async (
 }
 
 /** Throws 'damaged' for what was loaded and is gone: an empty index does not make up for it. */
-export const refuseLost = async (connection: Connection, names: Names): Promise<void> => {
-  const stored = (await readCheckpoint(connection, names))?.checkpoint
+export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
+  const { connection, names } = cluster
+  const stored = (await readCheckpoint(cluster))?.checkpoint
   if (stored === undefined) return
   const { end, generations, partitions, inventory } = stored
   const loaded = wantedIndices(names.at(generations), partitions).filter(
     ({ name, from }) => inventory?.indices[name] !== undefined || (from !== undefined && end !== undefined),
   )
-  const standing = await standingOf(
+  const standing = await indexStates(
     connection,
     loaded.map(({ name }) => name),
   )
@@ -145,12 +141,13 @@ export const refuseLost = async (connection: Connection, names: Names): Promise<
 }
 
 /** Puts indices that were loaded behind aliases that they have lost. */
-const showHidden = async (connection: Connection, names: Names): Promise<void> => {
-  const stored = (await readCheckpoint(connection, names))?.checkpoint
+const showHidden = async (cluster: ReadCluster): Promise<void> => {
+  const { connection, names } = cluster
+  const stored = (await readCheckpoint(cluster))?.checkpoint
   if (stored?.inventory === undefined) return
   const { inventory, generations, partitions } = stored
   const wanted = wantedIndices(names.at(generations), partitions)
-  const standing = await standingOf(connection, Object.keys(inventory.indices))
+  const standing = await indexStates(connection, Object.keys(inventory.indices))
   const actions = wanted.flatMap(({ name, alias, into }) => {
     const found = standing.get(name)
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
@@ -175,16 +172,15 @@ export const withAliases = ({ alias, into, ...wanted }: Wanted) => ({
 
 /** Creates it unless it is there. */
 export const createIndex = async (
-  connection: Connection,
+  { connection, replicas, writeTimeoutMs }: Cluster,
   { name, shape, aliases }: Pick<Wanted, 'name' | 'shape'> & { readonly aliases: readonly string[] },
-  options: CreateOptions,
 ): Promise<void> => {
   const answer = await askText(connection, {
     what: `create ${name}`,
     method: 'PUT',
     path: `/${name}`,
-    body: JSON.stringify(bodyOf(shape, aliases, options.replicas)),
-    timeoutMs: options.timeoutMs,
+    body: JSON.stringify(bodyOf(shape, aliases, replicas)),
+    timeoutMs: writeTimeoutMs,
     also: [400],
   })
   const error = errorOf(answer)

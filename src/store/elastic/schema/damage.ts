@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Connection } from '../client/connection.ts'
-import { countsOf, type Standing, standingOf } from './index-stats.ts'
+import type { ReadCluster } from './cluster.ts'
+import { countsOf, type IndexState, indexStates } from './index-stats.ts'
 import { countedNames, type Inventory } from './inventory.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
@@ -17,9 +18,7 @@ export type Damage = {
   readonly help: string
 }
 
-export type Looking = {
-  readonly connection: Connection
-  readonly names: Names
+export type Expected = {
   readonly partitions: Partitions
   readonly inventory: Inventory
   /**
@@ -32,21 +31,20 @@ export type Looking = {
 }
 
 /** Compares what stands behind the names with an inventory; []: nothing is lost. */
-export const damageOf = async (looking: Looking): Promise<readonly Damage[]> => {
-  const { connection, inventory } = looking
+export const damageOf = async (cluster: ReadCluster, expected: Expected): Promise<readonly Damage[]> => {
+  const { connection, names } = cluster
+  const { partitions, inventory } = expected
   const all = Object.entries(inventory.indices)
-  const standing = await standingOf(
+  const standing = await indexStates(
     connection,
     all.map(([name]) => name),
   )
-  const aliases = looking.aliases ? aliasesIn(looking) : new Map<string, readonly string[]>()
+  const aliases = expected.aliases ? aliasesIn(names, partitions) : new Map<string, readonly string[]>()
   const damages = all.flatMap(([name, [uuid]]) =>
-    standingDamage(looking, name, uuid, standing.get(name), aliases.get(name) ?? []),
+    stateDamage(cluster, { name, uuid, aliases: aliases.get(name) ?? [] }, standing.get(name)),
   )
   if (damages.length > 0) return damages
-  const unnamed = countedNames(looking.names, looking.partitions).filter(
-    name => inventory.indices[name]?.[1] === undefined,
-  )
+  const unnamed = countedNames(names, partitions).filter(name => inventory.indices[name]?.[1] === undefined)
   if (unnamed.length > 0) return unnamed.map(name => unnamedDamage(connection, name))
   const counted = all.flatMap(([name, [, documents]]) =>
     documents === undefined ? [] : [{ name, documents }],
@@ -57,12 +55,12 @@ export const damageOf = async (looking: Looking): Promise<readonly Damage[]> => 
   )
   return counted.flatMap(({ name, documents }) => {
     const found = counts.get(name) ?? 0
-    const isRight = found === documents || (found > documents && looking.mayHoldMore(name))
-    return isRight ? [] : [countDamage(connection, name, found, documents)]
+    const isRight = found === documents || (found > documents && expected.mayHoldMore(name))
+    return isRight ? [] : [countDamage(connection, name, [found, documents])]
   })
 }
 
-const aliasesIn = ({ names, partitions }: Looking): ReadonlyMap<string, readonly string[]> =>
+const aliasesIn = (names: Names, partitions: Partitions): ReadonlyMap<string, readonly string[]> =>
   new Map(wantedIndices(names, partitions).map(({ name, alias, into }) => [name, [alias, into]]))
 
 const LOST = 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.'
@@ -71,12 +69,14 @@ const LOST_KEYS =
   'Restore it from a snapshot. Or run iostlens repair, then create new keys with iostlens keys add: the old ones are lost.'
 
 /** What is wrong with one index, of which only the identity is looked at. */
-export const standingDamage = (
-  { connection: { url }, names }: Pick<Looking, 'connection' | 'names'>,
-  name: string,
-  uuid: string,
-  standing: Standing | undefined,
-  aliases: readonly string[],
+export const stateDamage = (
+  { connection: { url }, names }: ReadCluster,
+  {
+    name,
+    uuid,
+    aliases,
+  }: { readonly name: string; readonly uuid: string; readonly aliases: readonly string[] },
+  standing: IndexState | undefined,
 ): readonly Damage[] => {
   const isKeys = name === names.behind('keys')
   if (standing === undefined)
@@ -125,7 +125,11 @@ const unnamedDamage = ({ url }: Connection, name: string): Damage => ({
   help: 'Run: iostlens repair. It finds what is in there, puts it right, and takes the index as it then is.',
 })
 
-const countDamage = ({ url }: Connection, name: string, found: number, documents: number): Damage => ({
+const countDamage = (
+  { url }: Connection,
+  name: string,
+  [found, documents]: readonly [found: number, expected: number],
+): Damage => ({
   name,
   problem: 'documents',
   detail: `${name} at ${url} has ${found} documents, expected ${documents}`,

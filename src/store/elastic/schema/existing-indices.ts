@@ -1,8 +1,8 @@
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
+import type { ReadCluster } from './cluster.ts'
 import type { Mapping } from './mappings.ts'
-import type { Names } from './names.ts'
 
 /** An index behind the prefix that a version of this program made. */
 export type Existing = {
@@ -18,10 +18,10 @@ const HISTORY = new Set<string>(historyIndices.map(({ name }) => name))
 const NAMES = [...[...historyIndices, ...stateIndices].map(({ name }) => name), 'meta', 'journal', 'keys']
 
 /** Every one of them, served or not; other programs' and other prefixes' are left out. */
-export const existingIndices = async (
-  connection: Connection,
-  { prefix }: Pick<Names, 'prefix'>,
-): Promise<readonly Existing[]> => {
+export const existingIndices = async ({
+  connection,
+  names: { prefix },
+}: ReadCluster): Promise<readonly Existing[]> => {
   const all = await ask<
     Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
   >(connection, {

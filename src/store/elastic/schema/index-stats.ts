@@ -6,7 +6,7 @@ import type { Counts } from './inventory.ts'
 import { inParts } from './names.ts'
 
 /** An index as it stands. */
-export type Standing = {
+export type IndexState = {
   readonly uuid: string
   readonly closed: boolean
   readonly aliases: ReadonlySet<string>
@@ -18,12 +18,12 @@ type Told = {
 }
 
 /** Those of the indices that are there, closed ones too. */
-export const standingOf = async (
+export const indexStates = async (
   connection: Connection,
   indices: readonly string[],
   signal?: AbortSignal,
-): Promise<ReadonlyMap<string, Standing>> => {
-  const found = new Map<string, Standing>()
+): Promise<ReadonlyMap<string, IndexState>> => {
+  const found = new Map<string, IndexState>()
   for (const part of inParts(indices)) {
     const told = await ask<Readonly<Record<string, Told>>>(connection, {
       what: `see ${part}`,

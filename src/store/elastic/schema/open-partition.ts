@@ -1,7 +1,7 @@
 import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
-import type { Connection } from '../client/connection.ts'
-import { type CreateOptions, createIndex, mappingDifference, refuseDifferent } from './create-indices.ts'
+import type { Cluster, ReadCluster } from './cluster.ts'
+import { createIndex, mappingDifference, refuseDifferent } from './create-indices.ts'
 import { type Mapping, shapeOf } from './mappings.ts'
 import type { Names } from './names.ts'
 
@@ -9,18 +9,14 @@ import type { Names } from './names.ts'
  * Creates the indices of a new partition, or goes on with those a dead loader created. Readers do not see them yet: a
  * search over all partitions fails while one of them has no copy that is up.
  */
-export const createPartition = async (
-  connection: Connection,
-  names: Names,
-  partition: number,
-  options: CreateOptions,
-): Promise<void> => {
+export const createPartition = async (cluster: Cluster, partition: number): Promise<void> => {
+  const { connection, names } = cluster
   const wanted = historyIndices.map(index => ({
     name: names.partition(index, partition),
     shape: shapeOf(index),
     aliases: [names.intoPartition(index, partition)],
   }))
-  await Promise.all(wanted.map(each => createIndex(connection, each, options)))
+  await Promise.all(wanted.map(each => createIndex(cluster, each)))
   const found = await ask<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
     what: `read partition ${partition} of ${names.prefix}`,
     method: 'GET',
@@ -31,7 +27,7 @@ export const createPartition = async (
     return detail === undefined ? [] : [{ name, problem: 'different' as const, detail }]
   })
   refuseDifferent(connection, differences)
-  await showUnder(connection, names, partition, index => [names.intoPartition(index, partition)])
+  await showUnder(cluster, partition, index => [names.intoPartition(index, partition)])
 }
 
 /** Aliases over the partitions of an index. */
@@ -39,21 +35,18 @@ const aliasesOf = (names: Names, { name }: HistoryIndex): readonly string[] =>
   names.building ? [names.own(name)] : [...new Set([names.own(name), names.served(name)])]
 
 /** Puts a partition whose indices have been written to and refreshed behind the aliases that readers ask. */
-export const showPartition = async (
-  connection: Connection,
-  names: Names,
-  partition: number,
-): Promise<void> => {
-  await showUnder(connection, names, partition, index => aliasesOf(names, index))
+export const showPartition = async (cluster: ReadCluster, partition: number): Promise<void> => {
+  const { names } = cluster
+  await showUnder(cluster, partition, index => aliasesOf(names, index))
 }
 
 /** Puts the indices of a partition behind aliases; again is harmless. */
 export const showUnder = async (
-  connection: Connection,
-  names: Names,
+  cluster: ReadCluster,
   partition: number,
   aliases: (index: HistoryIndex) => readonly string[],
 ): Promise<void> => {
+  const { connection, names } = cluster
   const actions = historyIndices.flatMap(index =>
     aliases(index).map(alias => ({ add: { index: names.partition(index, partition), alias } })),
   )

@@ -1,15 +1,16 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
-import type { Connection } from '../client/connection.ts'
 import { readCheckpoint, restoreHelp } from './checkpoint.ts'
+import type { ReadCluster } from './cluster.ts'
 import { existingIndices } from './existing-indices.ts'
-import { inParts, type Names } from './names.ts'
+import { inParts } from './names.ts'
 
 const DERIVED = new Set<string>([...historyIndices, ...stateIndices].map(({ name }) => name))
 
-const requireEmpty = async (connection: Connection, names: Names): Promise<void> => {
-  const found = await firstDocument(connection, names)
+const requireEmpty = async (cluster: ReadCluster): Promise<void> => {
+  const { connection, names } = cluster
+  const found = await firstDocument(cluster)
   if (found === undefined) return
   throw new Failure(
     'damaged',
@@ -19,8 +20,9 @@ const requireEmpty = async (connection: Connection, names: Names): Promise<void>
 }
 
 /** An index that holds a document of the chain; undefined: none does. */
-export const firstDocument = async (connection: Connection, names: Names): Promise<string | undefined> => {
-  const indices = (await existingIndices(connection, names))
+export const firstDocument = async (cluster: ReadCluster): Promise<string | undefined> => {
+  const { connection, names } = cluster
+  const indices = (await existingIndices(cluster))
     .filter(({ of }) => DERIVED.has(of))
     .filter(({ of, generation }) => !names.building || generation === names.generations[of])
     .map(({ name }) => name)
@@ -43,11 +45,11 @@ export const firstDocument = async (connection: Connection, names: Names): Promi
  * checkpoint was lost, and a loader that began anew would count them twice. Documents that another loader began to write
  * meanwhile are no loss.
  */
-export const requireNothing = async (connection: Connection, names: Names): Promise<void> => {
-  const isBegun = async () => (await readCheckpoint(connection, names)) !== undefined
+export const requireNothing = async (cluster: ReadCluster): Promise<void> => {
+  const isBegun = async () => (await readCheckpoint(cluster)) !== undefined
   if (await isBegun()) return
   try {
-    await requireEmpty(connection, names)
+    await requireEmpty(cluster)
   } catch (error) {
     if (!(await isBegun())) throw error
   }

@@ -2,9 +2,8 @@ import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
 import type { Clock } from '#time/clock.ts'
 import { ask } from '../client/ask.ts'
-import type { Connection } from '../client/connection.ts'
 import { readCheckpoint } from './checkpoint.ts'
-import type { Names } from './names.ts'
+import type { Cluster } from './cluster.ts'
 
 /** Between two tries. */
 export const WAIT_MS = 50
@@ -32,14 +31,12 @@ export const onceStarted = async <T>(read: () => Promise<T>, clock: Waiting): Pr
 }
 
 /** The checkpoint, as soon as its shard has started. */
-export const startedCheckpoint = (
-  connection: Connection,
-  names: Names,
-  clock: Waiting,
-): ReturnType<typeof readCheckpoint> => onceStarted(() => readCheckpoint(connection, names), clock)
+export const startedCheckpoint = (cluster: Cluster): ReturnType<typeof readCheckpoint> =>
+  onceStarted(() => readCheckpoint(cluster), cluster.clock)
 
 /** Ends when every index that a loader reads answers. */
-export const untilStarted = async (connection: Connection, names: Names, clock: Waiting): Promise<void> => {
+export const untilStarted = async (cluster: Cluster): Promise<void> => {
+  const { connection, names } = cluster
   const indices = [names.journal, ...stateIndices.map(names.state)].join(',')
   await onceStarted(
     () =>
@@ -50,6 +47,6 @@ export const untilStarted = async (connection: Connection, names: Names, clock: 
         query: { allow_partial_search_results: 'false', filter_path: 'took' },
         body: '{"size":0,"track_total_hits":false}',
       }),
-    clock,
+    cluster.clock,
   )
 }

@@ -7,22 +7,22 @@ import type { AnyIndex } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
-import type { Connection } from '../client/connection.ts'
 import { getMany } from '../client/get-many.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
-import { countsOf, standingOf } from '../schema/index-stats.ts'
+import { countsOf, indexStates } from '../schema/index-stats.ts'
 import { type Counts, countedNames, type Inventory, listedNames } from '../schema/inventory.ts'
 import type { Names } from '../schema/names.ts'
 
 /** What stands behind the names now, as the inventory of a batch. Throws 'damaged' while something is missing. */
 export const takeStock = async (
-  connection: Connection,
-  names: Names,
+  cluster: ReadCluster,
   { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
 ): Promise<Inventory> => {
+  const { connection, names } = cluster
   const listed = listedNames(names, partitions)
-  const standing = await standingOf(connection, listed)
+  const standing = await indexStates(connection, listed)
   const counts = await countsOf(connection, countedNames(names, partitions))
   return {
     batch,
@@ -44,12 +44,9 @@ export const takeStock = async (
  * The inventory of a store that was loaded by a version which kept none: what is there now, when it is as many documents
  * as were counted while loading. Throws 'damaged' otherwise: what is lost must not be taken for all there is.
  */
-export const adoptStock = async (
-  connection: Connection,
-  names: Names,
-  checkpoint: Checkpoint,
-): Promise<Inventory> => {
-  const stock = await takeStock(connection, names, checkpoint)
+export const adoptStock = async (cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> => {
+  const { connection, names } = cluster
+  const stock = await takeStock(cluster, checkpoint)
   const [got] = await getMany(connection, [{ index: names.state(statistics), id: STATISTICS }], {
     realtime: false,
   })

@@ -1,14 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import type { Try } from '#time/retry.ts'
-import type { Bulk } from '../client/bulk.ts'
-import type { Answer } from '../client/connection.ts'
+import type { Answer, Connection, Request } from '../client/connection.ts'
 import { BLOCKED, errorOf, isPassing, NO_WRITE_INDEX, reasonOf, toFailure } from '../client/failures.ts'
 import { tryAgain } from '../client/try-again.ts'
-import { type Checkpoint, checkpointRequest, readCheckpoint, type Stand } from '../schema/checkpoint.ts'
-import type { Names } from '../schema/names.ts'
+import { type Checkpoint, checkpointRequest, readCheckpoint, type SeqNo } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
 
 /** The checkpoint and where it stands. */
-export type Held = Stand & { readonly checkpoint: Checkpoint }
+export type StoredCheckpoint = SeqNo & { readonly checkpoint: Checkpoint }
 
 /**
  * Writes the checkpoint if it still stands where it was seen; undefined: somebody else wrote it. After an unclear
@@ -16,24 +15,24 @@ export type Held = Stand & { readonly checkpoint: Checkpoint }
  * is refused and the checkpoint carries this write's name.
  */
 export const compareAndSet = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   next: Omit<Checkpoint, 'write'>,
-  stand: Stand | undefined,
-): Promise<Held | undefined> => {
+  stand: SeqNo | undefined,
+): Promise<StoredCheckpoint | undefined> => {
+  const { names } = cluster
   const checkpoint = { ...next, write: crypto.randomUUID() }
-  const request = { ...checkpointRequest(names, checkpoint, stand), timeoutMs: bulk.timeoutMs }
-  return tryAgain(bulk, async (): Promise<Try<Held | undefined>> => {
-    const answer = await sendOnce(bulk, request)
+  const request = { ...checkpointRequest(names, checkpoint, stand), timeoutMs: cluster.writeTimeoutMs }
+  return tryAgain(cluster, async (): Promise<Try<StoredCheckpoint | undefined>> => {
+    const answer = await sendOnce(cluster.connection, request)
     if (typeof answer !== 'string') {
       const stood = answer.status < 300 ? standOf(answer) : undefined
       if (stood !== undefined) return { done: { checkpoint, ...stood } }
       // An answer without its numbers: what stands there tells whether it is this write.
       if (answer.status === 409 || answer.status < 300) {
-        const now = await readCheckpoint(bulk.connection, names)
+        const now = await readCheckpoint(cluster)
         // A try whose answer was lost. One copy has it; only the answer to a write says that all have.
         if (now?.checkpoint.write === checkpoint.write)
-          return { done: await compareAndSet(bulk, names, next, now) }
+          return { done: await compareAndSet(cluster, next, now) }
         if (!isWhere(now, stand)) return { done: undefined }
         // Nobody wrote by what this copy says: it lags, or the one that refused is gone with what it alone had.
       }
@@ -46,18 +45,18 @@ export const compareAndSet = async (
         !isPassing(answer.status) &&
         error.type !== BLOCKED
       )
-        throw toFailure(bulk.connection, answer.status, error, `write ${names.meta}`)
+        throw toFailure(cluster.connection, answer.status, error, `write ${names.meta}`)
     }
     const reason = typeof answer === 'string' ? answer : reasonOf(errorOf(answer))
     return { again: reason }
   })
 }
 
-const isWhere = (now: Stand | undefined, stand: Stand | undefined): boolean =>
+const isWhere = (now: SeqNo | undefined, stand: SeqNo | undefined): boolean =>
   now?.seqNo === stand?.seqNo && now?.primaryTerm === stand?.primaryTerm
 
 /** undefined: the answer to a write says nothing that can be understood. */
-const standOf = ({ text }: Answer): Stand | undefined => {
+const standOf = ({ text }: Answer): SeqNo | undefined => {
   try {
     const { _seq_no, _primary_term } = JSON.parse(text)
     const known = Number.isInteger(_seq_no) && Number.isInteger(_primary_term)
@@ -68,12 +67,9 @@ const standOf = ({ text }: Answer): Stand | undefined => {
 }
 
 /** The answer, or why there was none. */
-const sendOnce = async (
-  bulk: Bulk,
-  request: Parameters<Bulk['connection']['send']>[0],
-): Promise<Answer | string> => {
+const sendOnce = async (connection: Connection, request: Request): Promise<Answer | string> => {
   try {
-    return await bulk.connection.send(request)
+    return await connection.send(request)
   } catch (error) {
     if (error instanceof Failure && error.retryable) return error.message
     throw error

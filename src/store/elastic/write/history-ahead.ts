@@ -2,11 +2,9 @@ import { Failure } from '#failure/failure.ts'
 import { type Ahead, checkHistory } from '#store/batch.ts'
 import type { Batch, History } from '#store/port.ts'
 import { sendAcknowledged } from '../client/acknowledged.ts'
-import type { Bulk } from '../client/bulk.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
-import type { CreateOptions } from '../schema/create-indices.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { type Added, addedBy, sumOf } from '../schema/inventory.ts'
-import type { Names } from '../schema/names.ts'
 import { createPartition } from '../schema/open-partition.ts'
 import { partitionsWith } from '../schema/partitions.ts'
 import { historyItems } from './history.ts'
@@ -23,9 +21,7 @@ export type Stored = {
 }
 
 type Options = {
-  readonly bulk: Bulk
-  readonly names: Names
-  readonly create: CreateOptions
+  readonly cluster: Cluster
   readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions'>
 }
 
@@ -36,7 +32,7 @@ type Under = { readonly batch: Batch; readonly done: Promise<void> }
  * History of the batch in the making, written while it is made. It stands above the checkpoint, where nobody reads and
  * whoever takes over clears up; so it counts only as long as nothing fails.
  */
-export const historyAhead = ({ bulk, names, create, checkpoint }: Options) => {
+export const historyAhead = ({ cluster, checkpoint }: Options) => {
   let under: Under | undefined
   let stored: Stored | undefined
   let last: Promise<void> = Promise.resolve()
@@ -46,9 +42,9 @@ export const historyAhead = ({ bulk, names, create, checkpoint }: Options) => {
     if (after !== undefined) {
       // Who clears up looks no further than one partition beyond the checkpoint's.
       await after
-      await createPartition(bulk.connection, names, partition, create)
+      await createPartition(cluster, partition)
     }
-    await sendAcknowledged(bulk, historyItems(names, partition, history))
+    await sendAcknowledged(cluster, historyItems(cluster.names, partition, history))
   }
   /** Whether history that begins a batch opens a partition. */
   const opens = (first: number, filling: History['filling']): boolean => {
@@ -58,7 +54,7 @@ export const historyAhead = ({ bulk, names, create, checkpoint }: Options) => {
   }
   return {
     store: async (history: History): Promise<void> => {
-      bulk.requireHold?.()
+      cluster.requireLease?.()
       const first = ((stored?.last ?? under?.batch.end ?? checkpoint().end)?.height ?? -1) + 1
       checkHistory(history, first)
       const end = history.blocks.at(-1)

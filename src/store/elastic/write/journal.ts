@@ -1,9 +1,9 @@
 import { Failure } from '#failure/failure.ts'
 import { type Change, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { type BulkItem, createItem, cut, versionedItem } from '../client/bulk-item.ts'
-import type { Connection } from '../client/connection.ts'
 import { getMany } from '../client/get-many.ts'
 import { versionAt } from '../schema/checkpoint.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import type { Names } from '../schema/names.ts'
 
@@ -65,11 +65,11 @@ export const partItems = function* (
 
 /** All entries of a committed batch. */
 export const readJournal = async (
-  connection: Connection,
-  names: Names,
+  cluster: ReadCluster,
   batch: string,
   parts: number,
 ): Promise<readonly Entry[]> => {
+  const { connection, names } = cluster
   const entries: Entry[] = []
   // One part at a time: a batch may have many.
   for (let part = 0; part < parts; part++) {

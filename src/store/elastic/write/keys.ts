@@ -1,11 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import { askHits, askText } from '../client/ask.ts'
-import type { Connection } from '../client/connection.ts'
 import { errorOf, isMissingIndex, MISSING_INDEX, toFailure } from '../client/failures.ts'
 import { parseAnswer } from '../client/parse-answer.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
 import { lostKeysOf } from '../schema/lost-indices.ts'
-import type { Names } from '../schema/names.ts'
 
 type Hit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id'> }
 type Stored = Hit & { readonly _seq_no: number; readonly _primary_term: number }
@@ -13,10 +12,11 @@ type Stored = Hit & { readonly _seq_no: number; readonly _primary_term: number }
 const AT_ONCE = 1000
 
 /** Keys in an index of their own: one document each, id = the key's public handle. */
-export const openKeys = (connection: Connection, names: Names): KeyStore => {
+export const openKeys = (cluster: ReadCluster): KeyStore => {
+  const { connection, names } = cluster
   const path = (id: string) => `/${names.keys}/_doc/${encodeURIComponent(id)}`
 
-  const lost = lostKeysOf(connection, names)
+  const lost = lostKeysOf(cluster)
   const requireKnown = async (signal?: AbortSignal): Promise<void> => {
     const failure = await lost(signal)
     if (failure !== undefined) throw failure
@@ -116,7 +116,7 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
       return answer
     } catch (error) {
       if (isMissingIndex(error)) await requireKnown(signal)
-      if (isMissingIndex(error) && !(await isCreated(connection, names))) return nothing
+      if (isMissingIndex(error) && !(await isCreated(cluster))) return nothing
       throw error
     }
   }
@@ -128,7 +128,8 @@ export const openKeys = (connection: Connection, names: Names): KeyStore => {
   }
 }
 
-const isCreated = async (connection: Connection, names: Names): Promise<boolean> => {
+const isCreated = async (cluster: ReadCluster): Promise<boolean> => {
+  const { connection, names } = cluster
   const what = `read ${names.meta}`
   const answer = await askText(connection, {
     what,

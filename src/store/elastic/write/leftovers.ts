@@ -1,11 +1,11 @@
 import { historyIndices } from '#indices/registry.ts'
 import { askHits } from '../client/ask.ts'
-import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { sendBulk } from '../client/bulk.ts'
 import { deleteSeenItem } from '../client/bulk-item.ts'
 import { refresh } from '../client/refresh.ts'
 import { type Checkpoint, stampOf } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { HEIGHT } from '../schema/mappings.ts'
-import type { Names } from '../schema/names.ts'
 import { keptNames } from './undo.ts'
 
 type Hit = {
@@ -23,48 +23,49 @@ const MAY_BE_MISSING = { ignore_unavailable: 'true' }
  * in the last partition, or in the one it was about to open. Without a checkpoint they may stand anywhere.
  */
 export const removeHistoryAbove = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   { end, partitions }: Pick<Checkpoint, 'end' | 'partitions'>,
 ): Promise<void> => {
+  const { names } = cluster
   const next = partitions.length
   const indices = historyIndices.flatMap(index => [
     end === undefined ? names.history(index) : names.partition(index, next - 1),
     names.partition(index, next),
   ])
-  await remove(bulk, indices, { range: { [HEIGHT]: { gt: end?.height ?? -1 } } })
+  await remove(cluster, indices, { range: { [HEIGHT]: { gt: end?.height ?? -1 } } })
 }
 
 /** Removes history above a height from every partition that may hold any. */
 export const removeHistoryFrom = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   height: number,
   { first, last }: { readonly first: number; readonly last: number },
 ): Promise<void> => {
+  const { names } = cluster
   const partitions = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const indices = partitions.flatMap(partition =>
     historyIndices.map(index => names.partition(index, partition)),
   )
-  await remove(bulk, indices, { range: { [HEIGHT]: { gt: height } } })
+  await remove(cluster, indices, { range: { [HEIGHT]: { gt: height } } })
 }
 
 /** Removes journals that the checkpoint does not name: of other batches, and what is kept no longer to take them back. */
-export const removeJournalsBut = (bulk: Bulk, names: Names, checkpoint: Checkpoint): Promise<void> => {
+export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Promise<void> => {
+  const { names } = cluster
   const { batch, end, undo } = checkpoint
   const stamp = end === undefined ? 0 : stampOf({ end, lift: checkpoint.lift })
   const kept = undo === undefined ? [] : [{ range: { batch: keptNames(undo, stamp) } }]
-  return remove(bulk, [names.journal], { bool: { must_not: [{ term: { batch } }, ...kept] } })
+  return remove(cluster, [names.journal], { bool: { must_not: [{ term: { batch } }, ...kept] } })
 }
 
 /**
  * Deletes by listed ids, and each document only as it was listed: a delayed delete can not hit a later one. Indices may
  * be missing.
  */
-const remove = async (bulk: Bulk, indices: readonly string[], query: object): Promise<void> => {
+const remove = async (cluster: Cluster, indices: readonly string[], query: object): Promise<void> => {
   for (;;) {
-    await refresh(bulk, indices, MAY_BE_MISSING)
-    const hits = await askHits<Hit>(bulk.connection, {
+    await refresh(cluster, indices, MAY_BE_MISSING)
+    const hits = await askHits<Hit>(cluster.connection, {
       what: `search ${indices.join(',')}`,
       method: 'POST',
       path: `/${indices.join(',')}/_search`,
@@ -77,10 +78,10 @@ const remove = async (bulk: Bulk, indices: readonly string[], query: object): Pr
         sort: ['_doc'],
         query: { bool: { filter: [query] } },
       }),
-      timeoutMs: bulk.timeoutMs,
+      timeoutMs: cluster.writeTimeoutMs,
     })
     if (hits.length === 0) return
     const items = hits.map(hit => deleteSeenItem(hit._index, hit._id, hit._seq_no, hit._primary_term))
-    await sendBulk(bulk, items)
+    await sendBulk(cluster, items)
   }
 }

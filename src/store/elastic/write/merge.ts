@@ -2,49 +2,47 @@ import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { MergeOptions } from '#store/port.ts'
 import { ask } from '../client/ask.ts'
-import type { Bulk } from '../client/bulk.ts'
 import type { Connection } from '../client/connection.ts'
 import { refresh } from '../client/refresh.ts'
 import { isReadOnly } from '../client/set-write-block.ts'
 import { readPublished } from '../schema/checkpoint.ts'
-import type { Names } from '../schema/names.ts'
+import type { Cluster } from '../schema/cluster.ts'
 
 /** Some 30 GB take a slow disk an hour. Should the connection be cut, the same merge is waited for again. */
 const MERGE_MS = 12 * 3_600_000
 
 /** Merges the partitions before the last published one to a segment each and makes them read-only. */
 export const mergeFinished = async (
-  bulk: Bulk,
-  served: Names,
+  cluster: Cluster,
   { signal, onProgress }: MergeOptions,
 ): Promise<void> => {
-  const published = await readPublished(bulk.connection, served, signal)
-  const names = served.at(published?.generations)
+  const published = await readPublished(cluster, signal)
+  const names = cluster.names.at(published?.generations)
   const partitions = published?.partitions ?? []
   const finished = partitions
     .slice(0, -1)
     .flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition)))
   for (const [before, name] of finished.entries()) {
     const place = { name, at: before + 1, of: finished.length }
-    if (await isMerged(bulk.connection, name, signal)) {
+    if (await isMerged(cluster.connection, name, signal)) {
       onProgress({ ...place, state: 'skipped' })
       continue
     }
     onProgress({ ...place, state: 'merging' })
-    await merge(bulk, name, signal)
+    await merge(cluster, name, signal)
     onProgress({ ...place, state: 'merged' })
   }
 }
 
 /** Read-only first: what comes after a merge would make new segments. */
-const merge = async (bulk: Bulk, name: string, signal: AbortSignal): Promise<void> => {
-  await ask(bulk.connection, {
+const merge = async (cluster: Cluster, name: string, signal: AbortSignal): Promise<void> => {
+  await ask(cluster.connection, {
     what: `make ${name} read-only`,
     method: 'PUT',
     path: `/${name}/_block/write`,
     signal,
   })
-  const { _shards } = await ask<{ readonly _shards: { readonly failed: number } }>(bulk.connection, {
+  const { _shards } = await ask<{ readonly _shards: { readonly failed: number } }>(cluster.connection, {
     what: `merge ${name}`,
     method: 'POST',
     path: `/${name}/_forcemerge`,
@@ -53,8 +51,8 @@ const merge = async (bulk: Bulk, name: string, signal: AbortSignal): Promise<voi
     signal,
   })
   // Searches keep the old segments, and their files, until then.
-  await refresh(bulk, [name])
-  if (_shards.failed > 0 || !(await isMerged(bulk.connection, name, signal)))
+  await refresh(cluster, [name])
+  if (_shards.failed > 0 || !(await isMerged(cluster.connection, name, signal)))
     throw new Failure('unavailable', `${name} is not merged: ${_shards.failed} shard copies failed.`, {
       help: 'The usual cause is a full disk or a lost Elasticsearch node; see the log of Elasticsearch. Then run it again.',
     })

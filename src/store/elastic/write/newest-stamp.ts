@@ -1,16 +1,15 @@
 import { stateIndices } from '#indices/registry.ts'
 import { askHits } from '../client/ask.ts'
-import type { Connection } from '../client/connection.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
 import { AT } from '../schema/mappings.ts'
-import type { Names } from '../schema/names.ts'
 
 /** Whether any state was written with a stamp above one, below another. */
 export const isNewerThan = async (
-  connection: Connection,
-  names: Names,
+  cluster: ReadCluster,
   stamp: number,
   below = Number.MAX_SAFE_INTEGER,
 ): Promise<boolean> => {
+  const { connection, names } = cluster
   const list = stateIndices.map(index => names.state(index)).join(',')
   const hits = await askHits(connection, {
     what: `search ${list}`,
@@ -28,21 +27,16 @@ export const isNewerThan = async (
 }
 
 /** The highest stamp of any state from `from` on, below another; `from` where none is higher. Stamps are only searched. */
-export const newestStamp = async (
-  connection: Connection,
-  names: Names,
-  from: number,
-  below: number,
-): Promise<number> => {
+export const newestStamp = async (cluster: ReadCluster, from: number, below: number): Promise<number> => {
   let [some, none] = [from, from + 1]
-  for (let step = 1; await isNewerThan(connection, names, none - 1, below); step *= 2) {
+  for (let step = 1; await isNewerThan(cluster, none - 1, below); step *= 2) {
     some = none
     none += step
   }
   // A state has a stamp of `some` or above, and none of `none` or above.
   while (none - some > 1) {
     const middle = some + Math.floor((none - some) / 2)
-    if (await isNewerThan(connection, names, middle - 1, below)) some = middle
+    if (await isNewerThan(cluster, middle - 1, below)) some = middle
     else none = middle
   }
   return some

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { unfinishedRepair } from '#store/mending.ts'
 import type { Published } from '#store/port.ts'
-import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { sendBulk } from '../client/bulk.ts'
 import { type BulkItem, versionedItem } from '../client/bulk-item.ts'
 import { insist } from '../client/insist.ts'
 import { refresh } from '../client/refresh.ts'
@@ -13,6 +13,7 @@ import {
   readPublished,
   stampOf,
 } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import type { Names } from '../schema/names.ts'
 import { applyItems, type Entry, readJournal } from './journal.ts'
 import { removeHistoryAbove, removeJournalsBut } from './leftovers.ts'
@@ -22,42 +23,45 @@ import { removeHistoryAbove, removeJournalsBut } from './leftovers.ts'
  * history above it, no journal but its own. May be repeated; the caller holds the checkpoint.
  */
 export const recover = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   checkpoint: Checkpoint,
   confirm: () => Promise<void> = async () => {},
 ): Promise<void> => {
-  const published = await readPublished(bulk.connection, names)
-  requireSameEnd(bulk, names, checkpoint, published)
-  await finish(bulk, names, checkpoint, published, confirm)
+  const published = await readPublished(cluster)
+  requireSameEnd(cluster, checkpoint, published)
+  await finish(cluster, checkpoint, { published, confirm })
 }
 
 /** As `recover`, whatever is published says. */
 export const finish = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   checkpoint: Checkpoint,
-  published: Pick<PublishedMeta, 'batch'> | undefined,
-  confirm: () => Promise<void> = async () => {},
+  {
+    published,
+    confirm = async () => {},
+  }: {
+    readonly published: Pick<PublishedMeta, 'batch'> | undefined
+    readonly confirm?: () => Promise<void>
+  },
 ): Promise<void> => {
+  const { names } = cluster
   // Nothing is known of where it ended: no block is above that.
   if (checkpoint.mending && checkpoint.batch === '') throw unfinishedRepair(names.prefix)
   if (checkpoint.end !== undefined && published?.batch !== checkpoint.batch) {
-    const entries = await readJournal(bulk.connection, names, checkpoint.batch, checkpoint.parts)
+    const entries = await readJournal(cluster, checkpoint.batch, checkpoint.parts)
     const indices = stateIndices.map(index => names.state(index))
-    await apply(bulk, names, checkpoint, entries, indices, confirm)
+    await apply(cluster, checkpoint, { entries, indices, confirm })
     // One that was deleted by hand a moment ago has left a version that stands in the way of its own.
     const [item, version] = publication(names, { ...checkpoint, end: checkpoint.end })
-    await insist(bulk, [item], version)
+    await insist(cluster, [item], version)
   }
-  await removeHistoryAbove(bulk, names, checkpoint)
-  await removeJournalsBut(bulk, names, checkpoint)
+  await removeHistoryAbove(cluster, checkpoint)
+  await removeJournalsBut(cluster, checkpoint)
 }
 
 /** Two words on the end of one batch: one of them was changed, and whoever believed the wrong one would do harm. */
 const requireSameEnd = (
-  { connection }: Bulk,
-  names: Names,
+  { connection, names }: Cluster,
   { batch, end }: Checkpoint,
   published: PublishedMeta | undefined,
 ): void => {
@@ -76,29 +80,35 @@ const requireSameEnd = (
  * throws.
  */
 export const apply = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   checkpoint: Checkpoint,
-  entries: readonly Entry[],
-  indices: readonly string[],
-  confirm: () => Promise<void>,
+  {
+    entries,
+    indices,
+    confirm,
+  }: {
+    readonly entries: readonly Entry[]
+    readonly indices: readonly string[]
+    readonly confirm: () => Promise<void>
+  },
 ): Promise<void> => {
+  const { names } = cluster
   const { end, lift } = checkpoint
   if (end === undefined) return
-  await sendBulk(bulk, applyItems(names, entries, stampOf({ end, lift })))
-  await refresh(bulk, indices)
+  await sendBulk(cluster, applyItems(names, entries, stampOf({ end, lift })))
+  await refresh(cluster, indices)
   await confirm()
-  await publish(bulk, names, { ...checkpoint, end })
+  await publish(cluster, { ...checkpoint, end })
 }
 
 /** Tells readers of a checkpoint. */
 export const publish = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   checkpoint: Checkpoint & { readonly end: Published },
 ): Promise<void> => {
+  const { names } = cluster
   const [item] = publication(names, checkpoint)
-  await sendBulk(bulk, [item])
+  await sendBulk(cluster, [item])
 }
 
 /** The write that publishes a checkpoint, and its version. */

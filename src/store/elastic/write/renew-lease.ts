@@ -1,18 +1,21 @@
 import { Failure } from '#failure/failure.ts'
-import type { Bulk } from '../client/bulk.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
-import type { Names } from '../schema/names.ts'
-import { compareAndSet, type Held } from './compare-and-set.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { compareAndSet, type StoredCheckpoint } from './compare-and-set.ts'
 import { signEveryMs } from './lease.ts'
+
+/** The checkpoint while this process is the one that writes it. */
+export type Lease = ReturnType<typeof keepLease>
 
 type Next = Partial<Omit<Checkpoint, 'write'>>
 
 /** The checkpoint while it is held: signs of life, changes one after the other, and the end of it. */
-export const keepHold = (bulk: Bulk, names: Names, acquired: Held, leaseMs: number) => {
+export const keepLease = (cluster: Cluster, acquired: StoredCheckpoint) => {
+  const { names, leaseMs } = cluster
   let held = acquired
   let state: 'held' | 'lost' | 'released' = 'held'
   let turn: Promise<unknown> = Promise.resolve()
-  const requireHold = (): void => {
+  const requireLease = (): void => {
     if (state === 'held') return
     throw new Failure(
       'conflict',
@@ -24,12 +27,12 @@ export const keepHold = (bulk: Bulk, names: Names, acquired: Held, leaseMs: numb
   }
   const set = (next: Next): Promise<void> => {
     const done = turn.then(async () => {
-      requireHold()
+      requireLease()
       const { write: _, ...current } = held.checkpoint
-      const set = await compareAndSet(bulk, names, { ...current, renewed: bulk.clock.now(), ...next }, held)
+      const set = await compareAndSet(cluster, { ...current, renewed: cluster.clock.now(), ...next }, held)
       if (set === undefined) state = 'lost'
       else held = set
-      requireHold()
+      requireLease()
     })
     turn = done.catch(() => {})
     return done
@@ -55,5 +58,13 @@ export const keepHold = (bulk: Bulk, names: Names, acquired: Held, leaseMs: numb
       })
     if (state === 'held') state = 'released'
   }
-  return { checkpoint: () => held.checkpoint, requireHold, set, renew: () => set({}), stop, release }
+  return {
+    /** For what is written under this lease. */
+    cluster: { ...cluster, requireLease },
+    checkpoint: () => held.checkpoint,
+    set,
+    renew: () => set({}),
+    stop,
+    release,
+  }
 }

@@ -6,25 +6,23 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import type { Filling, Identity, Published, Writer } from '#store/port.ts'
 import type { Settled } from '#store/restored.ts'
 import { ask } from '../client/ask.ts'
-import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { sendBulk } from '../client/bulk.ts'
 import { deleteItem, versionedItem } from '../client/bulk-item.ts'
 import { getMany } from '../client/get-many.ts'
 import { insist } from '../client/insist.ts'
 import { refresh } from '../client/refresh.ts'
 import { type Checkpoint, readablePublished, stampOf, versionAt } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
-import type { Names } from '../schema/names.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 import type { Entry } from './journal.ts'
 import { removeHistoryFrom } from './leftovers.ts'
 import { newestStamp } from './newest-stamp.ts'
 import { finish, publication } from './recover.ts'
-import type { keepHold } from './renew-lease.ts'
+import type { Lease } from './renew-lease.ts'
 import { asSeen, openForWriting } from './rewrite.ts'
 import { entriesBack, type Step, stepsBack } from './undo.ts'
-
-type Hold = ReturnType<typeof keepHold>
 
 /** What a repair does to the store's own record; see `Writer`. */
 export type Mender = Pick<Writer, 'unfinished' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
@@ -34,28 +32,29 @@ const SANE = 2 ** 50
 /** Whoever began to read before it was closed has read by then; later ones are refused. */
 const GRACE_MS = 1_000
 
-export const menderOf = async (bulk: Bulk, names: Names, hold: Hold): Promise<Mender> => {
-  const isClear = await finishBatch(bulk, names, hold.checkpoint())
+export const menderOf = async (lease: Lease): Promise<Mender> => {
+  const { cluster } = lease
+  const isClear = await finishBatch(cluster, lease.checkpoint())
   return {
     get unfinished() {
-      return !isClear || hold.checkpoint().mending === true
+      return !isClear || lease.checkpoint().mending === true
     },
-    blockAt: height => blockAt(bulk, names, hold.checkpoint().partitions, height),
-    endings: () => (isClear ? endingsOf(bulk, names, hold.checkpoint()) : Promise.resolve([])),
-    takeBack: height => takeBack(bulk, names, hold, height),
-    settle: settled => settle(bulk, names, hold, settled),
+    blockAt: height => blockAt(cluster, lease.checkpoint().partitions, height),
+    endings: () => (isClear ? endingsOf(cluster, lease.checkpoint()) : Promise.resolve([])),
+    takeBack: height => takeBack(lease, height),
+    settle: settled => settle(lease, settled),
   }
 }
 
 /** Ends what a dead loader began; false: what it began is not to be known any more. */
-const finishBatch = async (bulk: Bulk, names: Names, checkpoint: Checkpoint): Promise<boolean> => {
-  const published = await readablePublished(bulk.connection, names)
+const finishBatch = async (cluster: Cluster, checkpoint: Checkpoint): Promise<boolean> => {
+  const published = await readablePublished(cluster)
   if (published?.batch === checkpoint.batch) return true
   try {
-    await finish(bulk, names, checkpoint, published)
+    await finish(cluster, checkpoint, { published })
     return true
   } catch (error) {
-    bulk.requireHold?.()
+    cluster.requireLease?.()
     // Damage: that is what a repair is for. All else comes again with the next request.
     if (error instanceof Failure && !error.retryable) return false
     throw error
@@ -63,8 +62,7 @@ const finishBatch = async (bulk: Bulk, names: Names, checkpoint: Checkpoint): Pr
 }
 
 const blockAt = async (
-  { connection }: Bulk,
-  names: Names,
+  { connection, names }: Cluster,
   partitions: Partitions,
   height: number,
 ): Promise<BlockDoc | undefined> => {
@@ -74,10 +72,10 @@ const blockAt = async (
 }
 
 /** By checkpoint, published height, what takes the last batch back, and the document that every batch writes. */
-const endingsOf = async (bulk: Bulk, names: Names, checkpoint: Checkpoint): Promise<readonly number[]> => {
-  const { connection } = bulk
-  const published = await readablePublished(bulk.connection, names)
-  const [step] = await Array.fromAsync(take(stepsBack(connection, names, checkpoint.undo), 1))
+const endingsOf = async (cluster: Cluster, checkpoint: Checkpoint): Promise<readonly number[]> => {
+  const { connection, names } = cluster
+  const published = await readablePublished(cluster)
+  const [step] = await Array.fromAsync(take(stepsBack(cluster, checkpoint.undo), 1))
   const ref = { index: names.state(statistics), id: STATISTICS }
   const [written] = await getMany(connection, [ref], { realtime: true })
   const at = written?.source[AT]
@@ -99,41 +97,39 @@ const take = async function* <T>(items: AsyncIterable<T>, count: number): AsyncG
 }
 
 /** A stamp above all that was ever written with one. */
-const nextStamp = async (bulk: Bulk, names: Names, { end, lift }: Checkpoint): Promise<number> => {
-  const published = await readablePublished(bulk.connection, names)
-  const [doc] = await getMany(bulk.connection, [{ index: names.meta, id: 'published' }], { realtime: true })
+const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<number> => {
+  const { names } = cluster
+  const published = await readablePublished(cluster)
+  const [doc] = await getMany(cluster.connection, [{ index: names.meta, id: 'published' }], {
+    realtime: true,
+  })
   const known = [
     end === undefined ? 0 : stampOf({ end, lift }),
     published === undefined ? 0 : stampOf(published),
     doc?.version ?? 0,
   ]
   const highest = Math.max(...known.filter(stamp => stamp < SANE))
-  return (await newestStamp(bulk.connection, names, highest, SANE)) + 1
+  return (await newestStamp(cluster, highest, SANE)) + 1
 }
 
 /** Sets the checkpoint and publishes it; whoever knows an earlier one looks again. */
 const publish = async (
-  bulk: Bulk,
-  names: Names,
-  hold: Hold,
+  lease: Lease,
   next: Partial<Checkpoint> & { readonly end: Published },
 ): Promise<void> => {
-  await hold.set({ ...next, batch: crypto.randomUUID(), parts: 0 })
-  const [item, version] = publication(names, { ...hold.checkpoint(), end: next.end })
-  await sendBulk(bulk, [item])
-  await insist(bulk, [item], version)
+  const { cluster } = lease
+  await lease.set({ ...next, batch: crypto.randomUUID(), parts: 0 })
+  const [item, version] = publication(cluster.names, { ...lease.checkpoint(), end: next.end })
+  await sendBulk(cluster, [item])
+  await insist(cluster, [item], version)
 }
 
-const settle = async (
-  bulk: Bulk,
-  names: Names,
-  hold: Hold,
-  { identity, end, open }: Settled,
-): Promise<void> => {
-  const before = hold.checkpoint()
-  const stamp = await nextStamp(bulk, names, before)
+const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<void> => {
+  const { cluster } = lease
+  const before = lease.checkpoint()
+  const stamp = await nextStamp(cluster, before)
   const partitions = before.partitions.filter((first, at) => at === 0 || first <= end.height)
-  const [step] = await Array.fromAsync(take(stepsBack(bulk.connection, names, before.undo), 1))
+  const [step] = await Array.fromAsync(take(stepsBack(cluster, before.undo), 1))
   const isKept = step?.to.height === end.height && step.to.hash === end.hash
   const next = {
     ...identityOf(identity),
@@ -143,38 +139,33 @@ const settle = async (
     undo: isKept ? before.undo : undefined,
   }
   if (!open) {
-    await publish(bulk, names, hold, { ...next, mending: true })
-    await bulk.clock.sleep(GRACE_MS)
+    await publish(lease, { ...next, mending: true })
+    await cluster.clock.sleep(GRACE_MS)
   }
-  await removeAbove(bulk, names, end.height, before.partitions)
-  const filling = await fillingOf(bulk, names, end.height, partitions)
-  if (open) await publish(bulk, names, hold, { ...next, filling, mending: undefined })
-  else await hold.set({ filling })
+  await removeAbove(cluster, end.height, before.partitions)
+  const filling = await fillingOf(cluster, end.height, partitions)
+  if (open) await publish(lease, { ...next, filling, mending: undefined })
+  else await lease.set({ filling })
 }
 
 const identityOf = ({ chainId, genesis, derivation }: Identity) => ({ chainId, genesis, derivation })
 
 /** History above a height, whatever partition it went to; one that is merged is written to from here on. */
-const removeAbove = async (
-  bulk: Bulk,
-  names: Names,
-  height: number,
-  partitions: Partitions,
-): Promise<void> => {
+const removeAbove = async (cluster: Cluster, height: number, partitions: Partitions): Promise<void> => {
+  const { names } = cluster
   const first = partitionAt(partitions, height)
   // A loader may have begun one more.
   const range = { first, last: partitions.length }
   const indices = historyIndices.flatMap(index =>
     partitions.slice(first).map((_, at) => names.partition(index, first + at)),
   )
-  await openForWriting(bulk, indices)
-  await removeHistoryFrom(bulk, names, height, range)
+  await openForWriting(cluster, indices)
+  await removeHistoryFrom(cluster, height, range)
 }
 
 /** How many documents the last partition has up to a height. */
 const fillingOf = async (
-  { connection }: Bulk,
-  names: Names,
+  { connection, names }: Cluster,
   height: number,
   partitions: Partitions,
 ): Promise<Filling> => {
@@ -193,17 +184,13 @@ const fillingOf = async (
   return { partition, documents }
 }
 
-const takeBack = async (
-  bulk: Bulk,
-  names: Names,
-  hold: Hold,
-  height: number,
-): Promise<Published | undefined> => {
-  const { end: last, mending } = hold.checkpoint()
+const takeBack = async (lease: Lease, height: number): Promise<Published | undefined> => {
+  const { cluster } = lease
+  const { end: last, mending } = lease.checkpoint()
   if (last === undefined || (last.height <= height && !mending)) return last
   const steps: Step[] = []
   let end = last
-  for await (const step of stepsBack(bulk.connection, names, hold.checkpoint().undo)) {
+  for await (const step of stepsBack(cluster, lease.checkpoint().undo)) {
     if (end.height <= height) break
     if (step.to.height !== end.height) return undefined
     steps.push(step)
@@ -211,23 +198,25 @@ const takeBack = async (
   }
   const target = steps.at(-1)?.before
   if (end.height > height || target === undefined) return undefined
-  await close(bulk, names, hold, last)
-  const stamp = await nextStamp(bulk, names, hold.checkpoint())
-  await putBack(bulk, names, entriesBack(steps), stamp)
-  await removeAbove(bulk, names, end.height, hold.checkpoint().partitions)
-  await publish(bulk, names, hold, { ...target, lift: stamp - end.height, mending: undefined })
+  await close(lease, last)
+  const stamp = await nextStamp(cluster, lease.checkpoint())
+  await putBack(cluster, entriesBack(steps), stamp)
+  await removeAbove(cluster, end.height, lease.checkpoint().partitions)
+  await publish(lease, { ...target, lift: stamp - end.height, mending: undefined })
   return end
 }
 
 /** Nobody reads from here on; a batch is still taken back from its end, should this one die. */
-const close = async (bulk: Bulk, names: Names, hold: Hold, end: Published): Promise<void> => {
-  const stamp = await nextStamp(bulk, names, hold.checkpoint())
-  await publish(bulk, names, hold, { end, lift: stamp - end.height, mending: true })
-  await bulk.clock.sleep(GRACE_MS)
+const close = async (lease: Lease, end: Published): Promise<void> => {
+  const { cluster } = lease
+  const stamp = await nextStamp(cluster, lease.checkpoint())
+  await publish(lease, { end, lift: stamp - end.height, mending: true })
+  await cluster.clock.sleep(GRACE_MS)
 }
 
 /** Documents as they were, with a stamp of their own: newer than all that was ever read of them. */
-const putBack = async (bulk: Bulk, names: Names, entries: readonly Entry[], stamp: number): Promise<void> => {
+const putBack = async (cluster: Cluster, entries: readonly Entry[], stamp: number): Promise<void> => {
+  const { names } = cluster
   const version = versionAt(stamp)
   const gone = entries.flatMap(({ index, id, source }) =>
     source === '' ? [deleteItem(names.state(index), id)] : [],
@@ -237,11 +226,11 @@ const putBack = async (bulk: Bulk, names: Names, entries: readonly Entry[], stam
       ? []
       : [versionedItem(names.into(index), id, version, `${source.slice(0, -1)},"${AT}":${stamp}}`)],
   )
-  await sendBulk(bulk, [...(await asSeen(bulk, gone)), ...put])
-  await insist(bulk, [...gone, ...put], version)
+  await sendBulk(cluster, [...(await asSeen(cluster, gone)), ...put])
+  await insist(cluster, [...gone, ...put], version)
   const touched = new Set<StateIndex>(entries.map(({ index }) => index))
   await refresh(
-    bulk,
+    cluster,
     stateIndices.filter(index => touched.has(index)).map(index => names.state(index)),
   )
 }

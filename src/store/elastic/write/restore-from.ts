@@ -4,9 +4,10 @@ import { blockId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { ask } from '../client/ask.ts'
-import type { Bulk } from '../client/bulk.ts'
+import type { Connection } from '../client/connection.ts'
 import { getMany } from '../client/get-many.ts'
 import { type PublishedMeta, stampOf } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { damageOf } from '../schema/damage.ts'
 import { decode } from '../schema/documents.ts'
 import type { Existing } from '../schema/existing-indices.ts'
@@ -32,23 +33,20 @@ export type KnownEnd = {
  * in each index, and its last block. undefined: it is not, or that can not be known.
  */
 export const exactlyPublished = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   published: PublishedMeta,
 ): Promise<KnownEnd | undefined> => {
-  const { connection } = bulk
+  const { names } = cluster
   const { end, batch, partitions, lift, inventory } = published
   if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
   if (blocksIn(names, partitions, inventory) !== end.height + 1) return undefined
-  if (await isNewerThan(connection, names, stampOf(published))) return undefined
-  if (!(await isLastBlock(bulk, names, published))) return undefined
+  if (await isNewerThan(cluster, stampOf(published))) return undefined
+  if (!(await isLastBlock(cluster, published))) return undefined
   // The batch that came next was on its way.
-  await removeHistoryAbove(bulk, names, { end, partitions })
+  await removeHistoryAbove(cluster, { end, partitions })
   const counted = new Set(countedNames(names, partitions))
   const indices = Object.fromEntries(Object.entries(inventory.indices).filter(([name]) => counted.has(name)))
-  const damages = await damageOf({
-    connection,
-    names,
+  const damages = await damageOf(cluster, {
     partitions,
     inventory: { batch, indices },
     aliases: false,
@@ -67,7 +65,7 @@ export const exactlyPublished = async (
       batch,
       lift,
       filling,
-      inventory: await takeStock(connection, names, { partitions, batch }),
+      inventory: await takeStock(cluster, { partitions, batch }),
     }
   } catch (error) {
     // The journal is gone: a repair makes it anew.
@@ -79,7 +77,7 @@ export const exactlyPublished = async (
 const blocksIn = (names: Names, partitions: Partitions, { indices }: Inventory): number =>
   partitions.reduce((sum, _, at) => sum + (indices[names.partition(blocks, at)]?.[1] ?? 0), 0)
 
-const isLastBlock = async ({ connection }: Bulk, names: Names, published: PublishedMeta) => {
+const isLastBlock = async ({ connection, names }: Cluster, published: PublishedMeta) => {
   const { end, partitions } = published
   const index = names.partition(blocks, partitionAt(partitions, end.height))
   const [got] = await getMany(connection, [{ index, id: blockId(end.height) }], { realtime: true })
@@ -89,8 +87,7 @@ const isLastBlock = async ({ connection }: Bulk, names: Names, published: Publis
 
 /** First heights of the partitions, by what is published and by the blocks in them. */
 export const partitionsFound = async (
-  { connection }: Bulk,
-  names: Names,
+  { connection, names }: Cluster,
   existing: readonly Existing[],
   published: Partitions | undefined,
 ): Promise<Partitions> => {
@@ -111,7 +108,7 @@ export const partitionsFound = async (
 }
 
 const firstHeight = async (
-  connection: Bulk['connection'],
+  connection: Connection,
   indices: readonly string[],
 ): Promise<number | undefined> => {
   const list = indices.join(',')

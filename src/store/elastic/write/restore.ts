@@ -6,11 +6,12 @@ import { identityFrom } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
 import type { Restored } from '#store/restored.ts'
 import { ask } from '../client/ask.ts'
-import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { sendBulk } from '../client/bulk.ts'
 import { getMany } from '../client/get-many.ts'
 import { insist } from '../client/insist.ts'
 import { type Checkpoint, findCheckpoint, readablePublished } from '../schema/checkpoint.ts'
-import { type CreateOptions, createIndex } from '../schema/create-indices.ts'
+import { at, type Cluster } from '../schema/cluster.ts'
+import { createIndex } from '../schema/create-indices.ts'
 import { decode } from '../schema/documents.ts'
 import { type Existing, existingIndices } from '../schema/existing-indices.ts'
 import { metaShape, SCHEMA } from '../schema/mappings.ts'
@@ -22,32 +23,29 @@ import { compareAndSet } from './compare-and-set.ts'
 import { publication } from './recover.ts'
 import { exactlyPublished, partitionsFound } from './restore-from.ts'
 
-type Parts = { readonly bulk: Bulk; readonly names: Names; readonly create: CreateOptions }
-
 /**
  * Writes the checkpoint anew where it is lost or can not be read. From what is published, when all that this names is
  * there and nothing newer; else with what is known of the chain and its partitions, closed to all but a repair, which
  * derives the state anew. Nobody can hold the store meanwhile: a loader that does finds its own checkpoint gone.
  */
-export const restoreRecord = async ({ bulk, names: served, create }: Parts): Promise<Restored> => {
-  const { connection } = bulk
-  const existing = await existingIndices(connection, served)
-  if ((await firstDocument(connection, served)) === undefined) return 'whole'
-  await showMeta({ bulk, names: served, create }, existing)
-  const found = await onceStarted(() => findCheckpoint(connection, served), bulk.clock)
+export const restoreRecord = async (served: Cluster): Promise<Restored> => {
+  const existing = await existingIndices(served)
+  if ((await firstDocument(served)) === undefined) return 'whole'
+  await showMeta(served, existing)
+  const found = await onceStarted(() => findCheckpoint(served), served.clock)
   if (found?.checkpoint !== undefined) return 'whole'
-  const published = await readablePublished(connection, served)
-  const names = served.at(published?.generations ?? generationsIn(served, existing))
-  const partitions = await partitionsFound(bulk, names, existing, published?.partitions)
-  const identity = await identityIn(bulk, names)
-  const exact = published && (await exactlyPublished(bulk, names, published))
+  const published = await readablePublished(served)
+  const cluster = at(served, published?.generations ?? generationsIn(served.names, existing))
+  const partitions = await partitionsFound(cluster, existing, published?.partitions)
+  const identity = await identityIn(cluster)
+  const exact = published && (await exactlyPublished(cluster, published))
   const next: Omit<Checkpoint, 'write'> = {
     schema: SCHEMA,
     ...identity,
     owner: '',
     renewed: 0,
     partitions,
-    generations: names.generations,
+    generations: cluster.names.generations,
     parts: 0,
     ...(exact ?? {
       ...(published === undefined ? {} : { end: published.end }),
@@ -56,28 +54,28 @@ export const restoreRecord = async ({ bulk, names: served, create }: Parts): Pro
       mending: true,
     }),
   }
-  const held = await compareAndSet(bulk, served, next, found)
+  const held = await compareAndSet(served, next, found)
   if (held === undefined)
-    throw new Failure('conflict', `Another program wrote the checkpoint in ${served.meta} meanwhile.`, {
+    throw new Failure('conflict', `Another program wrote the checkpoint in ${served.names.meta} meanwhile.`, {
       retryable: true,
     })
   if (exact === undefined) return 'open'
   // What is published names the indices too, and one of them may be another by now.
-  const [item, version] = publication(served, { ...held.checkpoint, end: exact.end })
-  await sendBulk(bulk, [item])
-  await insist(bulk, [item], version)
+  const [item, version] = publication(served.names, { ...held.checkpoint, end: exact.end })
+  await sendBulk(cluster, [item])
+  await insist(cluster, [item], version)
   return 'exact'
 }
 
 /** Puts the index of checkpoint and published height behind its alias, or makes one. */
-const showMeta = async ({ bulk, names, create }: Parts, existing: readonly Existing[]): Promise<void> => {
-  const { connection } = bulk
+const showMeta = async (cluster: Cluster, existing: readonly Existing[]): Promise<void> => {
+  const { connection, names } = cluster
   const all = existing.filter(({ of }) => of === 'meta')
   if (all.some(({ aliases }) => aliases.includes(names.meta))) return
   const last = all.toSorted((a, b) => b.generation - a.generation)[0]
   if (last === undefined) {
     const made = { name: `${names.meta}-0`, shape: metaShape, aliases: [names.meta] }
-    return await createIndex(connection, made, create)
+    return await createIndex(cluster, made)
   }
   await ask(connection, {
     what: `put ${last.name} behind its alias`,
@@ -105,7 +103,7 @@ const generationsIn = (names: Names, existing: readonly Existing[]): Generations
 }
 
 /** Which chain it is, by its first blocks. */
-const identityIn = async ({ connection }: Bulk, names: Names): Promise<Identity> => {
+const identityIn = async ({ connection, names }: Cluster): Promise<Identity> => {
   const inFirst = [
     { index: names.partition(blocks, 0), id: blockId(0) },
     { index: names.partition(blocks, 0), id: blockId(1) },

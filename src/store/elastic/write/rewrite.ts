@@ -1,7 +1,7 @@
 import type { AnyIndex } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
 import { ask } from '../client/ask.ts'
-import { type Bulk, sendBulk } from '../client/bulk.ts'
+import { sendBulk } from '../client/bulk.ts'
 import { type BulkItem, deleteItem, deleteSeenItem, indexItem, versionedItem } from '../client/bulk-item.ts'
 import { getMany } from '../client/get-many.ts'
 import { insist } from '../client/insist.ts'
@@ -9,8 +9,8 @@ import { refresh } from '../client/refresh.ts'
 import { isReadOnly } from '../client/set-write-block.ts'
 import { heightOf } from '../read/view.ts'
 import { versionAt } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
-import type { Names } from '../schema/names.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 
 /**
@@ -18,11 +18,11 @@ import { type Partitions, partitionAt } from '../schema/partitions.ts'
  * whatever a loader writes later wins. Places are part of their rows.
  */
 export const rewriteDocuments = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   { partitions, stamp }: { readonly partitions: Partitions; readonly stamp: number },
   { put, remove }: Rewrite,
 ): Promise<void> => {
+  const { names } = cluster
   const version = versionAt(stamp)
   const standsIn = (index: AnyIndex, id: string): string =>
     index.kind === 'state'
@@ -34,7 +34,7 @@ export const rewriteDocuments = async (
       : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
   const gone = remove.map(({ index, id, stray }) => deleteItem(stray ?? standsIn(index, id), id))
   const items: readonly BulkItem[] = [
-    ...(await asSeen(bulk, gone)),
+    ...(await asSeen(cluster, gone)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
         ? versionedItem(into(index, doc.id), doc.id, version, encode(index, doc, stamp))
@@ -44,11 +44,11 @@ export const rewriteDocuments = async (
   const indices = [
     ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => standsIn(index, doc.id))]),
   ]
-  const closed = await openForWriting(bulk, indices)
+  const closed = await openForWriting(cluster, indices)
   try {
-    await sendBulk(bulk, items)
+    await sendBulk(cluster, items)
   } finally {
-    await block(bulk, closed, 'true')
+    await block(cluster, closed, 'true')
   }
   const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
   const written = items.slice(items.length - put.length)
@@ -56,16 +56,16 @@ export const rewriteDocuments = async (
     ...gone.filter((_, at) => isState(at, remove)),
     ...written.filter((_, at) => isState(at, put)),
   ]
-  await insist(bulk, state, version)
-  await refresh(bulk, indices)
+  await insist(cluster, state, version)
+  await refresh(cluster, indices)
 }
 
 /**
  * Deletes of those that are there, each as it stands: by a version of ours Elasticsearch would make an index anew that is
  * missing.
  */
-export const asSeen = async (bulk: Bulk, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
-  const found = await getMany(bulk.connection, gone, { realtime: true })
+export const asSeen = async (cluster: Cluster, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+  const found = await getMany(cluster.connection, gone, { realtime: true })
   return gone.flatMap(({ index, id }, at) => {
     const got = found[at]
     return got === undefined ? [] : [deleteSeenItem(index, id, got.seqNo, got.primaryTerm)]
@@ -73,16 +73,23 @@ export const asSeen = async (bulk: Bulk, gone: readonly BulkItem[]): Promise<rea
 }
 
 /** Merged partitions are read-only: makes those among `indices` writable and says which they were. */
-export const openForWriting = async (bulk: Bulk, indices: readonly string[]): Promise<readonly string[]> => {
+export const openForWriting = async (
+  cluster: Cluster,
+  indices: readonly string[],
+): Promise<readonly string[]> => {
   const closed: string[] = []
-  for (const name of indices) if (await isReadOnly(bulk.connection, name)) closed.push(name)
-  await block(bulk, closed, 'false')
+  for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
+  await block(cluster, closed, 'false')
   return closed
 }
 
-const block = async (bulk: Bulk, indices: readonly string[], write: 'true' | 'false'): Promise<void> => {
+const block = async (
+  cluster: Cluster,
+  indices: readonly string[],
+  write: 'true' | 'false',
+): Promise<void> => {
   for (const name of indices)
-    await ask(bulk.connection, {
+    await ask(cluster.connection, {
       what: `make ${name} ${write === 'true' ? 'read-only' : 'writable'}`,
       method: 'PUT',
       path: `/${name}/_settings`,

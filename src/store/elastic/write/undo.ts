@@ -1,11 +1,10 @@
 import type { Batch, Published } from '#store/port.ts'
 import { publishedFrom } from '#store/published-from.ts'
 import { isKept, KEPT } from '#store/undo.ts'
-import type { Connection } from '../client/connection.ts'
 import { getMany } from '../client/get-many.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
-import type { Names } from '../schema/names.ts'
 import { type Entry, journalParts, partId, readPart } from './journal.ts'
 import { keptWith, type Mark } from './undo-marks.ts'
 
@@ -76,11 +75,8 @@ export const undoOf = (
 export type Step = Header & { readonly entries: readonly Entry[] }
 
 /** undefined: it is not there any more. */
-const readUndo = async (
-  connection: Connection,
-  names: Names,
-  { name, parts }: Undo,
-): Promise<Step | undefined> => {
+const readUndo = async (cluster: ReadCluster, { name, parts }: Undo): Promise<Step | undefined> => {
+  const { connection, names } = cluster
   let header: Header | undefined
   const entries: Entry[] = []
   for (let part = 0; part < parts; part++) {
@@ -104,12 +100,11 @@ const headerOf = (body: string): Header | undefined => {
 
 /** Batches one after the other, from the last one back, as far as they are kept. */
 export const stepsBack = async function* (
-  connection: Connection,
-  names: Names,
+  cluster: ReadCluster,
   undo: Undo | undefined,
 ): AsyncGenerator<Step> {
   for (let next = undo; next !== undefined; ) {
-    const step = await readUndo(connection, names, next)
+    const step = await readUndo(cluster, next)
     if (step === undefined) return
     yield step
     next = step.before.undo

@@ -3,18 +3,16 @@ import { type Change, historyIndices, type Key } from '#indices/registry.ts'
 import { checkBatch } from '#store/batch.ts'
 import type { Batch, Identity, Writer } from '#store/port.ts'
 import { sendAcknowledged } from '../client/acknowledged.ts'
-import type { Bulk } from '../client/bulk.ts'
 import { type BulkItem, deleteItem } from '../client/bulk-item.ts'
 import { getMany } from '../client/get-many.ts'
 import { refresh } from '../client/refresh.ts'
 import { dueBalances } from '../read/due-balances.ts'
 import { membersOf } from '../read/members.ts'
 import { type Checkpoint, stampOf } from '../schema/checkpoint.ts'
-import type { CreateOptions } from '../schema/create-indices.ts'
+import type { Cluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
-import { type Standing, standingOf } from '../schema/index-stats.ts'
+import { type IndexState, indexStates } from '../schema/index-stats.ts'
 import { addedBy, type Inventory, inventoryAfter, sumOf } from '../schema/inventory.ts'
-import type { Names } from '../schema/names.ts'
 import { createPartition, showPartition } from '../schema/open-partition.ts'
 import { partitionsWith } from '../schema/partitions.ts'
 import { historyItems } from './history.ts'
@@ -24,20 +22,16 @@ import { type Entry, entriesOf, journalParts, partId, partItems } from './journa
 import { acquire, requireServed } from './lease.ts'
 import { removeJournalsBut } from './leftovers.ts'
 import { apply, recover } from './recover.ts'
-import { keepHold } from './renew-lease.ts'
+import { keepLease } from './renew-lease.ts'
 import { type Mender, menderOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite.ts'
 import { undoOf } from './undo.ts'
 
 export type WriterOptions = {
-  readonly bulk: Bulk
-  readonly names: Names
+  readonly cluster: Cluster
   readonly identity: Identity
-  readonly leaseMs: number
   /** `Writer.partitionDocuments` */
   readonly partitionDocuments: number
-  /** How new partitions are made. */
-  readonly create: CreateOptions
   /** For a repair: what is stored is taken as it stands. */
   readonly mending: boolean
   readonly onRelease: () => void
@@ -51,29 +45,32 @@ export type WriterOptions = {
  * checkpoint.
  */
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
-  const { names, identity, leaseMs, mending } = options
-  const taking = { identity, leaseMs, ...(mending ? { require: requireServed } : {}) }
-  const holder = keepHold(options.bulk, names, await acquire(options.bulk, names, taking), leaseMs)
-  const bulk: Bulk = { ...options.bulk, requireHold: holder.requireHold }
-  const keeper = stockKeeper(bulk, names, holder)
+  const { identity, mending } = options
+  const lease = keepLease(
+    options.cluster,
+    await acquire(options.cluster, identity, mending ? requireServed : undefined),
+  )
+  const { cluster } = lease
+  const { names } = cluster
+  const keeper = stockKeeper(lease)
   /** Brings the store to its checkpoint, and makes sure that nothing of it is lost. */
   const restore = async (): Promise<void> => {
-    const { inventory, partitions } = holder.checkpoint()
+    const { inventory, partitions } = lease.checkpoint()
     const confirm = async () => inventory && keeper.require(inventory, partitions)
     await keeper.begin()
-    await recover(bulk, names, holder.checkpoint(), confirm)
+    await recover(cluster, lease.checkpoint(), confirm)
     await keeper.settle()
   }
   try {
     if (!mending) await restore()
   } catch (error) {
-    await holder.release()
+    await lease.release()
     throw error
   }
-  const mender = mending ? await menderOf(bulk, names, holder) : undefined
+  const mender = mending ? await menderOf(lease) : undefined
   // Set while a batch is under way: a failure leaves the store to be recovered before the next one.
   let unclear = false
-  const ahead = historyAhead({ bulk, names, create: options.create, checkpoint: holder.checkpoint })
+  const ahead = historyAhead({ cluster, checkpoint: lease.checkpoint })
   const commit = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
     await stored?.written
     if (unclear) {
@@ -83,13 +80,13 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
           `The history stored ahead of block ${batch.first} must be removed first.`,
         )
       await ahead.forget()
-      await holder.renew()
+      await lease.renew()
       await restore()
       unclear = false
-      if (holder.checkpoint().end?.hash === batch.end.hash) return
+      if (lease.checkpoint().end?.hash === batch.end.hash) return
     }
-    holder.requireHold()
-    const before = holder.checkpoint()
+    cluster.requireLease()
+    const before = lease.checkpoint()
     checkBatch(batch, before.end, stored?.last)
     const partitions = partitionsWith(before.partitions, batch)
     const { partition } = batch.filling
@@ -100,19 +97,18 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     const entries = entriesOf(batch.changes, stamp)
     const kept = undoOf(batch, before, stamp)
     unclear = true
-    if (opens && stored === undefined)
-      await createPartition(bulk.connection, names, partition, options.create)
+    if (opens && stored === undefined) await createPartition(cluster, partition)
     const name = crypto.randomUUID()
-    const grown = await inventoriesOf(bulk, names, keeper.inventory(), { name, batch, stored, opens })
-    const parts = await writeAll(bulk, names, { name, batch, partition, entries, before, kept })
+    const grown = await inventoriesOf(cluster, keeper.inventory(), { name, batch, stored, opens })
+    const parts = await writeAll(cluster, { name, batch, partition, entries, before, kept })
     await refresh(
-      bulk,
+      cluster,
       historyIndices.map(index => names.partition(index, partition)),
     )
-    if (opens) await showPartition(bulk.connection, names, partition)
+    if (opens) await showPartition(cluster, partition)
     const { end, filling } = batch
     await keeper.require(grown.written, partitions)
-    await holder.set({
+    await lease.set({
       end,
       batch: name,
       parts,
@@ -123,11 +119,11 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     })
     const touched = new Set(entries.map(({ index }) => names.state(index)))
     const confirm = () => keeper.require(grown.applied, partitions)
-    await apply(bulk, names, holder.checkpoint(), entries, [...touched], confirm)
+    await apply(cluster, lease.checkpoint(), { entries, indices: [...touched], confirm })
     unclear = false
     // Forgets what is too old, a sixteenth of it at a time.
     if (before.undo !== undefined && kept?.undo.marks[0]?.[0] !== before.undo.marks[0]?.[0])
-      await removeJournalsBut(bulk, names, holder.checkpoint())
+      await removeJournalsBut(cluster, lease.checkpoint())
   }
   let last: Promise<void> = Promise.resolve()
   // One after the other, also for a caller that does not wait.
@@ -149,10 +145,10 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   }
   return {
     get checkpoint() {
-      return holder.checkpoint().end
+      return lease.checkpoint().end
     },
     get filling() {
-      return holder.checkpoint().filling
+      return lease.checkpoint().filling
     },
     partitionDocuments: options.partitionDocuments,
     stage: history => told(ahead.store(history)),
@@ -161,11 +157,11 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     rewrite: rewrite =>
       inTurn(async () => {
         // Also makes sure that the store is still ours.
-        await holder.renew()
+        await lease.renew()
         // What was kept to take batches back may be what is put right here.
-        if (holder.checkpoint().undo !== undefined) await holder.set({ undo: undefined })
-        const { partitions, end, lift } = holder.checkpoint()
-        await rewriteDocuments(bulk, names, { partitions, stamp: end ? stampOf({ end, lift }) : 0 }, rewrite)
+        if (lease.checkpoint().undo !== undefined) await lease.set({ undo: undefined })
+        const { partitions, end, lift } = lease.checkpoint()
+        await rewriteDocuments(cluster, { partitions, stamp: end ? stampOf({ end, lift }) : 0 }, rewrite)
       }),
     get unfinished() {
       return mender?.unfinished ?? false
@@ -174,13 +170,13 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     endings: async () => requireMender(mender).endings(),
     takeBack: height => inTurn(() => requireMender(mender).takeBack(height)),
     settle: settled => inTurn(() => requireMender(mender).settle(settled)),
-    getMany: keys => told(stateOf(bulk, names, keys)),
-    due: range => told(dueBalances(bulk.connection, names, range)),
-    members: range => told(membersOf(bulk.connection, names, range)),
+    getMany: keys => told(stateOf(cluster, keys)),
+    due: range => told(dueBalances(cluster, range)),
+    members: range => told(membersOf(cluster, range)),
     release: async () => {
       await last
       await ahead.forget()
-      await holder.release()
+      await lease.release()
       options.onRelease()
     },
   }
@@ -188,8 +184,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
 
 /** What there is once a batch's history is written, and once its state is applied as well. */
 const inventoriesOf = async (
-  { connection }: Bulk,
-  names: Names,
+  { connection, names }: Cluster,
   before: Inventory,
   {
     name,
@@ -205,7 +200,7 @@ const inventoriesOf = async (
 ): Promise<{ readonly written: Inventory; readonly applied: Inventory }> => {
   const { partition } = batch.filling
   const opened = opens ? historyIndices.map(index => names.partition(index, partition)) : []
-  const standing = opens ? await standingOf(connection, opened) : new Map<string, Standing>()
+  const standing = opens ? await indexStates(connection, opened) : new Map<string, IndexState>()
   const uuids = new Map([...standing].map(([index, { uuid }]) => [index, uuid] as const))
   const own = addedBy(batch)
   const added = stored === undefined ? own : sumOf(stored.added, own)
@@ -232,10 +227,10 @@ const requireMender = (mender: Mender | undefined): Mender => {
 
 /** Writes what is left of a batch's history, its journal, and the end of the journal before; how many parts that has. */
 const writeAll = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   { name, batch, partition, entries, before, kept }: Whole,
 ): Promise<number> => {
+  const { names } = cluster
   let parts = 0
   const items = function* (): Generator<BulkItem, void, void> {
     yield* historyItems(names, partition, batch)
@@ -248,18 +243,18 @@ const writeAll = async (
     for (let part = 0; part < before.parts; part++)
       yield deleteItem(names.journal, partId(before.batch, part))
   }
-  await sendAcknowledged(bulk, items())
+  await sendAcknowledged(cluster, items())
   return parts
 }
 
 /** State as of the last committed batch: it is applied and refreshed before the next one begins. */
 const stateOf = async (
-  bulk: Bulk,
-  names: Names,
+  cluster: Cluster,
   keys: readonly Key[],
 ): Promise<readonly (Change['doc'] | undefined)[]> => {
+  const { names } = cluster
   const refs = keys.map(({ index, id }) => ({ index: names.state(index), id }))
-  const found = await getMany(bulk.connection, refs, { realtime: false })
+  const found = await getMany(cluster.connection, refs, { realtime: false })
   return keys.map(({ index, id }, at) => {
     const got = found[at]
     return got === undefined ? undefined : (decode(index, id, got.source) as Change['doc'])
