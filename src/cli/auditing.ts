@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import { type Audited, audit } from '#audit/audit.ts'
+import { type Audited, type AuditOptions, audit } from '#audit/audit.ts'
 import { type Findings, findings, findingText } from '#audit/finding.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
@@ -12,38 +13,33 @@ import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
 import { provedJson, provedLines } from './proved-text.ts'
 
-export type Outcome = { readonly audited: Audited; readonly found: Findings }
+/** What an audit is given by a command: all but the store. */
+export type AuditSetup = {
+  /** `scratch` is empty. */
+  readonly parts: { readonly scratch: Store; readonly node?: Node }
+  /** They add what is found to `found` and show how far the audit is. */
+  readonly options: AuditOptions
+  readonly found: Findings
+}
 
-/** Audits a store as the settings say; `writer` puts right what differs. */
-export const auditStore = async (
+/** Sets an audit up as the settings say, for as long as `work` takes. */
+export const withAuditSetup = async <T>(
   { values, screen, log, signal }: Call,
-  store: Store,
-  writer?: Writer,
-): Promise<Outcome> => {
+  work: (setup: AuditSetup) => Promise<T>,
+): Promise<T> => {
   const found = findings()
   const node = connectNode(values, log)
   // In the data folder: what is derived anew may be more than fits where temporary files are kept.
   const folder = openScratchFolder(values.data, 'audit-')
   const scratch = openSqlite({ path: join(folder.path, 'scratch.sqlite') })
+  const options: AuditOptions = {
+    sample: values.sample,
+    signal,
+    onFinding: found.add,
+    onLooked: auditProgress({ screen, log, now: () => performance.now() }),
+  }
   try {
-    const audited = await audit(
-      {
-        store,
-        scratch,
-        ...(node === undefined ? {} : { node }),
-        ...(writer === undefined ? {} : { writer }),
-      },
-      {
-        sample: values.sample,
-        signal,
-        onFinding: found.add,
-        onLooked: auditProgress({ screen, log, now: () => performance.now() }),
-      },
-    )
-    return { audited, found }
-  } catch (error) {
-    if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
-    throw error
+    return await work({ parts: { scratch, ...(node === undefined ? {} : { node }) }, options, found })
   } finally {
     screen.bar('')
     node?.close()
@@ -51,6 +47,20 @@ export const auditStore = async (
     folder.close()
   }
 }
+
+export type Outcome = { readonly audited: Audited; readonly found: Findings }
+
+/** Audits a store as the settings say; `writer` puts right what differs. */
+export const auditStore = async (call: Call, store: Store, writer?: Writer): Promise<Outcome> =>
+  withAuditSetup(call, async ({ parts, options, found }) => {
+    try {
+      const writing = writer === undefined ? {} : { writer }
+      return { audited: await audit({ store, ...parts, ...writing }, options), found }
+    } catch (error) {
+      if (call.signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
+      throw error
+    }
+  })
 
 /** One line for each thing found, then how many there are of each kind; `end` sums up. */
 export const outcomeLines = (store: Store, { audited, found }: Outcome, end: string): readonly string[] => [

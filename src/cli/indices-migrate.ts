@@ -1,14 +1,11 @@
-import { join } from 'node:path'
-import { findings, findingText } from '#audit/finding.ts'
+import { findingText } from '#audit/finding.ts'
+import { migrateByDeriving } from '#audit/migrate.ts'
 import { Failure } from '#failure/failure.ts'
-import { migrateByDeriving } from '#migrate/derive.ts'
 import type { CopyProgress } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
-import { auditProgress } from './audit-progress.ts'
+import { withAuditSetup } from './auditing.ts'
 import type { Call, Command } from './command.ts'
-import { connectNode, withStore } from './compose.ts'
+import { withStore } from './compose.ts'
 import type { ExitCode } from './exit-code.ts'
 import { progressView } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
@@ -105,26 +102,16 @@ const copied = async ({ out, screen, log, signal }: Call, store: Store): Promise
   await store.migrating.copy({ signal, onProgress })
 }
 
-/** Whether what was derived is whole and is served now. */
+/** Whether the new data is whole and is served now. */
 const derived = async (call: Call, store: Store): Promise<boolean> => {
-  const { values, screen, log, out, signal } = call
-  const now = () => performance.now()
-  const node = connectNode(values, log)
-  const folder = openScratchFolder(values.data, 'audit-')
-  const scratch = openSqlite({ path: join(folder.path, 'scratch.sqlite') })
-  const found = findings()
-  const view = progressView({ screen, log, now, from: -1 })
-  try {
-    return await migrateByDeriving(
-      { store, scratch, ...(node === undefined ? {} : { node }) },
+  const { screen, log, out, signal } = call
+  const view = progressView({ screen, log, now: () => performance.now(), from: -1 })
+  return withAuditSetup(call, ({ parts, options, found }) =>
+    migrateByDeriving(
+      { store, ...parts },
       {
         load: { signal, log, onProgress: view.update },
-        audit: {
-          sample: values.sample,
-          signal,
-          onFinding: found.add,
-          onLooked: auditProgress({ screen, log, now }),
-        },
+        audit: options,
         isWhole: ({ at, complete, notes }) => {
           screen.bar('')
           for (const line of [...found.shown.map(findingText), ...notes]) out(line)
@@ -137,15 +124,11 @@ const derived = async (call: Call, store: Store): Promise<boolean> => {
           return whole
         },
       },
-    )
-  } finally {
-    node?.close()
-    await scratch.close()
-    folder.close()
-  }
+    ),
+  )
 }
 
-/** With --delete-old removes what nobody is served from, else says how. */
+/** With --delete-old removes the indices that no service reads any longer, else says how to. */
 const removed = async ({ values, out }: Call, store: Store): Promise<void> => {
   if (values['delete-old']) {
     for (const name of await store.migrating.removeLeftovers()) out(`${name}: deleted`)

@@ -1,9 +1,9 @@
-import { type Source, storedBlocks } from '#audit/source.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published } from '#store/port.ts'
+import { type Source, storedBlocks } from './source.ts'
 
 /**
  * The blocks of a store as a node of their chain gives them, up to a published height; each is checked by its parent,
@@ -34,7 +34,7 @@ export const storedNode = (
       const all = { ...source, node: undefined, sampled: () => false }
       for await (const run of storedBlocks(all, { from, to, parent })) yield* run
     } catch (error) {
-      // 'defect': another version's tables, which this one can not read.
+      // 'defect': another version's tables, which this one cannot read.
       if (!(error instanceof Failure) || (error.kind !== 'bad_block' && error.kind !== 'defect')) throw error
       throw new Failure('bad_block', error.message, {
         help: 'The stored blocks are damaged, so nothing can be derived from them. Set a node with --node.',

@@ -1,9 +1,9 @@
-import { type Audited, type AuditOptions, audit } from '#audit/audit.ts'
 import { Failure } from '#failure/failure.ts'
 import { type LoadOptions, load } from '#load/load.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
+import { type Audited, type AuditOptions, audit } from './audit.ts'
 import { storedNode } from './stored-node.ts'
 
 export type DeriveParts = {
