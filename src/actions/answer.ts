@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import type { Action, Apart, Prices, Profiles } from './define.ts'
 import { rawOf, wholeOf } from './list/paging.ts'
 import { actions } from './registry.ts'
@@ -15,6 +16,7 @@ export type AnswerDeps = {
   readonly node: Node | undefined
   readonly prices: Prices
   readonly profiles: Profiles
+  readonly clock: Clock
 }
 
 /** Runs work on the store when it is its turn. */

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 
 /** A text in the two languages of the service. */
 export type Text = { readonly en: string; readonly zh: string }
@@ -23,6 +24,7 @@ export type Context = {
   readonly profiles: Profiles
   readonly compat: Compat
   readonly signal: AbortSignal
+  readonly clock: Clock
   /** Every wait for a node goes through it. */
   readonly apart: Apart
 }

@@ -3,6 +3,7 @@ import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { provedBelow } from '#store/proved.ts'
+import type { Clock } from '#time/clock.ts'
 import { lastWhere } from './last-where.ts'
 import { isAbsurd } from './record.ts'
 
@@ -11,6 +12,7 @@ type Parts = {
   readonly writer: Writer
   /** Absent: the stored blocks themselves are believed. */
   readonly node?: Node
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /** Where a store ends once it agrees with its node. */
@@ -122,7 +124,7 @@ const endAt = async (parts: Parts, place: EndPlace, signal: AbortSignal): Promis
 }
 
 const blockAsEnd = async (
-  { writer, node, store }: Parts,
+  { writer, node, store, clock }: Parts,
   { height, lib }: EndPlace,
   signal: AbortSignal,
 ): Promise<Published> => {
@@ -137,17 +139,21 @@ const blockAsEnd = async (
   if (stored === undefined) throw new Failure('conflict', `${store.name} has no block ${height}.`)
   const said = (await store.published().catch(() => undefined))?.lib ?? height
   const own = { height, hash: stored.hash, time: stored.time }
-  return { ...own, lib: isAbsurd({ ...own, lib: said }, Date.now()) ? height : said }
+  return { ...own, lib: isAbsurd({ ...own, lib: said }, clock.now()) ? height : said }
 }
 
-const settled = async ({ store, writer }: Parts, identity: Identity, end: Published): Promise<Aligned> => {
+const settled = async (
+  { store, writer, clock }: Parts,
+  identity: Identity,
+  end: Published,
+): Promise<Aligned> => {
   const said = [writer.checkpoint, await store.published().catch(() => undefined)]
   const isSaid = said.every(
     each =>
       each?.height === end.height &&
       each.hash === end.hash &&
       each.time === end.time &&
-      !isAbsurd(each, Date.now()),
+      !isAbsurd(each, clock.now()),
   )
   if (isSaid && Bun.deepEquals(await store.identity(), identity)) return { way: 'right', end, identity }
   await writer.settle({ identity, end, open: true })
@@ -156,7 +162,7 @@ const settled = async ({ store, writer }: Parts, identity: Identity, end: Publis
 
 /** undefined: what is kept does not lead so far. */
 const back = async (
-  { writer, store }: Parts,
+  { writer, store, clock }: Parts,
   identity: Identity,
   { last, end }: { readonly last: number; readonly end: Published },
 ): Promise<Aligned | undefined> => {
@@ -169,7 +175,7 @@ const back = async (
   }
   const reached = await writer.takeBack(end.height)
   if (reached === undefined) return undefined
-  const isSaid = Bun.deepEquals(await store.identity(), identity) && !isAbsurd(reached, Date.now())
+  const isSaid = Bun.deepEquals(await store.identity(), identity) && !isAbsurd(reached, clock.now())
   if (!isSaid) await writer.settle({ identity, end: { ...reached, lib: end.lib }, open: true })
   return { way: 'back', end: reached, identity, from: last }
 }

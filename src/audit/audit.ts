@@ -6,6 +6,7 @@ import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import { compareIndex, type Sides } from './compare.ts'
 import type { Finding } from './finding.ts'
 import { mending } from './mend.ts'
@@ -28,6 +29,7 @@ export type AuditParts = {
   readonly node?: Node
   /** Puts right what differs; absent: nothing is written. */
   readonly writer?: Pick<Writer, 'rewrite' | 'settle'>
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /** How far: `stage` names what is gone over. */
@@ -175,7 +177,7 @@ const compareAll = async (
   { stored, identity }: { readonly stored: Audit; readonly identity: Identity },
   options: AuditOptions,
 ): Promise<void> => {
-  const { scratch, writer } = parts
+  const { scratch, writer, clock } = parts
   const { onFinding, onLooked, signal } = options
   const expected = await scratch.audit()
   const mend = mending(writer)
@@ -190,7 +192,10 @@ const compareAll = async (
       }
     }
     await mend.end()
-    const truth = await compareRecord({ stored, expected, identity }, { found: onFinding, nowMs: Date.now() })
+    const truth = await compareRecord(
+      { stored, expected, identity },
+      { found: onFinding, nowMs: clock.now() },
+    )
     if (truth !== undefined) await writer?.settle({ ...truth, open: true })
   } finally {
     await expected.close()

@@ -3,6 +3,7 @@ import { type LoadOptions, load } from '#load/load.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import { type Audited, type AuditOptions, audit } from './audit.ts'
 import { storedNode } from './stored-node.ts'
 
@@ -12,6 +13,7 @@ export type DeriveParts = {
   readonly node?: Node
   /** Empty; for the audit. */
   readonly scratch: Store
+  readonly clock: Clock
 }
 
 export type DeriveOptions = {
@@ -27,13 +29,13 @@ export type DeriveOptions = {
  * False: what was built is not whole and replaces nothing.
  */
 export const migrateByDeriving = async (parts: DeriveParts, options: DeriveOptions): Promise<boolean> => {
-  const { store, node, scratch } = parts
+  const { store, node, scratch, clock } = parts
   const beside = await store.migrating.beside()
   try {
     await beside.create()
     await fill(parts, beside, options)
     const audited = await audit(
-      { store: beside, scratch, ...(node === undefined ? {} : { node }) },
+      { store: beside, scratch, clock, ...(node === undefined ? {} : { node }) },
       options.audit,
     )
     if (!options.isWhole(audited)) return false
@@ -48,7 +50,7 @@ export const migrateByDeriving = async (parts: DeriveParts, options: DeriveOptio
 
 /** Loads what is beside up to what is served, or further where a node has more. */
 const fill = async (
-  { store, node }: DeriveParts,
+  { store, node, clock }: DeriveParts,
   beside: Store,
   { load: options }: DeriveOptions,
 ): Promise<void> => {
@@ -57,7 +59,7 @@ const fill = async (
   if (identity === undefined || at === undefined) throw nothingLoaded(store.name)
   const from = node ?? storedNode({ store: source, signal: options.signal }, identity, at)
   const recorded = node === undefined && at.proved !== undefined ? { recorded: at.proved } : {}
-  const { height } = await load({ node: from, store: beside }, { ...options, ...recorded, once: true })
+  const { height } = await load({ node: from, store: beside }, { ...options, ...recorded, clock, once: true })
   if (options.signal.aborted) throw new Failure('deadline', 'Stopped before everything was derived.')
   if (height < at.height)
     throw new Failure(

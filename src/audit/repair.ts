@@ -1,6 +1,7 @@
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import type { Restored } from '#store/restored.ts'
+import type { Clock } from '#time/clock.ts'
 import { type Aligned, align } from './align.ts'
 import type { Audited } from './audit.ts'
 
@@ -10,6 +11,7 @@ type Parts = {
   readonly node?: Node
   /** What became of the record of the store's end, before it was taken over. */
   readonly restored?: Restored
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /** `audited` absent: the end was put right, the rest was not looked at. */

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { type Audited, type AuditOptions, audit } from '#audit/audit.ts'
+import { type Audited, type AuditOptions, type AuditParts, audit } from '#audit/audit.ts'
 import { type Findings, findings, findingText } from '#audit/finding.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
 import { auditProgress } from './audit-progress.ts'
 import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
@@ -16,7 +16,7 @@ import { provedJson, provedLines } from './proved-text.ts'
 /** What an audit is given by a command: all but the store. */
 export type AuditSetup = {
   /** `scratch` is empty. */
-  readonly parts: { readonly scratch: Store; readonly node?: Node }
+  readonly parts: Pick<AuditParts, 'scratch' | 'node'> & { readonly clock: Clock }
   /** They add what is found to `found` and show how far the audit is. */
   readonly options: AuditOptions
   readonly found: Findings
@@ -36,10 +36,14 @@ export const withAuditSetup = async <T>(
     sample: values.sample,
     signal,
     onFinding: found.add,
-    onLooked: auditProgress({ screen, log, now: () => performance.now() }),
+    onLooked: auditProgress({ screen, log, now: systemClock.elapsed }),
   }
   try {
-    return await work({ parts: { scratch, ...(node === undefined ? {} : { node }) }, options, found })
+    return await work({
+      parts: { scratch, clock: systemClock, ...(node === undefined ? {} : { node }) },
+      options,
+      found,
+    })
   } finally {
     screen.bar('')
     node?.close()

@@ -3,6 +3,7 @@ import { migrateByDeriving } from '#audit/migrate.ts'
 import { Failure } from '#failure/failure.ts'
 import type { CopyProgress } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
 import { withAuditSetup } from './auditing.ts'
 import type { Call, Command } from './command.ts'
 import { withStore } from './compose.ts'
@@ -88,14 +89,14 @@ const told = (
 const INTERVAL_MS = 10_000
 
 const copied = async ({ out, screen, log, signal }: Call, store: Store): Promise<void> => {
-  let lastLine = performance.now()
+  let lastLine = systemClock.elapsed()
   const onProgress = ({ name, state, documents, at, of }: CopyProgress): void => {
     const place = `${at} of ${of}`
     if (state === 'kept') out(`${name}: copied before, ${place}`)
     else if (state === 'copied') out(`${name}: ${documents} documents copied and compared, ${place}`)
     else if (screen.isTerminal) screen.bar(`${state} ${name}: ${documents}  ${place}`)
-    else if (performance.now() - lastLine >= INTERVAL_MS) {
-      lastLine = performance.now()
+    else if (systemClock.elapsed() - lastLine >= INTERVAL_MS) {
+      lastLine = systemClock.elapsed()
       log('info', 'Copied indices.', { name, state, documents, at, of })
     }
   }
@@ -105,7 +106,7 @@ const copied = async ({ out, screen, log, signal }: Call, store: Store): Promise
 /** Whether the new data is whole and is served now. */
 const derived = async (call: Call, store: Store): Promise<boolean> => {
   const { screen, log, out, signal } = call
-  const view = progressView({ screen, log, now: () => performance.now(), from: -1 })
+  const view = progressView({ screen, log, now: systemClock.elapsed, from: -1 })
   return withAuditSetup(call, ({ parts, options, found }) =>
     migrateByDeriving(
       { store, ...parts },

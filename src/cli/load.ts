@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { load as loadChain } from '#load/load.ts'
 import { loadedHeight } from '#load/loaded-height.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
+import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
 import { connectNode, withStore } from './compose.ts'
 import { progressView } from './progress.ts'
@@ -30,7 +31,7 @@ export const load: Command = {
         await store.create()
         await node.watch(() => store.identity())
         const from = await loadedHeight(store)
-        const view = progressView({ screen, log, now: () => performance.now(), from })
+        const view = progressView({ screen, log, now: systemClock.elapsed, from })
         const { height } = await loadChain(
           { node, store },
           {

@@ -5,6 +5,7 @@ import { toIso } from '#chain/time.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import type { Restored } from '#store/restored.ts'
+import { systemClock } from '#time/clock.ts'
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Call, Command } from './command.ts'
 import { connectNode, requireUsable, withStore } from './compose.ts'
@@ -51,7 +52,7 @@ const held = async (store: Store, call: Call, restored: Restored): Promise<Held>
   const writer = await store.takeOver(identity, { mending: true })
   let outcome: Outcome | undefined
   try {
-    const parts = { store, writer, restored, ...(node === undefined ? {} : { node }) }
+    const parts = { store, writer, restored, clock: systemClock, ...(node === undefined ? {} : { node }) }
     const { aligned } = await repairStore(parts, call.signal, async () => {
       outcome = await auditStore(call, store, writer)
       return outcome.audited

@@ -47,7 +47,7 @@ export const startServing = async (parts: {
       ? undefined
       : await watch({ source: { path: values.profiles }, what: 'Profiles', parse: parseProfiles, log })
   const lateness = watchLateness()
-  const rates = createRates({ now: Date.now, lateMs: lateness.ms })
+  const rates = createRates({ now: systemClock.now, lateMs: lateness.ms })
   const app = createApp({
     store,
     node,
@@ -62,7 +62,7 @@ export const startServing = async (parts: {
     defaults: { format: values.format, compat: values.compat },
     deadlineMs: values.deadline,
     maxInFlight: values['max-in-flight'],
-    now: Date.now,
+    clock: systemClock,
     log,
     version,
     ...(testKey === undefined ? {} : { testKey }),

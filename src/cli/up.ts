@@ -5,6 +5,7 @@ import type { Progress } from '#load/progress.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
 import { connectNode, withStore } from './compose.ts'
 import { noNode } from './load.ts'
@@ -41,7 +42,7 @@ export const up: Command = {
         const from = await loadedHeight(store)
         // With something to serve it goes on; a slip of the keyboard at the first start is told at once.
         if (from < 0) await requireKnownHosts(urls)
-        const view = progressView({ screen, log, now: () => performance.now(), from })
+        const view = progressView({ screen, log, now: systemClock.elapsed, from })
         const serving = await startServing({ values, version, store, node, log })
         const greet = onlyOnce(log, async () => {
           const lines = await welcome({ url: serving.url, testKey: values['test-key'], store })

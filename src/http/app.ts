@@ -7,7 +7,7 @@ import type { Keyring } from '#keys/keyring.ts'
 import type { Rates } from '#keys/rate.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { systemClock } from '#time/clock.ts'
+import type { Clock } from '#time/clock.ts'
 import { type AdmittedHandler, admitting, crowdedOut } from './admit.ts'
 import { apiHandler } from './api.ts'
 import { documentHandler } from './documents.ts'
@@ -32,8 +32,7 @@ export type AppOptions = {
   readonly deadlineMs: number
   /** Requests that ask the store at once; more wait for their turn, for a while. */
   readonly maxInFlight: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
   readonly log: Log
   readonly version: string
   /** The shared test key, when there is one: the reference links calls with it. */
@@ -50,21 +49,20 @@ const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
  * throws.
  */
 export const createApp = (options: AppOptions): Elysia => {
-  const { store, node, keyring, prices, profiles, defaults, deadlineMs, maxInFlight, now, log, version } =
+  const { store, node, keyring, prices, profiles, defaults, deadlineMs, maxInFlight, clock, log, version } =
     options
-  const common = { log, defaults, deadlineMs }
-  const clock = { ...systemClock, now }
+  const common = { log, defaults, deadlineMs, clock }
   const queues = queuesFor({ maxInFlight, deadlineMs, clock })
   const gate = { keyring, rates: options.rates, queues, clock }
   const open = (route: string, handler: Handler) => answering(route, handler, common)
   const keyed = (route: string, asks: 'store' | 'node', handler: AdmittedHandler) =>
     answering(route, { begin: admitting(handler, asks, gate) }, common)
-  const api = keyed('api', 'store', apiHandler({ store, node, prices, profiles }, defaults))
+  const api = keyed('api', 'store', apiHandler({ store, node, prices, profiles, clock }, defaults))
   const rpc = keyed('rpc', 'node', rpcHandler(node))
   const documents = documentHandler({ version, testKey: options.testKey })
   const handlers = {
     health: open('health', healthHandler(version)),
-    ready: open('ready', readyHandler({ store, node, version, now })),
+    ready: open('ready', readyHandler({ store, node, version, clock })),
     start: open('start', redirectToDocs),
     docsEn: open('docs', documents.en),
     docsZh: open('docs', documents.zh),
@@ -75,7 +73,7 @@ export const createApp = (options: AppOptions): Elysia => {
     api: refusing('api', crowdedOut('store', gate), common),
     rpc: refusing('rpc', crowdedOut('node', gate), common),
   }
-  /** Those for whom there is no room are told before the routes are looked at. */
+  /** A request for which there is no room is refused before the routes are looked at. */
   const refuseCrowd = (request: Request): Response | undefined => {
     if (queues.store.isCrowded() && isFor(request, API_PATH)) return refusals.api(request)
     if (queues.node.isCrowded() && isFor(request, RPC_PATH)) return refusals.rpc(request)

@@ -2,6 +2,7 @@ import { languageFor, OPTION_VALUES, type OptionDefaults } from '#actions/reques
 import type { Query } from '#actions/request/query.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
+import type { Clock } from '#time/clock.ts'
 import { ClientGone, withDeadline } from './deadline.ts'
 import { failureOf, failureReply, type Manner } from './envelope.ts'
 import { Busy } from './fair-queue.ts'
@@ -31,6 +32,7 @@ export type Answering = {
   readonly log: Log
   readonly defaults: OptionDefaults
   readonly deadlineMs: number
+  readonly clock: Pick<Clock, 'elapsed'>
 }
 
 /** nginx's number for a client that closed; it stands in the log alone. */
@@ -41,12 +43,16 @@ const GONE_STATUS = 499
  * common headers, one line in the access log. It never throws.
  */
 export const answering =
-  (route: string, handler: Handler | { readonly begin: Begin }, { log, defaults, deadlineMs }: Answering) =>
+  (
+    route: string,
+    handler: Handler | { readonly begin: Begin },
+    { log, defaults, deadlineMs, clock }: Answering,
+  ) =>
   async (request: Request): Promise<Response> => {
-    const started = performance.now()
+    const started = clock.elapsed()
     const exchange = exchangeOf(request, defaults)
     const done = (kind: string, reply: Reply): Response =>
-      responseTo(exchange, reply, { log, route, kind, started })
+      responseTo(exchange, reply, { log, route, kind, started, clock })
     try {
       checkLength(request.url)
       const run = 'begin' in handler ? await handler.begin(exchange) : handler
@@ -70,13 +76,13 @@ export const answering =
  * undefined: nothing is refused, and nothing was logged.
  */
 export const refusing =
-  (route: string, why: (exchange: Exchange) => Busy | undefined, { log, defaults }: Answering) =>
+  (route: string, why: (exchange: Exchange) => Busy | undefined, { log, defaults, clock }: Answering) =>
   (request: Request): Response | undefined => {
-    const started = performance.now()
+    const started = clock.elapsed()
     const exchange = exchangeOf(request, defaults)
     const failure = why(exchange)
     if (failure === undefined) return undefined
-    return responseTo(exchange, failed(exchange, failure), { log, route, kind: failure.kind, started })
+    return responseTo(exchange, failed(exchange, failure), { log, route, kind: failure.kind, started, clock })
   }
 
 const failed = ({ manner, id, headers }: Exchange, failure: Failure): Reply => {
@@ -88,6 +94,8 @@ type Logged = {
   readonly log: Log
   readonly route: string
   readonly kind: string
+  readonly clock: Pick<Clock, 'elapsed'>
+  /** By this clock. */
   readonly started: number
 }
 
@@ -95,10 +103,10 @@ type Logged = {
 const responseTo = (
   { request, id, named }: Exchange,
   reply: Reply,
-  { log, route, kind, started }: Logged,
+  { log, route, kind, started, clock }: Logged,
 ): Response => {
   const response = responseOf(reply, request, id)
-  const ms = Math.round((performance.now() - started) * 100) / 100
+  const ms = Math.round((clock.elapsed() - started) * 100) / 100
   log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
     id,
     route,

@@ -42,9 +42,9 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   const places = placesIn(limits)
   const line = waitingLine(limits, places.free)
   const refuseOld = (): void => {
-    for (const waiter of line.takeOld(clock.now() - limits.ageMs)) waiter.refuse(tooLong(limits.ageMs))
+    for (const waiter of line.takeOld(clock.elapsed() - limits.ageMs)) waiter.refuse(tooLong(limits.ageMs))
   }
-  const startSoon = starter(line, refuseOld)
+  const startSoon = starter(line, refuseOld, clock)
   let watch: (() => void) | undefined
   const keepWatch = (): void => {
     if (watch !== undefined || line.count === 0) return
@@ -63,7 +63,7 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
     if (room !== true && line.remove(room)) room.refuse(TOO_MANY)
     const turn = Promise.withResolvers<Place>()
     const start = (): void => turn.resolve(places.take(key, onLeft))
-    const waiter: Waiter = { key, since: clock.now(), start, refuse: turn.reject }
+    const waiter: Waiter = { key, since: clock.elapsed(), start, refuse: turn.reject }
     line.add(waiter)
     const abort = (): void => {
       if (line.remove(waiter)) turn.reject(signal.reason)
@@ -92,30 +92,30 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
 }
 
 /** Starts what waits, as far as there are places, in turns of the event loop that come after the current one. */
-const starter = (line: WaitingLine, refuseOld: () => void): (() => void) => {
+const starter = (line: WaitingLine, refuseOld: () => void, { elapsed }: Clock): (() => void) => {
   let isDue = false
   /** When work was last left for new requests. */
-  let paused = performance.now()
+  let paused = elapsed()
   const go = (): void => {
     isDue = false
     refuseOld()
-    const began = performance.now()
+    const began = elapsed()
     const until = began + Math.max(SLICE_MS, began - paused)
     for (let waiter = line.next(); waiter !== undefined; waiter = line.next()) {
       line.remove(waiter)
       waiter.start()
       // What a store answers at once is answered now, so that the time it takes is seen.
       drainMicrotasks()
-      if (performance.now() < until) continue
+      if (elapsed() < until) continue
       goSoon()
       break
     }
-    paused = performance.now()
+    paused = elapsed()
   }
   const goSoon = (): void => {
     if (isDue) return
     isDue = true
-    if (line.count <= 1) paused = performance.now()
+    if (line.count <= 1) paused = elapsed()
     setImmediate(go)
   }
   return goSoon

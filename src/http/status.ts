@@ -4,6 +4,7 @@ import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { Handler } from './exchange.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
@@ -24,8 +25,7 @@ export type ReadyOptions = {
   readonly store: Pick<Store, 'published' | 'whole'>
   readonly node: Node | undefined
   readonly version: string
-  /** Milliseconds. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'elapsed'>
 }
 
 /**
@@ -33,11 +33,11 @@ export type ReadyOptions = {
  * reach, the load is more than 1,000 blocks behind, or no node says how far it is behind. `behind` is null when nobody
  * knows it; a service that follows no node is ready all the same.
  */
-export const readyHandler = ({ store, node, version, now }: ReadyOptions): Handler => {
+export const readyHandler = ({ store, node, version, clock }: ReadyOptions): Handler => {
   let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined
   const published = (): Promise<Published | undefined> => {
-    if (kept === undefined || now() >= kept.until)
-      kept = { published: store.whole().then(() => store.published()), until: now() + KEPT_MS }
+    if (kept === undefined || clock.elapsed() >= kept.until)
+      kept = { published: store.whole().then(() => store.published()), until: clock.elapsed() + KEPT_MS }
     return kept.published
   }
   return async () => {

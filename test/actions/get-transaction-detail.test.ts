@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { found, notFound, spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { refusal } from '#test/support/refusal.ts'
@@ -72,10 +73,11 @@ describe('get-transaction-detail, of what is not stored', () => {
   })
   test('get-transaction-detail: PACKED as the node says, asked again after a first not found', async () => {
     const node = spokenNode({ [path]: [notFound('tx'), found(inPool('PACKED', receipt))] })
-    expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node } })).toBe(
+    const clock = idleClock()
+    expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node, clock } })).toBe(
       shown('PACKED', receipt),
     )
-    expect(node.asked).toEqual([path, path])
+    expect([node.asked, clock.slept]).toEqual([[path, path], [50]])
   })
   test('get-transaction-detail: unknown to store and node is not found, asked twice', async () => {
     const node = spokenNode({ [path]: [notFound('tx')] })

@@ -2,15 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { askedOnce } from '#actions/find/head.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
 const signal = AbortSignal.timeout(60_000)
 
 describe('askedOnce', () => {
   test('askedOnce: one answer of a node serves half a second, each node its own', async () => {
-    let now = 0
+    const clock = handClock()
     let times = 0
-    const ask = askedOnce(async () => ++times, { now: () => now })
+    const ask = askedOnce(async () => ++times)
     const [one, other] = [spokenNode({}), spokenNode({})]
     const said: unknown[] = []
     for (const [at, node] of [
@@ -19,8 +20,8 @@ describe('askedOnce', () => {
       [499, other],
       [500, one],
     ] as readonly (readonly [number, Node])[]) {
-      now = at
-      said.push(await ask({ node, signal }))
+      clock.leap(at - clock.elapsed())
+      said.push(await ask({ node, signal, clock }))
     }
     expect(said).toEqual([1, 1, 2, 3])
   })
@@ -28,49 +29,51 @@ describe('askedOnce', () => {
     const ask = askedOnce(async () => {
       throw new Failure('unavailable', 'No node answers.')
     })
-    expect(await ask({ node: undefined, signal })).toBeUndefined()
-    expect(await ask({ node: spokenNode({}), signal })).toBeUndefined()
+    expect(await ask({ node: undefined, signal, clock: handClock() })).toBeUndefined()
+    expect(await ask({ node: spokenNode({}), signal, clock: handClock() })).toBeUndefined()
   })
   test('askedOnce: silence is kept for five seconds', async () => {
-    let now = 0
+    const clock = handClock()
     let times = 0
-    const ask = askedOnce(
-      async () => {
-        times += 1
-        throw new Failure('unavailable', 'No node answers.')
-      },
-      { now: () => now },
-    )
+    const ask = askedOnce(async () => {
+      times += 1
+      throw new Failure('unavailable', 'No node answers.')
+    })
     const node = spokenNode({})
-    for (now of [0, 4999, 5000]) await ask({ node, signal })
+    for (const ms of [0, 4999, 1]) {
+      clock.leap(ms)
+      await ask({ node, signal, clock })
+    }
     expect(times).toBe(2)
   })
   test('askedOnce: a node that hangs is not waited for, and asked only once', async () => {
     let times = 0
-    const ask = askedOnce(
-      () => {
-        times += 1
-        return new Promise<never>(() => undefined)
-      },
-      { patienceMs: 1 },
-    )
+    const ask = askedOnce(() => {
+      times += 1
+      return new Promise<never>(() => undefined)
+    }, 1)
     const node = spokenNode({})
-    expect([await ask({ node, signal }), await ask({ node, signal })]).toEqual([undefined, undefined])
+    expect([
+      await ask({ node, signal, clock: handClock() }),
+      await ask({ node, signal, clock: handClock() }),
+    ]).toEqual([undefined, undefined])
     expect(times).toBe(1)
   })
   test('askedOnce: a defect is not taken for silence', async () => {
     const ask = askedOnce(async () => {
       throw new TypeError('Ours.')
     })
-    await expect(ask({ node: spokenNode({}), signal })).rejects.toThrow('Ours.')
+    await expect(ask({ node: spokenNode({}), signal, clock: handClock() })).rejects.toThrow('Ours.')
   })
   test('askedOnce: a request whose time is over does not wait, the others do', async () => {
     const answer = Promise.withResolvers<string>()
     const ask = askedOnce(() => answer.promise)
     const node = spokenNode({})
     const late = new AbortController()
-    const first = ask({ node, signal: late.signal }).catch(error => (error as Failure).kind)
-    const second = ask({ node, signal })
+    const first = ask({ node, signal: late.signal, clock: handClock() }).catch(
+      error => (error as Failure).kind,
+    )
+    const second = ask({ node, signal, clock: handClock() })
     late.abort()
     expect(await first).toBe('deadline')
     answer.resolve('said')

@@ -9,6 +9,7 @@ import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
+import { systemClock } from '#time/clock.ts'
 import { fill, forkedChain } from '../support/nodes/forked.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
@@ -51,9 +52,9 @@ const repaired = async (
   const scratch = await temporarySqlite()
   const writer = await store.takeOver(identity, { mending: true })
   try {
-    return await repair({ store, writer: held(writer), node, restored }, signal, by =>
+    return await repair({ store, writer: held(writer), node, restored, clock: systemClock }, signal, by =>
       audit(
-        { store, scratch: scratch.store, node, writer: by },
+        { store, scratch: scratch.store, node, writer: by, clock: systemClock },
         { sample: 0, signal, onFinding: () => undefined, onLooked: () => undefined },
       ),
     )

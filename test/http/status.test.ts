@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 
@@ -128,6 +129,27 @@ test('/ready: asks the store at most twice a second', async () => {
   )
   for (let again = 0; again < 10; again++) await ask('/ready')
   time = 500
+  await ask('/ready')
+  expect(asked).toBe(2)
+})
+
+test('/ready: what was found is not kept for longer because the clock of the machine is set back', async () => {
+  let asked = 0
+  let set = 0
+  const clock = handClock()
+  const { ask } = serviceOn(
+    {
+      ...store,
+      published: async () => {
+        asked++
+        return undefined
+      },
+    },
+    { clock: { ...clock, now: () => clock.now() + set } },
+  )
+  await ask('/ready')
+  clock.leap(500)
+  set = -3_600_000
   await ask('/ready')
   expect(asked).toBe(2)
 })

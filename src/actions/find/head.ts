@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
+import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
@@ -10,7 +11,7 @@ const SILENCE_KEPT_MS = 5000
 /** No request waits longer for what it can do without. */
 const PATIENCE_MS = 300
 
-type Ask = Pick<Context, 'node' | 'signal'>
+type Ask = Pick<Context, 'node' | 'signal' | 'clock'>
 type Kept<T> = { readonly answer: Promise<T>; until: number }
 
 /**
@@ -19,29 +20,26 @@ type Kept<T> = { readonly answer: Promise<T>; until: number }
  */
 export const askedOnce = <T>(
   ask: (node: Node) => Promise<T>,
-  {
-    now = () => performance.now(),
-    patienceMs = PATIENCE_MS,
-  }: { readonly now?: () => number; readonly patienceMs?: number } = {},
+  patienceMs = PATIENCE_MS,
 ): ((context: Ask) => Promise<T | undefined>) => {
   const all = new WeakMap<Node, Kept<T>>()
-  const answerOf = (node: Node): Promise<T> => {
+  const answerOf = (node: Node, { elapsed }: Clock): Promise<T> => {
     const known = all.get(node)
-    if (known !== undefined && now() < known.until) return known.answer
+    if (known !== undefined && elapsed() < known.until) return known.answer
     const kept: Kept<T> = { answer: ask(node), until: Number.POSITIVE_INFINITY }
     all.set(node, kept)
     kept.answer.then(
       () => {
-        kept.until = now() + KEPT_MS
+        kept.until = elapsed() + KEPT_MS
       },
       () => {
-        kept.until = now() + SILENCE_KEPT_MS
+        kept.until = elapsed() + SILENCE_KEPT_MS
       },
     )
     return kept.answer
   }
-  return async ({ node, signal }) =>
-    node === undefined ? undefined : whenReachable(soon(answerOf(node), signal, patienceMs))
+  return async ({ node, signal, clock }) =>
+    node === undefined ? undefined : whenReachable(soon(answerOf(node, clock), signal, patienceMs))
 }
 
 /** `work`, or 'unavailable' after `patienceMs`, or 'deadline' when the request's own time is over. */

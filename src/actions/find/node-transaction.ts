@@ -15,7 +15,7 @@ import { nodeBlock } from './block.ts'
 import { askNode, OK, WITHIN_MS } from './node-answer.ts'
 import type { FoundTransaction } from './transaction.ts'
 
-type Asking = Pick<Context, 'view' | 'signal' | 'apart'>
+type Asking = Pick<Context, 'view' | 'signal' | 'apart' | 'clock'>
 
 /** While its block is stored, a node says "tx not found" of a transaction for some milliseconds (chain/iost.md 10.2). */
 const ASK_AGAIN_MS = 50
@@ -31,15 +31,15 @@ export const transactionOfNode = async (
   node: Node,
   hash: string,
 ): Promise<FoundTransaction | undefined> => {
-  const { view, signal, apart } = context
+  const { view, signal, apart, clock } = context
   const ask = () => askNode(node, `/getTxByHash/${hash}`, { at: view.at, signal, apart })
   let text = await ask()
   if (text === undefined) {
-    await Bun.sleep(ASK_AGAIN_MS)
+    await clock.sleep(ASK_AGAIN_MS, signal)
     text = await ask()
   }
   if (text === undefined) return undefined
-  const { status, body, height } = saidOf(text, hash, view.at)
+  const { status, body, height } = saidOf(text, hash, { at: view.at, now: clock.now() })
   return height === undefined
     ? { status, blockNumber: NO_BLOCK, body }
     : await proved(context, node, { hash, height })
@@ -61,12 +61,15 @@ type Said = {
   readonly height: number | undefined
 }
 
+/** The published height, and milliseconds since 1970. */
+type Moment = { readonly at: Published; readonly now: number }
+
 /**
- * Reads an answer of getTxByHash, every value within its bounds: it is the transaction that was asked for, has a receipt
- * unless it is in the pool, and is in no block up to `at`, whose transactions are all stored, nor in one that there can not
- * be yet. Throws Failure 'bad_block'.
+ * Reads an answer of getTxByHash and checks every value: it must be the requested transaction, have a receipt unless it
+ * is in the pool, and be neither in a block up to `at`, whose transactions are all stored, nor in one so high that it
+ * cannot exist yet. Throws Failure 'bad_block'.
  */
-const saidOf = (text: string, asked: string, at: Published): Said => {
+const saidOf = (text: string, asked: string, moment: Moment): Said => {
   const path: Path = { key: 'answer' }
   const answer = asObject(parseAnswer(text, 'getTxByHash'), path)
   const own: Path = { above: path, key: 'transaction' }
@@ -84,10 +87,10 @@ const saidOf = (text: string, asked: string, at: Published): Said => {
   const checked = isPending ? { ...fields, tx_receipt: NO_RECEIPT } : fields
   const { body, hash } = transactionAt({ text, span, value: checked }, own, IN_TRANSACTION)
   if (hash !== asked) throw wrong({ above: own, key: 'hash' }, hash, `the requested transaction, ${asked}`)
-  return { status, body, height: heightOf(int64Of(answer, 'block_number', path), status, at) }
+  return { status, body, height: heightOf(int64Of(answer, 'block_number', path), status, moment) }
 }
 
-const heightOf = (number: bigint, status: string, at: Published): number | undefined => {
+const heightOf = (number: bigint, status: string, { at, now }: Moment): number | undefined => {
   const isNone = String(number) === NO_BLOCK
   if (isNone && status !== 'IRREVERSIBLE') return undefined
   const refuse = (rule: string): Failure =>
@@ -95,8 +98,7 @@ const heightOf = (number: bigint, status: string, at: Published): number | undef
   if (status === 'PENDING') throw refuse('-1, as of every transaction in the pool')
   if (number <= BigInt(at.height))
     throw refuse(`above block ${at.height}, up to which every transaction is stored`)
-  if (Number(number) > highestPossible(at, Date.now()))
-    throw refuse('a block for which there has been time yet')
+  if (Number(number) > highestPossible(at, now)) throw refuse('a block for which there has been time yet')
   return Number(number)
 }
 

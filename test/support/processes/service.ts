@@ -37,23 +37,28 @@ const keyStoreWith = (...keys: readonly StoredKey[]): Store['keys'] => ({
 /** Builds the service on a store, with a key of its own. */
 export const serviceOn = (
   store: Store,
-  over: Partial<AppOptions> & { readonly plan?: Plan; readonly keys?: readonly StoredKey[] } = {},
+  over: Partial<AppOptions> & {
+    readonly plan?: Plan
+    readonly keys?: readonly StoredKey[]
+    /** The clock stands still but for this. */
+    readonly now?: () => number
+  } = {},
 ): Service => {
-  const { plan = WIDE, keys = [], ...options } = over
-  const now = options.now ?? Date.now
-  const made = createKey('test', plan, { now: now() })
+  const { plan = WIDE, keys = [], now, ...options } = over
+  const clock = now === undefined ? systemClock : { ...systemClock, now, elapsed: now }
+  const made = createKey('test', plan, { now: clock.now() })
   const lines: Line[] = []
   const app = createApp({
     store,
     node: undefined,
-    keyring: keyring({ store: keyStoreWith(made.stored, ...keys), clock: { ...systemClock, now } }),
-    rates: createRates({ now }),
+    keyring: keyring({ store: keyStoreWith(made.stored, ...keys), clock }),
+    rates: createRates({ now: clock.now }),
     prices: { get: () => undefined },
     profiles: { get: () => undefined },
     defaults: { format: 'envelope', compat: 'none' },
     deadlineMs: 30_000,
     maxInFlight: 64,
-    now,
+    clock,
     log: (level, message, fields = {}) => {
       lines.push({ level, message, fields })
     },

@@ -3,6 +3,7 @@ import { actions } from '#actions/registry.ts'
 import type { Options } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
 import { writeJson } from '#chain/json.ts'
+import { systemClock } from '#time/clock.ts'
 import { loadedStore } from './loaded.ts'
 
 const PLAIN: Options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' }
@@ -22,6 +23,7 @@ export const askQuery = async (query: Query, { deps, ...options }: AskWith = {})
       node: deps?.node,
       prices: deps?.prices ?? { get: () => undefined },
       profiles: deps?.profiles ?? { get: () => undefined },
+      clock: deps?.clock ?? systemClock,
     },
     { query, options: chosen },
     { signal: AbortSignal.timeout(60_000) },

@@ -2,6 +2,7 @@ import { audit } from '#audit/audit.ts'
 import { findings } from '#audit/finding.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
 import { temporarySqlite } from './loading.ts'
 
 /** Audits a store over a scratch file of its own: `index id field` of everything found, sorted. */
@@ -20,6 +21,7 @@ export const audited = async (
       {
         store,
         scratch: scratch.store,
+        clock: systemClock,
         ...(node === undefined ? {} : { node }),
         ...(writer === undefined ? {} : { writer }),
       },
