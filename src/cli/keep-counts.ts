@@ -1,17 +1,23 @@
 import type { Log } from '#failure/log.ts'
 import type { Rates } from '#keys/rate.ts'
 import type { Usage } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+import { every } from '#time/every.ts'
 
-/** What a killed process loses of the day's counts, and how stale they are between processes, in milliseconds. */
+/** Milliseconds of counting that a killed process loses, and by which other processes lag behind. */
 const SHARE_MS = 1_000
 
 /**
- * Keeps the day's counts of keys in a file, so that a restart does not begin them anew. A file that can not be had is no
- * reason not to serve: then the counts are of this process alone, and the log says so.
+ * Keeps the daily counts of keys in a file, so that a restart does not reset them. If the file cannot be opened or
+ * written, the service still serves, counts for this process alone, and logs it.
  */
 export const keepCounts = (
   rates: Rates,
-  { file, open }: { readonly file: string; readonly open: () => Usage },
+  {
+    file,
+    open,
+    clock,
+  }: { readonly file: string; readonly open: () => Usage; readonly clock: Pick<Clock, 'sleep'> },
   log: Log,
 ): { stop(): void } => {
   let usage: Usage | undefined
@@ -31,10 +37,10 @@ export const keepCounts = (
     }
   }
   share()
-  const timer = setInterval(share, SHARE_MS)
+  const sharing = every(clock, SHARE_MS, share)
   return {
     stop: () => {
-      clearInterval(timer)
+      sharing.stop()
       share()
       usage?.close()
     },

@@ -41,11 +41,17 @@ export const startServing = async (parts: {
   const prices =
     values.prices === undefined
       ? undefined
-      : await watch({ source: values.prices, what: 'Prices', parse: parsePrices, log })
+      : await watch({ source: values.prices, what: 'Prices', parse: parsePrices, log, clock: systemClock })
   const profiles =
     values.profiles === undefined
       ? undefined
-      : await watch({ source: { path: values.profiles }, what: 'Profiles', parse: parseProfiles, log })
+      : await watch({
+          source: { path: values.profiles },
+          what: 'Profiles',
+          parse: parseProfiles,
+          log,
+          clock: systemClock,
+        })
   const lateness = watchLateness()
   const rates = createRates({ now: systemClock.now, lateMs: lateness.ms })
   const app = createApp({
@@ -75,7 +81,7 @@ export const startServing = async (parts: {
   })
   const file = join(values.data, 'usage.sqlite')
   const watching = watchStore(store, systemClock, log)
-  const counting = keepCounts(rates, { file, open: () => openUsage(file) }, log)
+  const counting = keepCounts(rates, { file, open: () => openUsage(file), clock: systemClock }, log)
   return {
     url: urlOf(host, server.port ?? port),
     stop: async () => {

@@ -1,8 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Failure, withoutSecrets } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
+import type { Clock } from '#time/clock.ts'
+import { every } from '#time/every.ts'
 
-/** How old what is shown may be at most. */
+/** The longest time after which a change is seen. */
 const LOOK_MS = 60_000
 const FETCH_MS = 10_000
 /** Market figures are a few hundred bytes, profiles of some hundred producers a few hundred kilobytes. */
@@ -14,18 +16,19 @@ export type Source = { readonly path: string } | { readonly url: string }
 export type Watched<T> = { get(): T | undefined; close(): void }
 
 /**
- * Reads a source now and every minute. A file that can not be read or understood at the start is a 'usage' Failure; a
- * URL that does not answer then, and anything that fails later, is logged, and what was read last stays.
+ * Reads a source now and every minute. A file that cannot be read or understood at the start is a 'usage' Failure. A URL
+ * that does not answer then, and every later failure, is logged, and the last value that was read stays.
  */
 export const watch = async <T>(options: {
   readonly source: Source
   /** What it is, for messages: "Prices". */
   readonly what: string
-  /** Throws when the text can not be meant. */
+  /** Throws when the text is not valid. */
   readonly parse: (text: string) => T
   readonly log: Log
+  readonly clock: Pick<Clock, 'sleep'>
 }): Promise<Watched<T>> => {
-  const { source, what, parse, log } = options
+  const { source, what, parse, log, clock } = options
   const name = 'path' in source ? source.path : withoutSecrets(source.url)
   let value: T | undefined
   let mark: string | undefined
@@ -55,12 +58,8 @@ export const watch = async <T>(options: {
       throw new Failure('usage', `${what} cannot be read from ${name}: ${reasonOf(error)}.`)
     warn(error)
   }
-  const timer = setInterval(() => {
-    look().catch(warn)
-  }, LOOK_MS)
-  // Looking must not keep a process that has nothing else to do.
-  timer.unref()
-  return { get: () => value, close: () => clearInterval(timer) }
+  const looking = every(clock, LOOK_MS, () => look().catch(warn))
+  return { get: () => value, close: looking.stop }
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type HandClock, handClock } from '#test/support/clocks/hand-clock.ts'
+import { watch } from './watched.ts'
+
+const parse = (text: string): string => {
+  if (text === '') throw new TypeError('the text is empty')
+  return text
+}
+
+const MINUTE = 60_000
+
+/** Lets a minute pass, and the look at the file that comes with it end. */
+const nextLook = async (clock: HandClock): Promise<void> => {
+  await clock.awaited(MINUTE)
+  await clock.pass(MINUTE)
+  await clock.awaited(MINUTE)
+}
+
+test('watch: a file is read again every minute; the last value stays when it cannot be understood', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'iostlens-watched-'))
+  const path = join(folder, 'prices.json')
+  const clock = handClock()
+  const lines: unknown[] = []
+  const write = async (text: string, time: number): Promise<void> => {
+    await writeFile(path, text)
+    await utimes(path, time, time)
+  }
+  try {
+    await write('one', 1)
+    const log = (...line: unknown[]): void => void lines.push(line)
+    const watched = await watch({ source: { path }, what: 'Prices', parse, log, clock })
+    expect(watched.get()).toBe('one')
+    await write('two', 2)
+    expect(watched.get()).toBe('one')
+    await nextLook(clock)
+    expect(watched.get()).toBe('two')
+    await write('', 3)
+    await nextLook(clock)
+    expect(watched.get()).toBe('two')
+    expect(lines).toEqual([
+      [
+        'warn',
+        'Prices could not be read; the last ones read remain in use.',
+        { source: path, reason: 'the text is empty' },
+      ],
+    ])
+    watched.close()
+    await clock.awaited(MINUTE, 0)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('watch: a file that cannot be read at the start is bad usage', async () => {
+  const source = { path: '/nowhere/prices.json' }
+  const watching = watch({ source, what: 'Prices', parse, log: () => undefined, clock: handClock() })
+  await expect(watching).rejects.toThrow('Prices cannot be read from /nowhere/prices.json: ENOENT')
+})
