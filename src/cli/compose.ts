@@ -6,7 +6,7 @@ import type { BlockEvent } from '#node/fetching.ts'
 import type { Node, NodeEvent } from '#node/port.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
-import type { Store } from '#store/port.ts'
+import type { Difference, Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { StoreAddress } from './readers.ts'
@@ -88,9 +88,29 @@ const authOf = (values: Values, address: Elastic) => {
   return { username, password }
 }
 
-/** Refuses a store whose indices are not those of this version. One that is not there yet is usable: it is empty. */
-export const requireUsable = async (store: Store): Promise<void> => {
-  const different = (await store.check()).filter(({ problem }) => problem === 'different')
+/** Refuses a store whose indices are not those of this version. A store that does not exist yet is usable: it is empty. */
+export const requireUsable = async (store: Store): Promise<void> =>
+  refuseDifferent(store, await store.check())
+
+/** Refuses a store that does not exist, too: a mistyped name must not look like an empty store. */
+export const requireExisting = async (store: Store): Promise<void> => {
+  const differences = await store.check()
+  refuseDifferent(store, differences)
+  if (isAbsent(differences))
+    throw new Failure('not_found', `The store ${store.name} does not exist.`, {
+      help: "Set the store that is loaded and served with --store (or --data). 'iostlens load', 'up', 'indices create' and 'keys add' create a store.",
+    })
+}
+
+/** Whether there is a store at this place. */
+export const exists = async (store: Store): Promise<boolean> => !isAbsent(await store.check())
+
+/** A store is created whole, so keys that are missing (not lost) were never there. */
+const isAbsent = (differences: readonly Difference[]): boolean =>
+  differences.some(({ name, problem }) => name === 'keys' && problem === 'missing')
+
+const refuseDifferent = (store: Store, differences: readonly Difference[]): void => {
+  const different = differences.filter(({ problem }) => problem === 'different')
   const [first] = different
   if (first !== undefined)
     throw new Failure(

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { storeAddressOf, withStore } from './compose.ts'
+import { requireExisting, storeAddressOf, withStore } from './compose.ts'
 import { schemaText } from './schema-text.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 
@@ -68,6 +68,7 @@ export const indicesMerge: Command = {
   examples: ['iostlens indices merge --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out, screen, signal }) =>
     withStore(values, log, async store => {
+      await requireExisting(store)
       const count = { merging: 0, merged: 0, skipped: 0 }
       try {
         await store.merge({

@@ -4,7 +4,7 @@ import { createKey } from '#keys/key.ts'
 import type { StoredKey } from '#store/port.ts'
 import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
-import { requireUsable, withStore } from './compose.ts'
+import { exists, requireExisting, withStore } from './compose.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 
 export const keysAdd: Command = {
@@ -14,6 +14,7 @@ export const keysAdd: Command = {
   about: [
     'Creates a random API key with rate limits of its own and stores its hash. The key works at once; no restart is needed.',
     'The last line on stdout is the key. It cannot be printed again.',
+    'A store that does not exist is created, so that keys can be added before the first load; the output then says so.',
   ],
   settings: [...STORE, 'replicas', 'per-second', 'per-day', 'expires', ...LOGGING],
   examples: ['iostlens keys add wallet', 'iostlens keys add wallet --per-second 50 --expires 90d'],
@@ -25,8 +26,10 @@ export const keysAdd: Command = {
       ...(values.expires === undefined ? {} : { expires: now + values.expires }),
     })
     return withStore(values, log, async store => {
+      const isNew = !(await exists(store))
       await store.create()
       await store.keys.add(stored)
+      if (isNew) out(`Created the store ${store.name}: it did not exist.`)
       const until = stored.expires === undefined ? 'until it is revoked' : `until ${timeText(stored.expires)}`
       out(`Key ${stored.id} of ${shown(name)} in ${store.name}`)
       out(
@@ -47,7 +50,7 @@ export const keysList: Command = {
   examples: ['iostlens keys list'],
   run: ({ values, log, out }) =>
     withStore(values, log, async store => {
-      await requireUsable(store)
+      await requireExisting(store)
       const keys = await store.keys.list()
       const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', 'STATE', 'NAME']
       for (const line of aligned([head, ...keys.map(key => rowOf(key, Date.now()))])) out(line)
@@ -66,7 +69,7 @@ export const keysRevoke: Command = {
   examples: ['iostlens keys revoke 3f9a1c20de'],
   run: ({ values, words: [id = ''], log, out }) =>
     withStore(values, log, async store => {
-      await requireUsable(store)
+      await requireExisting(store)
       if (!(await store.keys.revoke(id, Date.now())))
         throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
           help: "'iostlens keys list' prints the ids.",

@@ -6,7 +6,7 @@ export const welcome = async (options: {
   readonly url: string
   /** `off`: there is none. */
   readonly testKey: string
-  readonly store: Pick<Store, 'read'>
+  readonly store: Pick<Store, 'name' | 'read'>
 }): Promise<readonly string[]> => {
   const { url, testKey, store } = options
   const { height, richest } = await store.read(async view => ({
@@ -21,7 +21,7 @@ export const welcome = async (options: {
     `Loaded up to block ${height}, the last irreversible block. Serving on ${url}`,
     '',
     testKey === 'off'
-      ? "No shared test key is enabled; create a key with 'iostlens keys add NAME'."
+      ? `No shared test key is enabled; create a key with 'iostlens keys add NAME --store ${store.name}'.`
       : `Shared test key: ${testKey}`,
     '',
     'Try:',

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { KEY_PATTERN } from '#keys/key.ts'
 import { cliFolder, PATH } from '../support/processes/cli-process.ts'
@@ -64,12 +65,34 @@ test('keys: an id that does not exist and a plan that cannot be are bad usage', 
   await using folder = await cliFolder()
   expect(await folder.run(['keys', 'add', ' '])).toMatchObject({ code: 2, out: '' })
   expect(await folder.run(['keys', 'add', 'x', '--per-second', '0'])).toMatchObject({ code: 2, out: '' })
+  expect((await folder.run(['indices', 'create'])).code).toBe(0)
   expect(await folder.run(['keys', 'revoke', 'nobody'])).toEqual({
     code: 2,
     out: '',
     err: "iostlens: There is no key with the id 'nobody'.\n  'iostlens keys list' prints the ids.\n",
   })
 })
+
+test('keys: adding one creates the store that does not exist, and says so', async () => {
+  await using folder = await cliFolder()
+  const created = 'Created the store sqlite:data/iostlens.sqlite: it did not exist.\n'
+  const [first, second] = [await folder.run(['keys', 'add', 'x']), await folder.run(['keys', 'add', 'y'])]
+  expect([first.code, first.out.startsWith(created), second.code]).toEqual([0, true, 0])
+  expect(second.out).not.toContain('Created')
+  expect(KEY_PATTERN.test(lastLine(first.out))).toBe(true)
+})
+
+test.each(['keys list', 'keys revoke x', 'indices merge'])(
+  'a store that does not exist: %s refuses, names the store and creates none',
+  async command => {
+    await using folder = await cliFolder()
+    const { code, out, err } = await folder.run([...command.split(' '), '--store', 'sqlite:typo.sqlite'])
+    expect([code, out, existsSync(join(folder.path, 'typo.sqlite'))]).toEqual([2, '', false])
+    expect(err).toStartWith(
+      'iostlens: The store sqlite:typo.sqlite does not exist.\n  Set the store that is loaded',
+    )
+  },
+)
 
 test('indices: check tells what is missing, create makes it, another mapping stops every command', async () => {
   await using folder = await cliFolder()
@@ -111,6 +134,7 @@ test('indices: check tells what is missing, create makes it, another mapping sto
 
 test('indices: the embedded store has nothing to merge', async () => {
   await using folder = await cliFolder()
+  expect((await folder.run(['indices', 'create'])).code).toBe(0)
   const { code, out } = await folder.run(['indices', 'merge'])
   expect([code, out.endsWith('iostlens.sqlite has no finished partition yet.\n')]).toEqual([0, true])
 })
