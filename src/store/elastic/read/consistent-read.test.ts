@@ -3,7 +3,8 @@ import { Failure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
-import { LOOK_SERVES_MS, Newer, openSessions } from './consistent-read.ts'
+import { consistentReads, Newer } from './consistent-read.ts'
+import { LOOK_SERVES_MS } from './known-height.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
@@ -16,7 +17,7 @@ const scripted = (heights: readonly number[]) => {
   let looks = 0
   const waits: number[] = []
   let now = 0
-  const { read, lookAgain } = openSessions({
+  const { read, lookAgain } = consistentReads({
     readPublished: async () => {
       const height = heights[Math.min(looks++, heights.length - 1)]
       return height === undefined || height < 0 ? undefined : metaAt(height)
@@ -79,7 +80,7 @@ test('read: a height that somebody has learned meanwhile is never gone back from
 
 test('read: a look that fails is not shared, nor is the patience of who looks', async () => {
   let looks = 0
-  const { read } = openSessions({
+  const { read } = consistentReads({
     readPublished: signal => {
       looks += 1
       if (looks > 1) return Promise.resolve(metaAt(4))

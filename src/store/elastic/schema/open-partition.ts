@@ -1,7 +1,8 @@
 import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
+import { mappingDifference, refuseDifferent } from './check-indices.ts'
 import type { Cluster, ReadCluster } from './cluster.ts'
-import { createIndex, mappingDifference, refuseDifferent } from './create-indices.ts'
+import { createIndex } from './create-indices.ts'
 import { type Mapping, shapeOf } from './mappings.ts'
 import type { Names } from './names.ts'
 

@@ -1,0 +1,119 @@
+import { Failure } from '#failure/failure.ts'
+import { underRepair } from '#store/mending.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
+import type { Store, View } from '#store/port.ts'
+import type { Hints } from '#store/ranking-start.ts'
+import { wholeness } from '#store/wholeness.ts'
+import { type PublishedMeta, readCheckpoint, readPublished } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { lostToReaders } from '../schema/lost-indices.ts'
+import { FIRST_PARTITION } from '../schema/partitions.ts'
+import { consistentReads } from './consistent-read.ts'
+import { readableFrom, removedMeanwhile } from './published-height.ts'
+import { rememberState } from './state-cache.ts'
+import { untilAborted } from './until-aborted.ts'
+import { openView } from './view.ts'
+
+/** A read without a deadline of its own is tried again for so long. */
+const PATIENCE_MS = 10_000
+
+/** A view, the published record it was opened at, and whether it found nothing where a lost document may have been. */
+type Opened = {
+  readonly at: View['at']
+  readonly view: View
+  readonly published: PublishedMeta
+  foundNothing: boolean
+}
+
+export type Reading = ReturnType<typeof openReading>
+
+/** Reads of one store: what is published, answers at one height, and refusals while something is lost. */
+export const openReading = (cluster: Cluster) => {
+  const { clock } = cluster
+  const store = `${cluster.connection.url}/${cluster.names.prefix}`
+  const look = readableFrom(signal => readPublished(cluster, signal))
+  const published = () => look(undefined)
+  const state = rememberState(clock.now)
+  const open = viewOpener(cluster, state)
+  let isRepairing = false
+  const { read, lookAgain } = consistentReads({
+    readPublished: look,
+    viewOf: open,
+    sleep: clock.sleep,
+    now: clock.now,
+    patienceMs: PATIENCE_MS,
+    require: ({ mending }) => {
+      if (mending && !isRepairing) throw underRepair(store)
+    },
+    nothing: () => nothingLoaded(store),
+  })
+  const whole = wholeness({ look: () => lostToReaders(cluster, published), now: clock.now })
+  const requireWhole = (signal?: AbortSignal): Promise<void> =>
+    untilAborted(signal, whole.require(), 'the store was checked')
+  /** Ends as the work does, unless it found nothing and the store turns out to have lost something. */
+  const unlessLost = async <T>(opened: Opened, work: Promise<T>, signal?: AbortSignal): Promise<T> => {
+    const [done] = await Promise.allSettled([work])
+    const isNotFound =
+      done.status === 'rejected' && done.reason instanceof Failure && done.reason.kind === 'not_found'
+    if (isNotFound || opened.foundNothing)
+      await untilAborted(signal, whole.requireNow(), 'the store was looked at')
+    return work
+  }
+  const readOne: Store['read'] = async (work, { signal, damaged } = {}) => {
+    if (damaged !== true) await requireWhole(signal)
+    return read(opened => {
+      const done = removedMeanwhile(work(opened.view), opened.published, published)
+      return damaged === true ? done : unlessLost(opened, done, signal)
+    }, signal)
+  }
+  return {
+    source: {
+      published: async () => (await published())?.end,
+      identity: () => identityOf(cluster),
+      read: readOne,
+    },
+    partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
+    whole: requireWhole,
+    /** The published height was written by this process: the next read asks for it. */
+    lookAgain: (): void => {
+      state.forget()
+      lookAgain()
+    },
+    /** Indices were made or put right: the next read checks what is there. */
+    checkAgain: whole.lookAgain,
+    /** From here on this process also reads what a repair has not finished. */
+    beginRepair: (): void => {
+      isRepairing = true
+    },
+  }
+}
+
+const viewOpener = (cluster: Cluster, state: ReturnType<typeof rememberState>) => {
+  const hints: Hints = new Map()
+  return (published: PublishedMeta, signal: AbortSignal | undefined): Opened => {
+    const opened: Opened = {
+      at: published.end,
+      view: openView({
+        connection: cluster.connection,
+        names: cluster.names.at(published.generations),
+        published,
+        hints,
+        remembered: state.of(published),
+        signal,
+        onNothing: () => {
+          opened.foundNothing = true
+        },
+      }),
+      published,
+      foundNothing: false,
+    }
+    return opened
+  }
+}
+
+const identityOf: (cluster: Cluster) => ReturnType<Store['identity']> = async cluster => {
+  const stored = await readCheckpoint(cluster)
+  if (stored === undefined) return undefined
+  const { chainId, genesis, derivation } = stored.checkpoint
+  return { chainId, genesis, derivation }
+}

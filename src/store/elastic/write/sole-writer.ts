@@ -1,0 +1,73 @@
+import { Failure } from '#failure/failure.ts'
+import type { Store, Writer } from '#store/port.ts'
+import { within } from '#time/deadline.ts'
+import type { Reading } from '../read/open-reading.ts'
+import { requireIndices } from '../schema/check-indices.ts'
+import { readCheckpoint } from '../schema/checkpoint.ts'
+import { at, type Cluster } from '../schema/cluster.ts'
+import { createIndices, refuseLost } from '../schema/create-indices.ts'
+import { requireNothing } from '../schema/require-empty.ts'
+import { onceStarted, untilStarted } from '../schema/wait-for-shards.ts'
+import { tellingWriter } from './telling-writer.ts'
+import { openWriter } from './writer.ts'
+
+/** Writes that are under way when the store is closed get this long to end; every write may be cut off anywhere. */
+const CLOSE_MS = 2_000
+
+type Options = {
+  /** `Writer.partitionDocuments` */
+  readonly partitionDocuments: number
+  /** Sees at once what this process writes. */
+  readonly reading: Reading
+}
+
+/** The one writer that this process may have in a store. */
+export const soleWriter = (cluster: Cluster, { partitionDocuments, reading }: Options) => {
+  const { names } = cluster
+  let isTaken = false
+  let writer: Writer | undefined
+  const onRelease = (): void => {
+    isTaken = false
+    writer = undefined
+  }
+  const takeOver: Store['takeOver'] = async (identity, { mending = false } = {}) => {
+    if (isTaken)
+      throw new Failure('conflict', `Another loader of this process is writing to ${names.prefix}.`, {
+        retryable: true,
+      })
+    isTaken = true
+    try {
+      const served = await writable(cluster, mending)
+      const options = { cluster: served, identity, partitionDocuments, mending, onRelease }
+      const opened = await openWriter(options)
+      if (mending) reading.beginRepair()
+      writer = tellingWriter(opened, () => {
+        reading.lookAgain()
+        if (mending) reading.checkAgain()
+      })
+      return writer
+    } catch (error) {
+      onRelease()
+      throw error
+    }
+  }
+  return {
+    takeOver,
+    /** If Elasticsearch is out of reach, the lease expires by itself. */
+    release: async (): Promise<void> => {
+      if (writer !== undefined) await within(writer.release(), { ms: CLOSE_MS }).catch(() => undefined)
+    },
+  }
+}
+
+/** The generation that is served, once all its indices are there and answer; a repair also creates those that are lost. */
+const writable = async (cluster: Cluster, mending: boolean): Promise<Cluster> => {
+  const stored = await readCheckpoint(cluster)
+  if (stored === undefined) await onceStarted(() => requireNothing(cluster), cluster.clock)
+  if (mending) await createIndices(cluster, { mending })
+  else await refuseLost(cluster)
+  await requireIndices(cluster)
+  const served = at(cluster, stored?.checkpoint.generations)
+  await untilStarted(served)
+  return served
+}
