@@ -6,6 +6,7 @@ import { deriver } from '#load/deriver.ts'
 import { fill, type Stages } from '#load/fill.ts'
 import type { Partitioning } from '#load/partitioning.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
+import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Source, storedBlocks } from './source.ts'
@@ -49,7 +50,7 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
     },
     fill: async (at, onHeight) => {
       tell = onHeight
-      partitions.follow(await audited.partitions())
+      partitions.follow((await audited.partitions?.firsts()) ?? ONE_PIECE)
       const { checkpoint } = writer
       const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
       await fill(stages, blocksOf(storedBlocks(source, range)), { lib: at.lib, signal: source.signal })
@@ -62,9 +63,12 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
   }
 }
 
+/** First heights of the partitions of a store that keeps history in one piece. */
+const ONE_PIECE: readonly number[] = [0]
+
 /** Lists name the partitions of the audited store; the scratch store itself has one. */
 const partitionsOf = (writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } => {
-  let firsts: readonly number[] = [0]
+  let firsts = ONE_PIECE
   let next = (writer.checkpoint?.height ?? -1) + 1
   return {
     follow: known => {
@@ -75,7 +79,7 @@ const partitionsOf = (writer: Writer): Partitioning & { follow(firsts: readonly 
       next = block.height + 1
     },
     full: () => false,
-    filling: () => writer.filling,
+    filling: () => writer.partitions?.filling ?? NOTHING_FILLED,
   }
 }
 

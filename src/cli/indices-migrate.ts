@@ -59,7 +59,7 @@ const migrated = async (call: Call, store: Store): Promise<ExitCode> => {
   for (const reason of plan.reasons) out(reason)
   if (values['dry-run']) return told(call, plan)
   if (plan.way === 'none') {
-    await store.migrating.settle()
+    await store.migrating.copying?.settle()
     out(`${store.name} matches this version; there is nothing to migrate.`)
   } else {
     if (plan.way === 'copy') await copied(call, store)
@@ -89,6 +89,8 @@ const told = (
 const INTERVAL_MS = 10_000
 
 const copied = async ({ out, screen, log, signal }: Call, store: Store): Promise<void> => {
+  const { copying } = store.migrating
+  if (copying === undefined) throw new Failure('defect', `${store.name} plans to copy what it cannot copy.`)
   let lastLine = systemClock.elapsed()
   const onProgress = ({ name, state, documents, at, of }: CopyProgress): void => {
     const place = `${at} of ${of}`
@@ -100,7 +102,7 @@ const copied = async ({ out, screen, log, signal }: Call, store: Store): Promise
       log('info', 'Copied indices.', { name, state, documents, at, of })
     }
   }
-  await store.migrating.copy({ signal, onProgress })
+  await copying.run({ signal, onProgress })
 }
 
 /** Whether the new data is whole and is served now. */

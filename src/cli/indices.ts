@@ -69,9 +69,14 @@ export const indicesMerge: Command = {
   run: ({ values, log, out, screen, signal }) =>
     withStore(values, log, async store => {
       await requireExisting(store)
+      const { name: stored, partitions } = store
+      if (partitions === undefined) {
+        out(`${stored} keeps its history in one piece; there is nothing to merge.`)
+        return 0
+      }
       const count = { merging: 0, merged: 0, skipped: 0 }
       try {
-        await store.merge({
+        await partitions.merge({
           signal,
           onProgress: ({ name, state, at, of }) => {
             count[state]++
@@ -81,8 +86,8 @@ export const indicesMerge: Command = {
         })
         out(
           count.merged + count.skipped === 0
-            ? `${store.name} has no finished partition yet.`
-            : `Finished partitions of ${store.name}: ${count.merged} indices merged, ${count.skipped} were merged before.`,
+            ? `${stored} has no finished partition yet.`
+            : `Finished partitions of ${stored}: ${count.merged} indices merged, ${count.skipped} were merged before.`,
         )
         return 0
       } catch (error) {

@@ -18,7 +18,7 @@ export const watchStore = (
   let trouble: string | undefined
   const look = async (): Promise<string | undefined> => {
     try {
-      await store.whole(stopping.signal)
+      await store.whole?.(stopping.signal)
       await store.published()
       return undefined
     } catch (error) {

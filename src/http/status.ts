@@ -37,7 +37,7 @@ export const readyHandler = ({ store, node, version, clock }: ReadyOptions): Han
   let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined
   const published = (): Promise<Published | undefined> => {
     if (kept === undefined || clock.elapsed() >= kept.until)
-      kept = { published: store.whole().then(() => store.published()), until: clock.elapsed() + KEPT_MS }
+      kept = { published: publishedWhole(store), until: clock.elapsed() + KEPT_MS }
     return kept.published
   }
   return async () => {
@@ -50,6 +50,11 @@ export const readyHandler = ({ store, node, version, clock }: ReadyOptions): Han
     if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
     return loadedReply(at, node, version)
   }
+}
+
+const publishedWhole = async (store: ReadyOptions['store']): Promise<Published | undefined> => {
+  await store.whole?.()
+  return store.published()
 }
 
 /** Whether a store that has blocks is near enough to the chain's end. */

@@ -13,7 +13,7 @@ const documentsOf = (height: number, rows: number) => ({
 })
 
 test('partitioning: a partition ends with the block that fills it, the next block opens the next one', () => {
-  const partitions = partitioning({ filling: BEGIN, partitionDocuments: 7 })
+  const partitions = partitioning({ filling: BEGIN, documents: 7 })
   const course = [3, 0, 0, 9, 0].map((rows, height) => {
     const partition = partitions.next()
     partitions.add(documentsOf(height, rows))
@@ -33,7 +33,7 @@ test('partitioning: goes on from any checkpoint as if there had been none', () =
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.nat(40), (blocks, partitionDocuments, stop) => {
       const follow = (filling: typeof BEGIN, from: number, to: number) => {
-        const partitions = partitioning({ filling, partitionDocuments })
+        const partitions = partitioning({ filling, documents: partitionDocuments })
         const numbers = blocks.slice(from, to).map((count, at) => {
           const number = partitions.next()
           partitions.add(documentsOf(from + at, count))
@@ -51,7 +51,7 @@ test('partitioning: goes on from any checkpoint as if there had been none', () =
 })
 
 test('partitioning: a store in one piece has partition 0 only', () => {
-  const partitions = partitioning({ filling: BEGIN, partitionDocuments: Number.POSITIVE_INFINITY })
+  const partitions = partitioning(undefined)
   for (let height = 0; height < 50; height++) partitions.add(documentsOf(height, 20))
   expect([partitions.next(), partitions.full()]).toEqual([0, false])
 })

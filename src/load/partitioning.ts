@@ -1,4 +1,5 @@
 import type { BlockDocuments } from '#derive/derive-block.ts'
+import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Filling, Writer } from '#store/port.ts'
 
 /**
@@ -14,9 +15,11 @@ export type Partitioning = {
   filling(): Filling
 }
 
-export const partitioning = (writer: Pick<Writer, 'filling' | 'partitionDocuments'>): Partitioning => {
-  let { filling } = writer
-  const full = () => filling.documents >= writer.partitionDocuments
+/** `partitions` of the writer; absent: all goes to partition 0. */
+export const partitioning = (partitions: Writer['partitions']): Partitioning => {
+  const most = partitions?.documents ?? Number.POSITIVE_INFINITY
+  let filling = partitions?.filling ?? NOTHING_FILLED
+  const full = () => filling.documents >= most
   const next = () => (full() ? filling.partition + 1 : filling.partition)
   return {
     next,

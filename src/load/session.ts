@@ -56,7 +56,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
 
 const stagesOver = (writer: Writer, node: BlockSource, options: LoadOptions): Stages => {
   const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress } = options
-  const partitions = partitioning(writer)
+  const partitions = partitioning(writer.partitions)
   const derive = deriver(writer, partitions.next)
   const proof = proving(derive, {
     checkpoint: writer.checkpoint,

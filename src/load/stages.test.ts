@@ -137,7 +137,7 @@ const batchesOf = async (
   const parts = {
     writer: { stage: async (history: History) => void pieces.push(history) },
     deriver: { changed: () => 0, cut: () => [] },
-    partitions: partitioning({ filling: { partition: 0, documents: 0 }, partitionDocuments }),
+    partitions: partitioning({ filling: { partition: 0, documents: 0 }, documents: partitionDocuments }),
     bounds: {
       documents: bounds.documents,
       bytes: ANY,

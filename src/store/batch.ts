@@ -1,5 +1,42 @@
 import { Failure } from '#failure/failure.ts'
-import type { Batch, History, Published } from './port.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import type { Change } from '#indices/registry.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
+import type { Published } from './published.ts'
+
+/**
+ * How far history has come in the partition it goes to. Partitions (0, 1, 2 …) hold whole blocks and are filled one after
+ * the other; a store that keeps history in one piece has partition 0 only.
+ */
+export type Filling = {
+  readonly partition: number
+  /** Blocks, transactions and records in it, together. */
+  readonly documents: number
+}
+
+/** At the beginning, and always in a store that keeps history in one piece. */
+export const NOTHING_FILLED: Filling = { partition: 0, documents: 0 }
+
+/** Documents of a run of blocks, and the partition they go to, with them. */
+export type History = Pick<Batch, 'blocks' | 'transactions' | 'records' | 'filling'>
+
+/**
+ * A run of blocks as documents: complete or absent, whatever happens while it is written. Its history is what was stored
+ * ahead (`Writer.stage`) and what is here.
+ */
+export type Batch = {
+  readonly first: number
+  /** Height, hash, time of the last block; the node's lib. */
+  readonly end: Published
+  readonly blocks: readonly BlockDoc[]
+  readonly transactions: readonly TransactionDoc[]
+  readonly records: readonly RecordDoc[]
+  /** The partition its history goes to, and what is in there with it. One more than the last: this batch opens it. */
+  readonly filling: Filling
+  /** The last word on each thing the batch touched; one change per (index, id). */
+  readonly changes: readonly Change[]
+}
 
 /** The last block that was stored ahead of a batch. */
 export type Ahead = Pick<Published, 'height' | 'hash' | 'time'>

@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
-import type { Identity } from './port.ts'
+import type { Identity } from './published.ts'
 
 /** Throws Failure('conflict') when a loader of chain and rules `given` must not go on with what `stored` began. */
 export const checkIdentity = (store: string, stored: Identity | undefined, given: Identity): void => {

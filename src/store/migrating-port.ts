@@ -1,4 +1,4 @@
-import type { Store } from './port.ts'
+import type { ReadPort } from './read-port.ts'
 
 /** What stands between a store and this version of the program. */
 export type MigrationPlan = {
@@ -25,23 +25,29 @@ export type CopyProgress = {
   readonly of: number
 }
 
+/** The way `copy` of a migration. */
+export type Copying = {
+  /** Forgets a migration that was stopped right before its end: loaders may go on with what is served. */
+  settle(): Promise<void>
+  /** Copies, compares every document, replaces. Throws 'conflict' while a loader is alive. */
+  run(options: {
+    readonly signal: AbortSignal
+    readonly onProgress: (progress: CopyProgress) => void
+  }): Promise<void>
+}
+
 /**
  * Brings a store to this version while it is served. What is built is seen by nobody before it takes the place of what
  * is served, all of it at one moment; killed at any other, what is served stays as it is. Every step may be repeated.
  */
-export type Migrating = {
+export type Migrating<S> = {
   /** What is served, whichever version made it; where this one can not read it, that is thrown. */
-  readonly source: Pick<Store, 'published' | 'identity' | 'read'>
+  readonly source: ReadPort
   plan(): Promise<MigrationPlan>
-  /** Forgets a migration that was stopped right before its end: loaders may go on with what is served. */
-  settle(): Promise<void>
-  /** For `copy`: copies, compares every document, replaces. Throws 'conflict' while a loader is alive. */
-  copy(options: {
-    readonly signal: AbortSignal
-    readonly onProgress: (progress: CopyProgress) => void
-  }): Promise<void>
+  /** Absent where nothing is ever copied: then no plan says `copy`. */
+  readonly copying?: Copying
   /** For `derive`: the store to load into, with what an earlier migration of this version left there; without keys. */
-  beside(): Promise<Store>
+  beside(): Promise<S>
   /**
    * For `derive`: puts what is beside in the place of what is served. While nobody else writes, `catchUp` brings it to
    * the height that is served at least. Throws 'conflict' while a loader is alive, or when blocks are missing.

@@ -1,5 +1,5 @@
-import type { Published } from './port.ts'
 import { provedFrom } from './proved.ts'
+import type { Published } from './published.ts'
 
 /** Members of an object as it was found: each may be anything. */
 export type Members = Readonly<Record<string, unknown>>

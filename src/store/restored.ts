@@ -1,4 +1,4 @@
-import type { Identity, Published } from './port.ts'
+import type { Identity, Published } from './published.ts'
 
 /**
  * `whole`: nothing of the record was lost. `exact`: it is as it was, by all that is stored. `open`: where the store ends

@@ -1,4 +1,4 @@
-import type { Batch } from './port.ts'
+import type { Batch } from './batch.ts'
 
 /**
  * How much is kept to take batches back: what a node said wrongly of its last irreversible block shows within hours, and

@@ -19,7 +19,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
     const node = await replayed(HEIGHT)
     try {
       await loadFrom(node.url, store)
-      expect((await store.partitions()).length).toBeGreaterThan(2)
+      expect((await store.partitions.firsts()).length).toBeGreaterThan(2)
       expect((await audited(store)).found).toEqual([])
       const clean = await dumpElastic(url, prefix)
 
@@ -27,7 +27,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
       const index = `${prefix}-records-000000`
       const gone = await fetch(`${url}/${index}/_doc/${lost}?refresh=true`, { method: 'DELETE' })
       expect(gone.status).toBe(200)
-      await store.merge({ signal: new AbortController().signal, onProgress: () => undefined })
+      await store.partitions.merge({ signal: new AbortController().signal, onProgress: () => undefined })
       expect((await repaired(store)).found).toContain(`records ${lost} document`)
       expect((await audited(store)).found).toEqual([])
       expect(differences(await dumpElastic(url, prefix), clean)).toEqual([])
@@ -63,10 +63,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
       const { _source } = await ask<{ _source: object }>('GET', `${name}-${from}/_doc/${id}`)
       await ask('PUT', `${name}-${to}/_doc/${id}?refresh=true`, _source)
     }
-    const merge = () => store.merge({ signal: new AbortController().signal, onProgress: () => undefined })
+    const merge = () =>
+      store.partitions.merge({ signal: new AbortController().signal, onProgress: () => undefined })
     try {
       await loadFrom(node.url, store)
-      const firsts = await store.partitions()
+      const firsts = await store.partitions.firsts()
       const last = String(firsts.length - 1).padStart(6, '0')
       const firstIn = async (name: string): Promise<string> => {
         const path = `${name}-${last}/_search?size=1&sort=height`

@@ -117,7 +117,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
         'A migration is replacing the indices',
       )
       expect((await target.store.published())?.height).toBe(HEIGHT)
-      await target.store.migrating.settle()
+      await target.store.migrating.copying?.settle()
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
     } finally {
       await node.stop()
@@ -158,7 +158,7 @@ const richest = (store: Store) =>
 
 const migrate = async (store: Store): Promise<void> => {
   expect((await store.migrating.plan()).way).toBe('copy')
-  await store.migrating.copy({ signal, onProgress: () => undefined })
+  await store.migrating.copying?.run({ signal, onProgress: () => undefined })
 }
 
 const spoil = async (url: string, index: string): Promise<void> => {

@@ -5,7 +5,8 @@ import { type ListDoc, lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
-import type { MergeProgress, Store, View } from '#store/port.ts'
+import type { ElasticStore } from '#store/elastic/open-elastic.ts'
+import type { MergeProgress, View } from '#store/port.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { type Asked, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
@@ -21,10 +22,10 @@ setDefaultTimeout(600_000)
 const PARTITION = 400
 const HEIGHT = 1_300
 
-const mergeAll = async (store: Store): Promise<readonly MergeProgress[]> => {
+const mergeAll = async (store: ElasticStore): Promise<readonly MergeProgress[]> => {
   const told: MergeProgress[] = []
   const { signal } = new AbortController()
-  await store.merge({ signal, onProgress: progress => told.push(progress) })
+  await store.partitions.merge({ signal, onProgress: progress => told.push(progress) })
   return told.filter(({ state }) => state !== 'merging')
 }
 const countOf = (told: readonly MergeProgress[], wanted: MergeProgress['state']): number =>
@@ -49,7 +50,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
   let plain: ReadonlyMap<string, readonly PlainRow[]>
   /** Sees what is asked through `through`. */
   let asked: readonly Asked[]
-  let through: Store
+  let through: ElasticStore
   let close: () => Promise<void>
   const random = seeded(seedOf(5))
   const partition = (index: string, number: number): string =>

@@ -43,11 +43,15 @@ const LEASE_MS = 15_000
 const KEY_SOCKETS = 8
 const WRITE_TIMEOUT_MS = 120_000
 const PATIENCE_MS = 300_000
+
+/** A store of which parts can be lost alone, and whose history is in partitions. */
+export type ElasticStore = Store & Required<Pick<Store, 'whole' | 'partitions'>>
+
 /**
  * Documents in Elasticsearch (8.19 or 9). Nothing is sent before the first call. Every call's failures name the
  * server, the index and what helps, never a password or key.
  */
-export const openElastic = (options: ElasticOptions): Store => {
+export const openElastic = (options: ElasticOptions): ElasticStore => {
   const closing = new AbortController()
   const cluster = clusterOf(options, closing.signal)
   const { connection, names } = cluster
@@ -59,7 +63,7 @@ export const openElastic = (options: ElasticOptions): Store => {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,
     whole: reading.whole,
-    partitions: reading.partitions,
+    partitions: { firsts: reading.partitions, merge: how => mergeFinished(cluster, how) },
     takeOver,
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),
@@ -69,7 +73,6 @@ export const openElastic = (options: ElasticOptions): Store => {
       reading.lookAgain()
       return restored
     },
-    merge: how => mergeFinished(cluster, how),
     audit: () => openAudit(cluster),
     keys: openKeys({ connection: keysConnection, names }),
     migrating: migratingOf({

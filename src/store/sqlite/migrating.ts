@@ -4,6 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import type { Migrating, MigrationPlan } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
+import type { ReadPort } from '#store/read-port.ts'
 import { type Connection, openReader, openWriter } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
@@ -16,7 +17,7 @@ import { refuseSecond } from './writer.ts'
 type Parts = {
   readonly path: string
   readonly name: string
-  readonly source: Migrating['source']
+  readonly source: ReadPort
   readonly open: (path: string) => Store
 }
 
@@ -24,7 +25,7 @@ type Parts = {
  * The file is brought to this version in one transaction: what was derived anew into a file beside it takes the place of
  * its tables, and whoever reads it sees it as before or as after. Keys stay in it.
  */
-export const migratingOf = ({ path, name, source, open }: Parts): Migrating => {
+export const migratingOf = ({ path, name, source, open }: Parts): Migrating<Store> => {
   const besidePath = `${path}.migrating`
   const plan = (): MigrationPlan =>
     reading(path, name, connection => ({
@@ -39,10 +40,6 @@ export const migratingOf = ({ path, name, source, open }: Parts): Migrating => {
   return {
     source,
     plan: async () => plan(),
-    settle: async () => {},
-    copy: async () => {
-      throw new Failure('defect', `${name}: tables are derived again, never copied.`)
-    },
     beside: async () => {
       const identity = reading(path, name, getIdentity)
       if (existsSync(besidePath) && !isUsable(besidePath, name, identity?.genesis)) remove(besidePath)

@@ -50,7 +50,6 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
       await create(path, name)
     },
     check: async () => check(path, name),
-    whole: async () => {},
     restore: async () => {
       mayWrite()
       return await restoreRecord(path, name)
@@ -58,8 +57,6 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
     published: () => readers.once(connection => getPublished(connection)),
     identity: () => readers.once(connection => getIdentity(connection)),
     read: (work, options) => readers.read(work, options?.signal),
-    partitions: async () => [0],
-    merge: async () => {},
     takeOver: async (identity, options) => {
       mayWrite()
       const writer = await takeOver(path, name, identity, options)

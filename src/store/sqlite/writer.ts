@@ -137,9 +137,6 @@ const writerOf = ({ name, pen, reader, owner, unlock, ...begun }: Parts): Writer
     get checkpoint() {
       return checkpoint
     },
-    // History is kept in one piece.
-    filling: { partition: 0, documents: 0 },
-    partitionDocuments: Number.POSITIVE_INFINITY,
     getMany: async keys => {
       check()
       return guarded(name, () => snapshot(reader, () => keys.map(key => stateOf(reader, key))))

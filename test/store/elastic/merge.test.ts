@@ -40,7 +40,7 @@ const openPlace = async () => {
 const merged = async (store: ReturnType<typeof openElastic>): Promise<readonly string[]> => {
   const told: string[] = []
   const { signal } = new AbortController()
-  await store.merge({ signal, onProgress: ({ state }) => told.push(state) })
+  await store.partitions.merge({ signal, onProgress: ({ state }) => told.push(state) })
   return told
 }
 const MERGED = ['merging', 'merged', 'merging', 'merged', 'merging', 'merged']
@@ -83,7 +83,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         stop.abort()
         return { type: 'hold', until: Promise.withResolvers().promise }
       }
-      expect(await kindOf(through.merge({ signal: stop.signal, onProgress: () => {} }))).toBe('deadline')
+      expect(await kindOf(through.partitions.merge({ signal: stop.signal, onProgress: () => {} }))).toBe(
+        'deadline',
+      )
     }))
 
   test('merge: a loader that was replaced is told so, not held up by what is read-only now', () =>
@@ -134,7 +136,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await count()).toBe(0)
       // This one was told to fill the first partition further.
       await next.commit(batchOf(3, 4, { filling: { partition: 0, documents: 11 } }))
-      expect(next.filling).toEqual({ partition: 0, documents: 11 })
+      expect(next.partitions?.filling).toEqual({ partition: 0, documents: 11 })
       expect(await count()).toBe(0)
       wake()
       expect(await late).toBe('conflict')

@@ -5,6 +5,7 @@ import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import { wealth } from '#indices/wealth.ts'
+import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import type { Store } from '#store/port.ts'
 import {
   identity,
@@ -160,7 +161,7 @@ const seenAt = (height: number) => ({
 
 type Case = { readonly target: TestElastic; readonly damage: Damage; readonly name: IndexName }
 
-const expectToldByService = async (service: Store, { target, damage, name }: Case): Promise<void> => {
+const expectToldByService = async (service: ElasticStore, { target, damage, name }: Case): Promise<void> => {
   if (damage.unseen.includes(name)) {
     expect(await look(service)).toEqual(seenAt(HEIGHT))
     return

@@ -2,6 +2,7 @@ import type { LoadedBlock } from '#chain/block.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { batchBuilder } from '#load/batch-builder.ts'
 import { deriver } from '#load/deriver.ts'
+import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Store } from '#store/port.ts'
 import { recordedBlocks } from './recording.ts'
 
@@ -41,13 +42,13 @@ export const fill = async (store: Store, blocks: readonly LoadedBlock[], lib: nu
   if (genesis === undefined) throw new Error('The recording has no block.')
   const chainId = genesis.transactions[0]?.chainId ?? 0
   const writer = await store.takeOver({ chainId, genesis: genesis.hash, derivation: DERIVATION })
-  const { filling } = writer
-  const derive = deriver(writer, () => filling.partition)
+  const filling = () => writer.partitions?.filling ?? NOTHING_FILLED
+  const derive = deriver(writer, () => filling().partition)
   const until = blocks.length - ALONE
   const runs = [blocks.slice(0, until), ...blocks.slice(until).map(block => [block])]
   for (const run of runs) {
     const batch = batchBuilder({ documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER })
-    let documents = writer.filling.documents
+    let { documents } = filling()
     await derive.begin(run)
     for (const block of run) {
       const each = await derive.derive(block)

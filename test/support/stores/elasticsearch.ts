@@ -1,5 +1,5 @@
+import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
-import type { Store } from '#store/port.ts'
 import { ask } from './ask-elastic.ts'
 
 /**
@@ -22,9 +22,9 @@ export type TestElastic = {
   readonly url: string
   /** Of its own for each call; nothing is created yet. */
   readonly prefix: string
-  readonly store: Store
+  readonly store: ElasticStore
   /** Another handle on the same indices, as a second process has. */
-  readonly reopen: (options?: Partial<ElasticOptions>) => Store
+  readonly reopen: (options?: Partial<ElasticOptions>) => ElasticStore
   /** Makes the mapping of an existing index other than it should be. */
   readonly spoil: () => Promise<void>
   /** Closes every handle and removes the indices. */
@@ -36,8 +36,8 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
   const url = options.url ?? elasticsearchUrl()
   if (url === undefined) throw new Error('There is no Elasticsearch to test on.')
   const prefix = `test-${crypto.randomUUID().slice(0, 13)}`
-  const opened: Store[] = []
-  const reopen = (more: Partial<ElasticOptions> = {}): Store => {
+  const opened: ElasticStore[] = []
+  const reopen = (more: Partial<ElasticOptions> = {}): ElasticStore => {
     const store = openElastic({ url, prefix, leaseMs: LEASE_MS, ...options, ...more })
     opened.push(store)
     return store

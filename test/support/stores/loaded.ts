@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { DERIVATION } from '#indices/registry.ts'
 import { batchBuilder } from '#load/batch-builder.ts'
 import { deriver } from '#load/deriver.ts'
+import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
@@ -33,7 +34,7 @@ export const fillFromRecording = async (
   await store.create()
   const chainId = genesis.transactions[0]?.chainId ?? 0
   const writer = await store.takeOver({ chainId, genesis: genesis.hash, derivation: DERIVATION })
-  const { filling } = writer
+  const filling = writer.partitions?.filling ?? NOTHING_FILLED
   const derive = deriver(writer, () => filling.partition)
   for (let from = 0; from < blocks.length; from += RUN) {
     const batch = batchBuilder(UNBOUNDED)

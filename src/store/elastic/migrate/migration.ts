@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Migrating } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
+import type { ReadPort } from '#store/read-port.ts'
 import { ask } from '../client/ask.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
@@ -20,26 +21,28 @@ import { CONTROL, swap } from './update-aliases.ts'
 
 type Parts = {
   readonly cluster: Cluster
-  readonly source: Migrating['source']
+  readonly source: ReadPort
   /** A store of generations that are being built. */
   readonly open: (building: Generations) => Store
 }
 
 /** The next generation of what is served: built beside it, then put in its place. */
-export const migratingOf = (parts: Parts): Migrating => {
+export const migratingOf = (parts: Parts): Migrating<Store> => {
   const { cluster, source, open } = parts
   const see = () => seeMigration(cluster)
   return {
     source,
     plan: async () => (await see()).plan,
-    settle: async () => {
-      const seen = await see()
-      if (seen.checkpoint.retired === undefined) return
-      await whileClosed(cluster, seen, async () => {})
-    },
-    copy: async ({ signal, onProgress }) => {
-      const seen = await see()
-      await whileClosed(cluster, seen, lease => migrateByCopy(lease, seen, { signal, onProgress }))
+    copying: {
+      settle: async () => {
+        const seen = await see()
+        if (seen.checkpoint.retired === undefined) return
+        await whileClosed(cluster, seen, async () => {})
+      },
+      run: async ({ signal, onProgress }) => {
+        const seen = await see()
+        await whileClosed(cluster, seen, lease => migrateByCopy(lease, seen, { signal, onProgress }))
+      },
     },
     beside: async () => {
       const seen = await see()

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { Batch, Filling } from '#store/port.ts'
+import type { Batch } from '#store/port.ts'
 
 /**
  * First height of each partition, by number: what a block's documents are written to is a function of its height and
@@ -8,7 +8,6 @@ import type { Batch, Filling } from '#store/port.ts'
 export type Partitions = readonly number[]
 
 export const FIRST_PARTITION: Partitions = [0]
-export const NOTHING_FILLED: Filling = { partition: 0, documents: 0 }
 
 /** The partitions once a batch is written; the very same list when it opens none. Throws 'defect' on any but the next. */
 export const partitionsWith = (

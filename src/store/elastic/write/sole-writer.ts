@@ -15,7 +15,7 @@ import { openWriter } from './writer.ts'
 const CLOSE_MS = 2_000
 
 type Options = {
-  /** `Writer.partitionDocuments` */
+  /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** Sees at once what this process writes. */
   readonly reading: Reading

@@ -6,9 +6,6 @@ export const tellingWriter = (writer: Writer, onChange: () => void): Writer => (
   get checkpoint() {
     return writer.checkpoint
   },
-  get filling() {
-    return writer.filling
-  },
   get unfinished() {
     return writer.unfinished
   },

@@ -30,7 +30,7 @@ import { undoOf } from './undo.ts'
 export type WriterOptions = {
   readonly cluster: Cluster
   readonly identity: Identity
-  /** `Writer.partitionDocuments` */
+  /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** For a repair: what is stored is taken as it stands. */
   readonly mending: boolean
@@ -147,10 +147,12 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     get checkpoint() {
       return lease.checkpoint().end
     },
-    get filling() {
-      return lease.checkpoint().filling
+    partitions: {
+      get filling() {
+        return lease.checkpoint().filling
+      },
+      documents: options.partitionDocuments,
     },
-    partitionDocuments: options.partitionDocuments,
     stage: history => told(ahead.store(history)),
     commit: batch => told(ahead.commit(batch, stored => inTurn(() => commit(batch, stored)))),
     accept: () => inTurn(keeper.accept),

@@ -1,0 +1,56 @@
+import type { Audit } from './audit-port.ts'
+import type { Restored } from './restored.ts'
+
+/** What commands need to create, check, repair and look after a store. */
+export type MaintainPort = {
+  /**
+   * Creates what is missing. Refuses ('conflict') when an index or table exists with another mapping, and says which
+   * command helps. Safe to repeat.
+   */
+  create(): Promise<void>
+  /** Names what differs from what `create` would make; [] when all is as it should be. Changes nothing. */
+  check(): Promise<readonly Difference[]>
+  /** For a repair, before all else: writes what the store says of its end and chain anew where that is lost. */
+  restore(): Promise<Restored>
+  /** Everything that is stored, of one published height, as it stands. Throws 'unavailable' when nothing is published. */
+  audit(): Promise<Audit>
+  /**
+   * Throws 'unavailable', with what helps, while something that was loaded is known to be lost. Absent where no part can
+   * be lost without the whole.
+   */
+  readonly whole?: (signal?: AbortSignal) => Promise<void>
+  /** Absent where history is kept in one piece. */
+  readonly partitions?: Partitions
+}
+
+/** History in partitions. */
+export type Partitions = {
+  /** First height of each partition, by number. */
+  firsts(): Promise<readonly number[]>
+  /**
+   * Merges each finished partition for good and makes it read-only; those that are so already are skipped. Safe to
+   * repeat, and while the store is read and written.
+   */
+  merge(options: MergeOptions): Promise<void>
+}
+
+export type MergeOptions = {
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: MergeProgress) => void
+}
+
+export type MergeProgress = {
+  readonly name: string
+  readonly state: 'merging' | 'merged' | 'skipped'
+  /** Which one it is of how many, from 1. */
+  readonly at: number
+  readonly of: number
+}
+
+export type Difference = {
+  /** Index or table. */
+  readonly name: string
+  readonly problem: 'missing' | 'different' | 'lost'
+  /** What is stored against what is expected; one line. */
+  readonly detail: string
+}

@@ -1,0 +1,54 @@
+import type { DocOf } from '#indices/define.ts'
+import type { ListDoc } from '#indices/list.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
+import type { Identity, Published } from './published.ts'
+
+/** What services read: answers of one published height. */
+export type ReadPort = {
+  /** undefined: nothing published yet. */
+  published(): Promise<Published | undefined>
+  identity(): Promise<Identity | undefined>
+  /**
+   * Runs `work` on a view of one published height, and again if the height moved meanwhile.
+   * Throws 'unavailable': nothing published, out of reach or, but for auditors (`damaged`), not `whole`; else 'deadline'.
+   */
+  read<T>(work: (view: View) => Promise<T>, options?: ReadOptions): Promise<T>
+}
+
+export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: true }
+
+/** One published height, seen as a whole. */
+export type View = {
+  readonly at: Published
+  /** A thing by its id. */
+  get<I extends AnyIndex>(index: I, id: string): Promise<DocOf<I> | undefined>
+  /** Things by their ids, in that order. */
+  getMany<I extends AnyIndex>(index: I, ids: readonly string[]): Promise<readonly (DocOf<I> | undefined)[]>
+  /** Documents whose field equals `value` (a field of `finds`), at most a handful, in order of id. */
+  find<I extends HistoryIndex>(
+    index: I,
+    field: I['finds'][number],
+    value: bigint,
+  ): Promise<readonly DocOf<I>[]>
+  /** `limit` documents of an order of the index after the first `offset`; `group` where the order has one. */
+  page<I extends StateIndex>(
+    index: I,
+    order: keyof I['orders'] & string,
+    options: { readonly group?: string; readonly offset: number; readonly limit: number },
+  ): Promise<readonly DocOf<I>[]>
+  /** Rows with ordinals `first` … `last` (from 1, inclusive) of a list, ascending. Same cost wherever they stand. */
+  records(list: ListDoc, first: number, last: number): Promise<readonly RecordDoc[]>
+  /**
+   * When the rows with these ordinals of a list were made, in one request: `ordinals` ascending, each once, within
+   * 1 … `list.count`, from one to 32.
+   */
+  moments(list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]>
+}
+
+/** When a row was made. Along a list neither ever falls: rows of one block share both. */
+export type Moment = {
+  readonly height: number
+  /** Time of that block, nanoseconds since 1970. */
+  readonly time: bigint
+}
