@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Answer, Connection, Request } from './connection.ts'
-import { errorOf, toFailure } from './failures.ts'
+import { failureOf } from './failures.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
 
 /** Waits before reads are sent again: a kept connection that the server just closed, a queue that was full. */
@@ -16,8 +16,9 @@ export type Question = Request & {
 /** Sends something that is safe to repeat and gives the parsed answer; anything but success is a Failure. */
 export const ask = <T>(connection: Connection, question: Question): Promise<T> =>
   trying(async () => {
+    const asked = { connection, what: question.what }
     const { text } = await askOnce(connection, question)
-    return expected(connection, question.what, parseAnswer<T>(connection, text, question.what), isObject)
+    return expected(asked, parseAnswer<T>(asked, text), isObject)
   })
 
 const isObject = (value: unknown): boolean => typeof value === 'object'
@@ -28,13 +29,10 @@ export const askHits = <H extends { readonly _id: string }>(
   question: Question,
 ): Promise<readonly H[]> =>
   trying(async () => {
+    const asked = { connection, what: question.what }
     const { text } = await askOnce(connection, question)
-    const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(
-      connection,
-      text,
-      question.what,
-    )
-    return expected(connection, question.what, answer?.hits?.hits, areHits)
+    const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(asked, text)
+    return expected(asked, answer?.hits?.hits, areHits)
   })
 
 /** Whether it is a list of hits. */
@@ -49,7 +47,7 @@ export const askText = (connection: Connection, question: Question): Promise<Ans
 export const askOnce = async (connection: Connection, question: Question): Promise<Answer> => {
   const answer = await connection.send(question)
   if (answer.status < 300 || question.also?.includes(answer.status)) return answer
-  throw toFailure(connection, answer.status, errorOf(answer), question.what)
+  throw failureOf({ connection, what: question.what }, answer)
 }
 
 /** Does a read again that failed for a reason that may pass. */

@@ -54,7 +54,7 @@ test('items: lines as Elasticsearch reads them, with their length in bytes', () 
     lines: '{"create":{"_index":"i","_id":"é\\""}}\n{"a":1}\n',
     bytes: 47,
   })
-  expect(versionedItem('i', 'x', 1, '{}').lines).toBe(
+  expect(versionedItem({ index: 'i', id: 'x' }, 1, '{}').lines).toBe(
     '{"index":{"_index":"i","_id":"x","version":1,"version_type":"external_gte"}}\n{}\n',
   )
   expect(rewriteSeenItem(createItem('i', 'x', '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toEqual({
@@ -66,7 +66,7 @@ test('items: lines as Elasticsearch reads them, with their length in bytes', () 
     lines: '{"index":{"_index":"i","_id":"x","if_seq_no":7,"if_primary_term":2}}\n{"a":1}\n',
     bytes: 77,
   })
-  expect(deleteSeenItem('i', 'x', 7, 2).lines).toBe(
+  expect(deleteSeenItem({ index: 'i', id: 'x' }, { seqNo: 7, primaryTerm: 2 }).lines).toBe(
     '{"delete":{"_index":"i","_id":"x","if_seq_no":7,"if_primary_term":2}}\n',
   )
 })

@@ -1,5 +1,11 @@
 import { BLOCKED, type ElasticError, isPassing, MISSING_INDEX } from './failures.ts'
 
+/** A document by its index, or an alias of that, and its id. */
+export type Ref = { readonly index: string; readonly id: string }
+
+/** Which write of a document was seen, for compare-and-set. */
+export type SeqNo = { readonly seqNo: number; readonly primaryTerm: number }
+
 /** One action of a bulk request, ready to send. */
 export type BulkItem = {
   readonly action: 'create' | 'index' | 'delete'
@@ -20,11 +26,9 @@ export type ItemAnswer = { readonly status: number; readonly error?: ElasticErro
 
 const item = (
   action: BulkItem['action'],
-  index: string,
-  id: string,
-  /** Further members of the action, each behind a comma. */
-  meta: string,
-  source?: string,
+  { index, id }: Ref,
+  /** `meta`: further members of the action, each behind a comma. */
+  { meta = '', source }: { readonly meta?: string; readonly source?: string | undefined } = {},
 ): BulkItem => {
   // Put together by hand: there is one for every document.
   const head = `{"${action}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}${meta}}}`
@@ -35,30 +39,29 @@ const item = (
 
 /** Writes a document that must not exist yet. */
 export const createItem = (index: string, id: string, source: string): BulkItem =>
-  item('create', index, id, '', source)
+  item('create', { index, id }, { source })
 
 /** Writes a document unless one of a higher version is there; the same version is written again. */
-export const versionedItem = (alias: string, id: string, version: number, source: string): BulkItem =>
-  item('index', alias, id, `,"version":${version},"version_type":"external_gte"`, source)
+export const versionedItem = (ref: Ref, version: number, source: string): BulkItem =>
+  item('index', ref, { meta: `,"version":${version},"version_type":"external_gte"`, source })
 
 /** Writes a document whatever is there. */
 export const indexItem = (index: string, id: string, source: string): BulkItem =>
-  item('index', index, id, '', source)
+  item('index', { index, id }, { source })
 
 /** Writes a document over the one that was seen; refused when that one was written anew or is gone since then. */
 export const rewriteSeenItem = (
   { index, id, source }: Pick<BulkItem, 'index' | 'id' | 'source'>,
-  { seqNo, primaryTerm }: { readonly seqNo: number; readonly primaryTerm: number },
-): BulkItem => ({
-  ...item('index', index, id, `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`, source),
-  seen: true,
-})
+  seen: SeqNo,
+): BulkItem => ({ ...item('index', { index, id }, { meta: ifSeen(seen), source }), seen: true })
 
 /** Deletes a document as it was seen: one written anew since then stays. */
-export const deleteSeenItem = (index: string, id: string, seqNo: number, primaryTerm: number): BulkItem =>
-  item('delete', index, id, `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`)
+export const deleteSeenItem = (ref: Ref, seen: SeqNo): BulkItem => item('delete', ref, { meta: ifSeen(seen) })
 
-export const deleteItem = (index: string, id: string): BulkItem => item('delete', index, id, '')
+const ifSeen = ({ seqNo, primaryTerm }: SeqNo): string =>
+  `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`
+
+export const deleteItem = (index: string, id: string): BulkItem => item('delete', { index, id })
 
 /** What becomes of an item after an answer. */
 export type ItemFate =

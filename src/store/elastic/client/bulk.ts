@@ -93,10 +93,9 @@ type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
 /** Unclear ones are as good as none: what was carried out is met at the next try. */
 const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: Answer): Answers => {
   const what = `write ${pending[0]?.index} in bulk`
-  const { items } = parseAnswer<{ readonly items?: Answers }>(connection, text, what) ?? {}
+  const { items } = parseAnswer<{ readonly items?: Answers }>({ connection, what }, text) ?? {}
   return expected(
-    connection,
-    what,
+    { connection, what },
     items,
     all =>
       Array.isArray(all) &&
@@ -110,7 +109,7 @@ const wholeRefused = (sender: Sender, pending: readonly BulkItem[], answer: Answ
   const fate = fateOf({ action: 'index' }, { status: answer.status, error })
   if (fate === 'blocked' || isPassing(answer.status))
     return { again: pending, existing: [], blocked: fate === 'blocked', reason: reasonOf(error) }
-  throw toFailure(sender.connection, answer.status, error, 'write in bulk')
+  throw toFailure({ connection: sender.connection, what: 'write in bulk' }, { status: answer.status, error })
 }
 
 const sortAnswers = (
@@ -127,10 +126,8 @@ const sortAnswers = (
     const fate = fateOf(item, answer)
     if (fate === 'wrong')
       throw toFailure(
-        sender.connection,
-        answer.status,
-        answer.error ?? {},
-        `write ${item.index} '${item.id}'`,
+        { connection: sender.connection, what: `write ${item.index} '${item.id}'` },
+        { status: answer.status, error: answer.error ?? {} },
         'defect',
       )
     if (fate === 'exists') existing.push(item)

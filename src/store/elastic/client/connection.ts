@@ -36,6 +36,8 @@ export type Request = {
   readonly timeoutMs?: number
 }
 
+type Timed = Request & { readonly timeoutMs: number }
+
 export type Answer = { readonly status: number; readonly text: string }
 
 /** The one way to the server. */
@@ -130,7 +132,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     const deadline = new AbortController()
     underWay.add(deadline)
     try {
-      const answer = await sendTo(host, request, request.timeoutMs ?? defaultTimeout, deadline)
+      const answer = await sendTo(host, { timeoutMs: defaultTimeout, ...request }, deadline)
       host.known ||= answer.status < 300
       // A node that starts, or has lost its cluster; 429 would be no better elsewhere.
       if (answer.status >= 502 && answer.status <= 504) turns.failed(host)
@@ -157,18 +159,13 @@ export const connect = (options: ConnectionOptions): Connection => {
   }
 }
 
-const sendTo = async (
-  host: Host,
-  request: Request,
-  timeoutMs: number,
-  deadline: AbortController,
-): Promise<Answer> => {
+const sendTo = async (host: Host, request: Timed, deadline: AbortController): Promise<Answer> => {
   // The client's own timeout ends with the headers; a body that never ends needs this one.
-  const timer = setTimeout(() => deadline.abort(), timeoutMs)
+  const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
   const abort = () => deadline.abort()
   request.signal?.addEventListener('abort', abort, { once: true })
   try {
-    const { isElastic, ...answer } = await within(perform(host.client, request, timeoutMs, deadline.signal), {
+    const { isElastic, ...answer } = await within(perform(host.client, request, deadline.signal), {
       signal: deadline.signal,
       aborted: () => new errors.TimeoutError('No whole answer in time'),
     })
@@ -177,7 +174,7 @@ const sendTo = async (
     return answer
   } catch (error) {
     if (request.signal?.aborted) throw passed(request)
-    throw toFailure(error, host, request, timeoutMs)
+    throw toFailure(error, host, request)
   } finally {
     clearTimeout(timer)
     request.signal?.removeEventListener('abort', abort)
@@ -186,8 +183,7 @@ const sendTo = async (
 
 const perform = async (
   client: Client,
-  request: Request,
-  timeoutMs: number,
+  request: Timed,
   signal: AbortSignal,
 ): Promise<Answer & { readonly isElastic: boolean }> => {
   const { statusCode, body, headers } = await client.transport.request<string | boolean>(
@@ -202,7 +198,7 @@ const perform = async (
       meta: true,
       maxRetries: 0,
       ignore: EVERY_STATUS,
-      requestTimeout: timeoutMs,
+      requestTimeout: request.timeoutMs,
       openTelemetry: { enabled: false },
       signal,
       ...(request.body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
@@ -227,14 +223,14 @@ const notElastic = ({ url, known }: Host): Failure =>
     help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',
   })
 
-const toFailure = (error: unknown, host: Host, request: Request, timeoutMs: number): Failure => {
+const toFailure = (error: unknown, host: Host, request: Timed): Failure => {
   if (error instanceof Failure) return error
   const { url } = host
   const what = `${request.method} ${request.path}`
   if (error instanceof errors.TimeoutError || error instanceof errors.RequestAbortedError)
     return new Failure(
       'unavailable',
-      `Elasticsearch at ${url} did not respond to ${what} within ${timeoutMs} ms.`,
+      `Elasticsearch at ${url} did not respond to ${what} within ${request.timeoutMs} ms.`,
     )
   if (error instanceof errors.ProductNotSupportedError) return notElastic(host)
   // No cause: the client's errors carry the request with its headers.

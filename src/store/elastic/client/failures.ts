@@ -47,15 +47,17 @@ export const reasonOf = (error: ElasticError): string => {
   return parts.join(': ').replace(/\s+/g, ' ')
 }
 
-/**
- * What an answer that is not the hoped-for one means to the caller. `what` says what was asked for; `otherwise` is what
- * it means when nothing is known of it.
- */
+/** Where a request went, and what it was for; completes "may not" and "refused to": `read balances`. */
+export type Asked = { readonly connection: Pick<Connection, 'url' | 'user'>; readonly what: string }
+
+/** As `toFailure`, of a whole answer. */
+export const failureOf = (asked: Asked, answer: Answer): Failure =>
+  toFailure(asked, { status: answer.status, error: errorOf(answer) })
+
+/** What an error means to the caller; `otherwise` is the kind of one that is not known here. */
 export const toFailure = (
-  connection: Pick<Connection, 'url' | 'user'>,
-  status: number,
-  error: ElasticError,
-  what: string,
+  { connection, what }: Asked,
+  { status, error }: { readonly status: number; readonly error: ElasticError },
   otherwise: FailureKind = 'unavailable',
 ): Failure => {
   const reason = reasonOf(error)

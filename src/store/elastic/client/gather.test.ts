@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import type { Ref } from './bulk-item.ts'
 import { gathering } from './gather.ts'
-import type { Got, Ref } from './get-many.ts'
+import type { Got } from './get-many.ts'
 
 const ref = (id: string): Ref => ({ index: 'lists', id })
 const gotOf = ({ id }: Ref): Got => ({ source: { id }, version: 1, seqNo: 0, primaryTerm: 1 })

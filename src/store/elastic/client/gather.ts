@@ -1,4 +1,5 @@
-import type { Got, Ref } from './get-many.ts'
+import type { Ref } from './bulk-item.ts'
+import type { Got } from './get-many.ts'
 
 type Found = readonly (Got | undefined)[]
 type Read = (refs: readonly Ref[]) => Promise<Found>

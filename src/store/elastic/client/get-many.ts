@@ -1,16 +1,11 @@
 import type { Source } from '../schema/documents.ts'
 import { askOnce, trying } from './ask.ts'
+import type { Ref, SeqNo } from './bulk-item.ts'
 import type { Connection } from './connection.ts'
 import { type ElasticError, MISSING_INDEX, toFailure } from './failures.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
 
-export type Ref = { readonly index: string; readonly id: string }
-export type Got = {
-  readonly source: Source
-  readonly version: number
-  readonly seqNo: number
-  readonly primaryTerm: number
-}
+export type Got = SeqNo & { readonly source: Source; readonly version: number }
 type Doc = {
   readonly _id: string
   readonly _version?: number
@@ -57,12 +52,12 @@ const getPart = async (
     body: JSON.stringify({ docs: refs.map(({ index, id }) => ({ _index: index, _id: id })) }),
     signal,
   })
-  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(connection, answer.text, what) ?? {}
-  return expected(connection, what, docs, all => Array.isArray(all) && all.length === refs.length).map(
+  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>({ connection, what }, answer.text) ?? {}
+  return expected({ connection, what }, docs, all => Array.isArray(all) && all.length === refs.length).map(
     (doc, at) =>
       gotOf(
         connection,
-        expected(connection, what, doc, ({ _id }) => _id === refs[at]?.id),
+        expected({ connection, what }, doc, ({ _id }) => _id === refs[at]?.id),
       ),
   )
 }
@@ -71,7 +66,7 @@ const gotOf = (connection: Connection, doc: Doc): Got | undefined => {
   if (doc.error !== undefined) {
     // An error inside an answer has no status: besides a missing index it is a shard that is out of reach.
     const status = doc.error.type === MISSING_INDEX ? 404 : 503
-    throw toFailure(connection, status, doc.error, `read '${doc._id}'`)
+    throw toFailure({ connection, what: `read '${doc._id}'` }, { status, error: doc.error })
   }
   if (doc.found !== true) return undefined
   return {

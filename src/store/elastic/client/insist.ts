@@ -62,8 +62,7 @@ const stubborn = async (
     const got = stored[at]
     const done = item.action === 'delete' ? got === undefined : got?.version === version
     if (done) return []
-    const seen =
-      got === undefined ? undefined : deleteSeenItem(item.index, item.id, got.seqNo, got.primaryTerm)
+    const seen = got === undefined ? undefined : deleteSeenItem(item, got)
     return [{ item, seen }]
   })
 }

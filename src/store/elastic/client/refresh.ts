@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { errorOf, isPassing, toFailure } from './failures.ts'
+import { failureOf, isPassing } from './failures.ts'
 import { parseAnswer } from './parse-answer.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
@@ -34,12 +34,13 @@ const tryRefresh = async (
       timeoutMs: sender.writeTimeoutMs,
     })
     if (answer.status < 300) {
-      const { _shards } = parseAnswer<Shards>(sender.connection, answer.text, `refresh ${list}`) ?? {}
+      const { _shards } =
+        parseAnswer<Shards>({ connection: sender.connection, what: `refresh ${list}` }, answer.text) ?? {}
       return _shards?.failed === 0
         ? undefined
         : `${_shards?.failed ?? 'some'} shards of ${list} could not be refreshed`
     }
-    const failure = toFailure(sender.connection, answer.status, errorOf(answer), `refresh ${list}`)
+    const failure = failureOf({ connection: sender.connection, what: `refresh ${list}` }, answer)
     if (isPassing(answer.status)) return failure.message
     throw failure
   } catch (error) {

@@ -55,14 +55,15 @@ export const copyIndex = async (cluster: Cluster, copying: Copying): Promise<num
   return copied
 }
 
-const itemOf = ({ index, from, into }: Copying, { _id, _version, _source }: Hit): BulkItem => {
-  const doc = readable(index, from, _id, _source)
+const itemOf = (copying: Copying, { _id, _version, _source }: Hit): BulkItem => {
+  const { index, into } = copying
+  const doc = readable(copying, _id, _source)
   return index.kind === 'state'
-    ? versionedItem(into, _id, _version, encode(index, doc, _source[AT] as number))
+    ? versionedItem({ index: into, id: _id }, _version, encode(index, doc, _source[AT] as number))
     : createItem(into, _id, encode(index, doc))
 }
 
-const readable = (index: AnyIndex, from: string, id: string, source: Source) => {
+const readable = ({ index, from }: Pick<Copying, 'index' | 'from'>, id: string, source: Source) => {
   try {
     return decode(index, id, source)
   } catch (error) {
@@ -84,7 +85,7 @@ export const compareIndices = async (connection: Connection, copying: Copying): 
       const same =
         copy !== undefined &&
         (index.kind === 'history' || (copy.version === _version && copy.source[AT] === _source[AT])) &&
-        Bun.deepEquals(decode(index, _id, copy.source), readable(index, from, _id, _source))
+        Bun.deepEquals(decode(index, _id, copy.source), readable(copying, _id, _source))
       if (!same) throw notSame(`${to} '${_id}' differs from the one in ${from}`)
     }
     met += page.length

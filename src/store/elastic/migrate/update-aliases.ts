@@ -32,7 +32,7 @@ export const beginMeta = async (target: Cluster, from: Checkpoint): Promise<void
   if (from.end === undefined) return
   const meta = { end: from.end, batch, partitions: from.partitions, generations, lift: from.lift, inventory }
   const { id, version, source } = publishedDoc(meta)
-  await sendBulk(target, [versionedItem(names.meta, id, version, source)])
+  await sendBulk(target, [versionedItem({ index: names.meta, id }, version, source)])
 }
 
 /**

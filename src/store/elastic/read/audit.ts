@@ -107,13 +107,13 @@ const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
   getMany: async (index, ids) => {
     const docs = new Map<string, Found<typeof index>['doc']>()
     for (let from = 0; from < ids.length; from += PAGE) {
-      const hits = await hitsOf(reading, index, ids.slice(from, from + PAGE), { version: true })
+      const hits = await hitsOf(reading, { index, ids: ids.slice(from, from + PAGE) }, { version: true })
       for (const hit of hits) docs.set(hit._id, foundOf(reading, index, hit).doc)
     }
     return ids.map(id => docs.get(id))
   },
   existing: async (index, ids) =>
-    new Set((await hitsOf(reading, index, ids, { _source: false })).map(({ _id }) => _id)),
+    new Set((await hitsOf(reading, { index, ids }, { _source: false })).map(({ _id }) => _id)),
   placed: range => placed(reading, range),
   close,
 })
@@ -121,8 +121,7 @@ const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
 /** Documents where a reader looks for them. */
 const hitsOf = async (
   reading: Reading,
-  index: AnyIndex,
-  ids: readonly string[],
+  { index, ids }: { readonly index: AnyIndex; readonly ids: readonly string[] },
   what: object,
 ): Promise<readonly Hit[]> => {
   const { hits } = await pitOf(reading, index).search<Hits>({

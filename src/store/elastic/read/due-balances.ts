@@ -31,7 +31,7 @@ const walk = async (cluster: ReadCluster, range: object, limit: number): Promise
   const found: BalanceDoc[] = []
   while (found.length < limit) {
     const size = Math.min(limit - found.length, MAX_HITS)
-    const part = await search(cluster, range, size, found.at(-1))
+    const part = await search(cluster, range, { size, after: found.at(-1) })
     found.push(...part)
     if (part.length < size) break
   }
@@ -41,8 +41,7 @@ const walk = async (cluster: ReadCluster, range: object, limit: number): Promise
 const search = async (
   cluster: ReadCluster,
   range: object,
-  size: number,
-  after: BalanceDoc | undefined,
+  { size, after }: { readonly size: number; readonly after: BalanceDoc | undefined },
 ): Promise<readonly BalanceDoc[]> => {
   const { connection, names } = cluster
   const hits = await askHits<Hit>(connection, {

@@ -165,11 +165,11 @@ const rankingSearch = (reader: Reader, alias: string, ranking: object): Search =
       signal: reader.signal,
     })
     const { connection } = reader
-    const parsed = parseAnswer<{ responses?: readonly Part[] }>(connection, answer.text, what, parseExact)
-    const responses = expected(connection, what, parsed?.responses, parts => parts.length === 2)
+    const parsed = parseAnswer<{ responses?: readonly Part[] }>({ connection, what }, answer.text, parseExact)
+    const responses = expected({ connection, what }, parsed?.responses, parts => parts.length === 2)
     for (const { status, error } of responses)
-      if (error !== undefined) throw toFailure(connection, status, error, what)
-    const hits = expected(connection, what, responses[0]?.hits?.hits, Array.isArray)
+      if (error !== undefined) throw toFailure({ connection, what }, { status, error })
+    const hits = expected({ connection, what }, responses[0]?.hits?.hits, Array.isArray)
     const isNewer = hits.some(({ _version }) => _version > versionAt(stamp))
     if (isNewer || (responses[1]?.hits?.total?.value ?? 1) > 0) throw new Newer()
     return hits

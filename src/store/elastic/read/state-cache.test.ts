@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import type { Got, Ref } from '../client/get-many.ts'
+import type { Ref } from '../client/bulk-item.ts'
+import type { Got } from '../client/get-many.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { remembered, rememberState } from './state-cache.ts'
 

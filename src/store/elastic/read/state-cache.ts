@@ -1,4 +1,5 @@
-import type { Got, Ref } from '../client/get-many.ts'
+import type { Ref } from '../client/bulk-item.ts'
+import type { Got } from '../client/get-many.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 
 /** State documents as they were read; `undefined` inside: there is none of that id. */

@@ -8,9 +8,10 @@ import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import { askHits } from '../client/ask.ts'
+import type { Ref } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
 import { gathering } from '../client/gather.ts'
-import { type Got, getMany, type Ref } from '../client/get-many.ts'
+import { type Got, getMany } from '../client/get-many.ts'
 import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { inParts, type Names } from '../schema/names.ts'
@@ -45,7 +46,7 @@ export const openView = (reader: Reader): View => {
     at: reader.published.end,
     get: async (index, id) => (await getDocs(gatherer, index, [id]))[0],
     getMany: (index, ids) => getDocs(gatherer, index, ids),
-    find: (index, field, value) => orTold(reader, find(reader, index, field, value)),
+    find: (index, field, value) => orTold(reader, find(reader, index, { [field]: String(value) })),
     page: (index, order, options) =>
       orTold(
         reader,
@@ -59,7 +60,7 @@ export const openView = (reader: Reader): View => {
           options,
         ),
       ),
-    records: (list, first, last) => recordsOf(reader, list, first, last),
+    records: (list, first, last) => recordsOf(reader, list, { first, last }),
     moments: (list, ordinals) => momentsOf(reader, list, ordinals),
   }
 }
@@ -88,7 +89,12 @@ const getDocs = async <I extends AnyIndex>(
   let next = 0
   return refs.map((ref, at) => {
     if (ref === undefined) return undefined
-    const got = known[at] === undefined ? checked(reader, index, ref, found[next++]) : known[at].got
+    const got =
+      known[at] === undefined
+        ? index.kind === 'history'
+          ? orTellNothing(reader, found[next++])
+          : checked(reader, ref, found[next++])
+        : known[at].got
     return got === undefined ? undefined : decode(index, ref.id, got.source)
   })
 }
@@ -96,13 +102,14 @@ const getDocs = async <I extends AnyIndex>(
 const NONE = { got: undefined }
 
 /** Of the view's height, or `Newer`; then it need not be asked for again. */
-const checked = (reader: Reader, index: AnyIndex, ref: Ref, got: Got | undefined): Got | undefined => {
-  if (index.kind === 'history') {
-    if (got === undefined) reader.onNothing()
-    return got
-  }
+const checked = (reader: Reader, ref: Ref, got: Got | undefined): Got | undefined => {
   if (got !== undefined && got.version > versionAt(stampOf(reader.published))) throw new Newer()
   reader.remembered.put(ref, got)
+  return got
+}
+
+const orTellNothing = (reader: Reader, got: Got | undefined): Got | undefined => {
+  if (got === undefined) reader.onNothing()
   return got
 }
 
@@ -126,14 +133,11 @@ const MOST_FOUND = 16
 const find = async <I extends HistoryIndex>(
   reader: Reader,
   index: I,
-  field: string,
-  value: bigint,
+  term: Readonly<Record<string, string>>,
 ): Promise<readonly DocOf<I>[]> => {
   // By name: an alias may lead to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
-  const found = inParts(indices).map(part =>
-    search(reader, part, { term: { [field]: String(value) } }, MOST_FOUND),
-  )
+  const found = inParts(indices).map(part => search(reader, part, { query: { term }, size: MOST_FOUND }))
   return (await Promise.all(found))
     .flat()
     .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
@@ -141,33 +145,36 @@ const find = async <I extends HistoryIndex>(
     .map(({ _id, _source }) => decode(index, _id, _source))
 }
 
+/** Rows of a list, from 1, inclusive. */
+type Ordinals = { readonly first: number; readonly last: number }
+
 /** Rows asked for at once; a page has at most some hundred, only exports have more. */
 const ROWS_AT_ONCE = 5000
 
 const recordsOf = async (
   reader: Reader,
   list: ListDoc,
-  first: number,
-  last: number,
+  { first, last }: Ordinals,
 ): Promise<readonly RecordDoc[]> => {
   const rows: RecordDoc[] = []
   const end = Math.min(last, list.count)
   for (let from = Math.max(first, 1); from <= end; from += ROWS_AT_ONCE)
-    rows.push(...(await placedRows(reader, list, from, Math.min(end, from + ROWS_AT_ONCE - 1))))
+    rows.push(
+      ...(await placedRows(reader, list, { first: from, last: Math.min(end, from + ROWS_AT_ONCE - 1) })),
+    )
   return rows
 }
 
 const placedRows = async (
   reader: Reader,
   list: ListDoc,
-  first: number,
-  last: number,
+  { first, last }: Ordinals,
 ): Promise<readonly RecordDoc[]> => {
   const partitions = partitionsOf(list.starts, first, last)
   const indices = partitions.map(partition => reader.names.partition(records, partition))
   const range = { gte: String(placeOf(list.number, first)), lte: String(placeOf(list.number, last)) }
   const found = inParts(indices).map(part =>
-    search(reader, part, { range: { places: range } }, last - first + 1),
+    search(reader, part, { query: { range: { places: range } }, size: last - first + 1 }),
   )
   const hits = (await Promise.all(found)).flat()
   if (hits.length !== last - first + 1)
@@ -186,7 +193,11 @@ const momentsOf = async (
   const partitions = new Set(ordinals.flatMap(ordinal => partitionsOf(list.starts, ordinal, ordinal)))
   const indices = [...partitions].map(partition => reader.names.partition(records, partition)).join(',')
   const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))
-  const hits = await search(reader, indices, { terms: { places } }, ordinals.length, ['height', 'time'])
+  const hits = await search(reader, indices, {
+    query: { terms: { places } },
+    size: ordinals.length,
+    _source: ['height', 'time'],
+  })
   if (hits.length !== ordinals.length)
     throw lacking(`List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices}.`)
   return hits.toSorted(byId).map(({ _source: { height, time } }) => ({
@@ -195,17 +206,15 @@ const momentsOf = async (
   }))
 }
 
-/**
- * `fields`: the only ones wanted of each document. The query stands alone and the answer is not filtered: `bool` around
- * it costs some per cent of a page's time at the server, `filter_path` a sixth.
- */
-const search = async (
-  reader: Reader,
-  indices: string,
-  query: object,
-  size: number,
-  fields?: readonly (keyof RecordDoc)[],
-): Promise<readonly Hit[]> => {
+type Search = {
+  /** Not inside a `bool`, nor the answer filtered: `bool` costs some per cent of a page's time, `filter_path` a sixth. */
+  readonly query: object
+  readonly size: number
+  /** Absent: all fields. */
+  readonly _source?: readonly (keyof RecordDoc)[]
+}
+
+const search = async (reader: Reader, indices: string, body: Search): Promise<readonly Hit[]> => {
   // Without a name all indices would be searched.
   if (indices === '') return []
   return askHits<Hit>(reader.connection, {
@@ -213,7 +222,7 @@ const search = async (
     method: 'POST',
     path: `/${indices}/_search`,
     query: { allow_partial_search_results: 'false' },
-    body: JSON.stringify({ size, track_total_hits: false, query, _source: fields }),
+    body: JSON.stringify({ track_total_hits: false, ...body }),
     signal: reader.signal,
   })
 }

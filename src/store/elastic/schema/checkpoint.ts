@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { askText } from '../client/ask.ts'
+import type { SeqNo } from '../client/bulk-item.ts'
 import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
 import { parseAnswer } from '../client/parse-answer.ts'
 import type { Undo } from '../write/undo.ts'
@@ -58,9 +59,6 @@ export type PublishedMeta = {
   readonly edition?: string
 }
 
-/** Where a document stands, for compare-and-set. */
-export type SeqNo = { readonly seqNo: number; readonly primaryTerm: number }
-
 const CHECKPOINT = 'checkpoint'
 const PUBLISHED = 'published'
 
@@ -86,9 +84,10 @@ const read = async (cluster: ReadCluster, id: string, signal?: AbortSignal): Pro
     signal,
     also: [404],
   })
-  if (answer.status !== 404) return parseAnswer<Stored>(connection, answer.text, what)
+  if (answer.status !== 404) return parseAnswer<Stored>({ connection, what }, answer.text)
   const error = errorOf(answer)
-  if (error.type !== undefined && error.type !== MISSING_INDEX) throw toFailure(connection, 404, error, what)
+  if (error.type !== undefined && error.type !== MISSING_INDEX)
+    throw toFailure({ connection, what }, { status: 404, error })
   return undefined
 }
 

@@ -112,7 +112,7 @@ export const createIndex = async (
   const error = errorOf(answer)
   // Created meanwhile, by another process or by a try of ours whose answer was lost.
   if (answer.status === 400 && error.type !== 'resource_already_exists_exception')
-    throw toFailure(connection, answer.status, error, `create ${name}`)
+    throw toFailure({ connection, what: `create ${name}` }, { status: answer.status, error })
 }
 
 const bodyOf = (shape: IndexShape, aliases: readonly string[], replicas: number) => ({

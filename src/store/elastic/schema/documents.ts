@@ -63,9 +63,7 @@ const shown = (value: unknown): string => String(value).slice(0, 80)
 const encodeValue = (field: Field, value: unknown): string | undefined => {
   switch (field.kind) {
     case 'keyword':
-      return typeof value === 'string' && bytesUpTo(value, MAX_TERM_BYTES) <= MAX_TERM_BYTES
-        ? JSON.stringify(value.toWellFormed())
-        : undefined
+      return typeof value === 'string' ? encodeTerm(value) : undefined
     case 'text':
       return typeof value === 'string' ? JSON.stringify(value.toWellFormed()) : undefined
     case 'long':
@@ -77,11 +75,15 @@ const encodeValue = (field: Field, value: unknown): string | undefined => {
     case 'json':
       return value === undefined ? undefined : JSON.stringify(JSON.stringify(value))
     case 'places':
-      return Array.isArray(value) && value.every(isInt64)
-        ? `[${value.map(place => `"${place}"`).join(',')}]`
-        : undefined
+      return Array.isArray(value) ? encodePlaces(value) : undefined
   }
 }
+
+const encodeTerm = (value: string): string | undefined =>
+  bytesUpTo(value, MAX_TERM_BYTES) <= MAX_TERM_BYTES ? JSON.stringify(value.toWellFormed()) : undefined
+
+const encodePlaces = (value: readonly unknown[]): string | undefined =>
+  value.every(isInt64) ? `[${value.map(place => `"${place}"`).join(',')}]` : undefined
 
 const isInt64 = (value: unknown): value is bigint =>
   typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
@@ -92,19 +94,22 @@ export const decode = <I extends Index>(index: I, id: string, source: Source): D
   for (const [name, field] of entriesOf(index)) {
     const value = source[name]
     if (value === undefined && field.optional) continue
-    doc[name] = readValue(index, id, name, field, value)
+    const read = readValue(field, value)
+    if (read === undefined) throw lacking(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
+    doc[name] = read
   }
   // The mapping is strict and made from the same fields.
   return doc as DocOf<I>
 }
 
-const readValue = (index: Index, id: string, name: string, field: Field, value: unknown): unknown => {
+/** undefined: neither its text nor its kind is what this program writes. */
+const readValue = (field: Field, value: unknown): unknown => {
   try {
     if (value !== undefined && value !== null) return decodeValue(field, value)
   } catch {
-    // Said below: neither its text nor its kind is what this program writes.
+    return undefined
   }
-  throw lacking(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
+  return undefined
 }
 
 const decodeValue = (field: Field, value: unknown): unknown => {

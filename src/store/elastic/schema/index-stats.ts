@@ -68,13 +68,14 @@ const countOnce = async (connection: Connection, indices: readonly string[]): Pr
       )
       .join(''),
   })
-  const parsed = parseAnswer<{ readonly responses?: readonly Part[] }>(connection, answer.text, what)
-  const parts = expected(connection, what, parsed?.responses, all => all.length === indices.length)
+  const parsed = parseAnswer<{ readonly responses?: readonly Part[] }>({ connection, what }, answer.text)
+  const parts = expected({ connection, what }, parsed?.responses, all => all.length === indices.length)
   return new Map(
     indices.map((index, at) => {
       const { error, status = 503, hits } = parts[at] ?? {}
-      if (error !== undefined) throw toFailure(connection, status, { index, ...error }, `count ${index}`)
-      return [index, expected(connection, what, hits?.total?.value, Number.isInteger)] as const
+      if (error !== undefined)
+        throw toFailure({ connection, what: `count ${index}` }, { status, error: { index, ...error } })
+      return [index, expected({ connection, what }, hits?.total?.value, Number.isInteger)] as const
     }),
   )
 }

@@ -111,11 +111,11 @@ const changed = (whole: object, [name = '', ...rest]: readonly string[], value: 
 const source = (value: object) => ({ body: JSON.stringify(value) })
 
 test.each([
-  ['checkpoint', CHECKPOINT, checkpoint, checkpointOf],
-  ['published', PUBLISHED, published, publishedOf],
+  { name: 'checkpoint', whole: CHECKPOINT, wrong: checkpoint, read: checkpointOf },
+  { name: 'published', whole: PUBLISHED, wrong: published, read: publishedOf },
 ] as const)(
-  '%s: every member is looked at; what is not what a loader writes is refused',
-  (_, whole, wrong, read) => {
+  '$name: every member is checked; what a loader does not write is refused',
+  ({ whole, wrong, read }) => {
     expect(read(source(whole))).toEqual({ ...whole, end: { ...END, time: BigInt(END.time) } } as never)
     for (const [path, values] of wrong)
       for (const value of values) {
@@ -129,19 +129,24 @@ test.each([
 )
 
 test.each([
-  [
-    'checkpoint',
-    CHECKPOINT,
-    ['generations', 'retired', 'end', 'lift', 'mending', 'undo', 'inventory'],
-    checkpointOf,
-  ],
-  ['published', PUBLISHED, ['generations', 'lift', 'mending', 'inventory', 'edition'], publishedOf],
-] as const)('%s: without what need not be there it is one', (_, whole, optional, read) => {
+  {
+    name: 'checkpoint',
+    whole: CHECKPOINT,
+    optional: ['generations', 'retired', 'end', 'lift', 'mending', 'undo', 'inventory'],
+    read: checkpointOf,
+  },
+  {
+    name: 'published',
+    whole: PUBLISHED,
+    optional: ['generations', 'lift', 'mending', 'inventory', 'edition'],
+    read: publishedOf,
+  },
+] as const)('$name: optional members may be missing', ({ whole, optional, read }) => {
   for (const name of optional)
     expect([name, read(source(changed(whole, [name], ABSENT)))]).not.toEqual([name, undefined])
 })
 
-test('what is no document of either kind is neither', () => {
+test('a document of neither kind is refused', () => {
   const others = [
     undefined,
     null,

@@ -54,7 +54,7 @@ export const adoptStock = async (cluster: ReadCluster, checkpoint: Checkpoint): 
   const height = checkpoint.end?.height ?? -1
   const counts = new Map(Object.entries(stock.indices).map(([name, [, documents = 0]]) => [name, documents]))
   for (const [index, wanted] of knownCounts(height, counted)) {
-    const found = sumOf(names, checkpoint, index, counts)
+    const found = sumOf(counts, indicesOf(names, checkpoint, index))
     if (found !== wanted)
       throw new Failure(
         'damaged',
@@ -79,8 +79,10 @@ const knownCounts = (
   [lists, counted?.list_count ?? 0],
 ]
 
-const sumOf = (names: Names, { partitions }: Checkpoint, index: AnyIndex, counts: Counts): number =>
-  (index.kind === 'state'
+const sumOf = (counts: Counts, indices: readonly string[]): number =>
+  indices.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
+
+const indicesOf = (names: Names, { partitions }: Checkpoint, index: AnyIndex): readonly string[] =>
+  index.kind === 'state'
     ? [names.state(index)]
     : partitions.map((_, partition) => names.partition(index, partition))
-  ).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)

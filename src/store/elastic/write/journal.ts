@@ -97,5 +97,6 @@ export const applyItems = function* (
   stamp: number,
 ): Generator<BulkItem, void, void> {
   const version = versionAt(stamp)
-  for (const { index, id, source } of entries) yield versionedItem(names.into(index), id, version, source)
+  for (const { index, id, source } of entries)
+    yield versionedItem({ index: names.into(index), id }, version, source)
 }

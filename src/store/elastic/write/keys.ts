@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import { askHits, askText } from '../client/ask.ts'
-import { errorOf, isMissingIndex, MISSING_INDEX, toFailure } from '../client/failures.ts'
+import { errorOf, failureOf, isMissingIndex, MISSING_INDEX } from '../client/failures.ts'
 import { parseAnswer } from '../client/parse-answer.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { lostKeysOf } from '../schema/lost-indices.ts'
@@ -13,101 +13,14 @@ const AT_ONCE = 1000
 
 /** Keys in an index of their own: one document each, id = the key's public handle. */
 export const openKeys = (cluster: ReadCluster): KeyStore => {
-  const { connection, names } = cluster
-  const path = (id: string) => `/${names.keys}/_doc/${encodeURIComponent(id)}`
-
   const lost = lostKeysOf(cluster)
   const requireKnown = async (signal?: AbortSignal): Promise<void> => {
     const failure = await lost(signal)
     if (failure !== undefined) throw failure
   }
-
-  const add = async ({ id, ...key }: StoredKey): Promise<void> => {
-    await requireKnown()
-    // Sent once: after a lost answer a second try would meet its own key.
-    const answer = await connection.send({
-      method: 'PUT',
-      path: path(id),
-      query: { op_type: 'create', refresh: 'true', require_alias: 'true' },
-      body: JSON.stringify(key),
-    })
-    if (answer.status < 300) return
-    if (answer.status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
-    const failure = toFailure(connection, answer.status, errorOf(answer), `write ${names.keys}`)
-    if (!isMissingIndex(failure)) throw failure
-    throw new Failure('conflict', `There is no index ${names.keys} at ${connection.url}.`, {
-      help: 'Run: iostlens indices create.',
-    })
-  }
-
-  const page = (
-    from: number,
-    created: number | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly Hit[]> =>
-    askHits<Hit>(connection, {
-      what: `search ${names.keys}`,
-      method: 'POST',
-      path: `/${names.keys}/_search`,
-      query: { allow_partial_search_results: 'false' },
-      signal,
-      body: JSON.stringify({
-        from,
-        size: AT_ONCE,
-        track_total_hits: false,
-        sort: [{ created: 'asc' }],
-        query: { bool: { filter: [{ range: { created: { gte: created ?? 0 } } }] } },
-      }),
-    })
-
-  const list = async (signal: AbortSignal | undefined): Promise<readonly StoredKey[]> => {
-    const found = new Map<string, StoredKey>()
-    let from = 0
-    let created: number | undefined
-    for (;;) {
-      const part = await page(from, created, signal)
-      for (const { _id, _source } of part) found.set(_id, { id: _id, ..._source })
-      if (part.length < AT_ONCE) break
-      // The next page begins at the last time seen; only keys of that very moment are met twice.
-      const last = part.at(-1)?._source.created
-      from = last === created ? from + AT_ONCE : 0
-      created = last
-    }
-    return [...found.values()].toSorted(byCreation)
-  }
-
-  const revoke = async (id: string, now: number): Promise<boolean> => {
-    for (;;) {
-      const what = `write ${names.keys}`
-      const answer = await askText(connection, { what, method: 'GET', path: path(id), also: [404] })
-      if (answer.status === 404) {
-        const error = errorOf(answer)
-        if (error.type === undefined) return false
-        throw toFailure(connection, 404, error, what)
-      }
-      const { _source, _seq_no, _primary_term } = parseAnswer<Stored>(connection, answer.text, what)
-      if (_source.revoked !== undefined) return true
-      const written = await askText(connection, {
-        what,
-        method: 'PUT',
-        path: path(id),
-        query: {
-          if_seq_no: String(_seq_no),
-          if_primary_term: String(_primary_term),
-          refresh: 'true',
-          require_alias: 'true',
-        },
-        body: JSON.stringify({ ..._source, revoked: now }),
-        also: [409],
-      })
-      // 409: somebody else was quicker, or a try of ours whose answer was lost. Looking again tells.
-      if (written.status !== 409) return true
-    }
-  }
-
   /**
-   * Before anything was created there are no keys; a keys index that is missing beside the others is no such thing, nor is
-   * another one in its place. That is looked at after the answer, so that the answer is from the index that is known.
+   * `nothing` before any index was created. If other indices exist, a missing keys index is an error, and so is another
+   * one in its place. The index is checked after the answer, so that the answer is from the index that is known.
    */
   const orIfNothing = async <T>(call: Promise<T>, nothing: T, signal?: AbortSignal): Promise<T> => {
     try {
@@ -120,11 +33,104 @@ export const openKeys = (cluster: ReadCluster): KeyStore => {
       throw error
     }
   }
-
   return {
-    add,
-    list: signal => orIfNothing(list(signal), [], signal),
-    revoke: (id, now) => orIfNothing(revoke(id, now), false),
+    add: async key => {
+      await requireKnown()
+      await addKey(cluster, key)
+    },
+    list: signal => orIfNothing(listKeys(cluster, signal), [], signal),
+    revoke: (id, now) => orIfNothing(revokeKey(cluster, id, now), false),
+  }
+}
+
+const pathOf = ({ names }: ReadCluster, id: string): string => `/${names.keys}/_doc/${encodeURIComponent(id)}`
+
+const addKey = async (cluster: ReadCluster, { id, ...key }: StoredKey): Promise<void> => {
+  const { connection, names } = cluster
+  // Sent once: after a lost answer a second try would meet its own key.
+  const answer = await connection.send({
+    method: 'PUT',
+    path: pathOf(cluster, id),
+    query: { op_type: 'create', refresh: 'true', require_alias: 'true' },
+    body: JSON.stringify(key),
+  })
+  if (answer.status < 300) return
+  if (answer.status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
+  const failure = failureOf({ connection, what: `write ${names.keys}` }, answer)
+  if (!isMissingIndex(failure)) throw failure
+  throw new Failure('conflict', `There is no index ${names.keys} at ${connection.url}.`, {
+    help: 'Run: iostlens indices create.',
+  })
+}
+
+type Page = { readonly from: number; readonly created: number | undefined }
+
+const pageOf = (
+  { connection, names }: ReadCluster,
+  { from, created = 0 }: Page,
+  signal: AbortSignal | undefined,
+): Promise<readonly Hit[]> =>
+  askHits<Hit>(connection, {
+    what: `search ${names.keys}`,
+    method: 'POST',
+    path: `/${names.keys}/_search`,
+    query: { allow_partial_search_results: 'false' },
+    signal,
+    body: JSON.stringify({
+      from,
+      size: AT_ONCE,
+      track_total_hits: false,
+      sort: [{ created: 'asc' }],
+      query: { bool: { filter: [{ range: { created: { gte: created } } }] } },
+    }),
+  })
+
+const listKeys = async (
+  cluster: ReadCluster,
+  signal: AbortSignal | undefined,
+): Promise<readonly StoredKey[]> => {
+  const found = new Map<string, StoredKey>()
+  let from = 0
+  let created: number | undefined
+  for (;;) {
+    const page = await pageOf(cluster, { from, created }, signal)
+    for (const { _id, _source } of page) found.set(_id, { id: _id, ..._source })
+    if (page.length < AT_ONCE) break
+    // The next page begins at the last time of this one; only keys of that very moment are read twice.
+    const last = page.at(-1)?._source.created
+    from = last === created ? from + AT_ONCE : 0
+    created = last
+  }
+  return [...found.values()].toSorted(byCreation)
+}
+
+const revokeKey = async (cluster: ReadCluster, id: string, now: number): Promise<boolean> => {
+  const { connection, names } = cluster
+  const what = `write ${names.keys}`
+  const path = pathOf(cluster, id)
+  for (;;) {
+    const answer = await askText(connection, { what, method: 'GET', path, also: [404] })
+    if (answer.status === 404) {
+      if (errorOf(answer).type === undefined) return false
+      throw failureOf({ connection, what }, answer)
+    }
+    const { _source, _seq_no, _primary_term } = parseAnswer<Stored>({ connection, what }, answer.text)
+    if (_source.revoked !== undefined) return true
+    const written = await askText(connection, {
+      what,
+      method: 'PUT',
+      path,
+      query: {
+        if_seq_no: String(_seq_no),
+        if_primary_term: String(_primary_term),
+        refresh: 'true',
+        require_alias: 'true',
+      },
+      body: JSON.stringify({ ..._source, revoked: now }),
+      also: [409],
+    })
+    // 409: somebody else was quicker, or the answer to an earlier try was lost. Reading again tells which.
+    if (written.status !== 409) return true
   }
 }
 
@@ -139,7 +145,7 @@ const isCreated = async (cluster: ReadCluster): Promise<boolean> => {
   })
   if (answer.status !== 404) return true
   const error = errorOf(answer)
-  if (error.type !== MISSING_INDEX) throw toFailure(connection, 404, error, what)
+  if (error.type !== MISSING_INDEX) throw failureOf({ connection, what }, answer)
   return false
 }
 

@@ -81,7 +81,12 @@ const remove = async (cluster: Cluster, indices: readonly string[], query: objec
       timeoutMs: cluster.writeTimeoutMs,
     })
     if (hits.length === 0) return
-    const items = hits.map(hit => deleteSeenItem(hit._index, hit._id, hit._seq_no, hit._primary_term))
+    const items = hits.map(hit =>
+      deleteSeenItem(
+        { index: hit._index, id: hit._id },
+        { seqNo: hit._seq_no, primaryTerm: hit._primary_term },
+      ),
+    )
     await sendBulk(cluster, items)
   }
 }

@@ -125,5 +125,5 @@ export const publication = (
     mending,
     inventory,
   })
-  return [versionedItem(names.meta, id, version, source), version]
+  return [versionedItem({ index: names.meta, id }, version, source), version]
 }

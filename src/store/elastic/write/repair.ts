@@ -224,7 +224,13 @@ const putBack = async (cluster: Cluster, entries: readonly Entry[], stamp: numbe
   const put = entries.flatMap(({ index, id, source }) =>
     source === ''
       ? []
-      : [versionedItem(names.into(index), id, version, `${source.slice(0, -1)},"${AT}":${stamp}}`)],
+      : [
+          versionedItem(
+            { index: names.into(index), id },
+            version,
+            `${source.slice(0, -1)},"${AT}":${stamp}}`,
+          ),
+        ],
   )
   await sendBulk(cluster, [...(await asSeen(cluster, gone)), ...put])
   await insist(cluster, [...gone, ...put], version)

@@ -37,7 +37,7 @@ export const rewriteDocuments = async (
     ...(await asSeen(cluster, gone)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
-        ? versionedItem(into(index, doc.id), doc.id, version, encode(index, doc, stamp))
+        ? versionedItem({ index: into(index, doc.id), id: doc.id }, version, encode(index, doc, stamp))
         : indexItem(into(index, doc.id), doc.id, encode(index, doc)),
     ),
   ]
@@ -68,7 +68,7 @@ export const asSeen = async (cluster: Cluster, gone: readonly BulkItem[]): Promi
   const found = await getMany(cluster.connection, gone, { realtime: true })
   return gone.flatMap(({ index, id }, at) => {
     const got = found[at]
-    return got === undefined ? [] : [deleteSeenItem(index, id, got.seqNo, got.primaryTerm)]
+    return got === undefined ? [] : [deleteSeenItem({ index, id }, got)]
   })
 }
 
