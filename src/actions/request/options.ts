@@ -82,6 +82,7 @@ export const readOptions = (
 
 /** RFC 9110 12.5.4: the range with the highest weight that is one of ours; the earlier one of equals. */
 const accepted = (header: string): 'en' | 'zh' => {
+  if (header === '') return 'en'
   let best: { readonly lang: 'en' | 'zh'; readonly weight: number } = { lang: 'en', weight: 0 }
   for (const range of header.slice(0, 1000).split(',')) {
     const [tag = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())

@@ -11,14 +11,22 @@ export const COMMON: readonly string[] = ['module', 'action', 'lang', 'format', 
 
 /** The one value of a parameter; undefined when absent. A parameter given twice is refused, also with equal values. */
 export const oneOf = (query: Query, name: string): string | undefined => {
-  const values = query.filter(([key]) => key === name)
-  if (values.length > 1)
-    throw badRequest(
-      {
-        en: `Parameter ${shown(name)} is given ${values.length} times; give it once.`,
-        zh: `参数 ${shown(name)} 出现了 ${values.length} 次，只能提供一次。`,
-      },
-      { parameter: name },
-    )
-  return values[0]?.[1]
+  let found: string | undefined
+  for (const [key, value] of query) {
+    if (key !== name) continue
+    if (found !== undefined) throw repeated(name, query)
+    found = value
+  }
+  return found
+}
+
+const repeated = (name: string, query: Query) => {
+  const times = query.filter(([key]) => key === name).length
+  return badRequest(
+    {
+      en: `Parameter ${shown(name)} is given ${times} times; give it once.`,
+      zh: `参数 ${shown(name)} 出现了 ${times} 次，只能提供一次。`,
+    },
+    { parameter: name },
+  )
 }

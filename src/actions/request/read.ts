@@ -19,6 +19,30 @@ export const parametersOf = (params: TObject): readonly Parameter[] =>
     return { name, required, word }
   })
 
+/** A parameter and how a request's text is read; made once for each action. */
+type Reader = Parameter & {
+  /** The names that a request may use for it. */
+  readonly names: readonly string[]
+  readonly pattern: RegExp
+}
+
+type Readers = { readonly all: readonly Reader[]; readonly names: ReadonlySet<string> }
+
+const known = new WeakMap<TObject, Readers>()
+
+const readersOf = (params: TObject): Readers => {
+  const found = known.get(params)
+  if (found !== undefined) return found
+  const all = parametersOf(params).map(parameter => ({
+    ...parameter,
+    names: [parameter.name, ...(parameter.word.aliases ?? [])],
+    pattern: new RegExp(parameter.word.pattern),
+  }))
+  const readers = { all, names: new Set(all.flatMap(({ names }) => names)) }
+  known.set(params, readers)
+  return readers
+}
+
 /**
  * Reads an action's parameters strictly from text: nothing is coerced and nothing falls back silently. Throws
  * 'bad_request' that names the parameter, the value and the rule.
@@ -28,22 +52,18 @@ export const readParams = <P extends TObject>(
   query: Query,
   { unknown }: { readonly unknown: 'refuse' | 'ignore' },
 ): Static<P> => {
-  const parameters = parametersOf(params)
-  if (unknown === 'refuse') refuseUnknown(parameters, query)
+  const readers = readersOf(params)
+  if (unknown === 'refuse') refuseUnknown(readers.names, query)
   const values: Record<string, unknown> = {}
-  for (const parameter of parameters) {
-    const value = readOne(parameter, query)
-    if (value !== undefined) values[parameter.name] = value
+  for (const reader of readers.all) {
+    const value = readOne(reader, query)
+    if (value !== undefined) values[reader.name] = value
   }
   return values as Static<P>
 }
 
-const readOne = ({ name, required, word }: Parameter, query: Query): unknown => {
-  const given = [name, ...(word.aliases ?? [])].flatMap(key => {
-    const text = oneOf(query, key)
-    return text === undefined ? [] : [{ key, text }]
-  })
-  const [first, second] = given
+const readOne = ({ name, required, word, names, pattern }: Reader, query: Query): unknown => {
+  const [first, second] = givenIn(query, names)
   if (first === undefined) {
     if (!required) return word.fallback
     throw against(name, word, {
@@ -59,12 +79,21 @@ const readOne = ({ name, required, word }: Parameter, query: Query): unknown => 
       },
       { parameter: first.key },
     )
-  const value = new RegExp(word.pattern).test(first.text) ? word.read(first.text) : undefined
+  const value = pattern.test(first.text) ? word.read(first.text) : undefined
   if (value !== undefined) return value
   throw against(first.key, word, {
     en: `Parameter '${first.key}' is ${shown(first.text)}`,
     zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,
   })
+}
+
+const givenIn = (query: Query, names: readonly string[]) => {
+  const given: { readonly key: string; readonly text: string }[] = []
+  for (const key of names) {
+    const text = oneOf(query, key)
+    if (text !== undefined) given.push({ key, text })
+  }
+  return given
 }
 
 const against = (parameter: string, word: Word, what: Text) =>
@@ -73,10 +102,10 @@ const against = (parameter: string, word: Word, what: Text) =>
     { parameter },
   )
 
-const refuseUnknown = (parameters: readonly Parameter[], query: Query): void => {
-  const own = parameters.flatMap(({ name, word }) => [name, ...(word.aliases ?? [])])
+const refuseUnknown = (names: ReadonlySet<string>, query: Query): void => {
   for (const [name] of query) {
-    if (own.includes(name) || COMMON.includes(name) || IGNORED.includes(name)) continue
+    if (names.has(name) || COMMON.includes(name) || IGNORED.includes(name)) continue
+    const own = [...names]
     // A slip of the keyboard is at most two letters; for anything else the action's own names are the better guess.
     const near =
       nearestWithin(name, [...own, ...COMMON], 2) ?? nearest(name, own) ?? nearest(name, COMMON) ?? 'action'

@@ -2,8 +2,25 @@ import type { Action } from '../define.ts'
 import { oneOf, type Query } from './query.ts'
 import { badRequest, nearest, shown } from './refusals.ts'
 
+/** Actions by module and name; made once for each registry. */
+const known = new WeakMap<readonly Action[], ReadonlyMap<string, Action>>()
+
+const byName = (actions: readonly Action[]): ReadonlyMap<string, Action> => {
+  const found = known.get(actions)
+  if (found !== undefined) return found
+  const made = new Map(actions.map(action => [`${action.module} ${action.action}`, action]))
+  known.set(actions, made)
+  return made
+}
+
 /** The action that `module` and `action` name, letter case ignored. Throws 'bad_request' with the nearest name. */
 export const routeFor = (query: Query, actions: readonly Action[]): Action => {
+  const asked = `${oneOf(query, 'module')} ${oneOf(query, 'action')}`.toLowerCase()
+  return byName(actions).get(asked) ?? refusedRoute(query, actions)
+}
+
+/** Says what is wrong with a module or an action that names none. */
+const refusedRoute = (query: Query, actions: readonly Action[]): never => {
   const modules = [...new Set(actions.map(({ module }) => module))]
   const module = named('module', oneOf(query, 'module'), modules)
   const wanted = oneOf(query, 'action')
@@ -22,9 +39,7 @@ export const routeFor = (query: Query, actions: readonly Action[]): Action => {
     wanted,
     own.map(({ action }) => action),
   )
-  const found = own.find(({ action }) => action === name)
-  if (found === undefined) throw new TypeError(`There is no action ${name} in module ${module}.`)
-  return found
+  throw new TypeError(`There is no action ${name} in module ${module}.`)
 }
 
 const named = (
