@@ -32,6 +32,8 @@ type Parts = {
   readonly bounds: BatchBounds
   readonly clock: Pick<Clock, 'elapsed'>
   readonly collect: Collect
+  /** `Commits.handedOver` */
+  readonly handedOver: () => Promise<void>
 }
 
 /** A batch that is full, and not cut from the state yet. */
@@ -49,7 +51,7 @@ export type OpenBatch = {
  */
 export async function* batches(
   documents: AsyncIterable<BlockDocuments>,
-  { writer: { stage }, deriver, partitions, bounds, clock, collect }: Parts,
+  { writer: { stage }, deriver, partitions, bounds, clock, collect, handedOver }: Parts,
   lib: number,
 ): AsyncGenerator<OpenBatch, void, void> {
   const pieces = oneUnderWay()
@@ -71,7 +73,8 @@ export async function* batches(
         batch = batchBuilder(bounds)
       } else if (stage !== undefined && batch.pieceFull) {
         await pieces.settle()
-        pieces.begin(stage(batch.takePiece(partitions.filling())))
+        const piece = batch.takePiece(partitions.filling())
+        pieces.begin(handedOver().then(() => stage(piece)))
       }
     }
     if (!batch.empty) yield open()

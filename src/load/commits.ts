@@ -21,6 +21,11 @@ export type Committed = {
 export type Commits = {
   /** Begins to commit a batch, once the one before is in the store; throws why that one failed. */
   add(batch: OpenBatch): Promise<void>
+  /**
+   * Waits until the batch added last is given to the store: history that goes ahead belongs to the batch after it from
+   * then on. Throws why that batch will never get there.
+   */
+  handedOver(): Promise<void>
   /** Waits for the batch on its way; throws why it failed. */
   settle(): Promise<void>
 }
@@ -32,12 +37,15 @@ export const commits = (
   const way = oneUnderWay()
   let transactions = 0
   let records = 0
-  const commit = async (open: OpenBatch): Promise<void> => {
+  let given: Promise<void> = Promise.resolve()
+  const commit = async (open: OpenBatch, onGiven: () => void): Promise<void> => {
     const batch = open.close()
     const prove = proof.cut()
     const proved = await prove(batch.end)
     const end = proved === undefined ? batch.end : { ...batch.end, proved }
-    await writer.commit({ ...batch, end })
+    const done = writer.commit({ ...batch, end })
+    onGiven()
+    await done
     deriver.settled()
     transactions += open.transactions
     records += open.records
@@ -46,8 +54,15 @@ export const commits = (
   return {
     add: async open => {
       await way.settle()
-      way.begin(commit(open))
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      given = promise
+      // Most batches have nobody who waits.
+      promise.catch(() => undefined)
+      const committing = commit(open, resolve)
+      committing.catch(reject)
+      way.begin(committing)
     },
+    handedOver: () => given,
     settle: way.settle,
   }
 }

@@ -43,7 +43,8 @@ export const fill = async (
   const { proof, commits } = stages
   const blocks = untilFailure(source)
   const documents = derived(runs(segments(blocks), proof), { ...stages, signal })
-  for await (const batch of batches(documents, stages, lib)) await commits.add(batch)
+  const parts = { ...stages, handedOver: commits.handedOver }
+  for await (const batch of batches(documents, parts, lib)) await commits.add(batch)
   await commits.settle()
   const failed = proof.refusal ?? blocks.failure
   if (failed !== undefined && !signal.aborted) throw failed.error

@@ -145,6 +145,7 @@ const batchesOf = async (
     },
     clock: { elapsed: () => now },
     collect: (documents: number) => void cuts.push(documents),
+    handedOver: async () => undefined,
   }
   const made: Batch[] = []
   const documents = (async function* () {
@@ -242,4 +243,67 @@ test('commits: a batch is closed when the one before is in the store; a failure 
   expect(await made.add(openAt(2)).catch(String)).toBe('Error: no room')
   expect(told).toEqual([])
   await made.settle()
+})
+
+/** Two batches with a piece each on their way to a writer; nodes are asked about the end of a batch before it is committed. */
+const pieceAhead = (agreed: Promise<void>) => {
+  const told: string[] = []
+  const second = Promise.withResolvers<void>()
+  const writer = {
+    stage: async ({ blocks }: History) => void told.push(`stage ${blocks.map(({ height }) => height)}`),
+    commit: async ({ end }: Batch) => void told.push(`commit up to ${end.height}`),
+  }
+  const made = commits(
+    {
+      writer,
+      deriver: { settled: () => undefined },
+      proof: {
+        cut: () => async () => {
+          await agreed
+          return undefined
+        },
+      },
+    },
+    () => undefined,
+  )
+  const documents = (async function* () {
+    for (const height of [0, 1, 2, 3]) {
+      if (height === 3) second.resolve()
+      yield documentsOf(height)
+    }
+  })()
+  const parts = {
+    writer,
+    deriver: { changed: () => 0, cut: () => [] },
+    partitions: partitioning(undefined),
+    bounds: { documents: 4, bytes: ANY, piece: { documents: 2, bytes: ANY } },
+    clock: { elapsed: () => 0 },
+    collect: () => undefined,
+    handedOver: made.handedOver,
+  }
+  const work = (async () => {
+    for await (const open of batches(documents, parts, LIB)) await made.add(open)
+    await made.settle()
+  })()
+  return { told, work, onSecondPiece: second.promise }
+}
+
+test('batches, commits: history goes ahead only once the batch before is with the store, however long nodes are asked', async () => {
+  const nodes = Promise.withResolvers<void>()
+  const { told, work, onSecondPiece } = pieceAhead(nodes.promise)
+  await onSecondPiece
+  await Bun.sleep(0)
+  expect(told).toEqual(['stage 0'])
+  nodes.resolve()
+  await work
+  expect(told).toEqual(['stage 0', 'commit up to 1', 'stage 2', 'commit up to 3'])
+})
+
+test('batches, commits: nothing goes ahead of a batch after one that nodes disagree on', async () => {
+  const nodes = Promise.withResolvers<void>()
+  const { told, work, onSecondPiece } = pieceAhead(nodes.promise)
+  await onSecondPiece
+  nodes.reject(new Error('the nodes disagree'))
+  expect(await work.catch(String)).toBe('Error: the nodes disagree')
+  expect(told).toEqual(['stage 0'])
 })

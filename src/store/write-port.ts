@@ -45,10 +45,10 @@ export type Writer = Mender & {
    */
   members(range: StandingRange): Promise<readonly Change['doc'][]>
   /**
-   * Stores history of the batch that comes next, block after block, so that nobody has to hold it: the batch then has
-   * the rest. Nobody sees it until that batch is committed. May go on while the batch before is being committed. After a
-   * failure, of this or of a batch, what was stored ahead counts for nothing: take the store over anew. Absent where a
-   * larger batch would be no cheaper.
+   * Stores history of the next batch, block after block, so that nobody has to hold it: the batch then has the rest.
+   * Unseen until that batch is committed. `commit` of the batch before must have been called, and may still be under way.
+   * After a failure, of this or of a batch, what was stored ahead counts for nothing: take the store over anew. Absent
+   * where a larger batch would be no cheaper.
    */
   readonly stage?: (history: History) => Promise<void>
   /**
