@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
+import { stateIndices } from '#indices/registry.ts'
 import { createNode } from '#node/create-node.ts'
 import type { BlockEvent } from '#node/fetching.ts'
 import type { Node, NodeEvent } from '#node/port.ts'
@@ -94,7 +95,7 @@ export const requireUsable = async (store: Store): Promise<void> =>
 
 /** Refuses a store that does not exist, too: a mistyped name must not look like an empty store. */
 export const requireExisting = async (store: Store): Promise<void> => {
-  const differences = await store.check()
+  const differences = await store.checkShape()
   refuseDifferent(store, differences)
   if (isAbsent(differences))
     throw new Failure('not_found', `The store ${store.name} does not exist.`, {
@@ -103,11 +104,13 @@ export const requireExisting = async (store: Store): Promise<void> => {
 }
 
 /** Whether there is a store at this place. */
-export const exists = async (store: Store): Promise<boolean> => !isAbsent(await store.check())
+export const exists = async (store: Store): Promise<boolean> => !isAbsent(await store.checkShape())
 
-/** A store is created whole, so keys that are missing (not lost) were never there. */
-const isAbsent = (differences: readonly Difference[]): boolean =>
-  differences.some(({ name, problem }) => name === 'keys' && problem === 'missing')
+/** A store is created whole, so one without keys and without any state was never created. */
+const isAbsent = (differences: readonly Difference[]): boolean => {
+  const missing = new Set(differences.filter(({ problem }) => problem === 'missing').map(({ name }) => name))
+  return ['keys', ...stateIndices.map(({ name }) => name)].every(name => missing.has(name))
+}
 
 const refuseDifferent = (store: Store, differences: readonly Difference[]): void => {
   const different = differences.filter(({ problem }) => problem === 'different')

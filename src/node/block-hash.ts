@@ -22,13 +22,9 @@ const questionOf = (height: number): Question<string | undefined> => ({
 })
 
 /** Hash of an irreversible block, undefined when the node has none of that height. */
-export const irreversibleHash = async (
-  asking: Asking,
-  height: number,
-  signal: AbortSignal,
-): Promise<string | undefined> => {
+export const irreversibleHash = async (asking: Asking, height: number): Promise<string | undefined> => {
   try {
-    return await ask(asking, questionOf(height), signal)
+    return await ask(asking, questionOf(height))
   } catch (error) {
     if (error instanceof Refused && error.reason === 'block not found') return undefined
     throw error
@@ -36,11 +32,7 @@ export const irreversibleHash = async (
 }
 
 /** What each node says that is neither of another chain nor known to be silent; [] when that is one alone. */
-export const hashesOf = async (
-  asking: Asking,
-  height: number,
-  signal: AbortSignal,
-): Promise<readonly SaidHash[]> => {
+export const hashesOf = async (asking: Asking, height: number): Promise<readonly SaidHash[]> => {
   const now = asking.clock.elapsed()
   const members = asking.pool.members.filter(
     ({ foreign, silent, restUntil }) => foreign === undefined && silent === undefined && restUntil <= now,
@@ -53,7 +45,7 @@ export const hashesOf = async (
   }
   const said = await Promise.all(
     members.map(async member => {
-      const result = await tryOnce(shortly, member, questionOf(height), signal)
+      const result = await tryOnce(shortly, member, questionOf(height))
       return result.tag === 'done' && result.value !== undefined
         ? [{ node: member.endpoint.name, hash: result.value }]
         : []

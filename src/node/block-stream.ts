@@ -9,7 +9,6 @@ export type StreamOptions = {
   readonly to: number
   /** Hash of block `from` − 1. */
   readonly parent?: string
-  readonly signal?: AbortSignal
   /** Ranges in flight: with the answers' size limit it bounds the bytes held. */
   readonly inFlight: number
 }
@@ -20,10 +19,12 @@ export type StreamOptions = {
  * early ends the requests.
  */
 export async function* blockStream(
-  fetching: Fetching,
-  { from, to, parent, signal, inFlight }: StreamOptions,
+  given: Fetching,
+  { from, to, parent, inFlight }: StreamOptions,
 ): AsyncGenerator<Proven, void, void> {
+  const { signal } = given.asking
   const ends = joinSignals(signal)
+  const fetching: Fetching = { ...given, asking: { ...given.asking, signal: ends.signal } }
   const ahead: Promise<readonly Proven[]>[] = []
   let next = from
   let previous: Proven | undefined
@@ -31,16 +32,16 @@ export async function* blockStream(
     while (ahead.length > 0 || next <= to) {
       while (ahead.length < inFlight && next <= to) {
         const last = Math.min(to, next + fetching.size.next() - 1)
-        const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to }, ends.signal)
+        const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to })
         // Its failure is thrown when its turn comes; until then nobody waits for it.
         range.catch(() => undefined)
         ahead.push(range)
         next = last + 1
       }
       for (const block of (await ahead.shift()) ?? []) {
-        previous = await child(fetching, block, previous, parent, ends.signal)
+        previous = await child(fetching, block, { previous, parent })
         yield previous
-        if (signal?.aborted === true) throw endedByCaller(signal)
+        if (signal.aborted) throw endedByCaller(signal)
       }
     }
   } finally {
@@ -49,20 +50,17 @@ export async function* blockStream(
   }
 }
 
-const child = async (
-  fetching: Fetching,
-  proven: Proven,
-  previous: Proven | undefined,
-  parent: string | undefined,
-  signal: AbortSignal,
-): Promise<Proven> => {
+/** What came before a block: the block itself, or at the beginning of the stream its hash, if that is known. */
+type Before = { readonly previous: Proven | undefined; readonly parent: string | undefined }
+
+const child = async (fetching: Fetching, proven: Proven, { previous, parent }: Before): Promise<Proven> => {
   const { block } = proven
   const fits =
     previous === undefined
       ? parent === undefined || block.parentHash === parent
       : misfit(previous.block, block) === undefined
   if (fits) return proven
-  const again = await fetchBlock(fetching, block.height, previous?.block.hash ?? parent, signal)
+  const again = await fetchBlock(fetching, block.height, previous?.block.hash ?? parent)
   const wrong = previous === undefined ? undefined : misfit(previous.block, again.block)
   if (wrong !== undefined) throw wrong
   return again

@@ -11,6 +11,8 @@ export type Asking = {
   readonly limits: HttpLimits
   /** How often a question is asked before it is given up, over all nodes. */
   readonly tries: number
+  /** Ends every question that is asked. */
+  readonly signal: AbortSignal
 }
 
 export type Question<T> = HttpRequest & {
@@ -27,17 +29,20 @@ export type Question<T> = HttpRequest & {
 /** gRPC code of nodes that do not know a call. */
 export const NO_SUCH_CALL = 12
 
+/** What a node gives as the reason of a refusal. */
+type Refusal = { readonly code: number; readonly message: string }
+
 /** A node's own refusal (HTTP 400 with code and message): asking it again would give the same. */
 export class Refused extends Failure {
   readonly code: number
   readonly reason: string
-  constructor(what: string, node: string, code: number, reason: string) {
-    super('unavailable', `${node} refuses ${what}: ${reason.slice(0, 200)} (code ${code}).`, {
+  constructor(what: string, node: string, { code, message }: Refusal) {
+    super('unavailable', `${node} refuses ${what}: ${message.slice(0, 200)} (code ${code}).`, {
       retryable: false,
     })
     this.name = 'Refused'
     this.code = code
-    this.reason = reason
+    this.reason = message
   }
 }
 
@@ -66,8 +71,8 @@ const NOT_FOUND_YET = 'block not found'
  * Asks the best node, and again where that can help: the next node at once, the same one after a rest. Throws 'unavailable'
  * when none answers, the reader's Failure when all answers are wrong, `Refused`, `TooLarge`, 'deadline'.
  */
-export const ask = async <T>(asking: Asking, question: Question<T>, signal?: AbortSignal): Promise<T> => {
-  const { pool, clock } = asking
+export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> => {
+  const { pool, clock, signal } = asking
   const without = new Set<Member>()
   const details = new Map<string, string>()
   let last: Failure | undefined
@@ -75,8 +80,8 @@ export const ask = async <T>(asking: Asking, question: Question<T>, signal?: Abo
     const member = pool.pick(without)
     if (member === undefined) break
     await clock.sleep(Math.max(0, member.restUntil - clock.elapsed()), signal)
-    if (signal?.aborted === true) throw endedByCaller(signal)
-    const result = await tryOnce(asking, member, question, signal)
+    if (signal.aborted) throw endedByCaller(signal)
+    const result = await tryOnce(asking, member, question)
     if (result.tag === 'done') return result.value
     if (result.tag === 'elsewhere') {
       without.add(member)
@@ -114,13 +119,12 @@ export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<str
 
 /** One try at one node, judged. */
 export const tryOnce = async <T>(
-  { pool, limits, clock }: Asking,
+  { pool, limits, clock, signal }: Asking,
   member: Member,
   question: Question<T>,
-  signal?: AbortSignal,
 ): Promise<Try<T>> => {
   const { name } = member.endpoint
-  const outcome = await askOnce(member.endpoint, question, { limits, clock }, signal)
+  const outcome = await askOnce(member.endpoint, question, { limits, clock, signal })
   if (outcome.tag === 'too_large')
     return { tag: 'elsewhere', failure: new TooLarge(question.what, name, limits.maxBytes) }
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
@@ -142,7 +146,7 @@ export const tryOnce = async <T>(
         `${name} responds to ${question.what} with ${detail}, which no node does.`,
       ),
     }
-  const failure = new Refused(question.what, name, refusal.code, refusal.message)
+  const failure = new Refused(question.what, name, refusal)
   return refusal.message === NOT_FOUND_YET && question.mayBeAbsent !== true
     ? { tag: 'again', detail: refusal.message, bad: failure }
     : { tag: 'elsewhere', failure }
@@ -170,7 +174,7 @@ const utf8 = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-const refusalIn = (answer: NodeAnswer): { readonly code: number; readonly message: string } | undefined => {
+const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
   if (answer.status !== 400) return undefined
   try {
     const { code, message } = JSON.parse(Buffer.from(answer.body).toString()) as Record<

@@ -1,23 +1,23 @@
-import { decodeChainInfo, decodeContract, decodeStorage } from '#chain/decode.ts'
+import type { ContractCode, LoadedBlock } from '#chain/block.ts'
+import { decodeContract, decodeStorage } from '#chain/decode.ts'
 import type { ProofLevel } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
-import { backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
 import { hashesOf, irreversibleHash } from './block-hash.ts'
 import { blockStream } from './block-stream.ts'
 import { createBudget } from './budget.ts'
-import { type Asking, ask, nobodyAnswers, tryOnce } from './call.ts'
+import { type Asking, ask, type Question } from './call.ts'
 import { endpointOf } from './endpoint.ts'
 import type { BlockEvent, Fetching } from './fetching.ts'
-import { endedByCaller } from './http.ts'
+import { highest } from './highest.ts'
 import { passOn } from './pass-on.ts'
 import { createPool, type Member, type Pool } from './pool.ts'
-import { type ChainInfo, type Node, type NodeEvent, STORAGE_PAGE } from './port.ts'
+import { type Node, type NodeEvent, STORAGE_PAGE, type StoragePage, type StorageRange } from './port.ts'
 import { watchNodes } from './probe.ts'
+import type { Proven } from './prove-blocks.ts'
 import { createRangeSize } from './range-size.ts'
-import { REST } from './rest.ts'
 
 export type NodeOptions = {
   /** Nodes of one chain, at least one: `http(s)://[user:password@]host[:port][/path]`. */
@@ -66,83 +66,84 @@ export const createNode = ({
   const endpoints = urls.map(endpointOf)
   if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
   const pool = createPool(endpoints, clock)
+  const closed = new AbortController()
   const asking: Asking = {
     pool,
     clock,
     limits: { timeoutMs, maxBytes },
     tries: Math.max(tries, 2 * endpoints.length),
+    signal: closed.signal,
   }
-  const closed = new AbortController()
   /** Work that ends with the caller's signal or the node's end. */
   const until = async <T>(
     signal: AbortSignal | undefined,
-    work: (ends: AbortSignal) => Promise<T>,
+    work: (asking: Asking) => Promise<T>,
   ): Promise<T> => {
     const ends = joinSignals(signal, closed.signal)
     try {
-      return await work(ends.signal)
+      return await work({ ...asking, signal: ends.signal })
     } finally {
       ends.release()
     }
   }
   const budget = createBudget(maxHeldBytes)
-  const fetching = fetchingOf(asking, { prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
-  const contractCode: Node['contractCode'] = (id, signal) =>
-    until(signal, ends =>
-      ask(
-        asking,
-        {
-          what: `contract ${id}`,
-          path: `/getContract/${encodeURIComponent(id)}/false`,
-          decode: decodeContract,
-        },
-        ends,
-      ),
-    )
+  const fetching = fetchingOf({ prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   return {
     name: endpoints.map(({ name }) => name).join(', '),
-    chainInfo: signal => until(signal, ends => highest(asking, ends)),
+    chainInfo: signal => until(signal, highest),
     blocks: async function* ({ signal, following = false, ...range }) {
       const ends = joinSignals(signal, closed.signal)
       try {
-        const options = { ...range, signal: ends.signal, inFlight }
-        for await (const { block, proof } of blockStream(fetching(following), options)) {
-          const systemCode = []
-          for (const id of systemContractsIn(block)) systemCode.push(await contractCode(id, ends.signal))
-          yield { block, systemCode, proof }
-        }
+        const now = { ...asking, signal: ends.signal }
+        yield* withSystemCode(now, blockStream(fetching(now, following), { ...range, inFlight }))
       } finally {
         ends.release()
       }
     },
-    blockHash: (height, signal) => until(signal, ends => irreversibleHash(asking, height, ends)),
-    hashes: (height, signal) => until(signal, ends => hashesOf(asking, height, ends)),
-    contractCode,
-    storage: ({ contract, type, prefix, from }, signal) =>
-      until(signal, ends =>
-        ask(
-          asking,
-          {
-            what: `storage of ${contract}`,
-            path: '/listContractStorage',
-            body: storageQuestion(contract, type, prefix, from),
-            decode: decodeStorage,
-          },
-          ends,
-        ),
-      ),
+    blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
+    hashes: (height, signal) => until(signal, ends => hashesOf(ends, height)),
+    contractCode: (id, signal) => until(signal, ends => ask(ends, contractQuestion(id))),
+    storage: (range, signal) => until(signal, ends => ask(ends, storageQuestion(range))),
     get: (path, { signal, withinMs = requestMs } = {}) =>
       until(signal, async ends => {
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        const { answer, member, hold } = await passOn(asking, { path, limits, signal: ends, budget })
+        const { answer, member, hold } = await passOn(ends, { path, limits, budget })
         return { ...answer, upToDate: isUpToDate(pool, member), release: hold.release }
       }),
-    watch: (expected, stored = async () => undefined) =>
-      watchNodes(asking, { expected, stored, onEvent, signal: closed.signal }),
+    watch: (expected, stored = async () => undefined) => watchNodes(asking, { expected, stored, onEvent }),
     heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
     close: () => closed.abort('closed'),
   }
 }
+
+/** The blocks with the code of the system contracts that they deploy. */
+async function* withSystemCode(asking: Asking, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
+  for await (const { block, proof } of blocks) {
+    const systemCode = []
+    for (const id of systemContractsIn(block)) systemCode.push(await ask(asking, contractQuestion(id)))
+    yield { block, systemCode, proof }
+  }
+}
+
+const contractQuestion = (id: string): Question<ContractCode> => ({
+  what: `contract ${id}`,
+  path: `/getContract/${encodeURIComponent(id)}/false`,
+  decode: decodeContract,
+})
+
+const storageQuestion = ({ contract, type, prefix, from }: StorageRange): Question<StoragePage> => ({
+  what: `storage of ${contract}`,
+  path: '/listContractStorage',
+  body: JSON.stringify({
+    id: contract,
+    storageType: type,
+    prefix,
+    limit: String(STORAGE_PAGE),
+    by_longest_chain: false,
+    from,
+  }),
+  decode: decodeStorage,
+})
 
 /** What was heard so long ago counts for nothing: several looks have failed to come to an end since. */
 const FRESH_MS = 10_000
@@ -153,15 +154,17 @@ const isFresh = (heard: Member['heard'], now: number): boolean =>
 /** Whether no other node is known to have seen more of the chain than this one. */
 const isUpToDate = (pool: Pool, { heard }: Member): boolean =>
   heard !== undefined && heard.info.headBlock >= pool.highestHead()
-/** What blocks are fetched with, by whether it is to follow the chain. */
-const fetchingOf = (
-  asking: Asking,
-  {
-    prove,
-    tell,
-    bytes,
-  }: { readonly prove: ProofLevel; readonly tell: (event: BlockEvent) => void; readonly bytes: number },
-): ((following: boolean) => Fetching) => {
+
+/** What blocks are fetched with, by who asks and whether it follows the chain. */
+const fetchingOf = ({
+  prove,
+  tell,
+  bytes,
+}: {
+  readonly prove: ProofLevel
+  readonly tell: (event: BlockEvent) => void
+  readonly bytes: number
+}): ((asking: Asking, following: boolean) => Fetching) => {
   const size = createRangeSize(bytes)
   let told = false
   const tellOnce = (event: BlockEvent): void => {
@@ -169,48 +172,11 @@ const fetchingOf = (
     if (event.type === 'no_raw') told = true
     tell(event)
   }
-  return following => ({ asking, size, prove, wholeIfGiven: following && prove === 'signed', tell: tellOnce })
-}
-
-const storageQuestion = (id: string, storageType: string, prefix: string, from: string | undefined): string =>
-  JSON.stringify({ id, storageType, prefix, limit: String(STORAGE_PAGE), by_longest_chain: false, from })
-
-/**
- * Asks all nodes that do not rest where they stand and answers what the highest says. (A node that is stuck says the
- * same again and again: its head time tells.)
- */
-const highest = async (asking: Asking, signal: AbortSignal): Promise<ChainInfo> => {
-  const { pool, clock } = asking
-  const what = 'getChainInfo'
-  const question = { what, path: '/getChainInfo', decode: decodeChainInfo }
-  // The looks have told who is the highest: that one alone is asked, and nobody waits for one that hangs.
-  if (pool.watched) return ask(asking, question, signal)
-  const details = new Map<string, string>()
-  for (let round = 1; ; round += 1) {
-    const now = clock.elapsed()
-    const awake = pool.members.filter(({ restUntil }) => restUntil <= now)
-    const asked = awake.length > 0 ? awake : pool.members
-    const results = await Promise.all(asked.map(member => tryOnce(asking, member, question, signal)))
-    let best: ChainInfo | undefined
-    // In the order the nodes are given: the first that answers says which chain it is.
-    for (const [index, result] of results.entries()) {
-      const member = asked[index]
-      if (member === undefined) continue
-      if (result.tag !== 'done') {
-        details.set(member.endpoint.name, result.tag === 'again' ? result.detail : result.failure.message)
-        pool.failed(member, result.tag === 'again' ? result.restMs : undefined)
-      } else if (!pool.stands(member, result.value))
-        details.set(member.endpoint.name, `it serves another chain: ${member.foreign}`)
-      else best = higher(best, result.value)
-    }
-    if (best !== undefined) return best
-    if (round * pool.members.length >= asking.tries) throw nobodyAnswers(pool, what, details)
-    await clock.sleep(backoffMs(REST, round, clock.random()), signal)
-    if (signal.aborted) throw endedByCaller(signal)
-  }
-}
-
-const higher = (a: ChainInfo | undefined, b: ChainInfo): ChainInfo => {
-  if (a === undefined || b.libBlock > a.libBlock) return b
-  return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
+  return (asking, following) => ({
+    asking,
+    size,
+    prove,
+    wholeIfGiven: following && prove === 'signed',
+    tell: tellOnce,
+  })
 }

@@ -18,13 +18,8 @@ export const fetchBlock = async (
   fetching: Fetching,
   height: number,
   parent: string | undefined,
-  signal?: AbortSignal,
 ): Promise<Proven> => {
-  const [proven] = await proveBlocks(
-    fetching,
-    [await fetchSingle(fetching, height, { parent }, signal)],
-    signal,
-  )
+  const [proven] = await proveBlocks(fetching, [await fetchSingle(fetching, height, { parent })])
   if (proven === undefined) throw new Failure('defect', `Block ${height} was not proved.`)
   return proven
 }
@@ -37,37 +32,32 @@ export const fetchBlock = async (
 export const fetchBlocks = async (
   fetching: Fetching,
   range: Range & { readonly ends: boolean },
-  signal?: AbortSignal,
 ): Promise<readonly Proven[]> => {
-  const found = await bulk(fetching, range, signal)
+  const found = await bulk(fetching, range)
   if (found === 'too_large') {
     const middle = Math.floor((range.from + range.to) / 2)
-    const lower = await fetchBlocks(fetching, { from: range.from, to: middle, ends: false }, signal)
-    const upper = await fetchBlocks(fetching, { ...range, from: middle + 1 }, signal)
+    const lower = await fetchBlocks(fetching, { from: range.from, to: middle, ends: false })
+    const upper = await fetchBlocks(fetching, { ...range, from: middle + 1 })
     return [...lower, ...upper]
   }
   // Without its signature, nothing but the node's word of its hash proves a head that has no child yet.
   const parts = fetching.prove === 'linked' && range.ends ? found.with(-1, {}) : found
-  const whole = await withSingles(fetching, range.from, parts, signal)
-  return proveBlocks(fetching, await linked(fetching, whole, signal), signal)
+  const whole = await withSingles(fetching, range.from, parts)
+  return proveBlocks(fetching, await linked(fetching, whole))
 }
 
 /** What a bulk answer gives of one block: both, or the head alone, or nothing. */
 type Part = { readonly head?: RawHead; readonly block?: Block }
 
-const bulk = async (
-  fetching: Fetching,
-  range: Range,
-  signal?: AbortSignal,
-): Promise<readonly Part[] | 'too_large'> => {
+const bulk = async (fetching: Fetching, range: Range): Promise<readonly Part[] | 'too_large'> => {
   const { from, to } = range
   const { size } = fetching
   const none = Array.from({ length: to - from + 1 }, (): Part => ({}))
   if (from === to || !size.bulk()) return none
   try {
     const [heads, lists] = await Promise.all([
-      orNothing(size, fetchHeads(fetching, range, signal)),
-      orNothing(size, fetchLists(fetching, range, signal)),
+      orNothing(size, fetchHeads(fetching, range)),
+      orNothing(size, fetchLists(fetching, range)),
     ])
     if (heads === undefined) return none
     const blocks = lists === undefined ? [] : assemble(heads, lists)
@@ -94,31 +84,22 @@ const orNothing = async <T>(size: Fetching['size'], asked: Promise<T>): Promise<
   }
 }
 
-const fetchLists = (
-  { asking, size }: Fetching,
-  { from, to }: Range,
-  signal?: AbortSignal,
-): Promise<readonly BlockTransactions[]> =>
-  ask(
-    asking,
-    {
-      what: `transactions of blocks ${from} … ${to}`,
-      path: '/getBlockTxsByContract',
-      body: JSON.stringify({ from_block: from, to_block: to }),
-      decode: text => {
-        const decoded = decodeBlockTransactions(text)
-        size.note(to - from + 1, text.length)
-        return decoded
-      },
+const fetchLists = ({ asking, size }: Fetching, { from, to }: Range): Promise<readonly BlockTransactions[]> =>
+  ask(asking, {
+    what: `transactions of blocks ${from} … ${to}`,
+    path: '/getBlockTxsByContract',
+    body: JSON.stringify({ from_block: from, to_block: to }),
+    decode: text => {
+      const decoded = decodeBlockTransactions(text)
+      size.note(to - from + 1, text.length)
+      return decoded
     },
-    signal,
-  )
+  })
 
 const withSingles = async (
   fetching: Fetching,
   from: number,
   parts: readonly Part[],
-  signal?: AbortSignal,
 ): Promise<readonly Found[]> => {
   const found: Found[] = []
   for (let at = 0; at < parts.length; at += SINGLES)
@@ -128,7 +109,7 @@ const withSingles = async (
           .slice(at, at + SINGLES)
           .map(({ head, block }, offset) =>
             block === undefined || head === undefined
-              ? fetchSingle(fetching, from + at + offset, { head }, signal)
+              ? fetchSingle(fetching, from + at + offset, { head })
               : { block, head },
           ),
       )),
@@ -154,11 +135,7 @@ export const misfit = (parent: Block, block: Block): Failure | undefined => {
 }
 
 /** Where two blocks do not fit, either may be wrong: both are asked for again. Throws Failure 'bad_block' if that is no help. */
-const linked = async (
-  fetching: Fetching,
-  found: readonly Found[],
-  signal?: AbortSignal,
-): Promise<readonly Found[]> => {
+const linked = async (fetching: Fetching, found: readonly Found[]): Promise<readonly Found[]> => {
   const right: Found[] = []
   for (const each of found) {
     const parent = right.at(-1)
@@ -167,8 +144,8 @@ const linked = async (
       continue
     }
     const grandparent = right.at(-2)?.block.hash
-    const before = await fetchSingle(fetching, parent.block.height, { parent: grandparent }, signal)
-    const again = await fetchSingle(fetching, each.block.height, { parent: before.block.hash }, signal)
+    const before = await fetchSingle(fetching, parent.block.height, { parent: grandparent })
+    const again = await fetchSingle(fetching, each.block.height, { parent: before.block.hash })
     const wrong = misfit(before.block, again.block)
     if (wrong !== undefined) throw wrong
     right.splice(-1, 1, before, again)

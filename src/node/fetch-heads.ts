@@ -17,27 +17,19 @@ const bad = (height: number, reason: string, help?: string): Failure =>
  * Raw heads `from` … `to`. Unless only `linked` is to be proved, the last one carries a valid signature, which proves
  * them all once each is found to be the child of the one before. Throws Failure 'bad_block', `Refused`, `TooLarge`.
  */
-export const fetchHeads = (
-  fetching: Fetching,
-  { from, to }: Range,
-  signal?: AbortSignal,
-): Promise<readonly RawHead[]> =>
-  ask(
-    fetching.asking,
-    {
-      what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
-      path: '/getBlockHeaderByRange',
-      body: JSON.stringify({ start: from, end: to + 1 }),
-      decode: text => {
-        const heads = decodeRawHeads(text)
-        requireRun(heads, { from, to })
-        const last = heads.at(-1)
-        if (fetching.prove !== 'linked' && last !== undefined) requireSigned(last)
-        return heads
-      },
+export const fetchHeads = (fetching: Fetching, { from, to }: Range): Promise<readonly RawHead[]> =>
+  ask(fetching.asking, {
+    what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
+    path: '/getBlockHeaderByRange',
+    body: JSON.stringify({ start: from, end: to + 1 }),
+    decode: text => {
+      const heads = decodeRawHeads(text)
+      requireRun(heads, { from, to })
+      const last = heads.at(-1)
+      if (fetching.prove !== 'linked' && last !== undefined) requireSigned(last)
+      return heads
     },
-    signal,
-  )
+  })
 
 const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
   for (const [at, head] of heads.entries())
@@ -62,19 +54,15 @@ export const requireSigned = (head: RawHead): string | undefined => {
 }
 
 /** The head of one block whose signature must be had. Throws as `fetchHeads`, and 'bad_block' when it is refused. */
-export const fetchSignedHead = async (
-  fetching: Fetching,
-  height: number,
-  signal?: AbortSignal,
-): Promise<RawHead> => {
+export const fetchSignedHead = async (fetching: Fetching, height: number): Promise<RawHead> => {
   try {
-    const [head] = await fetchHeads(fetching, { from: height, to: height }, signal)
+    const [head] = await fetchHeads(fetching, { from: height, to: height })
     if (head === undefined)
       throw new Failure('defect', `The node did not return the head of block ${height}.`)
     return head
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    const head = error.code === NO_SUCH_CALL ? await headOfRawBlock(fetching, height, signal) : undefined
+    const head = error.code === NO_SUCH_CALL ? await headOfRawBlock(fetching, height) : undefined
     if (head !== undefined) return head
     throw new Failure(
       'bad_block',
@@ -85,27 +73,19 @@ export const fetchSignedHead = async (
 }
 
 /** The same out of the raw block, of a node that knows no call for heads; undefined: it gives none either. */
-const headOfRawBlock = async (
-  { asking }: Fetching,
-  height: number,
-  signal: AbortSignal | undefined,
-): Promise<RawHead | undefined> => {
+const headOfRawBlock = async ({ asking }: Fetching, height: number): Promise<RawHead | undefined> => {
   try {
-    return await ask(
-      asking,
-      {
-        what: `raw block ${height}`,
-        path: `/getRawBlockByNumber/${height}/true`,
-        bytes: true,
-        decode: text => {
-          const { head } = decodeRawBlock(text)
-          requireRun([head], { from: height, to: height })
-          requireSigned(head)
-          return head
-        },
+    return await ask(asking, {
+      what: `raw block ${height}`,
+      path: `/getRawBlockByNumber/${height}/true`,
+      bytes: true,
+      decode: text => {
+        const { head } = decodeRawBlock(text)
+        requireRun([head], { from: height, to: height })
+        requireSigned(head)
+        return head
       },
-      signal,
-    )
+    })
   } catch (error) {
     if (error instanceof Refused) return undefined
     throw error

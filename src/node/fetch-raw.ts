@@ -7,30 +7,21 @@ import { ask } from './call.ts'
 import type { Fetching } from './fetching.ts'
 
 /** A block's raw form, which must pass `check`: it throws Failure 'bad_block'. */
-const fetchRaw = (
-  { asking }: Fetching,
-  height: number,
-  check: (raw: RawBlock) => void,
-  signal?: AbortSignal,
-): Promise<RawBlock> =>
-  ask(
-    asking,
-    {
-      what: `raw block ${height}`,
-      path: `/getRawBlockByNumber/${height}/true`,
-      bytes: true,
-      decode: text => {
-        const raw = decodeRawBlock(text)
-        check(raw)
-        return raw
-      },
+const fetchRaw = ({ asking }: Fetching, height: number, check: (raw: RawBlock) => void): Promise<RawBlock> =>
+  ask(asking, {
+    what: `raw block ${height}`,
+    path: `/getRawBlockByNumber/${height}/true`,
+    bytes: true,
+    decode: text => {
+      const raw = decodeRawBlock(text)
+      check(raw)
+      return raw
     },
-    signal,
-  )
+  })
 
 /** Proves the text of a block's transactions by its raw form. Throws Failure 'bad_block', `Refused`. */
-export const proveWhole = async (fetching: Fetching, block: Block, signal?: AbortSignal): Promise<void> => {
-  await fetchRaw(fetching, block.height, raw => checkWhole(block, raw), signal)
+export const proveWhole = async (fetching: Fetching, block: Block): Promise<void> => {
+  await fetchRaw(fetching, block.height, raw => checkWhole(block, raw))
 }
 
 /**
@@ -41,7 +32,6 @@ export const proveLost = async (
   fetching: Fetching,
   block: Block,
   known: { readonly parent: string | undefined; readonly info: Uint8Array | undefined },
-  signal?: AbortSignal,
 ): Promise<number> => {
   const lossy = lossyReceipts(block)
   let restored: TxReceipt | undefined
@@ -64,7 +54,7 @@ export const proveLost = async (
     const { info, parent } = known
     checkBlock(block, { parentHash: parent }, { receipts, ...(info === undefined ? {} : { info }) })
   }
-  await fetchRaw(fetching, block.height, check, signal)
+  await fetchRaw(fetching, block.height, check)
   fetching.tell({ type: 'lost_bytes', height: block.height, receipts: lossy.length })
   return lossy.length
 }

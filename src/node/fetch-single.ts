@@ -26,12 +26,10 @@ export const fetchSingle = async (
   fetching: Fetching,
   height: number,
   { parent, head: known }: { readonly parent?: string | undefined; readonly head?: RawHead | undefined },
-  signal?: AbortSignal,
 ): Promise<Found> => {
-  const head =
-    known ?? (fetching.prove === 'linked' ? undefined : await fetchSignedHead(fetching, height, signal))
+  const head = known ?? (fetching.prove === 'linked' ? undefined : await fetchSignedHead(fetching, height))
   try {
-    return await fetchOn(fetching, height, { parent, head }, signal)
+    return await fetchOn(fetching, height, { parent, head })
   } catch (error) {
     if (error instanceof Refused)
       throw new Failure('bad_block', `Block ${height}: ${error.message}`, {
@@ -40,31 +38,22 @@ export const fetchSingle = async (
       })
     if (head !== undefined || !(error instanceof Failure) || error.details['rule'] !== OWN_HASH) throw error
     // The bytes of its `info` may be of a form that nodes do not show.
-    const [raw] = await fetchHeads(fetching, { from: height, to: height }, signal).catch(() => [])
+    const [raw] = await fetchHeads(fetching, { from: height, to: height }).catch(() => [])
     if (raw === undefined) throw error
-    return await fetchOn(fetching, height, { parent, head: raw }, signal)
+    return await fetchOn(fetching, height, { parent, head: raw })
   }
 }
 
 type On = { readonly parent: string | undefined; readonly head: RawHead | undefined }
 
-const fetchOn = async (
-  fetching: Fetching,
-  height: number,
-  on: On,
-  signal: AbortSignal | undefined,
-): Promise<Found> => {
-  const { block, lossy } = await ask(
-    fetching.asking,
-    {
-      what: `block ${height}`,
-      path: `/getBlockByNumber/${height}/true`,
-      decode: text => checkedBlock(text, height, on),
-    },
-    signal,
-  )
+const fetchOn = async (fetching: Fetching, height: number, on: On): Promise<Found> => {
+  const { block, lossy } = await ask(fetching.asking, {
+    what: `block ${height}`,
+    path: `/getBlockByNumber/${height}/true`,
+    decode: text => checkedBlock(text, height, on),
+  })
   const { parent, head } = on
-  const lost = lossy ? await proveLost(fetching, block, { parent, info: head?.info }, signal) : 0
+  const lost = lossy ? await proveLost(fetching, block, { parent, info: head?.info }) : 0
   const origInfo = block.origInfo === '' && head !== undefined ? origInfoOf(head.info) : block.origInfo
   return {
     block: block.info === '{}' && origInfo !== block.origInfo ? { ...block, origInfo } : block,

@@ -22,6 +22,8 @@ export type HttpLimits = {
 export type Means = {
   readonly limits: HttpLimits
   readonly clock: Clock
+  /** Ends the request. */
+  readonly signal: AbortSignal
   /** Absent: whoever asks bounds what comes. */
   readonly budget?: Budget
 }
@@ -51,39 +53,27 @@ const LATE = 'late'
 export const askOnce = async (
   endpoint: Endpoint,
   request: HttpRequest,
-  { limits, clock, budget = unbounded }: Means,
-  signal?: AbortSignal,
+  { limits, clock, signal, budget = unbounded }: Means,
 ): Promise<Outcome> => {
-  if (signal?.aborted === true) throw endedByCaller(signal)
+  if (signal.aborted) throw endedByCaller(signal)
   const ends = joinSignals(signal)
   const hold = budget.hold()
   const cancel = clock.after(limits.timeoutMs, () => ends.abort(LATE))
+  const left = (outcome: Outcome): Outcome => {
+    ends.abort(LEFT)
+    hold.release()
+    return outcome
+  }
   try {
-    const response = await fetch(`${endpoint.base}${request.path}`, {
-      method: request.body === undefined ? 'GET' : 'POST',
-      headers: {
-        accept: 'application/json',
-        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...endpoint.headers,
-      },
-      ...(request.body === undefined ? {} : { body: request.body }),
-      redirect: 'manual',
-      keepalive: true,
-      signal: ends.signal,
-    })
+    const response = await send(endpoint, request, ends.signal)
     const { status } = response
-    if (status < 200 || status > 599)
-      return { tag: 'connection', detail: `status ${status}, which is not an HTTP status` }
-    if (UNASKED.has(status))
-      return { tag: 'connection', detail: `status ${status}, which is not a response to the request` }
+    const wrong = wrongStatus(status)
+    if (wrong !== undefined) return left({ tag: 'connection', detail: wrong })
     const body = await readBody(response, limits.maxBytes, hold)
-    if (typeof body === 'string') {
-      ends.abort(LEFT)
-      hold.release()
-      return body === 'too_large'
-        ? { tag: body, detail: `the response is over ${limits.maxBytes} bytes` }
-        : { tag: body, detail: 'responses to other requests use all available memory' }
-    }
+    if (body === 'too_large')
+      return left({ tag: body, detail: `the response is over ${limits.maxBytes} bytes` })
+    if (body === 'no_room')
+      return left({ tag: body, detail: 'responses to other requests use all available memory' })
     const contentType = response.headers.get('content-type') ?? undefined
     return {
       tag: 'answer',
@@ -100,6 +90,30 @@ export const askOnce = async (
     cancel()
     ends.release()
   }
+}
+
+const send = (
+  { base, headers }: Endpoint,
+  { path, body }: HttpRequest,
+  signal: AbortSignal,
+): Promise<Response> =>
+  fetch(`${base}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body }),
+    redirect: 'manual',
+    keepalive: true,
+    signal,
+  })
+
+/** Why a response with this status answers nothing; undefined: it may. */
+const wrongStatus = (status: number): string | undefined => {
+  if (status < 200 || status > 599) return `status ${status}, which is not an HTTP status`
+  return UNASKED.has(status) ? `status ${status}, which is not a response to the request` : undefined
 }
 
 /** The Failure for a call whose caller does not want it any more. */

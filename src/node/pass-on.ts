@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { joinSignals } from '#time/signals.ts'
 import type { Budget, Hold } from './budget.ts'
 import { type Asking, nobodyAnswers } from './call.ts'
-import { askOnce, endedByCaller, type HttpLimits, type Outcome } from './http.ts'
+import { askOnce, endedByCaller, type HttpLimits, type Means, type Outcome } from './http.ts'
 import type { Member } from './pool.ts'
 import type { NodeAnswer } from './port.ts'
 
@@ -14,7 +14,6 @@ export type Passing = {
   readonly path: string
   /** For the whole of it, over all nodes. */
   readonly limits: HttpLimits
-  readonly signal: AbortSignal
   /** Room for all answers that are passed on. */
   readonly budget: Budget
 }
@@ -27,59 +26,75 @@ export type Passed = { readonly answer: NodeAnswer; readonly member: Member; rea
  * than the limit. Throws 'unavailable' when no node answers, at once when none is fit to be asked; 'deadline' when
  * `signal` aborts.
  */
-export const passOn = async (asking: Asking, { path, limits, signal, budget }: Passing): Promise<Passed> => {
-  const { pool, clock } = asking
+export const passOn = async (asking: Asking, { path, limits, budget }: Passing): Promise<Passed> => {
+  const { pool, clock, signal } = asking
   if (!path.startsWith('/'))
     throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
   if (signal.aborted) throw endedByCaller(signal)
   const what = path.replace(/\?.*$/s, '')
-  const waiting = [...pool.ready()]
-  if (waiting.length === 0) throw noneFit(asking, what)
-  const ends = joinSignals(signal)
+  const ready = pool.ready()
+  if (ready.length === 0) throw noneFit(asking, what)
   const details = new Map<string, string>()
-  const running = new Map<Member, Promise<Turn>>()
   let excuse: Passed | undefined
-  try {
-    for (;;) {
-      const next = waiting.shift()
-      if (next !== undefined)
-        running.set(
-          next,
-          askOnce(next.endpoint, { path }, { limits, clock, budget }, ends.signal).then(outcome => ({
-            member: next,
-            outcome,
-          })),
-        )
-      if (running.size === 0) break
-      const turn = await Promise.race([
-        ...running.values(),
-        ...(waiting.length === 0 ? [] : [clock.sleep(HEDGE_MS, ends.signal).then(() => undefined)]),
-      ])
-      if (turn === undefined) {
-        // Slow is not silent, but the next requests begin elsewhere.
-        for (const member of running.keys()) pool.shun(member)
-        continue
-      }
-      running.delete(turn.member)
-      const { member, outcome } = turn
-      if (outcome.tag === 'no_room') throw noRoom(what)
-      if (outcome.tag === 'answer') {
-        excuse?.hold.release()
-        excuse = { answer: outcome.answer, hold: outcome.hold, member }
-        if (!isTrouble(outcome.answer)) return excuse
-      } else details.set(member.endpoint.name, outcome.detail)
-      if (outcome.tag !== 'too_large') pool.shun(member)
-    }
-  } finally {
-    ends.abort('answered')
-    ends.release()
-    for (const turn of running.values()) turn.then(letGo, () => undefined)
+  for await (const { member, outcome } of turns(asking, ready, { path, means: { limits, clock, budget } })) {
+    if (outcome.tag === 'no_room') throw noRoom(what)
+    if (outcome.tag === 'answer') {
+      excuse?.hold.release()
+      excuse = { answer: outcome.answer, hold: outcome.hold, member }
+      if (!isTrouble(outcome.answer)) return excuse
+    } else details.set(member.endpoint.name, outcome.detail)
+    if (outcome.tag !== 'too_large') pool.shun(member)
   }
   if (excuse !== undefined) return excuse
   throw nobodyAnswers(pool, what, details)
 }
 
 type Turn = { readonly member: Member; readonly outcome: Outcome }
+
+/**
+ * What came of asking the nodes, in the order in which they are done: the next one is asked when one is done, and beside
+ * those that are slow. Requests that nobody waits for any more are ended when the loop is left.
+ */
+async function* turns(
+  { pool, clock, signal }: Asking,
+  ready: readonly Member[],
+  { path, means }: { readonly path: string; readonly means: Omit<Means, 'signal'> },
+): AsyncGenerator<Turn> {
+  const waiting = [...ready]
+  const ends = joinSignals(signal)
+  const running = new Map<Member, Promise<Turn>>()
+  const askNext = (): void => {
+    const member = waiting.shift()
+    if (member === undefined) return
+    const asked = askOnce(member.endpoint, { path }, { ...means, signal: ends.signal })
+    running.set(
+      member,
+      asked.then(outcome => ({ member, outcome })),
+    )
+  }
+  /** undefined: all are slow, and there is another one to ask. */
+  const nextDone = (): Promise<Turn | undefined> =>
+    Promise.race([
+      ...running.values(),
+      ...(waiting.length === 0 ? [] : [clock.sleep(HEDGE_MS, ends.signal).then(() => undefined)]),
+    ])
+  try {
+    for (askNext(); running.size > 0; askNext()) {
+      const turn = await nextDone()
+      if (turn === undefined) {
+        // Slow is not silent, but the next requests begin elsewhere.
+        for (const member of running.keys()) pool.shun(member)
+        continue
+      }
+      running.delete(turn.member)
+      yield turn
+    }
+  } finally {
+    ends.abort('answered')
+    ends.release()
+    for (const turn of running.values()) turn.then(letGo, () => undefined)
+  }
+}
 
 const letGo = ({ outcome }: Turn): void => {
   if (outcome.tag === 'answer') outcome.hold.release()

@@ -19,6 +19,14 @@ export type ChainIdentity = { readonly chainId: number; readonly genesis: string
 /** Rows of a page of storage: more are not given (go-iost rpc, ListContractStorage). */
 export const STORAGE_PAGE = 100
 
+/** Which rows of a contract's storage: those whose keys begin with `prefix`, from the key `from` on. */
+export type StorageRange = {
+  readonly contract: string
+  readonly type: 'KV' | 'MAP'
+  readonly prefix: string
+  readonly from?: string
+}
+
 /** A page of a contract's storage, as of one block. */
 export type StoragePage = {
   readonly height: number
@@ -90,15 +98,7 @@ export type Node = {
    * Rows of a contract's storage at the last irreversible block, keys ascending from `from` (inclusive) on:
    * `STORAGE_PAGE` of them, fewer at the end.
    */
-  storage(
-    asked: {
-      readonly contract: string
-      readonly type: 'KV' | 'MAP'
-      readonly prefix: string
-      readonly from?: string
-    },
-    signal?: AbortSignal,
-  ): Promise<StoragePage>
+  storage(asked: StorageRange, signal?: AbortSignal): Promise<StoragePage>
   /**
    * GET of an allowed path, the bytes of the best node that gives an answer, whatever it says; the next one is asked
    * where one hangs or has trouble of its own (5xx). Within `withinMs`, by default the time-out of requests.

@@ -3,7 +3,7 @@ import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { highestPossible, type KnownBlock } from '#chain/highest-possible.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Asking, type Question, tryOnce } from './call.ts'
-import type { Member } from './pool.ts'
+import type { Member, Pool } from './pool.ts'
 import type { ChainIdentity, ChainInfo, NodeEvent } from './port.ts'
 
 /** Two blocks' time: what is known of a node is about as old as its next block. */
@@ -19,17 +19,15 @@ export type Watching = {
   /** The last block that is stored; undefined: none is. */
   readonly stored: () => Promise<KnownBlock | undefined>
   readonly onEvent: (event: NodeEvent) => void
-  /** Ends it. */
-  readonly signal: AbortSignal
 }
 
 /**
  * Looks at every node again and again, each by itself with one question in flight: a node that hangs delays nobody.
- * Resolves after the first look at all of them, the rest goes on until `signal` aborts.
+ * Resolves after the first look at all of them, the rest goes on until the signal of `asking` aborts.
  */
 export const watchNodes = async (asking: Asking, watching: Watching): Promise<void> => {
-  const { pool, clock, limits } = asking
-  const { signal, expected, stored } = watching
+  const { pool, clock, limits, signal } = asking
+  const { expected, stored } = watching
   const probing = {
     ...asking,
     limits: {
@@ -67,10 +65,13 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
     const started = clock.elapsed()
     const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, clock.now())
     // Whatever goes wrong with a look, the looking goes on.
-    const found = await lookAt(probing, member, most, signal).catch((error: unknown) => ({
+    const found = await lookAt(probing, member, most).catch((error: unknown) => ({
       silent: String(error),
     }))
     return { ...found, ms: clock.elapsed() - started }
+  }
+  const noteLook = (member: Member, look: Look): void => {
+    if (!signal.aborted) note(pool, { member, look }, watching.onEvent)
   }
   const goOn = async (member: Member): Promise<void> => {
     for (;;) {
@@ -78,13 +79,13 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
       if (signal.aborted) return
       void learnLast()
       await learn()
-      note(asking, member, await look(member), watching)
+      noteLook(member, await look(member))
     }
   }
   await Promise.all([learn(), learnLast()])
   const looks = await Promise.all(pool.members.map(async member => ({ member, look: await look(member) })))
   // In the order the nodes are given: the first that answers says which chain it is.
-  for (const { member, look } of looks) note(asking, member, look, watching)
+  for (const { member, look } of looks) noteLook(member, look)
   for (const member of pool.members) void goOn(member)
 }
 
@@ -106,13 +107,13 @@ const firstBlock: Question<Block> = {
 }
 
 /** @param most height of the highest block that there can be */
-const lookAt = async (asking: Asking, member: Member, most: number, signal: AbortSignal): Promise<Said> => {
-  const info = await answerOf(asking, member, chainInfo, signal)
+const lookAt = async (asking: Asking, member: Member, most: number): Promise<Said> => {
+  const info = await answerOf(asking, member, chainInfo)
   if (typeof info === 'string') return { silent: info }
-  const doubt = tooHigh(info, most) ?? (await doubtOf(asking, member, info, signal))
+  const doubt = tooHigh(info, most) ?? (await doubtOf(asking, member, info))
   if (doubt !== undefined) return { silent: doubt, doubted: true }
   if (member.genesis !== undefined) return { info, genesis: member.genesis }
-  const genesis = await answerOf(asking, member, firstBlock, signal)
+  const genesis = await answerOf(asking, member, firstBlock)
   // Without it nobody knows which chain the node has.
   return typeof genesis === 'string' ? { silent: genesis } : { info, genesis: genesis.hash }
 }
@@ -136,7 +137,6 @@ const doubtOf = async (
   asking: Asking,
   member: Member,
   { libBlock: lib, headBlock: head }: ChainInfo,
-  signal: AbortSignal,
 ): Promise<string | undefined> => {
   const known = member.heard?.info
   if (lib > head) return `it reports block ${lib} as irreversible, which is above its head block ${head}`
@@ -145,7 +145,7 @@ const doubtOf = async (
     [head, 'head', Math.max(lib, known?.headBlock ?? -1)],
   ] as const) {
     if (height <= before + FAR) continue
-    const said = await answerOf(asking, member, headOf(height), signal)
+    const said = await answerOf(asking, member, headOf(height))
     if (typeof said === 'string')
       return `it reports block ${height} as its ${what}, but does not return it: ${said}`
     if (what !== 'head' && said.status !== 'IRREVERSIBLE')
@@ -171,16 +171,18 @@ const answerOf = async <T extends object>(
   asking: Asking,
   member: Member,
   question: Question<T>,
-  signal: AbortSignal,
 ): Promise<T | string> => {
-  const result = await tryOnce(asking, member, question, signal)
+  const result = await tryOnce(asking, member, question)
   if (result.tag === 'done') return result.value
   return result.tag === 'again' ? result.detail : result.failure.message
 }
 
 /** Notes what a look found, and tells what is new about the node. */
-const note = ({ pool }: Asking, member: Member, look: Look, { onEvent, signal }: Watching): void => {
-  if (signal.aborted) return
+const note = (
+  pool: Pool,
+  { member, look }: { readonly member: Member; readonly look: Look },
+  onEvent: Watching['onEvent'],
+): void => {
   const { silent, foreign, heard } = member
   const tell = (type: NodeEvent['type'], detail: string): void =>
     onEvent({ type, node: member.endpoint.name, detail })

@@ -24,31 +24,25 @@ const AT_ONCE = 4
 export const proveBlocks = async (
   fetching: Fetching,
   found: readonly Found[],
-  signal?: AbortSignal,
 ): Promise<readonly Proven[]> => {
   const proven: Proven[] = []
   for (let at = 0; at < found.length; at += AT_ONCE) {
     const some = found.slice(at, at + AT_ONCE)
     proven.push(
       ...(await Promise.all(
-        some.map((each, offset) => proveOne(fetching, each, at + offset === found.length - 1, signal)),
+        some.map((each, offset) => proveOne(fetching, each, at + offset === found.length - 1)),
       )),
     )
   }
   return proven
 }
 
-const proveOne = async (
-  fetching: Fetching,
-  { block, head, lost }: Found,
-  last: boolean,
-  signal: AbortSignal | undefined,
-): Promise<Proven> => {
+const proveOne = async (fetching: Fetching, { block, head, lost }: Found, last: boolean): Promise<Proven> => {
   const also = lost === undefined ? {} : { lost }
   if (fetching.prove === 'linked') return { block, proof: { level: 'linked', ...also } }
-  const signedBy = last || changesProducers(block) ? await signerOf(fetching, block, head, signal) : undefined
+  const signedBy = last || changesProducers(block) ? await signerOf(fetching, block, head) : undefined
   if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }
-  const level = (await isWhole(fetching, block, signal)) ? 'whole' : 'signed'
+  const level = (await isWhole(fetching, block)) ? 'whole' : 'signed'
   return { block, proof: { level, ...(signedBy === undefined ? {} : { signedBy }), ...also } }
 }
 
@@ -57,7 +51,6 @@ const signerOf = async (
   fetching: Fetching,
   block: Block,
   known: RawHead | undefined,
-  signal: AbortSignal | undefined,
 ): Promise<string | undefined> => {
   if (block.height === 0) return undefined
   if (known !== undefined) {
@@ -67,7 +60,7 @@ const signerOf = async (
       // The range's last signature proved the head; its own may be had elsewhere.
     }
   }
-  const head = await fetchSignedHead(fetching, block.height, signal)
+  const head = await fetchSignedHead(fetching, block.height)
   if (headHash(head) !== block.hash)
     throw new Failure(
       'bad_block',
@@ -81,11 +74,7 @@ const signerOf = async (
  * Whether the level `whole` is reached where it counts as such. A block in which an action alone gives a producer a key is
  * proved whole at any rate: its text says whose signatures count.
  */
-const isWhole = async (
-  fetching: Fetching,
-  block: Block,
-  signal: AbortSignal | undefined,
-): Promise<boolean> => {
+const isWhole = async (fetching: Fetching, block: Block): Promise<boolean> => {
   // Genesis has no signatures to be had; whoever trusts its hash names the chain.
   if (block.height === 0) return false
   const { prove, wholeIfGiven } = fetching
@@ -94,7 +83,7 @@ const isWhole = async (
   const must = prove === 'whole' || namesKeySilently(block)
   if (!must && !wanted) return false
   try {
-    await proveWhole(fetching, block, signal)
+    await proveWhole(fetching, block)
     return wanted
   } catch (error) {
     if (!(error instanceof Refused)) throw error

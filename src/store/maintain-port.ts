@@ -10,6 +10,8 @@ export type MaintainPort = {
   create(): Promise<void>
   /** Names what differs from what `create` would make; [] when all is as it should be. Changes nothing. */
   check(): Promise<readonly Difference[]>
+  /** What `check` names, but for what is lost: it takes no right to read the documents of the chain. */
+  checkShape(): Promise<readonly Difference[]>
   /** For a repair, before all else: writes what the store says of its end and chain anew where that is lost. */
   restore(): Promise<Restored>
   /** Everything that is stored, of one published height, as it stands. Throws 'unavailable' when nothing is published. */

@@ -6,7 +6,7 @@ import type { WriteEvent } from './client/sender.ts'
 import { migratingOf } from './migrate/migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openReading } from './read/open-reading.ts'
-import { checkStore } from './schema/check-indices.ts'
+import { checkShape, checkStore } from './schema/check-indices.ts'
 import type { Cluster } from './schema/cluster.ts'
 import { createIndices } from './schema/create-indices.ts'
 import { type Generations, namesOf } from './schema/names.ts'
@@ -67,6 +67,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     takeOver,
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),
+    checkShape: () => checkShape(cluster),
     restore: async () => {
       const restored = await restoreRecord(cluster)
       reading.checkAgain()

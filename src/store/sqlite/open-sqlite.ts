@@ -50,6 +50,7 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
       await create(path, name)
     },
     check: async () => check(path, name),
+    checkShape: async () => check(path, name),
     restore: async () => {
       mayWrite()
       return await restoreRecord(path, name)

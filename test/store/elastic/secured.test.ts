@@ -130,6 +130,10 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect((await as('service', ['status', '--all'])).code).toBe(0)
     const added = await as('keys', ['keys', 'add', 'wallet'])
     expect(added.code).toBe(0)
+    const second = await as('keys', ['keys', 'add', 'spare'])
+    const id = /^Key (\S+) of/m.exec(second.out)?.[1] ?? ''
+    expect((await as('keys', ['keys', 'revoke', id])).code).toBe(0)
+    expect((await as('keys', ['keys', 'list'])).out).toContain(' wallet\n')
     // Also where a partition ends: indices and their aliases are made, merged and made read-only.
     const more = [...load(), '--to', String(MORE), '--partition-documents', String(PARTITION)]
     expect(await as('loader', more)).toMatchObject({ code: 0, out: `Loaded up to block ${MORE}.\n` })

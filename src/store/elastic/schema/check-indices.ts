@@ -95,6 +95,10 @@ export const requireIndices = async (cluster: ReadCluster): Promise<void> => {
   })
 }
 
+/** `checkIndices` as soon as the cluster has started. */
+export const checkShape = (cluster: Cluster): Promise<readonly Difference[]> =>
+  onceStarted(() => checkIndices(cluster), cluster.clock)
+
 /** As `checkIndices`, with what was loaded and is lost. */
 export const checkStore = async (cluster: Cluster): Promise<readonly Difference[]> => {
   await onceStarted(() => requireNothing(cluster), cluster.clock)
