@@ -10,9 +10,9 @@ import { checkShape, checkStore } from './schema/check-indices.ts'
 import type { Cluster } from './schema/cluster.ts'
 import { createIndices } from './schema/create-indices.ts'
 import { type Generations, namesOf } from './schema/names.ts'
+import { forceMergeFinished } from './write/force-merge.ts'
 import { openKeys } from './write/keys.ts'
-import { mergeFinished } from './write/merge.ts'
-import { restoreRecord } from './write/restore.ts'
+import { restoreCheckpoint } from './write/restore-checkpoint.ts'
 import { soleWriter } from './write/sole-writer.ts'
 
 export type ElasticOptions = ConnectionOptions & {
@@ -63,13 +63,13 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,
     whole: reading.whole,
-    partitions: { firsts: reading.partitions, merge: how => mergeFinished(cluster, how) },
+    partitions: { firsts: reading.partitions, merge: how => forceMergeFinished(cluster, how) },
     takeOver,
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),
     checkShape: () => checkShape(cluster),
     restore: async () => {
-      const restored = await restoreRecord(cluster)
+      const restored = await restoreCheckpoint(cluster)
       reading.checkAgain()
       reading.lookAgain()
       return restored

@@ -7,16 +7,16 @@ import { ask } from '../client/ask.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { removeIndices } from '../schema/existing-indices.ts'
+import { deleteIndices } from '../schema/list-indices.ts'
 import { HEIGHT, SCHEMA } from '../schema/mappings.ts'
 import { type Generations, type Names, namesOf } from '../schema/names.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
-import type { Lease } from '../write/renew-lease.ts'
-import { leaseForMigration } from './close-source.ts'
-import { migrateByCopy } from './migrate-copy.ts'
-import { freeKeys } from './move-keys.ts'
-import { type Seen, seeMigration } from './plan.ts'
+import type { Lease } from '../write/keep-lease.ts'
+import { copyIndices } from './copy-indices.ts'
+import { leaseSource } from './lease-source.ts'
+import { allowKeyWrites } from './move-keys.ts'
+import { planMigration, type Seen } from './plan-migration.ts'
 import { CONTROL, swap } from './update-aliases.ts'
 
 type Parts = {
@@ -29,7 +29,7 @@ type Parts = {
 /** The next generation of what is served: built beside it, then put in its place. */
 export const migratingOf = (parts: Parts): Migrating<Store> => {
   const { cluster, source, open } = parts
-  const see = () => seeMigration(cluster)
+  const see = () => planMigration(cluster)
   return {
     source,
     plan: async () => (await see()).plan,
@@ -41,7 +41,7 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
       },
       run: async ({ signal, onProgress }) => {
         const seen = await see()
-        await whileClosed(cluster, seen, lease => migrateByCopy(lease, seen, { signal, onProgress }))
+        await whileClosed(cluster, seen, lease => copyIndices(lease, seen, { signal, onProgress }))
       },
     },
     beside: async () => {
@@ -67,7 +67,7 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
     },
     removeLeftovers: async () => {
       const { leftovers } = (await see()).plan
-      await removeIndices(cluster.connection, leftovers)
+      await deleteIndices(cluster.connection, leftovers)
       return leftovers
     },
   }
@@ -88,9 +88,9 @@ const whileClosed = async (
   { checkpoint, names }: Seen,
   work: (lease: Lease) => Promise<void>,
 ): Promise<void> => {
-  const lease = await leaseForMigration({ ...cluster, names }, checkpoint)
+  const lease = await leaseSource({ ...cluster, names }, checkpoint)
   try {
-    await freeKeys(lease.cluster)
+    await allowKeyWrites(lease.cluster)
     await work(lease)
   } finally {
     // Once it is replaced there is nothing to release.
@@ -119,7 +119,7 @@ const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: S
       return shape !== undefined && mappingDifference(mapping, shape.mappings) === undefined
     })
   if (usable) return
-  await removeIndices(
+  await deleteIndices(
     connection,
     there.map(({ name }) => name),
   )

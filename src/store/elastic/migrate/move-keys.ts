@@ -1,12 +1,12 @@
 import { Failure } from '#failure/failure.ts'
-import { ask } from '../client/ask.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { indexItem } from '../client/bulk-item.ts'
 import { openPit } from '../client/point-in-time.ts'
 import { refresh } from '../client/refresh.ts'
+import { addWriteBlock, removeWriteBlock } from '../client/write-block.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createIndex } from '../schema/create-indices.ts'
-import { removeIndices } from '../schema/existing-indices.ts'
+import { deleteIndices } from '../schema/list-indices.ts'
 import { keysShape } from '../schema/mappings.ts'
 
 type Hit = { readonly _id: string; readonly _source: object; readonly sort: readonly unknown[] }
@@ -21,13 +21,9 @@ export const moveKeys = async (target: Cluster): Promise<void> => {
   const { connection, names } = target
   const from = names.keys
   const to = names.behind('keys')
-  await ask(connection, {
-    what: `make ${from} read-only`,
-    method: 'PUT',
-    path: `/${from}/_block/write`,
-  })
+  await addWriteBlock(connection, from)
   await refresh(target, [from])
-  await removeIndices(connection, [to])
+  await deleteIndices(connection, [to])
   // Callers find it under the alias of all keys, once that is moved.
   const into = names.own('keys')
   const made = { name: to, shape: keysShape, aliases: [into] }
@@ -45,16 +41,8 @@ export const moveKeys = async (target: Cluster): Promise<void> => {
 }
 
 /** Lets keys be added again, after a migration that was stopped right before its end. */
-export const freeKeys = async (cluster: Cluster): Promise<void> => {
-  const { names } = cluster
-  await ask(cluster.connection, {
-    what: `make ${names.keys} writable`,
-    method: 'PUT',
-    path: `/${names.keys}/_settings`,
-    body: JSON.stringify({ index: { blocks: { write: null } } }),
-    also: [404],
-  })
-}
+export const allowKeyWrites = ({ connection, names }: Cluster): Promise<void> =>
+  removeWriteBlock(connection, names.keys)
 
 const readAll = async ({ connection }: Cluster, index: string, into: Map<string, object>): Promise<void> => {
   const pit = await openPit(connection, [index])

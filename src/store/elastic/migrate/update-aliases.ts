@@ -4,27 +4,27 @@ import { sendBulk } from '../client/bulk.ts'
 import { versionedItem } from '../client/bulk-item.ts'
 import { type Checkpoint, publishedDoc, readCheckpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { existingIndices } from '../schema/existing-indices.ts'
+import { listIndices } from '../schema/list-indices.ts'
 import { SCHEMA } from '../schema/mappings.ts'
 import type { Partitions } from '../schema/partitions.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
-import { takeStock } from '../write/adopt-indices.ts'
 import { compareAndSet } from '../write/compare-and-set.ts'
-import type { Lease } from '../write/renew-lease.ts'
-import { freeKeys, moveKeys } from './move-keys.ts'
+import type { Lease } from '../write/keep-lease.ts'
+import { takeInventory } from '../write/take-inventory.ts'
+import { allowKeyWrites, moveKeys } from './move-keys.ts'
 
 /** Indices of no document: each migration begins them anew. */
 export const CONTROL = ['meta', 'journal'] as const
 
 /** Checkpoint and published height of what was built; they count once it is served. */
-export const beginMeta = async (target: Cluster, from: Checkpoint): Promise<void> => {
+export const writeBuiltCheckpoint = async (target: Cluster, from: Checkpoint): Promise<void> => {
   const { names } = target
   const { generations } = names
   // What takes batches back stays behind with its journal.
   const { write: _, retired: __, undo: ___, ...kept } = from
   // A name of its own: whoever knows the old height under the old name looks again.
   const batch = crypto.randomUUID()
-  const inventory = await takeStock(target, { partitions: from.partitions, batch })
+  const inventory = await takeInventory(target, { partitions: from.partitions, batch })
   const next = { ...kept, schema: SCHEMA, generations, owner: '', batch, parts: 0, inventory }
   const stand = await readCheckpoint(target)
   if ((await compareAndSet(target, next, stand)) === undefined)
@@ -62,12 +62,12 @@ export const swap = async (
     if (changed.has('keys')) await moveKeys(target)
   } catch (error) {
     // What is served stays: loaders may go on with it.
-    await freeKeys(cluster).catch(() => {})
+    await allowKeyWrites(cluster).catch(() => {})
     await lease.set({ retired: undefined }).catch(() => {})
     throw error
   }
   const moved = (of: string): boolean => changed.has(of) || CONTROL.some(name => name === of)
-  const old = (await existingIndices(cluster)).filter(
+  const old = (await listIndices(cluster)).filter(
     ({ of, aliases }) => moved(of) && aliases.includes(names.served(of)),
   )
   const built = wantedIndices(target.names, partitions).filter(({ of }) => moved(of))

@@ -8,9 +8,9 @@ import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import { askHits } from '../client/ask.ts'
+import { batchGets } from '../client/batch-gets.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
-import { gathering } from '../client/gather.ts'
 import { type Got, getMany } from '../client/get-many.ts'
 import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
 import { decode, type Source } from '../schema/documents.ts'
@@ -33,14 +33,14 @@ export type Reader = {
   readonly onNothing: () => void
 }
 /** A reader whose documents are read together. */
-type Gatherer = Reader & { readonly getTogether: ReturnType<typeof gathering> }
+type Gatherer = Reader & { readonly getTogether: ReturnType<typeof batchGets> }
 
 type Hit = { readonly _id: string; readonly _source: Source }
 
 /** A view of the published height; every read throws `Newer` when it could see past it. */
 export const openView = (reader: Reader): View => {
   const { connection, signal } = reader
-  const getTogether = gathering(refs => getMany(connection, refs, { realtime: false, signal }))
+  const getTogether = batchGets(refs => getMany(connection, refs, { realtime: false, signal }))
   const gatherer: Gatherer = { ...reader, getTogether }
   return {
     at: reader.published.end,

@@ -7,7 +7,7 @@ import type { Cluster, ReadCluster } from './cluster.ts'
 import { lostOf } from './lost-indices.ts'
 import type { Mapping } from './mappings.ts'
 import type { Names } from './names.ts'
-import { requireNothing } from './require-empty.ts'
+import { requireEmptyStore } from './require-empty.ts'
 import { onceStarted } from './wait-for-shards.ts'
 import { type Wanted, wantedIndices } from './wanted-indices.ts'
 
@@ -101,7 +101,7 @@ export const checkShape = (cluster: Cluster): Promise<readonly Difference[]> =>
 
 /** As `checkIndices`, with what was loaded and is lost. */
 export const checkStore = async (cluster: Cluster): Promise<readonly Difference[]> => {
-  await onceStarted(() => requireNothing(cluster), cluster.clock)
+  await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
   const lost = await lostOf(cluster)
   const named = new Set(lost.map(({ name }) => name))
   const others = await checkIndices(cluster)

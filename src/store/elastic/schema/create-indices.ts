@@ -4,9 +4,9 @@ import { errorOf, toFailure } from '../client/failures.ts'
 import { checkIndices, labelOf, refuseDifferent } from './check-indices.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Cluster, ReadCluster } from './cluster.ts'
-import { indexStates } from './index-stats.ts'
+import { indexStates } from './index-states.ts'
 import type { IndexShape } from './mappings.ts'
-import { requireNothing } from './require-empty.ts'
+import { requireEmptyStore } from './require-empty.ts'
 import { onceStarted, startedCheckpoint } from './wait-for-shards.ts'
 import { type Wanted, wantedIndices } from './wanted-indices.ts'
 
@@ -25,7 +25,7 @@ export const createIndices = async (
   const differences = await checkIndices(cluster)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
-  if (missing.size > 0 && begun === undefined) await onceStarted(() => requireNothing(cluster), clock)
+  if (missing.size > 0 && begun === undefined) await onceStarted(() => requireEmptyStore(cluster), clock)
   // All at once: Elasticsearch makes one change of the cluster's state of them.
   await Promise.all(
     wantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Connection } from '../client/connection.ts'
 import type { ReadCluster } from './cluster.ts'
-import { countsOf, type IndexState, indexStates } from './index-stats.ts'
+import { countsOf, type IndexState, indexStates } from './index-states.ts'
 import { countedNames, type Inventory } from './inventory.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'

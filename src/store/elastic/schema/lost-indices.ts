@@ -3,7 +3,7 @@ import type { Difference } from '#store/port.ts'
 import { type PublishedMeta, readCheckpoint, readPublished } from './checkpoint.ts'
 import { at, type ReadCluster } from './cluster.ts'
 import { damageOf, readerFailure, stateDamage } from './damage.ts'
-import { indexStates } from './index-stats.ts'
+import { indexStates } from './index-states.ts'
 
 /** Looks before what is met is believed: a migration that ends meanwhile replaces indices. */
 const LOOKS = 3

@@ -3,7 +3,7 @@ import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
 import { readCheckpoint, restoreHelp } from './checkpoint.ts'
 import type { ReadCluster } from './cluster.ts'
-import { existingIndices } from './existing-indices.ts'
+import { listIndices } from './list-indices.ts'
 import { inParts } from './names.ts'
 
 const DERIVED = new Set<string>([...historyIndices, ...stateIndices].map(({ name }) => name))
@@ -22,7 +22,7 @@ const requireEmpty = async (cluster: ReadCluster): Promise<void> => {
 /** An index that holds a document of the chain; undefined: none does. */
 export const firstDocument = async (cluster: ReadCluster): Promise<string | undefined> => {
   const { connection, names } = cluster
-  const indices = (await existingIndices(cluster))
+  const indices = (await listIndices(cluster))
     .filter(({ of }) => DERIVED.has(of))
     .filter(({ of, generation }) => !names.building || generation === names.generations[of])
     .map(({ name }) => name)
@@ -45,7 +45,7 @@ export const firstDocument = async (cluster: ReadCluster): Promise<string | unde
  * checkpoint was lost, and a loader that began anew would count them twice. Documents that another loader began to write
  * meanwhile are no loss.
  */
-export const requireNothing = async (cluster: ReadCluster): Promise<void> => {
+export const requireEmptyStore = async (cluster: ReadCluster): Promise<void> => {
   const isBegun = async () => (await readCheckpoint(cluster)) !== undefined
   if (await isBegun()) return
   try {

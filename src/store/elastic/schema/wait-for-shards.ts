@@ -35,7 +35,7 @@ export const startedCheckpoint = (cluster: Cluster): ReturnType<typeof readCheck
   onceStarted(() => readCheckpoint(cluster), cluster.clock)
 
 /** Ends when every index that a loader reads answers. */
-export const untilStarted = async (cluster: Cluster): Promise<void> => {
+export const waitForShards = async (cluster: Cluster): Promise<void> => {
   const { connection, names } = cluster
   const indices = [names.journal, ...stateIndices.map(names.state)].join(',')
   await onceStarted(

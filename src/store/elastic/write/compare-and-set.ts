@@ -26,7 +26,7 @@ export const compareAndSet = async (
   return tryAgain(cluster, async (): Promise<Try<StoredCheckpoint | undefined>> => {
     const answer = await sendOnce(cluster.connection, request)
     if (typeof answer === 'string') return { again: answer }
-    const written = answer.status < 300 ? seqNoOf(answer) : undefined
+    const written = answer.status < 300 ? writtenAs(answer) : undefined
     if (written !== undefined) return { done: { checkpoint, ...written } }
     const error = errorOf(answer)
     // Refused, or answered without its numbers: the stored checkpoint tells whether this write was carried out.
@@ -61,7 +61,7 @@ const isWhere = (now: SeqNo | undefined, stand: SeqNo | undefined): boolean =>
   now?.seqNo === stand?.seqNo && now?.primaryTerm === stand?.primaryTerm
 
 /** undefined: the answer to a write says nothing that can be understood. */
-const seqNoOf = ({ text }: Answer): SeqNo | undefined => {
+const writtenAs = ({ text }: Answer): SeqNo | undefined => {
   try {
     const { _seq_no, _primary_term } = JSON.parse(text)
     const known = Number.isInteger(_seq_no) && Number.isInteger(_primary_term)

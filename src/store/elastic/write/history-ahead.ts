@@ -1,11 +1,11 @@
 import { Failure } from '#failure/failure.ts'
 import { type Ahead, checkHistory } from '#store/batch.ts'
 import type { Batch, History } from '#store/port.ts'
-import { sendAcknowledged } from '../client/acknowledged.ts'
+import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
+import { createPartition } from '../schema/create-partition.ts'
 import { type Added, addedBy, sumOf } from '../schema/inventory.ts'
-import { createPartition } from '../schema/open-partition.ts'
 import { partitionsWith } from '../schema/partitions.ts'
 import { historyItems } from './history.ts'
 

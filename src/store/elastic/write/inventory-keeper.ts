@@ -2,17 +2,17 @@ import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { readCheckpoint, restoreHelp } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
+import { showUnder } from '../schema/create-partition.ts'
 import { damageOf, loaderFailure } from '../schema/damage.ts'
-import { indexStates } from '../schema/index-stats.ts'
+import { indexStates } from '../schema/index-states.ts'
 import type { Inventory } from '../schema/inventory.ts'
-import { showUnder } from '../schema/open-partition.ts'
 import type { Partitions } from '../schema/partitions.ts'
-import { adoptStock, takeStock } from './adopt-indices.ts'
+import type { Lease } from './keep-lease.ts'
 import { publish } from './recover.ts'
-import type { Lease } from './renew-lease.ts'
+import { adoptInventory, takeInventory } from './take-inventory.ts'
 
 /** Compares the store with the inventory of its checkpoint on a loader's behalf. */
-export const stockKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>) => {
+export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>) => {
   const { cluster } = lease
   const { connection, names } = cluster
   /** undefined: the store was loaded by a version that kept none. */
@@ -54,7 +54,7 @@ export const stockKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>
     settle: async (): Promise<void> => {
       const checkpoint = lease.checkpoint()
       const kept = inventory()
-      if (kept === undefined) return stand(await adoptStock(cluster, checkpoint))
+      if (kept === undefined) return stand(await adoptInventory(cluster, checkpoint))
       const failure = await failureOf(kept, checkpoint.partitions, () => false)
       if (failure !== undefined) throw failure
       const keys = names.behind('keys')
@@ -64,7 +64,7 @@ export const stockKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>
       if (found !== undefined) await stand({ ...kept, indices: { ...kept.indices, [keys]: [found.uuid] } })
     },
     /** What is there now is what belongs there: somebody has looked at every document. */
-    accept: async (): Promise<void> => stand(await takeStock(cluster, lease.checkpoint())),
+    accept: async (): Promise<void> => stand(await takeInventory(cluster, lease.checkpoint())),
     /** As of the last committed batch. */
     inventory: (): Inventory => {
       const kept = inventory()

@@ -4,7 +4,7 @@ import { unfinishedRepair } from '#store/mending.ts'
 import type { Published } from '#store/port.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { type BulkItem, versionedItem } from '../client/bulk-item.ts'
-import { insist } from '../client/insist.ts'
+import { forceVersion } from '../client/force-version.ts'
 import { refresh } from '../client/refresh.ts'
 import {
   type Checkpoint,
@@ -16,7 +16,7 @@ import {
 import type { Cluster } from '../schema/cluster.ts'
 import type { Names } from '../schema/names.ts'
 import { applyItems, type Entry, readJournal } from './journal.ts'
-import { removeHistoryAbove, removeJournalsBut } from './leftovers.ts'
+import { removeHistoryAbove, removeJournalsBut } from './remove-leftovers.ts'
 
 /**
  * Brings the store from whatever a dead loader left to its checkpoint: the committed batch applied and published, no
@@ -53,7 +53,7 @@ export const finish = async (
     await apply(cluster, checkpoint, { entries, indices, confirm })
     // One that was deleted by hand a moment ago has left a version that stands in the way of its own.
     const [item, version] = publication(names, { ...checkpoint, end: checkpoint.end })
-    await insist(cluster, [item], version)
+    await forceVersion(cluster, [item], version)
   }
   await removeHistoryAbove(cluster, checkpoint)
   await removeJournalsBut(cluster, checkpoint)

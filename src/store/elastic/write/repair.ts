@@ -8,8 +8,8 @@ import type { Settled } from '#store/restored.ts'
 import { ask } from '../client/ask.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { deleteItem, versionedItem } from '../client/bulk-item.ts'
+import { forceVersion } from '../client/force-version.ts'
 import { getMany } from '../client/get-many.ts'
-import { insist } from '../client/insist.ts'
 import { refresh } from '../client/refresh.ts'
 import { type Checkpoint, readablePublished, stampOf, versionAt } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
@@ -17,11 +17,11 @@ import { decode } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 import type { Entry } from './journal.ts'
-import { removeHistoryFrom } from './leftovers.ts'
+import type { Lease } from './keep-lease.ts'
 import { newestStamp } from './newest-stamp.ts'
 import { finish, publication } from './recover.ts'
-import type { Lease } from './renew-lease.ts'
-import { asSeen, openForWriting } from './rewrite.ts'
+import { removeHistoryFrom } from './remove-leftovers.ts'
+import { deletesAsSeen, makeWritable } from './rewrite-documents.ts'
 import { entriesBack, type Step, stepsBack } from './undo.ts'
 
 /** What a repair does to the store's own record; see `Writer`. */
@@ -121,7 +121,7 @@ const publish = async (
   await lease.set({ ...next, batch: crypto.randomUUID(), parts: 0 })
   const [item, version] = publication(cluster.names, { ...lease.checkpoint(), end: next.end })
   await sendBulk(cluster, [item])
-  await insist(cluster, [item], version)
+  await forceVersion(cluster, [item], version)
 }
 
 const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<void> => {
@@ -159,7 +159,7 @@ const removeAbove = async (cluster: Cluster, height: number, partitions: Partiti
   const indices = historyIndices.flatMap(index =>
     partitions.slice(first).map((_, at) => names.partition(index, first + at)),
   )
-  await openForWriting(cluster, indices)
+  await makeWritable(cluster, indices)
   await removeHistoryFrom(cluster, height, range)
 }
 
@@ -232,8 +232,8 @@ const putBack = async (cluster: Cluster, entries: readonly Entry[], stamp: numbe
           ),
         ],
   )
-  await sendBulk(cluster, [...(await asSeen(cluster, gone)), ...put])
-  await insist(cluster, [...gone, ...put], version)
+  await sendBulk(cluster, [...(await deletesAsSeen(cluster, gone)), ...put])
+  await forceVersion(cluster, [...gone, ...put], version)
   const touched = new Set<StateIndex>(entries.map(({ index }) => index))
   await refresh(
     cluster,

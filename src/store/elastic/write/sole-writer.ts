@@ -6,8 +6,8 @@ import { requireIndices } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
 import { at, type Cluster } from '../schema/cluster.ts'
 import { createIndices, refuseLost } from '../schema/create-indices.ts'
-import { requireNothing } from '../schema/require-empty.ts'
-import { onceStarted, untilStarted } from '../schema/wait-for-shards.ts'
+import { requireEmptyStore } from '../schema/require-empty.ts'
+import { onceStarted, waitForShards } from '../schema/wait-for-shards.ts'
 import { tellingWriter } from './telling-writer.ts'
 import { openWriter } from './writer.ts'
 
@@ -63,11 +63,11 @@ export const soleWriter = (cluster: Cluster, { partitionDocuments, reading }: Op
 /** The generation that is served, once all its indices are there and answer; a repair also creates those that are lost. */
 const writable = async (cluster: Cluster, mending: boolean): Promise<Cluster> => {
   const stored = await readCheckpoint(cluster)
-  if (stored === undefined) await onceStarted(() => requireNothing(cluster), cluster.clock)
+  if (stored === undefined) await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
   if (mending) await createIndices(cluster, { mending })
   else await refuseLost(cluster)
   await requireIndices(cluster)
   const served = at(cluster, stored?.checkpoint.generations)
-  await untilStarted(served)
+  await waitForShards(served)
   return served
 }

@@ -2,29 +2,29 @@ import { Failure } from '#failure/failure.ts'
 import { type Change, historyIndices, type Key } from '#indices/registry.ts'
 import { checkBatch } from '#store/batch.ts'
 import type { Batch, Identity, Writer } from '#store/port.ts'
-import { sendAcknowledged } from '../client/acknowledged.ts'
+import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
 import { type BulkItem, deleteItem } from '../client/bulk-item.ts'
 import { getMany } from '../client/get-many.ts'
 import { refresh } from '../client/refresh.ts'
 import { dueBalances } from '../read/due-balances.ts'
-import { membersOf } from '../read/members.ts'
+import { membersOf } from '../read/ranking-members.ts'
 import { type Checkpoint, stampOf } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
+import { createPartition, showPartition } from '../schema/create-partition.ts'
 import { decode } from '../schema/documents.ts'
-import { type IndexState, indexStates } from '../schema/index-stats.ts'
+import { type IndexState, indexStates } from '../schema/index-states.ts'
 import { addedBy, type Inventory, inventoryAfter, sumOf } from '../schema/inventory.ts'
-import { createPartition, showPartition } from '../schema/open-partition.ts'
 import { partitionsWith } from '../schema/partitions.ts'
+import { acquireLease, requireServed } from './acquire-lease.ts'
 import { historyItems } from './history.ts'
 import { historyAhead, type Stored } from './history-ahead.ts'
-import { stockKeeper } from './inventory-keeper.ts'
+import { inventoryKeeper } from './inventory-keeper.ts'
 import { type Entry, entriesOf, journalParts, partId, partItems } from './journal.ts'
-import { acquire, requireServed } from './lease.ts'
-import { removeJournalsBut } from './leftovers.ts'
+import { keepLease } from './keep-lease.ts'
 import { apply, recover } from './recover.ts'
-import { keepLease } from './renew-lease.ts'
+import { removeJournalsBut } from './remove-leftovers.ts'
 import { type Mender, menderOf } from './repair.ts'
-import { rewriteDocuments } from './rewrite.ts'
+import { rewriteDocuments } from './rewrite-documents.ts'
 import { undoOf } from './undo.ts'
 
 export type WriterOptions = {
@@ -48,11 +48,11 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { identity, mending } = options
   const lease = keepLease(
     options.cluster,
-    await acquire(options.cluster, identity, mending ? requireServed : undefined),
+    await acquireLease(options.cluster, identity, mending ? requireServed : undefined),
   )
   const { cluster } = lease
   const { names } = cluster
-  const keeper = stockKeeper(lease)
+  const keeper = inventoryKeeper(lease)
   /** Brings the store to its checkpoint, and makes sure that nothing of it is lost. */
   const restore = async (): Promise<void> => {
     const { inventory, partitions } = lease.checkpoint()

@@ -1,12 +1,11 @@
 import type { AnyIndex } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
-import { ask } from '../client/ask.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { type BulkItem, deleteItem, deleteSeenItem, indexItem, versionedItem } from '../client/bulk-item.ts'
+import { forceVersion } from '../client/force-version.ts'
 import { getMany } from '../client/get-many.ts'
-import { insist } from '../client/insist.ts'
 import { refresh } from '../client/refresh.ts'
-import { isReadOnly } from '../client/set-write-block.ts'
+import { addWriteBlock, isReadOnly, removeWriteBlock } from '../client/write-block.ts'
 import { heightOf } from '../read/view.ts'
 import { versionAt } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
@@ -34,7 +33,7 @@ export const rewriteDocuments = async (
       : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
   const gone = remove.map(({ index, id, stray }) => deleteItem(stray ?? standsIn(index, id), id))
   const items: readonly BulkItem[] = [
-    ...(await asSeen(cluster, gone)),
+    ...(await deletesAsSeen(cluster, gone)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
         ? versionedItem({ index: into(index, doc.id), id: doc.id }, version, encode(index, doc, stamp))
@@ -44,11 +43,11 @@ export const rewriteDocuments = async (
   const indices = [
     ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => standsIn(index, doc.id))]),
   ]
-  const closed = await openForWriting(cluster, indices)
+  const closed = await makeWritable(cluster, indices)
   try {
     await sendBulk(cluster, items)
   } finally {
-    await block(cluster, closed, 'true')
+    for (const name of closed) await addWriteBlock(cluster.connection, name)
   }
   const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
   const written = items.slice(items.length - put.length)
@@ -56,7 +55,7 @@ export const rewriteDocuments = async (
     ...gone.filter((_, at) => isState(at, remove)),
     ...written.filter((_, at) => isState(at, put)),
   ]
-  await insist(cluster, state, version)
+  await forceVersion(cluster, state, version)
   await refresh(cluster, indices)
 }
 
@@ -64,7 +63,10 @@ export const rewriteDocuments = async (
  * Deletes of those that are there, each as it stands: by a version of ours Elasticsearch would make an index anew that is
  * missing.
  */
-export const asSeen = async (cluster: Cluster, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+export const deletesAsSeen = async (
+  cluster: Cluster,
+  gone: readonly BulkItem[],
+): Promise<readonly BulkItem[]> => {
   const found = await getMany(cluster.connection, gone, { realtime: true })
   return gone.flatMap(({ index, id }, at) => {
     const got = found[at]
@@ -73,26 +75,12 @@ export const asSeen = async (cluster: Cluster, gone: readonly BulkItem[]): Promi
 }
 
 /** Merged partitions are read-only: makes those among `indices` writable and says which they were. */
-export const openForWriting = async (
+export const makeWritable = async (
   cluster: Cluster,
   indices: readonly string[],
 ): Promise<readonly string[]> => {
   const closed: string[] = []
   for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
-  await block(cluster, closed, 'false')
+  for (const name of closed) await removeWriteBlock(cluster.connection, name)
   return closed
-}
-
-const block = async (
-  cluster: Cluster,
-  indices: readonly string[],
-  write: 'true' | 'false',
-): Promise<void> => {
-  for (const name of indices)
-    await ask(cluster.connection, {
-      what: `make ${name} ${write === 'true' ? 'read-only' : 'writable'}`,
-      method: 'PUT',
-      path: `/${name}/_settings`,
-      body: JSON.stringify({ index: { blocks: { write } } }),
-    })
 }

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
+import { batchGets } from './batch-gets.ts'
 import type { Ref } from './bulk-item.ts'
-import { gathering } from './gather.ts'
 import type { Got } from './get-many.ts'
 
 const ref = (id: string): Ref => ({ index: 'lists', id })
 const gotOf = ({ id }: Ref): Got => ({ source: { id }, version: 1, seqNo: 0, primaryTerm: 1 })
 
-test('gathering: what is wanted together is one request, each gets its own', async () => {
+test('batchGets: what is wanted together is one request, each gets its own', async () => {
   const asked: string[][] = []
-  const get = gathering(async refs => {
+  const get = batchGets(async refs => {
     asked.push(refs.map(({ id }) => id))
     return refs.map(each => (each.id === 'none' ? undefined : gotOf(each)))
   })
@@ -20,9 +20,9 @@ test('gathering: what is wanted together is one request, each gets its own', asy
   expect(asked).toEqual([['a', 'none', 'b', 'a'], ['c']])
 })
 
-test('gathering: a request that fails fails for all of them, the next is another one', async () => {
+test('batchGets: a request that fails fails for all of them, the next is another one', async () => {
   let asked = 0
-  const get = gathering(async refs => {
+  const get = batchGets(async refs => {
     if (asked++ === 0) throw new RangeError('mine')
     return refs.map(gotOf)
   })

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
+import { signEveryMs } from './acquire-lease.ts'
 import { compareAndSet, type StoredCheckpoint } from './compare-and-set.ts'
-import { signEveryMs } from './lease.ts'
 
 /** The checkpoint while this process is the one that writes it. */
 export type Lease = ReturnType<typeof keepLease>

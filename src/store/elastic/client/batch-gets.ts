@@ -10,7 +10,7 @@ type Wanted = {
 }
 
 /** Reads together what is wanted in the same turn: `Promise.all` over some reads is one request. */
-export const gathering = (read: Read): Read => {
+export const batchGets = (read: Read): Read => {
   let waiting: Wanted[] = []
   const send = async (): Promise<void> => {
     const together = waiting

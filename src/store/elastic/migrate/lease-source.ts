@@ -2,17 +2,17 @@ import { Failure } from '#failure/failure.ts'
 import { unfinishedRepair } from '#store/mending.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { acquire } from '../write/lease.ts'
+import { acquireLease } from '../write/acquire-lease.ts'
+import { keepLease } from '../write/keep-lease.ts'
 import { recover } from '../write/recover.ts'
-import { keepLease } from '../write/renew-lease.ts'
 
 /**
  * Takes what is served as a loader does, whatever rules it was written by, and brings it to its checkpoint: nobody else
  * writes it from now on. Refuses ('conflict') while a loader is alive. A migration that was stopped right before its
  * end is forgotten.
  */
-export const leaseForMigration = async (cluster: Cluster, checkpoint: Checkpoint) => {
-  const lease = keepLease(cluster, await acquire(cluster, checkpoint, requireSame))
+export const leaseSource = async (cluster: Cluster, checkpoint: Checkpoint) => {
+  const lease = keepLease(cluster, await acquireLease(cluster, checkpoint, requireSame))
   try {
     if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
     await recover(lease.cluster, lease.checkpoint())

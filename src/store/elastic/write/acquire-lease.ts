@@ -8,7 +8,7 @@ import type { Cluster } from '../schema/cluster.ts'
 import { SCHEMA } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { FIRST_PARTITION } from '../schema/partitions.ts'
-import { requireNothing } from '../schema/require-empty.ts'
+import { requireEmptyStore } from '../schema/require-empty.ts'
 import { onceStarted } from '../schema/wait-for-shards.ts'
 import { compareAndSet, type StoredCheckpoint } from './compare-and-set.ts'
 
@@ -25,7 +25,7 @@ export const signEveryMs = (leaseMs: number): number => Math.max(1, Math.floor(l
  * or for the end of its lease: one without a sign for `leaseMs` is taken for dead. Should it not be, it finds out at
  * its next commit; safety does not hang on clocks. `require` throws when the checkpoint is not one to go on from.
  */
-export const acquire = async (
+export const acquireLease = async (
   cluster: Cluster,
   identity: Identity,
   require = requireLoadable,
@@ -34,7 +34,7 @@ export const acquire = async (
   const seen = await freeCheckpoint(cluster, stored => {
     require(cluster, stored, identity)
   })
-  if (seen === undefined) await onceStarted(() => requireNothing(cluster), cluster.clock)
+  if (seen === undefined) await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
   const owner = crypto.randomUUID()
   const next = {
     ...(seen?.checkpoint ?? emptyCheckpoint(names, identity)),

@@ -8,37 +8,37 @@ import type { Identity } from '#store/port.ts'
 import type { Restored } from '#store/restored.ts'
 import { ask } from '../client/ask.ts'
 import { sendBulk } from '../client/bulk.ts'
+import { forceVersion } from '../client/force-version.ts'
 import { getMany } from '../client/get-many.ts'
-import { insist } from '../client/insist.ts'
 import { type Checkpoint, findCheckpoint, readablePublished } from '../schema/checkpoint.ts'
 import { at, type Cluster } from '../schema/cluster.ts'
 import { createIndex } from '../schema/create-indices.ts'
 import { decode } from '../schema/documents.ts'
-import { type Existing, existingIndices } from '../schema/existing-indices.ts'
+import { type Existing, listIndices } from '../schema/list-indices.ts'
 import { metaShape, SCHEMA } from '../schema/mappings.ts'
 import type { Generations, Names } from '../schema/names.ts'
 import { firstDocument } from '../schema/require-empty.ts'
 import { onceStarted } from '../schema/wait-for-shards.ts'
 import { compareAndSet } from './compare-and-set.ts'
+import { findPartitions, findPublishedEnd } from './find-published-end.ts'
 import { publication } from './recover.ts'
-import { exactlyPublished, partitionsFound } from './restore-from.ts'
 
 /**
  * Writes the checkpoint anew where it is lost or can not be read. From what is published, when all that this names is
  * there and nothing newer; else with what is known of the chain and its partitions, closed to all but a repair, which
  * derives the state anew. Nobody can hold the store meanwhile: a loader that does finds its own checkpoint gone.
  */
-export const restoreRecord = async (served: Cluster): Promise<Restored> => {
-  const existing = await existingIndices(served)
+export const restoreCheckpoint = async (served: Cluster): Promise<Restored> => {
+  const existing = await listIndices(served)
   if ((await firstDocument(served)) === undefined) return 'whole'
   await showMeta(served, existing)
   const found = await onceStarted(() => findCheckpoint(served), served.clock)
   if (found?.checkpoint !== undefined) return 'whole'
   const published = await readablePublished(served)
   const cluster = at(served, published?.generations ?? generationsIn(served.names, existing))
-  const partitions = await partitionsFound(cluster, existing, published?.partitions)
+  const partitions = await findPartitions(cluster, existing, published?.partitions)
   const identity = await identityIn(cluster)
-  const exact = published && (await exactlyPublished(cluster, published))
+  const exact = published && (await findPublishedEnd(cluster, published))
   const next: Omit<Checkpoint, 'write'> = {
     schema: SCHEMA,
     ...identity,
@@ -63,7 +63,7 @@ export const restoreRecord = async (served: Cluster): Promise<Restored> => {
   // What is published names the indices too, and one of them may be another by now.
   const [item, version] = publication(served.names, { ...held.checkpoint, end: exact.end })
   await sendBulk(cluster, [item])
-  await insist(cluster, [item], version)
+  await forceVersion(cluster, [item], version)
   return 'exact'
 }
 

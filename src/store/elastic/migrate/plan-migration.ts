@@ -4,7 +4,7 @@ import type { MigrationPlan } from '#store/migrating-port.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { type Checkpoint, readCheckpoint } from '../schema/checkpoint.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
-import { type Existing, existingIndices } from '../schema/existing-indices.ts'
+import { type Existing, listIndices } from '../schema/list-indices.ts'
 import { type Mapping, SCHEMA } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
@@ -25,7 +25,7 @@ export type Seen = {
 const DERIVED: ReadonlySet<string> = new Set([...historyIndices, ...stateIndices].map(({ name }) => name))
 
 /** What stands between what is served and this version. */
-export const seeMigration = async (cluster: ReadCluster): Promise<Seen> => {
+export const planMigration = async (cluster: ReadCluster): Promise<Seen> => {
   const { connection } = cluster
   const stored = await readCheckpoint(cluster)
   if (stored === undefined)
@@ -38,7 +38,7 @@ export const seeMigration = async (cluster: ReadCluster): Promise<Seen> => {
     )
   const { checkpoint } = stored
   const names = cluster.names.at(checkpoint.generations)
-  const existing = await existingIndices(cluster)
+  const existing = await listIndices(cluster)
   const differences = differencesOf(names, checkpoint, existing)
   const generations = names.generations
   const isServed = servedBy(names, checkpoint)

@@ -4,7 +4,7 @@ import type { MergeOptions } from '#store/port.ts'
 import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { refresh } from '../client/refresh.ts'
-import { isReadOnly } from '../client/set-write-block.ts'
+import { addWriteBlock, isReadOnly } from '../client/write-block.ts'
 import { readPublished } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 
@@ -12,7 +12,7 @@ import type { Cluster } from '../schema/cluster.ts'
 const MERGE_MS = 12 * 3_600_000
 
 /** Merges the partitions before the last published one to a segment each and makes them read-only. */
-export const mergeFinished = async (
+export const forceMergeFinished = async (
   cluster: Cluster,
   { signal, onProgress }: MergeOptions,
 ): Promise<void> => {
@@ -36,12 +36,7 @@ export const mergeFinished = async (
 
 /** Read-only first: what comes after a merge would make new segments. */
 const merge = async (cluster: Cluster, name: string, signal: AbortSignal): Promise<void> => {
-  await ask(cluster.connection, {
-    what: `make ${name} read-only`,
-    method: 'PUT',
-    path: `/${name}/_block/write`,
-    signal,
-  })
+  await addWriteBlock(cluster.connection, name, signal)
   const { _shards } = await ask<{ readonly _shards: { readonly failed: number } }>(cluster.connection, {
     what: `merge ${name}`,
     method: 'POST',

@@ -10,14 +10,14 @@ import { type PublishedMeta, stampOf } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { damageOf } from '../schema/damage.ts'
 import { decode } from '../schema/documents.ts'
-import type { Existing } from '../schema/existing-indices.ts'
 import { countedNames, type Inventory } from '../schema/inventory.ts'
+import type { Existing } from '../schema/list-indices.ts'
 import { EDITION, HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
-import { takeStock } from './adopt-indices.ts'
-import { removeHistoryAbove } from './leftovers.ts'
 import { isNewerThan } from './newest-stamp.ts'
+import { removeHistoryAbove } from './remove-leftovers.ts'
+import { takeInventory } from './take-inventory.ts'
 
 /** What a checkpoint says of the end of a store. */
 export type KnownEnd = {
@@ -32,7 +32,7 @@ export type KnownEnd = {
  * The end as it is published, when the whole store is as that says: by the versions of its state, the number of documents
  * in each index, and its last block. undefined: it is not, or that can not be known.
  */
-export const exactlyPublished = async (
+export const findPublishedEnd = async (
   cluster: Cluster,
   published: PublishedMeta,
 ): Promise<KnownEnd | undefined> => {
@@ -65,7 +65,7 @@ export const exactlyPublished = async (
       batch,
       lift,
       filling,
-      inventory: await takeStock(cluster, { partitions, batch }),
+      inventory: await takeInventory(cluster, { partitions, batch }),
     }
   } catch (error) {
     // The journal is gone: a repair makes it anew.
@@ -86,7 +86,7 @@ const isLastBlock = async ({ connection, names }: Cluster, published: PublishedM
 }
 
 /** First heights of the partitions, by what is published and by the blocks in them. */
-export const partitionsFound = async (
+export const findPartitions = async (
   { connection, names }: Cluster,
   existing: readonly Existing[],
   published: Partitions | undefined,

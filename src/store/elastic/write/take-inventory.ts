@@ -11,12 +11,12 @@ import { getMany } from '../client/get-many.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
-import { countsOf, indexStates } from '../schema/index-stats.ts'
+import { countsOf, indexStates } from '../schema/index-states.ts'
 import { type Counts, countedNames, type Inventory, listedNames } from '../schema/inventory.ts'
 import type { Names } from '../schema/names.ts'
 
 /** What stands behind the names now, as the inventory of a batch. Throws 'damaged' while something is missing. */
-export const takeStock = async (
+export const takeInventory = async (
   cluster: ReadCluster,
   { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
 ): Promise<Inventory> => {
@@ -44,9 +44,9 @@ export const takeStock = async (
  * The inventory of a store that was loaded by a version which kept none: what is there now, when it is as many documents
  * as were counted while loading. Throws 'damaged' otherwise: what is lost must not be taken for all there is.
  */
-export const adoptStock = async (cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> => {
+export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> => {
   const { connection, names } = cluster
-  const stock = await takeStock(cluster, checkpoint)
+  const stock = await takeInventory(cluster, checkpoint)
   const [got] = await getMany(connection, [{ index: names.state(statistics), id: STATISTICS }], {
     realtime: false,
   })

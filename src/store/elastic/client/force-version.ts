@@ -14,7 +14,11 @@ const WAIT_MS = 300
  * Makes sure that versioned writes were carried out: one is passed over where a higher version stands, or stood and was
  * deleted by somebody a moment ago. What stands is then deleted, its memory waited for, and the write sent again.
  */
-export const insist = async (sender: Sender, items: readonly BulkItem[], version: number): Promise<void> => {
+export const forceVersion = async (
+  sender: Sender,
+  items: readonly BulkItem[],
+  version: number,
+): Promise<void> => {
   let left = await stubborn(sender, items, version)
   if (left.length === 0) return
   const indices = [...new Set(left.map(({ item }) => item.index))]

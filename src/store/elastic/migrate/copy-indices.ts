@@ -9,16 +9,16 @@ import { mappingDifference } from '../schema/check-indices.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createIndex, withAliases } from '../schema/create-indices.ts'
-import { type Existing, removeIndices } from '../schema/existing-indices.ts'
+import { deleteIndices, type Existing } from '../schema/list-indices.ts'
 import { type Names, namesOf } from '../schema/names.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { type Wanted, wantedIndices } from '../schema/wanted-indices.ts'
-import { stockKeeper } from '../write/inventory-keeper.ts'
-import type { Lease } from '../write/renew-lease.ts'
+import { inventoryKeeper } from '../write/inventory-keeper.ts'
+import type { Lease } from '../write/keep-lease.ts'
 import { type Copying, compareIndices, copyIndex } from './copy-index.ts'
-import type { Seen } from './plan.ts'
+import type { Seen } from './plan-migration.ts'
 import { type SourceMark, sourceMark } from './source-mark.ts'
-import { beginMeta, CONTROL, swap } from './update-aliases.ts'
+import { CONTROL, swap, writeBuiltCheckpoint } from './update-aliases.ts'
 
 type Options = {
   readonly signal: AbortSignal
@@ -46,13 +46,13 @@ const REGISTRY = new Map<string, AnyIndex>(
  * Copies what is in the changed indices to new ones, compares every document, and swaps. A copy that was compared
  * before the process died is kept when its source is the same still; all others are made anew.
  */
-export const migrateByCopy = async (lease: Lease, seen: Seen, options: Options): Promise<void> => {
+export const copyIndices = async (lease: Lease, seen: Seen, options: Options): Promise<void> => {
   const { cluster } = lease
   const checkpoint = lease.checkpoint()
   const target: Cluster = { ...cluster, names: targetOf(seen) }
   const tasks = tasksOf(seen, target.names, checkpoint)
   // What is lost must not be copied as if it were all there is.
-  const keeper = stockKeeper(lease)
+  const keeper = inventoryKeeper(lease)
   await keeper.begin()
   await keeper.settle()
   await prepare(target, seen, tasks)
@@ -75,7 +75,7 @@ export const migrateByCopy = async (lease: Lease, seen: Seen, options: Options):
     ])
   }
   options.signal.throwIfAborted()
-  await beginMeta(target, checkpoint)
+  await writeBuiltCheckpoint(target, checkpoint)
   await swap(lease, target, {
     partitions: checkpoint.partitions,
     changed: seen.changed,
@@ -110,7 +110,7 @@ const prepare = async (target: Cluster, { existing, next }: Seen, tasks: readonl
   const stale = existing
     .filter(({ of, generation }) => generation === next && of !== 'keys')
     .filter(each => !fits(each))
-  await removeIndices(
+  await deleteIndices(
     target.connection,
     stale.map(({ name }) => name),
   )
@@ -143,7 +143,7 @@ const copyOne = async (
     onCopied: tell('copying'),
     onCompared: tell('comparing'),
   }
-  await removeIndices(cluster.connection, [wanted.name])
+  await deleteIndices(cluster.connection, [wanted.name])
   await createIndex(cluster, withAliases(wanted))
   await copyIndex(cluster, copying)
   await compareIndices(cluster.connection, copying)

@@ -18,7 +18,7 @@ const HISTORY = new Set<string>(historyIndices.map(({ name }) => name))
 const NAMES = [...[...historyIndices, ...stateIndices].map(({ name }) => name), 'meta', 'journal', 'keys']
 
 /** Every one of them, served or not; other programs' and other prefixes' are left out. */
-export const existingIndices = async ({
+export const listIndices = async ({
   connection,
   names: { prefix },
 }: ReadCluster): Promise<readonly Existing[]> => {
@@ -48,7 +48,7 @@ const placeOf = (rest: string): { readonly of: string; readonly generation: numb
 }
 
 /** Removes indices for good. */
-export const removeIndices = async (connection: Connection, names: readonly string[]): Promise<void> => {
+export const deleteIndices = async (connection: Connection, names: readonly string[]): Promise<void> => {
   for (const name of names)
     await ask(connection, { what: `remove ${name}`, method: 'DELETE', path: `/${name}`, also: [404] })
 }

@@ -1,0 +1,45 @@
+import { ask } from './ask.ts'
+import type { Connection } from './connection.ts'
+
+type Settings = Readonly<Record<string, { readonly settings?: Readonly<Record<string, string>> }>>
+
+/** Whether an index takes no writes by its own setting, as merged partitions do. */
+export const isReadOnly = async (
+  connection: Connection,
+  name: string,
+  signal?: AbortSignal,
+): Promise<boolean> => {
+  const settings = await ask<Settings>(connection, {
+    what: `read the settings of ${name}`,
+    method: 'GET',
+    path: `/${name}/_settings/index.blocks.write`,
+    query: { flat_settings: 'true' },
+    ...(signal === undefined ? {} : { signal }),
+  })
+  return settings[name]?.settings?.['index.blocks.write'] === 'true'
+}
+
+/** Makes an index read-only, once the writes that are under way have ended. */
+export const addWriteBlock = async (
+  connection: Connection,
+  name: string,
+  signal?: AbortSignal,
+): Promise<void> => {
+  await ask(connection, {
+    what: `make ${name} read-only`,
+    method: 'PUT',
+    path: `/${name}/_block/write`,
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+/** Makes an index writable again; an index that does not exist is none that is blocked. */
+export const removeWriteBlock = async (connection: Connection, name: string): Promise<void> => {
+  await ask(connection, {
+    what: `make ${name} writable`,
+    method: 'PUT',
+    path: `/${name}/_settings`,
+    body: JSON.stringify({ index: { blocks: { write: null } } }),
+    also: [404],
+  })
+}
