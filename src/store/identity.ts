@@ -8,19 +8,27 @@ import type { Identity } from './published.ts'
 /** Throws Failure('conflict') when a loader of chain and rules `given` must not go on with what `stored` began. */
 export const checkIdentity = (store: string, stored: Identity | undefined, given: Identity): void => {
   if (stored === undefined) return
-  const refuse = (what: string, has: string | number, needs: string | number, help: string): never => {
-    throw new Failure('conflict', `${store} has ${what} ${has}, but the loader needs ${needs}.`, { help })
-  }
-  const elsewhere = 'Load this chain into another store, or set --node to a node of the stored chain.'
-  if (stored.chainId !== given.chainId) refuse('chain id', stored.chainId, given.chainId, elsewhere)
-  if (stored.genesis !== given.genesis) refuse('genesis block', stored.genesis, given.genesis, elsewhere)
-  if (stored.derivation !== given.derivation)
-    refuse(
-      'documents of derivation version',
-      stored.derivation,
-      given.derivation,
-      'Run iostlens indices migrate with this version, or use the version that loaded the store.',
-    )
+  for (const [of, { what, help }] of Object.entries(PARTS) as [keyof Identity, Part][])
+    if (stored[of] !== given[of])
+      throw new Failure(
+        'conflict',
+        `${store} has ${what} ${stored[of]}, but the loader needs ${given[of]}.`,
+        {
+          help,
+        },
+      )
+}
+
+type Part = { readonly what: string; readonly help: string }
+const ELSEWHERE = 'Load this chain into another store, or set --node to a node of the stored chain.'
+/** In the order in which they are compared. */
+const PARTS: { readonly [P in keyof Identity]: Part } = {
+  chainId: { what: 'chain id', help: ELSEWHERE },
+  genesis: { what: 'genesis block', help: ELSEWHERE },
+  derivation: {
+    what: 'documents of derivation version',
+    help: 'Run iostlens indices migrate with this version, or use the version that loaded the store.',
+  },
 }
 
 /**

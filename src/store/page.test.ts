@@ -2,53 +2,54 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ordinalsFor } from './page.ts'
 
+const cases = [
+  [
+    { total: 7, page: 1, size: 3, sort: 'desc' },
+    { first: 5, last: 7 },
+  ],
+  [
+    { total: 7, page: 3, size: 3, sort: 'desc' },
+    { first: 1, last: 1 },
+  ],
+  [{ total: 7, page: 4, size: 3, sort: 'desc' }, undefined],
+  [
+    { total: 7, page: 1, size: 3, sort: 'asc' },
+    { first: 1, last: 3 },
+  ],
+  [
+    { total: 7, page: 3, size: 3, sort: 'asc' },
+    { first: 7, last: 7 },
+  ],
+  [{ total: 7, page: 4, size: 3, sort: 'asc' }, undefined],
+  [
+    { total: 6, page: 2, size: 3, sort: 'desc' },
+    { first: 1, last: 3 },
+  ],
+  [{ total: 6, page: 3, size: 3, sort: 'asc' }, undefined],
+  [{ total: 0, page: 1, size: 20, sort: 'desc' }, undefined],
+  [
+    { total: 1, page: 1, size: 500, sort: 'desc' },
+    { first: 1, last: 1 },
+  ],
+  [
+    { total: 2 ** 32 - 1, page: 2 ** 32 - 1, size: 1, sort: 'desc' },
+    { first: 1, last: 1 },
+  ],
+  [{ total: 7, page: Number.MAX_SAFE_INTEGER, size: 500, sort: 'asc' }, undefined],
+  [{ total: 7, page: 1e19, size: 1, sort: 'desc' }, undefined],
+] as const
+
+const list = fc.record({
+  total: fc.integer({ min: 0, max: 300 }),
+  size: fc.integer({ min: 1, max: 70 }),
+  sort: fc.constantFrom('asc' as const, 'desc' as const),
+})
+
 describe('ordinalsFor', () => {
-  const cases = [
-    [
-      { total: 7, page: 1, size: 3, sort: 'desc' },
-      { first: 5, last: 7 },
-    ],
-    [
-      { total: 7, page: 3, size: 3, sort: 'desc' },
-      { first: 1, last: 1 },
-    ],
-    [{ total: 7, page: 4, size: 3, sort: 'desc' }, undefined],
-    [
-      { total: 7, page: 1, size: 3, sort: 'asc' },
-      { first: 1, last: 3 },
-    ],
-    [
-      { total: 7, page: 3, size: 3, sort: 'asc' },
-      { first: 7, last: 7 },
-    ],
-    [{ total: 7, page: 4, size: 3, sort: 'asc' }, undefined],
-    [
-      { total: 6, page: 2, size: 3, sort: 'desc' },
-      { first: 1, last: 3 },
-    ],
-    [{ total: 6, page: 3, size: 3, sort: 'asc' }, undefined],
-    [{ total: 0, page: 1, size: 20, sort: 'desc' }, undefined],
-    [
-      { total: 1, page: 1, size: 500, sort: 'desc' },
-      { first: 1, last: 1 },
-    ],
-    [
-      { total: 2 ** 32 - 1, page: 2 ** 32 - 1, size: 1, sort: 'desc' },
-      { first: 1, last: 1 },
-    ],
-    [{ total: 7, page: Number.MAX_SAFE_INTEGER, size: 500, sort: 'asc' }, undefined],
-    [{ total: 7, page: 1e19, size: 1, sort: 'desc' }, undefined],
-  ] as const
   for (const [input, expected] of cases)
     test(`${input.sort} page ${input.page} of ${input.size} in ${input.total} rows`, () => {
       expect(ordinalsFor(input)).toEqual(expected)
     })
-
-  const list = fc.record({
-    total: fc.integer({ min: 0, max: 300 }),
-    size: fc.integer({ min: 1, max: 70 }),
-    sort: fc.constantFrom('asc' as const, 'desc' as const),
-  })
 
   test('pages put together are the whole list, each full but the last', () => {
     fc.assert(

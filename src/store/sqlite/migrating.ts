@@ -11,8 +11,8 @@ import { acquireLock } from './lock.ts'
 import { getIdentity, getPublished } from './meta.ts'
 import { replaceTables } from './replace-tables.ts'
 import { differencesOf, inspect } from './schema.ts'
+import { refuseSecond } from './take-over.ts'
 import { inTransaction } from './transaction.ts'
-import { refuseSecond } from './writer.ts'
 
 type Parts = {
   readonly path: string

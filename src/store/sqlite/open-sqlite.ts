@@ -12,8 +12,8 @@ import { migratingOf } from './migrating.ts'
 import { readersOf } from './readers.ts'
 import { restoreRecord } from './restore.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
+import { takeOver } from './take-over.ts'
 import { inTransaction, patiently } from './transaction.ts'
-import { takeOver } from './writer.ts'
 
 export type SqliteOptions = {
   /** The file; its folder is made by `create`. */
@@ -58,10 +58,10 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
     published: () => readers.once(connection => getPublished(connection)),
     identity: () => readers.once(connection => getIdentity(connection)),
     read: (work, options) => readers.read(work, options?.signal),
-    takeOver: async (identity, options) => {
+    takeOver: async (identity, { mending = false } = {}) => {
       mayWrite()
-      const writer = await takeOver(path, name, identity, options)
-      isMender ||= options?.mending === true
+      const writer = await takeOver({ path, name }, { identity, mending })
+      isMender ||= mending
       writers.add(writer)
       return writer
     },

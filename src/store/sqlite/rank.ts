@@ -33,8 +33,10 @@ export const rankedRows = <I extends StateIndex>(
 }
 
 /** Takes the group if there is one, then limit and offset. */
-export const rankSql = (table: Table, orderName: string, order: Order): string =>
-  byId(table, order, `${fromIndex(table, orderName, order, [])} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
+export const rankSql = (table: Table, orderName: string, order: Order): string => {
+  const all = alongIndex(table, orderName, order)([])
+  return byId(table, order, `${all} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
+}
 
 /**
  * Takes the group if there is one, an amount and a name; again the group and the amount; limit and offset. Two runs of
@@ -43,24 +45,30 @@ export const rankSql = (table: Table, orderName: string, order: Order): string =
 export const rankAfterSql = (table: Table, orderName: string, order: Order): string => {
   const fields = standingFields(order)
   const [amount, name] = [quoted(fields.amount), quoted(fields.member)]
-  const ties = fromIndex(table, orderName, order, [`${amount} = ?`, `${name} > ?`])
-  const rest = fromIndex(table, orderName, order, [`${amount} < ?`])
+  const run = alongIndex(table, orderName, order)
+  const ties = run([`${amount} = ?`, `${name} > ?`])
+  const rest = run([`${amount} < ?`])
   return byId(table, order, `${ties} UNION ALL ${rest} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
 }
 
-// INDEXED BY makes a plan without the index an error instead of a slow answer.
-const fromIndex = (table: Table, orderName: string, order: Order, more: readonly string[]): string => {
-  const conditions = [
+/**
+ * Selects ids along the index of an order, with more conditions. INDEXED BY makes a plan without the index an error
+ * instead of a slow answer.
+ */
+const alongIndex = (table: Table, orderName: string, order: Order) => {
+  const keys = order.by.map(([field]) => quoted(field)).join(', ')
+  const own = [
     ...(order.group === undefined ? [] : [`${quoted(order.group)} = ?`]),
     ...[positiveCondition(order)].filter(condition => condition !== undefined),
-    ...more,
   ]
-  const keys = order.by.map(([field]) => quoted(field)).join(', ')
-  return (
-    `SELECT "id" AS "ranked", ${keys} FROM ${quoted(table.name)}` +
-    ` INDEXED BY ${quoted(orderIndexName(table.name, orderName))}` +
-    (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`)
-  )
+  return (more: readonly string[]): string => {
+    const conditions = [...own, ...more]
+    return (
+      `SELECT "id" AS "ranked", ${keys} FROM ${quoted(table.name)}` +
+      ` INDEXED BY ${quoted(orderIndexName(table.name, orderName))}` +
+      (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`)
+    )
+  }
 }
 
 // The ids first, out of the index alone: rows that are passed over cost no look-up of their own. The outer sort is of

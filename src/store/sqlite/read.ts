@@ -24,8 +24,7 @@ const getSql = perTable(table => `SELECT ${columnList(table)} FROM ${quoted(tabl
 export const findByField = (
   connection: Connection,
   index: Index,
-  field: string,
-  value: bigint,
+  { field, value }: { readonly field: string; readonly value: bigint },
 ): readonly object[] => {
   const table = tableOf(index)
   return connection.rows(findSql(table, field), value, HANDFUL).map(cells => toDoc(table, cells))
@@ -46,8 +45,7 @@ export const recordsSql =
 export const recordsOf = (
   connection: Connection,
   list: ListDoc,
-  first: number,
-  last: number,
+  { first, last }: { readonly first: number; readonly last: number },
 ): readonly RecordDoc[] => {
   const from = Math.max(first, 1)
   const to = Math.min(last, list.count)

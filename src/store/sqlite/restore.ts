@@ -13,9 +13,9 @@ import { getIdentity, getPublished, putIdentity, putMending, putPublished } from
 import { getById } from './read.ts'
 import { inspect } from './schema.ts'
 import { quoted, tableOf } from './tables.ts'
+import { refuseSecond } from './take-over.ts'
 import { inTransaction } from './transaction.ts'
 import { lastKept } from './undo.ts'
-import { refuseSecond } from './writer.ts'
 
 /**
  * Writes anew what the store says of its end and its chain where that is lost or can not be read: a batch is one

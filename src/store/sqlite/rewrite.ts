@@ -28,7 +28,7 @@ const removePlace = (connection: Connection, place: bigint): void => {
 export const removeDocument = (connection: Connection, index: AnyIndex, id: string): void => {
   const { name, places } = tableOf(index)
   if (places !== undefined)
-    for (const place of placesOfRow(connection, name, places, id)) removePlace(connection, place)
+    for (const place of placesOfRow(connection, { name, places }, id)) removePlace(connection, place)
   connection.statement(`DELETE FROM ${quoted(name)} WHERE "id" = ?`).run(id)
 }
 
@@ -43,7 +43,11 @@ export const removeHistoryAbove = (connection: Connection, height: number): void
 }
 
 /** Places that lead to a row, by what the row says of itself: the table of places is not searched by row. */
-const placesOfRow = (connection: Connection, name: string, places: string, id: string): readonly bigint[] => {
+const placesOfRow = (
+  connection: Connection,
+  { name, places }: { readonly name: string; readonly places: string },
+  id: string,
+): readonly bigint[] => {
   const [row, blob] =
     connection.row(`SELECT "${ROW}", "places" FROM ${quoted(name)} WHERE "id" = ?`, id) ?? []
   if (row === undefined || !(blob instanceof Uint8Array)) return []

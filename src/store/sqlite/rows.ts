@@ -25,28 +25,26 @@ export const toRow = (table: Table, doc: object): Cell[] => {
 }
 
 const toCell = (table: Table, { name, kind }: Column, value: unknown): Cell => {
-  switch (kind) {
-    case 'keyword':
-    case 'text':
-      if (typeof value === 'string') return value
-      break
-    case 'long':
-      if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value
-      break
-    case 'int':
-      if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
-      break
-    case 'bool':
-      if (typeof value === 'boolean') return value ? 1 : 0
-      break
-    case 'json':
-      if (value !== undefined) return toJsonText(value)
-      break
-    case 'places':
-      if (Array.isArray(value)) return toBlob(value)
-      break
-  }
-  throw new Failure('defect', `${table.name}.${name}: ${String(value)} is not a ${kind} that can be stored.`)
+  const cell = cellOf[kind](value)
+  if (cell === undefined)
+    throw new Failure(
+      'defect',
+      `${table.name}.${name}: ${String(value)} is not a ${kind} that can be stored.`,
+    )
+  return cell
+}
+
+const textCell = (value: unknown): Cell | undefined => (typeof value === 'string' ? value : undefined)
+
+/** The cell of a value; undefined: the field cannot hold it. */
+const cellOf: Readonly<Record<FieldKind, (value: unknown) => Cell | undefined>> = {
+  keyword: textCell,
+  text: textCell,
+  long: value => (typeof value === 'bigint' && BigInt.asIntN(64, value) === value ? value : undefined),
+  int: value => (typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined),
+  bool: value => (typeof value === 'boolean' ? Number(value) : undefined),
+  json: value => (value === undefined ? undefined : toJsonText(value)),
+  places: value => (Array.isArray(value) ? toBlob(value) : undefined),
 }
 
 /** Compact JSON; JSON.stringify writes lone surrogates as escapes, which would come back as they were. */

@@ -41,7 +41,7 @@ export const viewOf = (connection: Connection, name: string, at: Published): Vie
       get: (index, id) => run(() => get(index, id)),
       getMany: (index, ids) => run(() => ids.map(id => get(index, id))),
       find: <I extends Index>(index: I, field: string, value: bigint) =>
-        run(() => findByField(connection, index, field, value) as readonly DocOf<I>[]),
+        run(() => findByField(connection, index, { field, value }) as readonly DocOf<I>[]),
       page: (index, order, options) =>
         rankingPage(
           {
@@ -51,7 +51,7 @@ export const viewOf = (connection: Connection, name: string, at: Published): Vie
           { index, order },
           options,
         ),
-      records: (list, first, last) => run(() => recordsOf(connection, list, first, last)),
+      records: (list, first, last) => run(() => recordsOf(connection, list, { first, last })),
       moments: (list, ordinals) => run(() => momentsOf(connection, list, ordinals)),
     },
     end: reason => {

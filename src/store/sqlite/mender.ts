@@ -1,0 +1,55 @@
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import type { Mender } from '#store/mender-port.ts'
+import type { Published } from '#store/port.ts'
+import type { Connection } from './connection.ts'
+import { getPublished, isMending, putIdentity, putMending, putPublished } from './meta.ts'
+import type { Pen } from './pen.ts'
+import { getById } from './read.ts'
+import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
+import { quoted, tableOf } from './tables.ts'
+import { clearUndo, lastKept, takeBack } from './undo.ts'
+
+/** What the writer does for a repair. */
+export const menderOf = (pen: Pen): Mender => ({
+  rewrite: rewrite =>
+    pen.write(writing => {
+      clearUndo(writing)
+      rewriteDocuments(writing, rewrite)
+    }),
+  get unfinished() {
+    return pen.readNow(isMending)
+  },
+  blockAt: height => pen.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
+  endings: () => pen.read(endingsOf),
+  takeBack: async height => {
+    let end: Published | undefined
+    await pen.write(writing => {
+      end = takeBack(writing, height)
+      if (end !== undefined) putMending(writing, false)
+    })
+    pen.checkpoint = end ?? pen.checkpoint
+    return end
+  },
+  settle: async ({ identity, end, open }) => {
+    await pen.write(writing => {
+      // What was kept ends where the last batch does.
+      if (lastKept(writing) !== end.height) clearUndo(writing)
+      removeHistoryAbove(writing, end.height)
+      putIdentity(writing, identity)
+      putPublished(writing, end)
+      putMending(writing, !open)
+    })
+    pen.checkpoint = end
+  },
+})
+
+/** What is published, the last block, and the last batch that can be taken back. */
+const endingsOf = (reader: Connection): readonly number[] => {
+  const block = reader.row(`SELECT max("id") FROM ${quoted(tableOf(blocks).name)}`)?.[0]
+  return [
+    getPublished(reader)?.height,
+    typeof block === 'string' ? Number(block) : undefined,
+    lastKept(reader),
+  ].filter(height => height !== undefined)
+}

@@ -1,0 +1,97 @@
+import { Failure } from '#failure/failure.ts'
+import type { Published } from '#store/port.ts'
+import type { Connection } from './connection.ts'
+import { guarded } from './failures.ts'
+import { getOwner, type Owner } from './meta.ts'
+import { inTransaction } from './transaction.ts'
+
+export type PenParts = {
+  readonly name: string
+  /** Writes batches; nothing is read here while one is open. */
+  readonly writing: Connection
+  /** Reads what was committed, also while a batch is being written. */
+  readonly reader: Connection
+  readonly owner: Owner
+  readonly checkpoint: Published | undefined
+  readonly unlock: () => void
+}
+
+/** The right to write to a file, which one writer has at a time, and its two connections. */
+export type Pen = {
+  /** Last committed batch's end, set by whoever commits. */
+  checkpoint: Published | undefined
+  readonly isWriting: boolean
+  /** Throws 'conflict' once the pen was released. */
+  check(): void
+  /** Reads what was committed. */
+  read<T>(work: (reader: Connection) => T): Promise<T>
+  /** As `read`, also after the pen was released. */
+  readNow<T>(work: (reader: Connection) => T): T
+  /** Runs `work` in a transaction. Throws 'defect' while another one is open, 'conflict' when another writer took over. */
+  write(work: (writing: Connection) => void | Promise<void>): Promise<void>
+  release(): Promise<void>
+}
+
+export const penOf = ({ name, writing, reader, owner, unlock, ...begun }: PenParts): Pen => {
+  let { checkpoint } = begun
+  let running: Promise<void> | undefined
+  let released = false
+  const check = (): void => {
+    if (released) throw new Failure('conflict', `This loader has released ${name}.`)
+  }
+  const readNow: Pen['readNow'] = work => guarded(name, () => work(reader))
+  return {
+    get checkpoint() {
+      return checkpoint
+    },
+    set checkpoint(end) {
+      checkpoint = end
+    },
+    get isWriting() {
+      return running !== undefined
+    },
+    check,
+    read: async work => {
+      check()
+      return readNow(work)
+    },
+    readNow,
+    write: async work => {
+      check()
+      if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
+      running = inTransaction(writing, name, async () => {
+        requireOwn(writing, name, owner)
+        await work(writing)
+      })
+      try {
+        await running
+      } finally {
+        running = undefined
+      }
+    },
+    release: async () => {
+      if (released) return
+      released = true
+      await running?.catch(() => {})
+      reader.close()
+      writing.close()
+      unlock()
+    },
+  }
+}
+
+/** Throws 'conflict' unless the file is still this one, and `owner` its writer. */
+const requireOwn = (writing: Connection, name: string, owner: Owner): void => {
+  // The lock is by path: another one may lead to the same file.
+  const now = getOwner(writing)
+  if (now?.token !== owner.token)
+    throw new Failure(
+      'conflict',
+      `Another loader has taken over ${name} (process ${now?.pid}, since ${now?.since}).`,
+      { retryable: true },
+    )
+  if (!writing.isInPlace())
+    throw new Failure('conflict', `${name} was removed or replaced during loading.`, {
+      help: 'Restore the right store file, without the -wal and -shm files of another one, and start again.',
+    })
+}

@@ -1,0 +1,71 @@
+import { Failure } from '#failure/failure.ts'
+import { checkIdentity } from '#store/identity.ts'
+import { unfinishedRepair } from '#store/mending.ts'
+import type { Identity, Published, Writer } from '#store/port.ts'
+import { type Connection, openReader, openWriter } from './connection.ts'
+import { guarded } from './failures.ts'
+import { acquireLock } from './lock.ts'
+import { getIdentity, getOwner, getPublished, isMending, type Owner, putIdentity, putOwner } from './meta.ts'
+import { penOf } from './pen.ts'
+import { differencesOf, inspect, refuseDifferent } from './schema.ts'
+import { inTransaction } from './transaction.ts'
+import { createUndo } from './undo.ts'
+import { writerOf } from './writer.ts'
+
+type File = { readonly path: string; readonly name: string }
+type Taking = { readonly identity: Identity; readonly mending: boolean }
+
+/** Opens the store for writing, alone. `Store.takeOver`. */
+export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Writer> => {
+  const writing = openWriter(path, name)
+  const release = { lock: () => {}, reader: () => {} }
+  try {
+    if (writing === undefined || inspect(writing, name) === 'empty') throw notCreated(name)
+    const differences = guarded(name, () => differencesOf(writing))
+    refuseDifferent(name, differences)
+    if (differences.length > 0) throw notCreated(name)
+    const unlock = acquireLock(path, name) ?? refuseSecond(writing, name)
+    release.lock = unlock
+    const reader = openReader(path, name)
+    if (reader === undefined) throw notCreated(name)
+    release.reader = reader.close
+    const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
+    const checkpoint = await inTransaction(writing, name, () => begin(writing, name, { ...taking, owner }))
+    return writerOf(penOf({ name, writing, reader, owner, checkpoint, unlock }))
+  } catch (error) {
+    release.reader()
+    writing?.close()
+    release.lock()
+    throw error
+  }
+}
+
+/** Notes the new writer, within the caller's transaction; where the store ends. */
+const begin = (
+  writing: Connection,
+  name: string,
+  { identity, mending, owner }: Taking & { readonly owner: Owner },
+): Published | undefined => {
+  const stored = getIdentity(writing)
+  checkIdentity(name, stored, identity)
+  if (!mending && isMending(writing)) throw unfinishedRepair(name)
+  createUndo(writing)
+  if (stored === undefined) putIdentity(writing, identity)
+  putOwner(writing, owner)
+  return getPublished(writing)
+}
+
+const notCreated = (name: string): Failure =>
+  new Failure('conflict', `${name} is not created, or only in part.`, {
+    help: 'Run `iostlens indices create` first.',
+  })
+
+/** Throws 'conflict' with the process that writes to the store, as far as it is known. */
+export const refuseSecond = (connection: Connection, name: string): never => {
+  const owner = guarded(name, () => getOwner(connection))
+  const who = owner === undefined ? '' : ` (process ${owner.pid}, since ${owner.since})`
+  throw new Failure('conflict', `Another loader is writing to ${name}${who}.`, {
+    help: 'Stop it first, or load into another store.',
+    retryable: true,
+  })
+}
