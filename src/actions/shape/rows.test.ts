@@ -42,6 +42,21 @@ test.each([
   expect(await dataOf(data, 'iostabc')).toBe(JSON.stringify(data))
 })
 
+test('rowsFrom: data stands in its own row, whatever other texts look like', async () => {
+  const look = '"data":""'
+  const docs = [look, '[1]', `["${'\\"data\\":\\"\\"'}"]`].map(data => ({
+    ...record(data),
+    action_name: look,
+    from: `,${look}`,
+    return: `\\${look}`,
+  }))
+  const rows = await rowsFrom(view, docs, { contract: 'always', compat: 'none' })
+  const answered = JSON.parse(writeJson(rows)) as readonly Record<string, unknown>[]
+  expect(answered.map(row => row['data'])).toEqual([[look], [1], [look]])
+  for (const row of answered)
+    expect([row['action_name'], row['from'], row['return']]).toEqual([look, `,${look}`, `\\${look}`])
+})
+
 test('rowsFrom: created_at is cut to milliseconds, block is text, contract only where promised', async () => {
   const plain = await rowsFrom(view, [record('[]')], { contract: 'compat', compat: 'none' })
   expect(writeJson(plain)).toBe(

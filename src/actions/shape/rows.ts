@@ -48,34 +48,63 @@ export const rowsFrom = async (
   view: View,
   docs: readonly RecordDoc[],
   { contract, compat }: { readonly contract: 'always' | 'compat'; readonly compat: Compat },
-): Promise<readonly unknown[]> => {
+): Promise<RawJson> => {
   const texts = await textsOf(view, docs)
   const named = contract === 'always' || compat === 'iostabc'
-  return docs.map(doc => {
-    const own = texts.get(doc.id) ?? doc
-    return {
-      contract: named ? own.contract : undefined,
-      action_name: own.action_name,
-      data: compat === 'iostabc' ? own.data : arrayOf(own.data),
-      block: String(doc.height),
-      tx_hash: doc.tx_hash,
-      from: doc.from,
-      to: doc.to,
-      created_at: toIso(doc.time),
-      index: doc.index,
-      return: own.return,
-      status_code: doc.status_code,
-      amount: doc.amount,
-    }
-  })
+  const own = docs.map(doc => texts.get(doc.id) ?? doc)
+  const isoOf = isoTimes()
+  const rows = docs.map((doc, at) => ({
+    contract: named ? own[at]?.contract : undefined,
+    action_name: own[at]?.action_name,
+    data: '',
+    block: String(doc.height),
+    tx_hash: doc.tx_hash,
+    from: doc.from,
+    to: doc.to,
+    created_at: isoOf(doc.time),
+    index: doc.index,
+    return: own[at]?.return,
+    status_code: doc.status_code,
+    amount: doc.amount,
+  }))
+  const dataOf = compat === 'iostabc' ? (text: string) => JSON.stringify(text) : arrayText
+  return new RawJson(
+    withData(
+      JSON.stringify(rows),
+      own.map(({ data }) => dataOf(data)),
+    ),
+  )
+}
+
+const EMPTY_DATA = '"data":""'
+
+/**
+ * Puts the data of each row in its place: one native JSON.stringify of twenty rows takes an eighth of the time that a
+ * writer of our own needs. Within a string of JSON the quotes of `EMPTY_DATA` would be escaped, so it stands only where a
+ * row has its data.
+ */
+const withData = (rows: string, data: readonly string[]): string => {
+  const [first = '', ...rest] = rows.split(EMPTY_DATA)
+  let text = first
+  for (const [at, part] of rest.entries()) text += `"data":${data[at]}${part}`
+  return text
+}
+
+/** `toIso` for rows of which those beside each other often share a time. */
+const isoTimes = () => {
+  let last: { readonly time: bigint; readonly iso: string } | undefined
+  return (time: bigint): string => {
+    if (last?.time !== time) last = { time, iso: toIso(time) }
+    return last.iso
+  }
 }
 
 /** The chain's text as an array: spliced as it stands, so that every number keeps its digits. */
-const arrayOf = (text: string): RawJson | readonly string[] => {
+const arrayText = (text: string): string => {
   try {
-    if (Array.isArray(JSON.parse(text))) return new RawJson(text)
+    if (Array.isArray(JSON.parse(text))) return text
   } catch {
-    // Any text is legal here (system.iost/receipt): it is shown as it is.
+    // Any text is legal here (system.iost/receipt): it is given as it is.
   }
-  return [text]
+  return `[${JSON.stringify(text)}]`
 }
