@@ -16,30 +16,30 @@ import { restoreCheckpoint } from './write/restore-checkpoint.ts'
 import { soleWriter } from './write/sole-writer.ts'
 
 export type ElasticOptions = ConnectionOptions & {
-  /** What the names of all indices begin with, `PREFIX-…`. */
+  /** Prefix of the names of all indices, `PREFIX-…`. */
   readonly prefix: string
-  /** Copies of each index besides the first, set when it is created. Default 0. */
+  /** Replicas of each index, set when it is created. Default 0. */
   readonly replicas?: number
   /** History documents after which a new partition is opened. Default 100,000,000. */
   readonly partitionDocuments?: number
-  /** A loader without a sign of life for so long is taken for dead, milliseconds. Default 15,000. */
+  /** Time after which the lease of an unresponsive loader expires, milliseconds. Default 15,000. */
   readonly leaseMs?: number
-  /** Longest answer to a write, milliseconds. Default 120,000. */
+  /** Longest time for one answer to a write, milliseconds. Default 120,000. */
   readonly writeTimeoutMs?: number
-  /** How long a write is tried again before the loader gives up, milliseconds. Default 300,000. */
+  /** How long a write is retried before the loader gives up, milliseconds. Default 300,000. */
   readonly patienceMs?: number
-  /** Told when Elasticsearch takes no writes or is overloaded. */
+  /** Called when Elasticsearch accepts no writes or is overloaded. */
   readonly onEvent?: (event: WriteEvent) => void
-  /** Generations that a migration builds; nobody is served from them. Absent: what is served. */
+  /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
-  /** Time and chance, for tests. */
+  /** Time and randomness, for tests. */
   readonly clock?: Partial<Clock>
 }
 
-/** A shard may hold 2^31 documents; merging, moving and restoring it are best done with a twentieth of that. */
+/** A shard can have 2^31 documents; merging, moving and restoring work best with a twentieth of that. */
 export const PARTITION_DOCUMENTS = 100_000_000
 const LEASE_MS = 15_000
-/** The list of keys has a way of its own: answers that hang must not keep it from being read. */
+/** API keys have sockets of their own: requests that hang must not keep them from being read. */
 const KEY_SOCKETS = 8
 const WRITE_TIMEOUT_MS = 120_000
 const PATIENCE_MS = 300_000

@@ -3,17 +3,17 @@ import type { Answer, Connection, Request } from './connection.ts'
 import { failureOf } from './failures.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
 
-/** Waits before reads are sent again: a kept connection that the server just closed, a queue that was full. */
+/** Pauses before a read is sent again: the server may just have closed a kept connection, or a queue was full. */
 const AGAIN_AFTER_MS = [30, 200]
 
 export type Question = Request & {
-  /** What is asked for, after "may not" and "refused to": `read balances`. */
+  /** Names the request in messages, after "may not" and "refused to": `read balances`. */
   readonly what: string
-  /** Statuses that are answers too, such as 404 of a document. */
+  /** Statuses that are answers and not failures, such as 404 for a document. */
   readonly also?: readonly number[]
 }
 
-/** Sends something that is safe to repeat and gives the parsed answer; anything but success is a Failure. */
+/** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
 export const ask = <T>(connection: Connection, question: Question): Promise<T> =>
   trying(async () => {
     const asked = { connection, what: question.what }
@@ -23,7 +23,7 @@ export const ask = <T>(connection: Connection, question: Question): Promise<T> =
 
 const isObject = (value: unknown): boolean => typeof value === 'object'
 
-/** Hits of a search; each has an id at least. */
+/** As `ask`, for a search: its hits, each with an id. */
 export const askHits = <H extends { readonly _id: string }>(
   connection: Connection,
   question: Question,
@@ -35,22 +35,22 @@ export const askHits = <H extends { readonly _id: string }>(
     return expected(asked, answer?.hits?.hits, areHits)
   })
 
-/** Whether it is a list of hits. */
+/** Whether this is a list of hits. */
 const areHits = (hits: readonly { readonly _id?: unknown }[]): boolean =>
   Array.isArray(hits) && hits.every(hit => typeof hit?._id === 'string')
 
-/** As `ask`, unparsed. */
+/** As `ask`, with the text of the answer. */
 export const askText = (connection: Connection, question: Question): Promise<Answer> =>
   trying(() => askOnce(connection, question))
 
-/** As `askText`, sent once: for callers that look for errors inside the answer and try the whole again. */
+/** As `askText`, sent once: for callers that look for errors inside the answer and repeat the whole read. */
 export const askOnce = async (connection: Connection, question: Question): Promise<Answer> => {
   const answer = await connection.send(question)
   if (answer.status < 300 || question.also?.includes(answer.status)) return answer
   throw failureOf({ connection, what: question.what }, answer)
 }
 
-/** Does a read again that failed for a reason that may pass. */
+/** Repeats a read that failed for a passing reason. */
 export const trying = async <T>(read: () => Promise<T>): Promise<T> => {
   for (let attempt = 0; ; attempt++) {
     try {

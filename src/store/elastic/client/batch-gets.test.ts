@@ -6,7 +6,7 @@ import type { Got } from './get-many.ts'
 const ref = (id: string): Ref => ({ index: 'lists', id })
 const gotOf = ({ id }: Ref): Got => ({ source: { id }, version: 1, seqNo: 0, primaryTerm: 1 })
 
-test('batchGets: what is wanted together is one request, each gets its own', async () => {
+test('batchGets: reads of one turn are one request, and each gets its own documents', async () => {
   const asked: string[][] = []
   const get = batchGets(async refs => {
     asked.push(refs.map(({ id }) => id))
@@ -20,7 +20,7 @@ test('batchGets: what is wanted together is one request, each gets its own', asy
   expect(asked).toEqual([['a', 'none', 'b', 'a'], ['c']])
 })
 
-test('batchGets: a request that fails fails for all of them, the next is another one', async () => {
+test('batchGets: a failed request fails all its reads; the next read is a new request', async () => {
   let asked = 0
   const get = batchGets(async refs => {
     if (asked++ === 0) throw new RangeError('mine')

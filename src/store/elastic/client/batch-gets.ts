@@ -9,7 +9,7 @@ type Wanted = {
   readonly reject: (reason: unknown) => void
 }
 
-/** Reads together what is wanted in the same turn: `Promise.all` over some reads is one request. */
+/** Combines the reads of one turn of the event loop: `Promise.all` over several reads is one request. */
 export const batchGets = (read: Read): Read => {
   let waiting: Wanted[] = []
   const send = async (): Promise<void> => {

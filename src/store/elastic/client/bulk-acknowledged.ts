@@ -6,16 +6,16 @@ import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
 /**
- * Carries out every item so that each document has been acknowledged by a write. That a document exists already says
- * one copy of it only: a try whose answer was lost may still be on its way to the others, and when the copy that has it
- * dies, it is gone. So what is met is compared and then written once more over the very copy that was seen; an
- * acknowledged write is in every copy there is. Throws 'conflict' on a document with other content.
+ * Sends every item until each document has been acknowledged by a write. That a document exists proves only that one
+ * copy has it: a try whose answer was lost may still be on its way to the other copies, and if the copy that has it
+ * dies, the document is gone. So a document that exists is compared and then written again over exactly the version
+ * that was read; an acknowledged write is in every copy. Throws 'conflict' on a document with other content.
  */
 export const sendAcknowledged = async (sender: Sender, items: Iterable<BulkItem>): Promise<void> => {
   let unclear = await sendBulk(sender, items)
   if (unclear.length === 0) return
   await tryAgain(sender, async () => {
-    // One who was replaced may have met what the next loader wrote.
+    // A loader that was replaced may be reading what the next loader wrote.
     sender.requireLease?.()
     const stored = await getMany(sender.connection, unclear, { realtime: true })
     const again = unclear.map((item, at) => againOf(item, stored[at]))
@@ -24,7 +24,7 @@ export const sendAcknowledged = async (sender: Sender, items: Iterable<BulkItem>
     if (first === undefined) return { done: undefined }
     const progress = left.length < unclear.length
     unclear = left
-    // A rewrite whose answer was lost, or a copy that lags: what was seen is not what stands.
+    // A rewrite whose answer was lost, or a lagging copy: the version that was read is not the current one.
     return {
       again: `${first.index} '${first.id}' is not acknowledged yet.`,
       anew: progress ? 'patience' : undefined,
@@ -32,12 +32,12 @@ export const sendAcknowledged = async (sender: Sender, items: Iterable<BulkItem>
   })
 }
 
-/** The write that is to be acknowledged in place of one that met a document. */
+/** The write to be acknowledged in place of one that found a document. */
 const againOf = (item: BulkItem, got: Got | undefined): BulkItem => {
   const { index, id, source = '{}' } = item
-  // Gone with the copy that alone had it, or not come to the copy that was asked.
+  // The only copy that had it is gone, or the copy that was asked does not have it yet.
   if (got === undefined) return createItem(index, id, source)
-  // Field order is that of the definitions on both sides.
+  // Both sides have the field order of the definitions.
   if (JSON.stringify(got.source) === JSON.stringify(JSON.parse(source))) return rewriteSeenItem(item, got)
   throw new Failure('conflict', `Another loader wrote ${index} '${id}' with different content.`, {
     help: 'Stop the other loader, then restart this one.',

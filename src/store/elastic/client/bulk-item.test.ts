@@ -71,7 +71,7 @@ test('items: lines as Elasticsearch reads them, with their length in bytes', () 
   )
 })
 
-test('cut: keeps order and every item, exceeds the limit only with a single item, opens no run too early', () => {
+test('cut: keeps order and every item; exceeds the limit only with a single item; fills each run', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 30 }), (sizes, limit) => {
       const items = sizes.map((bytes, at) => ({ at, bytes }))

@@ -13,9 +13,9 @@ export type BulkItem = {
   readonly id: string
   /** Text of the document; undefined for `delete`. */
   readonly source?: string
-  /** Replaces a document only as it was seen. */
+  /** Replaces only the version that was read. */
   readonly seen?: true
-  /** The action's lines as they are sent, each ended by a line feed. */
+  /** The lines of the action as they are sent, each ended by a line feed. */
   readonly lines: string
   /** Length of `lines` in UTF-8. */
   readonly bytes: number
@@ -30,7 +30,7 @@ const item = (
   /** `meta`: further members of the action, each behind a comma. */
   { meta = '', source }: { readonly meta?: string; readonly source?: string | undefined } = {},
 ): BulkItem => {
-  // Put together by hand: there is one for every document.
+  // Concatenated by hand: there is one for every document.
   const head = `{"${action}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}${meta}}}`
   const lines = source === undefined ? `${head}\n` : `${head}\n${source}\n`
   const bytes = Buffer.byteLength(lines)
@@ -41,21 +41,21 @@ const item = (
 export const createItem = (index: string, id: string, source: string): BulkItem =>
   item('create', { index, id }, { source })
 
-/** Writes a document unless one of a higher version is there; the same version is written again. */
+/** Writes a document unless a higher version is stored; the same version is written again. */
 export const versionedItem = (ref: Ref, version: number, source: string): BulkItem =>
   item('index', ref, { meta: `,"version":${version},"version_type":"external_gte"`, source })
 
-/** Writes a document whatever is there. */
+/** Writes a document, whatever is stored. */
 export const indexItem = (index: string, id: string, source: string): BulkItem =>
   item('index', { index, id }, { source })
 
-/** Writes a document over the one that was seen; refused when that one was written anew or is gone since then. */
+/** Overwrites the version that was read; refused if the document was written or deleted since. */
 export const rewriteSeenItem = (
   { index, id, source }: Pick<BulkItem, 'index' | 'id' | 'source'>,
   seen: SeqNo,
 ): BulkItem => ({ ...item('index', { index, id }, { meta: ifSeen(seen), source }), seen: true })
 
-/** Deletes a document as it was seen: one written anew since then stays. */
+/** Deletes the version that was read; a document written since stays. */
 export const deleteSeenItem = (ref: Ref, seen: SeqNo): BulkItem => item('delete', ref, { meta: ifSeen(seen) })
 
 const ifSeen = ({ seqNo, primaryTerm }: SeqNo): string =>
@@ -63,17 +63,17 @@ const ifSeen = ({ seqNo, primaryTerm }: SeqNo): string =>
 
 export const deleteItem = (index: string, id: string): BulkItem => item('delete', { index, id })
 
-/** What becomes of an item after an answer. */
+/** What an answer means for an item. */
 export type ItemFate =
-  /** Stored or deleted, or what is there makes it needless. */
+  /** Stored or deleted, or made superfluous by what is stored. */
   | 'done'
-  /** A document is there already, or no more as it was seen: what is there must be the same. */
+  /** The document already exists, or changed since it was read: the stored one must be equal. */
   | 'exists'
   /** Overload: send again later. */
   | 'again'
-  /** The index takes no writes, mostly for a full disk: wait until somebody helps. */
+  /** The index accepts no writes, usually because of a full disk: wait until an operator helps. */
   | 'blocked'
-  /** Refused for good. */
+  /** Refused permanently. */
   | 'wrong'
 
 export const fateOf = (
@@ -82,14 +82,14 @@ export const fateOf = (
 ): ItemFate => {
   if (error?.type === BLOCKED) return 'blocked'
   if (status >= 200 && status < 300) return 'done'
-  // A delete of what is not there is done; a missing index is no such thing.
+  // Deleting a missing document is done; a missing index is an error.
   if (status === 404 && action === 'delete' && error?.type !== MISSING_INDEX) return 'done'
-  // index: a newer version is there. delete: written anew since it was seen.
+  // index: a newer version is stored. delete: the document was written since it was read.
   if (status === 409) return action === 'create' || seen ? 'exists' : 'done'
   return isPassing(status) ? 'again' : 'wrong'
 }
 
-/** Cuts items into runs of at most `maxBytes`, one after the other as they are asked for; a larger item stands alone. */
+/** Cuts items lazily into runs of at most `maxBytes`; a larger item is a run of its own. */
 export const cut = function* <T extends { readonly bytes: number }>(
   items: Iterable<T>,
   maxBytes: number,

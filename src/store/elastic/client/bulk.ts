@@ -7,15 +7,14 @@ import { expected, parseAnswer } from './parse-answer.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
-/** Bodies of some MB are where bulk loading stops getting faster. */
+/** Bulk loading gets no faster with bodies beyond a few MB. */
 const BULK_BYTES = 2_000_000
 const IN_FLIGHT = 3
 
 /**
- * Carries out every item, whatever the order, taking them as they can be sent, and gives back those whose document
- * exists already, or stands no more as it was seen. Overload and cut connections are tried again item by item, a block
- * is waited for; throws 'defect' when an item is refused,
- * 'unavailable' when patience ends. Nothing is skipped.
+ * Sends every item, in any order. Returns those that conflicted: the document already exists, or changed since it was
+ * read. Retries item by item after overload or a cut connection, and waits while the index is blocked. Throws 'defect'
+ * when an item is refused, 'unavailable' when patience ends. No item is skipped.
  */
 export const sendBulk = async (sender: Sender, items: Iterable<BulkItem>): Promise<readonly BulkItem[]> => {
   const runs = cut(items, BULK_BYTES)
@@ -24,7 +23,7 @@ export const sendBulk = async (sender: Sender, items: Iterable<BulkItem>): Promi
     for (let next = runs.next(); !next.done; next = runs.next())
       existing.push(...(await sendRun(sender, next.value)))
   }
-  // All workers end before a failure goes up: no write of this call happens after it.
+  // All workers end before a failure is thrown: no write of this call happens after it.
   const ended = await Promise.allSettled(Array.from({ length: IN_FLIGHT }, worker))
   for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
   return existing
@@ -44,7 +43,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[]): Promise<readon
   let blocked = false
   let wasBlocked = false
   const attempt = async (): Promise<Try<readonly BulkItem[]>> => {
-    // One who was replaced may stand before a partition that is read-only by now.
+    // For a loader that was replaced the partition may be read-only by now.
     if (!isFirst) sender.requireLease?.()
     isFirst = false
     const tried = await tryRun(sender, pending)
@@ -55,7 +54,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[]): Promise<readon
     const progress = tried.again.length < pending.length
     pending = tried.again
     if (pending.length === 0) return { done: existing }
-    // Progress, and a block that somebody must clear, start patience anew.
+    // Progress restarts the patience, and so does a block, which an operator must clear.
     return { again: tried.reason, anew: progress ? 'all' : blocked ? 'patience' : undefined }
   }
   return tryAgain(sender, attempt, (reason, waitMs) => {
@@ -72,7 +71,7 @@ const tryRun = async (sender: Sender, pending: readonly BulkItem[]): Promise<Tri
       method: 'POST',
       path: '/_bulk',
       query: {
-        // An index that was deleted must not come back by itself with a guessed mapping.
+        // Keeps a write from recreating a deleted index with a guessed mapping.
         require_alias: 'true',
         filter_path: 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by',
       },
@@ -90,7 +89,7 @@ const tryRun = async (sender: Sender, pending: readonly BulkItem[]): Promise<Tri
 
 type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
 
-/** Unclear ones are as good as none: what was carried out is met at the next try. */
+/** An unclear answer counts as none: the next try finds what was carried out. */
 const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: Answer): Answers => {
   const what = `write ${pending[0]?.index} in bulk`
   const { items } = parseAnswer<{ readonly items?: Answers }>({ connection, what }, text) ?? {}

@@ -50,7 +50,7 @@ const asked = async (path: string, options: object = {}): Promise<Failure> => {
   return failure
 }
 
-test('clientOptions: the connection that works on Bun, nothing sent twice, one address', () => {
+test('clientOptions: a connection that works on Bun, no retries, one address', () => {
   const options = clientOptions(new URL('http://127.0.0.1:9200'), {})
   expect(options.Connection).toBe(FetchConnection)
   expect(options.ConnectionPool).toBe(CloudConnectionPool)
@@ -106,7 +106,7 @@ for (const [path, kind, retryable, message, help] of failures)
     if (help !== undefined) expect(failure.help).toMatch(help)
   })
 
-test('ask: a server that was Elasticsearch and is not one now is waited for', async () => {
+test('ask: waits for a server that was Elasticsearch and no longer answers as one', async () => {
   const connection = connect({ url })
   await connection.send({ method: 'GET', path: '/200' })
   const failure = await failureOf(connection.send({ method: 'GET', path: '/other' }))
@@ -124,7 +124,7 @@ test('ask: tries passing errors again, others not', async () => {
   expect(counts).toEqual([3, 3, 1, 1])
 })
 
-test('ask: a signal that aborts is a deadline and is not tried again', async () => {
+test('ask: an aborted signal is a deadline and is not retried', async () => {
   const before = requests
   expect((await asked('/hang', { signal: AbortSignal.timeout(10) })).kind).toBe('deadline')
   expect(requests - before).toBe(1)

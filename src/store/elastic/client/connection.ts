@@ -11,7 +11,7 @@ export type ElasticAuth =
 
 export type ConnectionOptions = {
   /**
-   * `http(s)://host:port`, or several hosts of one cluster with commas between; with a path where a proxy needs one;
+   * `http(s)://host:port`, or several hosts of one cluster separated by commas; with a path where a proxy needs one;
    * never with credentials.
    */
   readonly url: string
@@ -20,7 +20,7 @@ export type ConnectionOptions = {
   readonly caFile?: string
   /** Longest time for one answer to a read, milliseconds. */
   readonly requestTimeoutMs?: number
-  /** Most sockets at once to one host; further requests wait. */
+  /** Maximum number of sockets to one host; further requests wait. */
   readonly maxSockets?: number
 }
 
@@ -40,7 +40,7 @@ type Timed = Request & { readonly timeoutMs: number }
 
 export type Answer = { readonly status: number; readonly text: string }
 
-/** The one way to the server. */
+/** The only way to the server. */
 export type Connection = {
   /** URL, for messages. */
   readonly url: string
@@ -48,21 +48,21 @@ export type Connection = {
   readonly user: string
   readonly requestTimeoutMs: number
   /**
-   * Sends once, never again by itself; hosts of a cluster take turns, and one that failed rests for a while. Every HTTP
-   * status is an answer. Throws 'unavailable' when there is none (then the request may or may not have been carried
-   * out), 'deadline' when `signal` aborts.
+   * Sends once and never retries. The hosts of a cluster take turns; one that failed is left out for a while. Every
+   * HTTP status is an answer. Throws 'unavailable' when there is no answer (the request may or may not have been
+   * carried out), 'deadline' when `signal` aborts.
    */
   send(request: Request): Promise<Answer>
-  /** Requests that are under way fail with 'unavailable', as do later ones; none is sent again. */
+  /** Requests that are under way and later ones fail with 'unavailable'. */
   close(): Promise<void>
 }
 
 const REQUEST_TIMEOUT_MS = 30_000
 const MAX_SOCKETS = 32
-/** So that the client never makes an error of an answer: what a status means is decided by the caller. */
+/** No status is an error to the client: the caller decides what it means. */
 const EVERY_STATUS = Array.from({ length: 200 }, (_, at) => 400 + at)
 
-/** Answers stay text: the reader decides between JSON.parse and exact parsing. */
+/** Answers stay text: the caller chooses between JSON.parse and exact parsing. */
 class TextSerializer extends Serializer {
   override deserialize<T>(json: string): T {
     return json as unknown as T
@@ -101,14 +101,14 @@ const readCa = (file: string): string => {
 type Host = {
   readonly url: string
   readonly client: Client
-  /** It has answered as Elasticsearch does. */
+  /** It has sent a successful answer. */
   known: boolean
 }
 
-/** An answer that comes later than this makes its host rest when the caller gives up on it. */
+/** If the caller gives up after this time, the host is left out for a while. */
 const SLOW_MS = 1_000
 
-/** Connects lazily: nothing is sent before the first request. */
+/** Nothing is sent before the first request. */
 export const connect = (options: ConnectionOptions): Connection => {
   const hosts = hostUrls(options.url).map(url => ({
     url: url.href.replace(/\/+$/, ''),
@@ -119,7 +119,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   const url = options.url.replace(/\/+$/, '')
   const defaultTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
   let closed = false
-  /** What ends each request that is under way. */
+  /** Aborts each request that is under way. */
   const underWay = new Set<AbortController>()
   const refuseClosed = (): void => {
     if (closed) throw new Failure('unavailable', `The store ${url} was closed.`, { retryable: false })
@@ -134,7 +134,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     try {
       const answer = await sendTo(host, { timeoutMs: defaultTimeout, ...request }, deadline)
       host.known ||= answer.status < 300
-      // A node that starts, or has lost its cluster; 429 would be no better elsewhere.
+      // The node is starting or has lost its cluster; after 429 another host would be no better.
       if (answer.status >= 502 && answer.status <= 504) turns.failed(host)
       return answer
     } catch (error) {
@@ -160,7 +160,7 @@ export const connect = (options: ConnectionOptions): Connection => {
 }
 
 const sendTo = async (host: Host, request: Timed, deadline: AbortController): Promise<Answer> => {
-  // The client's own timeout ends with the headers; a body that never ends needs this one.
+  // The client's own timeout ends with the headers; this one also covers a body that never ends.
   const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
   const abort = () => deadline.abort()
   request.signal?.addEventListener('abort', abort, { once: true })
@@ -169,7 +169,7 @@ const sendTo = async (host: Host, request: Timed, deadline: AbortController): Pr
       signal: deadline.signal,
       aborted: () => new errors.TimeoutError('No whole answer in time'),
     })
-    // The client looks at successes alone.
+    // The client checks only successful answers.
     if (!isElastic && !host.known && ANSWERS_OF_OTHERS.has(answer.status)) throw notElastic(host)
     return answer
   } catch (error) {
@@ -214,10 +214,10 @@ const perform = async (
 const passed = (request: Request): Failure =>
   new Failure('deadline', `Elasticsearch did not respond to ${request.path} before the deadline.`)
 
-/** What a server says that does not know the path or its form; a proxy says others while Elasticsearch is away. */
+/** Answers of a server that does not know the path; a proxy gives other ones while Elasticsearch is away. */
 const ANSWERS_OF_OTHERS: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415, 501])
 
-/** Once it was Elasticsearch, it is a proxy before it that answers now. */
+/** If it was Elasticsearch before, a proxy in front of it is answering now. */
 const notElastic = ({ url, known }: Host): Failure =>
   new Failure(known ? 'unavailable' : 'usage', `The server at ${url} is not Elasticsearch.`, {
     help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',

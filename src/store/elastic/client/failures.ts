@@ -1,7 +1,7 @@
 import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { Answer, Connection } from './connection.ts'
 
-/** What Elasticsearch says about an error, of a request or of one item of a bulk. */
+/** An error of Elasticsearch, of a request or of one item of a bulk request. */
 export type ElasticError = {
   readonly type?: string
   readonly reason?: string
@@ -21,7 +21,7 @@ export const errorOf = (answer: Answer): ElasticError => {
   }
 }
 
-/** The answer may be another one a little later: overload, a node that starts or leaves. */
+/** A later try may succeed: overload, a node that starts or leaves. */
 export const isPassing = (status: number): boolean =>
   status === 429 || status === 502 || status === 503 || status === 504
 
@@ -33,13 +33,15 @@ export const isMissingIndex = (failure: unknown): boolean => {
 
 export const MISSING_INDEX = 'index_not_found_exception'
 const CLOSED_INDEX = 'index_closed_exception'
-/** Disk above the flood stage, or an index set read-only by hand. */
+/** The disk is above the flood stage, or the index was set read-only by hand. */
 export const BLOCKED = 'cluster_block_exception'
 
-/** Reason of a write by the name of what is served, once that is another generation, written by a name of its own. */
+/**
+ * Reason of a refused write to the served alias after a migration: the new generation is written under its own alias.
+ */
 export const NO_WRITE_INDEX = 'no write index is defined for alias'
 
-/** Reason with its cause, one line. */
+/** The reason with its cause, on one line. */
 export const reasonOf = (error: ElasticError): string => {
   const inner = error.caused_by?.reason ?? error.root_cause?.[0]?.reason
   const parts = [error.reason ?? error.type ?? 'no reason given']
@@ -54,7 +56,7 @@ export type Asked = { readonly connection: Pick<Connection, 'url' | 'user'>; rea
 export const failureOf = (asked: Asked, answer: Answer): Failure =>
   toFailure(asked, { status: answer.status, error: errorOf(answer) })
 
-/** What an error means to the caller; `otherwise` is the kind of one that is not known here. */
+/** The Failure for an error; `otherwise` is the kind of an error that is not known here. */
 export const toFailure = (
   { connection, what }: Asked,
   { status, error }: { readonly status: number; readonly error: ElasticError },
@@ -88,7 +90,7 @@ export const toFailure = (
       details,
       help: 'Run: iostlens indices check, then iostlens indices create.',
     })
-  // 503: a cluster without a master, or one that has not read its state yet.
+  // 503: the cluster has no master, or has not read its state yet.
   if (error.type === BLOCKED && status !== 503)
     return new Failure('unavailable', `Elasticsearch blocks ${what}: ${reason}.`, {
       details,
@@ -104,7 +106,7 @@ export const toFailure = (
     return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, {
       details,
     })
-  // Reads are right for the indices this program makes, so those that refuse them are others, or ill.
+  // Our reads are valid for the indices we create, so an index that refuses them is another one, or damaged.
   return new Failure(
     otherwise,
     `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`,

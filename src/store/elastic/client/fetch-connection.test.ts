@@ -99,7 +99,7 @@ test('send: sockets are kept, and no more than allowed are open at once', async 
   await connection.close()
 })
 
-test('send: one whose signal aborts while it waits for a socket frees its place', async () => {
+test('send: a request that is aborted while it waits for a socket frees its slot', async () => {
   fateOf = () => 'hold'
   onHeld = answerHeld
   const stop = new AbortController()
@@ -119,7 +119,7 @@ test('send: one whose signal aborts while it waits for a socket frees its place'
   await connection.close()
 })
 
-test('send: goes straight to the server, whatever proxy the environment names, and asks for nothing packed', async () => {
+test('send: ignores proxies of the environment and asks for no compression', async () => {
   const proxy = Bun.serve({ port: 0, fetch: () => new Response('', { status: 500 }) })
   const before = process.env['HTTP_PROXY']
   process.env['HTTP_PROXY'] = proxy.url.origin

@@ -6,23 +6,23 @@ type RequestOptions = Parameters<HttpConnection['request']>[1]
 type Answered = { body: string; headers: Record<string, string>; statusCode: number }
 
 /**
- * Methods that go by fetch. When a kept socket turns out dead, Bun's fetch sends again by itself, but never a POST, and
- * of reads nobody is harmed. PUT and DELETE change something and keep to node:http, which sends once.
+ * Methods that are sent by fetch. If a kept socket turns out dead, Bun's fetch sends the request again, but never a
+ * POST, and repeating a read is harmless. PUT and DELETE change data and are sent by node:http, which sends once.
  */
 const BY_FETCH: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
 
-/** The headers of an answer that the client looks at. */
+/** The response headers that the client reads. */
 const READ_HEADERS = ['content-type', 'x-elastic-product'] as const
 
 /**
- * What Bun's fetch knows beyond the standard. Without `proxy: false` it would go by HTTP_PROXY, which node:http does
- * not: an answer must not depend on the method.
+ * Options of Bun's fetch beyond the standard. Without `proxy: false` it would use HTTP_PROXY, which node:http does not:
+ * the answer must not depend on the method.
  */
 const SETTINGS = { redirect: 'manual', proxy: false } as unknown as RequestInit
 
 /**
- * The client's connection on Bun's fetch, at a third of the CPU time that node:http takes there. The caller's signal is
- * the only deadline. Answers come unpacked: packing them costs both sides more than a local network does.
+ * A connection for the client on Bun's fetch, which takes a third of the CPU time of node:http in Bun. The caller's
+ * signal is the only deadline. Answers are not compressed: compression costs both sides more than a local network does.
  */
 export class FetchConnection extends HttpConnection {
   readonly #most: number
@@ -42,7 +42,7 @@ export class FetchConnection extends HttpConnection {
   }
 
   override request(params: Params, options: RequestOptions): Promise<never> {
-    // The client never asks for streams; its types have two answers for one implementation.
+    // The client never asks for streams; its types have two results for one implementation.
     if (!BY_FETCH.has(params.method)) return super.request(params, options) as Promise<never>
     return this.#send(params, options) as Promise<never>
   }
@@ -74,7 +74,7 @@ export class FetchConnection extends HttpConnection {
     }
   }
 
-  /** Hands the place of a request that has ended to the one that waits longest. */
+  /** Passes the slot of a finished request to the one that has waited longest. */
   #next(): void {
     const go = this.#waiting.shift()
     if (go === undefined) this.#running--
@@ -94,6 +94,6 @@ export class FetchConnection extends HttpConnection {
 const headersOf = (...all: readonly Params['headers'][]): Record<string, string> =>
   Object.assign({}, ...all, { 'accept-encoding': 'identity' })
 
-/** What fetch says, without its advice to programmers. */
+/** The message of fetch without its advice to programmers. */
 const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replace(/\.? For more information.*$/s, '')

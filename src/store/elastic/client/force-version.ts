@@ -11,21 +11,21 @@ const PATIENCE_MS = 90_000
 const WAIT_MS = 300
 
 /**
- * Makes sure that versioned writes were carried out: one is passed over where a higher version stands, or stood and was
- * deleted by somebody a moment ago. What stands is then deleted, its memory waited for, and the write sent again.
+ * Makes sure that versioned writes were carried out. Elasticsearch ignores a write if a higher version is stored, or
+ * was deleted a moment ago. That document is then deleted, and the write is sent again once the deletion is forgotten.
  */
 export const forceVersion = async (
   sender: Sender,
   items: readonly BulkItem[],
   version: number,
 ): Promise<void> => {
-  let left = await stubborn(sender, items, version)
+  let left = await unwritten(sender, items, version)
   if (left.length === 0) return
   const indices = [...new Set(left.map(({ item }) => item.index))]
   const since = sender.clock.now()
   await forgetDeletes(sender, indices, '0s')
   try {
-    for (; left.length > 0; left = await stubborn(sender, items, version)) {
+    for (; left.length > 0; left = await unwritten(sender, items, version)) {
       if (sender.clock.now() - since > PATIENCE_MS)
         throw new Failure(
           'conflict',
@@ -50,17 +50,17 @@ export const forceVersion = async (
   }
 }
 
-type Stubborn = {
+type Unwritten = {
   readonly item: BulkItem
-  /** Deletes what stands in the way; undefined: only a memory does. */
+  /** Deletes the document in the way; undefined: only the memory of a deleted one is. */
   readonly seen: BulkItem | undefined
 }
 
-const stubborn = async (
+const unwritten = async (
   sender: Sender,
   items: readonly BulkItem[],
   version: number,
-): Promise<readonly Stubborn[]> => {
+): Promise<readonly Unwritten[]> => {
   const stored = await getMany(sender.connection, items, { realtime: true })
   return items.flatMap((item, at) => {
     const got = stored[at]
@@ -71,7 +71,7 @@ const stubborn = async (
   })
 }
 
-/** Not allowed to: it is waited for longer. */
+/** If we may not change the setting, forgetting just takes longer. */
 const forgetDeletes = async (
   sender: Sender,
   indices: readonly string[],

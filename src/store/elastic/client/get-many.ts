@@ -16,12 +16,12 @@ type Doc = {
   readonly error?: ElasticError
 }
 
-/** Documents asked for at once; transactions of some KB each make an answer of some MB. */
+/** Documents per request; transactions of a few KB each make an answer of a few MB. */
 const AT_ONCE = 1000
 
 /**
- * Documents by id, in that order; undefined where there is none. `realtime` false sees what search sees (since the
- * last refresh), true what was written last.
+ * Documents by id, in that order; undefined for a missing one. With `realtime` false it sees what search sees (as of
+ * the last refresh), with true the latest write.
  */
 export const getMany = async (
   connection: Connection,
@@ -64,7 +64,7 @@ const getPart = async (
 
 const gotOf = (connection: Connection, doc: Doc): Got | undefined => {
   if (doc.error !== undefined) {
-    // An error inside an answer has no status: besides a missing index it is a shard that is out of reach.
+    // An error inside an answer has no status: it is either a missing index or a shard that is out of reach.
     const status = doc.error.type === MISSING_INDEX ? 404 : 503
     throw toFailure({ connection, what: `read '${doc._id}'` }, { status, error: doc.error })
   }

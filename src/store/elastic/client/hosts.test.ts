@@ -17,7 +17,7 @@ for (const text of ['a:9200', 'ftp://a', 'http://', 'http://a,,b', 'http://a,b:x
     expect(failure.message).not.toContain('hunter2')
   })
 
-test('hostTurns: in turn, without those that failed lately, and with the one that rests longest when all did', () => {
+test('hostTurns: in turn, without those that failed lately; if all did, the one that failed first', () => {
   let now = 0
   const hosts = hostTurns(['a', 'b', 'c'], () => now)
   const four = () => Array.from({ length: 4 }, hosts.next).join('')
@@ -34,7 +34,7 @@ test('hostTurns: in turn, without those that failed lately, and with the one tha
   expect(four()).toBe('cabc')
 })
 
-test('hostTurns: a host alone is always asked', () => {
+test('hostTurns: a single host is always asked', () => {
   const hosts = hostTurns(['a'], () => 0)
   hosts.failed('a')
   expect([hosts.next(), hosts.next()]).toEqual(['a', 'a'])

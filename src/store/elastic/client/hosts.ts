@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 /** `http(s)://host:port,host:port/path` as one URL for each host. Throws 'usage' on anything else. */
 export const hostUrls = (text: string): readonly URL[] => {
   const [, scheme, authority, path = ''] = /^(https?:\/\/)([^/?#]*)(.*)$/.exec(text) ?? []
-  // Before it is cut at commas: a password may have one, and no part of it may stand in a message.
+  // Checked before splitting at commas: a password may contain one, and no part of it may appear in a message.
   if (authority?.includes('@'))
     throw new Failure('usage', `The Elasticsearch URL ${text} contains a user or password.`, {
       help: 'Use --store-user and --store-password-file instead.',
@@ -19,10 +19,12 @@ export const hostUrls = (text: string): readonly URL[] => {
   })
 }
 
-/** A host that failed is asked again after this time; until then the others are. */
+/** A host that failed is left out for this time. */
 const REST_MS = 5_000
 
-/** Hosts of one cluster in turn. One that failed rests; when all do, the one that rests longest is next. */
+/**
+ * Hosts of one cluster in turn. One that failed is left out for a while; if all are, the one that failed first is next.
+ */
 export const hostTurns = <T>(hosts: readonly T[], now: () => number = Date.now) => {
   const restingUntil = new Map<T, number>()
   let turn = 0

@@ -2,8 +2,8 @@ import { Failure } from '#failure/failure.ts'
 import type { Asked } from './failures.ts'
 
 /**
- * The body of an answer as JSON. What is none came from something between here and the server, or from a server that is
- * ill: it is worth another try, and no mistake of ours.
+ * The body of an answer as JSON. Other text comes from a proxy or from a damaged server: a retryable failure, not our
+ * bug.
  */
 export const parseAnswer = <T>(
   asked: Asked,
@@ -17,7 +17,7 @@ export const parseAnswer = <T>(
   }
 }
 
-/** What an answer must hold, when it does; throws 'unavailable' otherwise. */
+/** The value if it is as expected; throws 'unavailable' otherwise. */
 export const expected = <T>(
   asked: Asked,
   value: T | undefined | null,

@@ -1,13 +1,13 @@
 import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
 
-/** A point in time of some indices: what is searched with it stays the same, whatever is written. */
+/** A point in time of some indices: searches with it see the same documents, whatever is written meanwhile. */
 export type Pit = {
   readonly search: <T>(body: object, query?: Readonly<Record<string, string>>) => Promise<T>
   readonly close: () => Promise<void>
 }
 
-/** How long it is kept after each question; what an auditor does between two of them takes less. */
+/** How long it is kept after each search; an auditor works less than this between two searches. */
 const KEEP = '30m'
 
 export const openPit = async (connection: Connection, indices: readonly string[]): Promise<Pit> => {

@@ -6,7 +6,7 @@ import { tryAgain } from './try-again.ts'
 
 type Shards = { readonly _shards?: { readonly failed?: number } }
 
-/** Makes what was written searchable on every copy; tries again until that is certain. */
+/** Makes all writes searchable on every copy; retries until that is certain. */
 export const refresh = async (
   sender: Sender,
   indices: readonly string[],
@@ -19,7 +19,7 @@ export const refresh = async (
   })
 }
 
-/** undefined: done; else why not yet. */
+/** undefined: done; otherwise the reason why not yet. */
 const tryRefresh = async (
   sender: Sender,
   indices: readonly string[],

@@ -3,12 +3,12 @@ import type { Backoff } from '#time/backoff.ts'
 import { retry, type Try } from '#time/retry.ts'
 import type { Sender } from './sender.ts'
 
-/** Half of a pause is chance, so that writers do not march in step. */
+/** Half of a pause is random, so that writers do not retry in step. */
 const PAUSE: Backoff = { firstMs: 100, longestMs: 10_000 }
 
 /**
- * Tries until one is done and returns its value; each pause is a 'retry' event unless `onWait` says it otherwise. Throws
- * 'unavailable' with the last reason when nothing came further for `sender.patienceMs`.
+ * Retries until a try is done and returns its value; each pause is a 'retry' event unless `onWait` reports it. Throws
+ * 'unavailable' with the last reason after `sender.patienceMs` without progress.
  */
 export const tryAgain = <T>(
   { clock, patienceMs, onEvent }: Sender,

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 
 type Settings = Readonly<Record<string, { readonly settings?: Readonly<Record<string, string>> }>>
 
-/** Whether an index takes no writes by its own setting, as merged partitions do. */
+/** Whether an index has a write block, as merged partitions do. */
 export const isReadOnly = async (
   connection: Connection,
   name: string,
@@ -19,7 +19,7 @@ export const isReadOnly = async (
   return settings[name]?.settings?.['index.blocks.write'] === 'true'
 }
 
-/** Makes an index read-only, once the writes that are under way have ended. */
+/** Makes an index read-only once the writes under way have ended. */
 export const addWriteBlock = async (
   connection: Connection,
   name: string,
@@ -33,7 +33,7 @@ export const addWriteBlock = async (
   })
 }
 
-/** Makes an index writable again; an index that does not exist is none that is blocked. */
+/** Makes an index writable again; a missing index is ignored. */
 export const removeWriteBlock = async (connection: Connection, name: string): Promise<void> => {
   await ask(connection, {
     what: `make ${name} writable`,

@@ -11,17 +11,17 @@ import type { Cluster } from '../schema/cluster.ts'
 import { decode, encode, type Source } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 
-/** Documents of a page: transactions of some KB each make some MB. */
+/** Documents per page: transactions of a few KB each make a few MB. */
 const PAGE = 1_000
 
 export type Copying = {
-  /** How its documents are read and written. */
+  /** Defines how its documents are read and written. */
   readonly index: AnyIndex
   readonly from: string
-  /** The new index itself, and the alias under which it is written. */
+  /** The new index, and the alias under which it is written. */
   readonly to: string
   readonly into: string
-  /** History above it is not published and stays behind. */
+  /** History above it is not published and is not copied. */
   readonly height: number
   readonly signal: AbortSignal
   readonly onCopied: (documents: number) => void
@@ -35,7 +35,11 @@ type Hit = {
   readonly sort: readonly unknown[]
 }
 
-/** Copies the documents of an index, ids and versions with them, into an empty one; how many they are. */
+/**
+ * Copies the documents of an index with their ids and versions into an empty one; returns their number. Not by
+ * `_reindex`: its task would go on writing after this process was killed, and since each document is decoded here, an
+ * unreadable one is named. `_reindex` would save only these lines: every copy is read back and compared in any case.
+ */
 export const copyIndex = async (cluster: Cluster, copying: Copying): Promise<number> => {
   let copied = 0
   let writing: Promise<unknown> = Promise.resolve()
@@ -73,7 +77,7 @@ const readable = ({ index, from }: Pick<Copying, 'index' | 'from'>, id: string, 
   }
 }
 
-/** Throws 'conflict' unless both indices hold the same documents: each is read back and compared. */
+/** Throws 'conflict' unless both indices have the same documents: each is read back and compared. */
 export const compareIndices = async (connection: Connection, copying: Copying): Promise<void> => {
   const { index, from, to, onCompared } = copying
   let met = 0

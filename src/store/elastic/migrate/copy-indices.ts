@@ -16,7 +16,7 @@ import { type Wanted, wantedIndices } from '../schema/wanted-indices.ts'
 import { inventoryKeeper } from '../write/inventory-keeper.ts'
 import type { Lease } from '../write/keep-lease.ts'
 import { type Copying, compareIndices, copyIndex } from './copy-index.ts'
-import type { Seen } from './plan-migration.ts'
+import type { MigrationState } from './plan-migration.ts'
 import { type SourceMark, sourceMark } from './source-mark.ts'
 import { CONTROL, swap, writeBuiltCheckpoint } from './update-aliases.ts'
 
@@ -31,11 +31,11 @@ type CopyOptions = Options & {
   readonly height: number
 }
 
-/** An index to be copied: by its definition, from where, to what. */
+/** An index to be copied: its definition, its source and its target. */
 type Task = { readonly index: AnyIndex; readonly from: string; readonly wanted: Wanted }
 
 const NOTES = 'migration'
-/** By name of a copy that was compared: what its source was then. */
+/** The state of the source when a copy was compared, by name of the copy. */
 type Notes = Readonly<Record<string, SourceMark>>
 
 const REGISTRY = new Map<string, AnyIndex>(
@@ -43,15 +43,15 @@ const REGISTRY = new Map<string, AnyIndex>(
 )
 
 /**
- * Copies what is in the changed indices to new ones, compares every document, and swaps. A copy that was compared
- * before the process died is kept when its source is the same still; all others are made anew.
+ * Copies the changed indices to new ones, compares every document, and swaps the aliases. A copy that was compared
+ * before the process died is kept if its source has not changed; all others are made anew.
  */
-export const copyIndices = async (lease: Lease, seen: Seen, options: Options): Promise<void> => {
+export const copyIndices = async (lease: Lease, seen: MigrationState, options: Options): Promise<void> => {
   const { cluster } = lease
   const checkpoint = lease.checkpoint()
   const target: Cluster = { ...cluster, names: targetOf(seen) }
   const tasks = tasksOf(seen, target.names, checkpoint)
-  // What is lost must not be copied as if it were all there is.
+  // A source that lost data must not be copied as if it were complete.
   const keeper = inventoryKeeper(lease)
   await keeper.begin()
   await keeper.settle()
@@ -83,12 +83,16 @@ export const copyIndices = async (lease: Lease, seen: Seen, options: Options): P
   })
 }
 
-const targetOf = ({ names, changed, next }: Seen): Names => {
+const targetOf = ({ names, changed, next }: MigrationState): Names => {
   const moved = [...changed, ...CONTROL].map(of => [of, next] as const)
   return namesOf(names.prefix, { ...names.generations, ...Object.fromEntries(moved) })
 }
 
-const tasksOf = ({ names, changed }: Seen, target: Names, { partitions }: Checkpoint): readonly Task[] => {
+const tasksOf = (
+  { names, changed }: MigrationState,
+  target: Names,
+  { partitions }: Checkpoint,
+): readonly Task[] => {
   const sources = wantedIndices(names, partitions).filter(({ of }) => of !== 'keys')
   return wantedIndices(target, partitions).flatMap((wanted, at): readonly Task[] => {
     const index = REGISTRY.get(wanted.of)
@@ -99,8 +103,12 @@ const tasksOf = ({ names, changed }: Seen, target: Names, { partitions }: Checkp
   })
 }
 
-/** Creates where copies are noted; what an earlier migration left and does not fit is removed. */
-const prepare = async (target: Cluster, { existing, next }: Seen, tasks: readonly Task[]): Promise<void> => {
+/** Creates the index for notes about copies; removes unsuitable leftovers of an earlier migration. */
+const prepare = async (
+  target: Cluster,
+  { existing, next }: MigrationState,
+  tasks: readonly Task[],
+): Promise<void> => {
   const control = wantedIndices(target.names).filter(({ of }) => CONTROL.some(name => name === of))
   const wanted = new Map([...tasks.map(task => task.wanted), ...control].map(each => [each.name, each]))
   const fits = ({ name, mapping }: Existing): boolean => {
@@ -150,7 +158,7 @@ const copyOne = async (
   onProgress({ ...place, state: 'copied', documents: documents.comparing })
 }
 
-/** Loaders are kept away; a repair by hand, or a loader that slept, is met here. */
+/** The lease keeps loaders away; this finds writes by hand and by a loader that slept. */
 const requireUntouched = async (cluster: Cluster, tasks: readonly Task[], notes: Notes): Promise<void> => {
   const { names } = cluster
   for (const { from, wanted } of tasks)

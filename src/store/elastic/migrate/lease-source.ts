@@ -7,9 +7,9 @@ import { keepLease } from '../write/keep-lease.ts'
 import { recover } from '../write/recover.ts'
 
 /**
- * Takes what is served as a loader does, whatever rules it was written by, and brings it to its checkpoint: nobody else
- * writes it from now on. Refuses ('conflict') while a loader is alive. A migration that was stopped right before its
- * end is forgotten.
+ * Takes the lease of the served store as a loader does, whatever its version, and brings it to its checkpoint: from now
+ * on no other process writes it. Throws 'conflict' while a loader is alive. Resets a migration that was stopped right
+ * before its end.
  */
 export const leaseSource = async (cluster: Cluster, checkpoint: Checkpoint) => {
   const lease = keepLease(cluster, await acquireLease(cluster, checkpoint, requireSame))

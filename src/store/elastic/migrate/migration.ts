@@ -16,17 +16,17 @@ import type { Lease } from '../write/keep-lease.ts'
 import { copyIndices } from './copy-indices.ts'
 import { leaseSource } from './lease-source.ts'
 import { allowKeyWrites } from './move-keys.ts'
-import { planMigration, type Seen } from './plan-migration.ts'
+import { type MigrationState, planMigration } from './plan-migration.ts'
 import { CONTROL, swap } from './update-aliases.ts'
 
 type Parts = {
   readonly cluster: Cluster
   readonly source: ReadPort
-  /** A store of generations that are being built. */
+  /** Opens a store of generations that are being built. */
   readonly open: (building: Generations) => Store
 }
 
-/** The next generation of what is served: built beside it, then put in its place. */
+/** Builds the next generation beside the served one and puts it in its place. */
 export const migratingOf = (parts: Parts): Migrating<Store> => {
   const { cluster, source, open } = parts
   const see = () => planMigration(cluster)
@@ -75,17 +75,17 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
 
 const DOCUMENTS = [...historyIndices, ...stateIndices].map(({ name }) => name)
 
-/** All documents anew; keys stay where they are. */
-const wholeTarget = ({ names, next }: Seen): Names => {
+/** New indices for all documents; API keys stay where they are. */
+const wholeTarget = ({ names, next }: MigrationState): Names => {
   const { keys = 0 } = names.generations
   const all = [...DOCUMENTS, ...CONTROL].map(of => [of, next] as const)
   return namesOf(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })
 }
 
-/** Runs `work` while nobody else writes what is served. */
+/** Runs `work` while no other process can write the served store. */
 const whileClosed = async (
   cluster: Cluster,
-  { checkpoint, names }: Seen,
+  { checkpoint, names }: MigrationState,
   work: (lease: Lease) => Promise<void>,
 ): Promise<void> => {
   const lease = await leaseSource({ ...cluster, names }, checkpoint)
@@ -93,14 +93,17 @@ const whileClosed = async (
     await allowKeyWrites(lease.cluster)
     await work(lease)
   } finally {
-    // Once it is replaced there is nothing to release.
+    // A store that was replaced has no lease to release.
     if (lease.checkpoint().retired === undefined) await lease.release().catch(() => {})
     else lease.stop()
   }
 }
 
-/** Removes what stands in the next generation's place unless a migration of this version to this chain began it. */
-const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: Seen): Promise<void> => {
+/** Deletes indices of the next generation unless a migration of this version for this chain began them. */
+const removeUnusable = async (
+  target: Cluster,
+  { checkpoint, existing, next }: MigrationState,
+): Promise<void> => {
   const { connection, names } = target
   const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
   const begun = there.some(({ of }) => of === 'meta')
@@ -125,7 +128,7 @@ const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: S
   )
 }
 
-/** Partitions of what was built; throws 'conflict' unless it has every block up to `height` at least. */
+/** Partitions of the new data; throws 'conflict' unless it has at least every block up to `height`. */
 const requireWhole = async (target: Cluster, height: number) => {
   const { connection, names } = target
   const built = (await readCheckpoint(target))?.checkpoint

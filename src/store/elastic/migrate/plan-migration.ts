@@ -9,23 +9,23 @@ import { type Mapping, SCHEMA } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
 
-export type Seen = {
+export type MigrationState = {
   readonly checkpoint: Checkpoint
-  /** Of what is served. */
+  /** Of the served store. */
   readonly names: Names
   readonly existing: readonly Existing[]
   readonly plan: MigrationPlan
-  /** Names, without prefix, of the indices that are not as this version makes them. */
+  /** Names, without prefix, of the indices that differ from those of this version. */
   readonly changed: ReadonlySet<string>
-  /** A generation that nobody was ever served from. */
+  /** A generation that was never served. */
   readonly next: number
 }
 
 /** Indices whose documents come from the chain. */
 const DERIVED: ReadonlySet<string> = new Set([...historyIndices, ...stateIndices].map(({ name }) => name))
 
-/** What stands between what is served and this version. */
-export const planMigration = async (cluster: ReadCluster): Promise<Seen> => {
+/** The differences between the served store and this version. */
+export const planMigration = async (cluster: ReadCluster): Promise<MigrationState> => {
   const { connection } = cluster
   const stored = await readCheckpoint(cluster)
   if (stored === undefined)
@@ -70,10 +70,10 @@ const rulesOf = ({ derivation, schema }: Checkpoint): readonly string[] => [
   ...(schema === SCHEMA ? [] : [`documents of schema ${schema}; expected ${SCHEMA}`]),
 ]
 
-/** Keys are served from what stands behind their alias. */
+/** API keys are served from the index behind their alias. */
 const servedBy = (names: Names, { partitions }: Checkpoint): ((index: Existing) => boolean) => {
   const served = new Set(wantedIndices(names, partitions).map(({ name }) => name))
-  // A loader opens the next partition before it commits what is in there.
+  // A loader creates the next partition before it commits its first batch.
   for (const index of historyIndices) served.add(names.partition(index, partitions.length))
   return ({ of, name, aliases }) => (of === 'keys' ? aliases.includes(names.keys) : served.has(name))
 }
@@ -89,7 +89,7 @@ const differencesOf = (
     const found = existing.find(each =>
       each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,
     )
-    // Others hold nothing that would have to be made up for: creating them is enough.
+    // The others have no documents of the chain: creating them is enough.
     if (found === undefined)
       return DERIVED.has(of) ? [{ of, reason: `${name}: does not exist`, derive: true }] : []
     const detail = mappingDifference(found.mapping, shape.mappings)
@@ -98,6 +98,6 @@ const differencesOf = (
     return [{ of, reason: `${found.name}: ${detail}`, derive }]
   })
 
-/** Whether documents must say something that the stored ones do not, or in another kind of value. */
+/** Whether documents need a field that the stored ones lack, or one of another type. */
 const isMore = ({ properties = {} }: Partial<Mapping>, wanted: Mapping): boolean =>
   Object.entries(wanted.properties).some(([field, { type }]) => properties[field]?.type !== type)

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 
-/** Tells whether anything was written to an index since: every write, a delete too, has a number of its own. */
+/** Shows whether an index was written since: every write, including a delete, has its own sequence number. */
 export type SourceMark = { readonly uuid: string; readonly seqNo: number }
 
 type Copy = {

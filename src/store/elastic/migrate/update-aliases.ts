@@ -13,21 +13,21 @@ import type { Lease } from '../write/keep-lease.ts'
 import { takeInventory } from '../write/take-inventory.ts'
 import { allowKeyWrites, moveKeys } from './move-keys.ts'
 
-/** Indices of no document: each migration begins them anew. */
+/** Indices without documents of the chain: each migration creates them anew. */
 export const CONTROL = ['meta', 'journal'] as const
 
-/** Checkpoint and published height of what was built; they count once it is served. */
+/** Writes checkpoint and published height of the new indices; they count once these are served. */
 export const writeBuiltCheckpoint = async (target: Cluster, from: Checkpoint): Promise<void> => {
   const { names } = target
   const { generations } = names
-  // What takes batches back stays behind with its journal.
+  // Batches before the migration cannot be taken back: their journal stays behind.
   const { write: _, retired: __, undo: ___, ...kept } = from
-  // A name of its own: whoever knows the old height under the old name looks again.
+  // A new name, so that readers that know the height under the old name read again.
   const batch = crypto.randomUUID()
   const inventory = await takeInventory(target, { partitions: from.partitions, batch })
   const next = { ...kept, schema: SCHEMA, generations, owner: '', batch, parts: 0, inventory }
-  const stand = await readCheckpoint(target)
-  if ((await compareAndSet(target, next, stand)) === undefined)
+  const stored = await readCheckpoint(target)
+  if ((await compareAndSet(target, next, stored)) === undefined)
     throw new Failure('conflict', `Another program is writing to ${names.meta}, which is being built.`)
   if (from.end === undefined) return
   const meta = { end: from.end, batch, partitions: from.partitions, generations, lift: from.lift, inventory }
@@ -36,9 +36,9 @@ export const writeBuiltCheckpoint = async (target: Cluster, from: Checkpoint): P
 }
 
 /**
- * Puts what was built in the place of what is served, for all at the same moment. First the old checkpoint is closed
- * for good: no loader goes on there, however long it slept. `confirm` throws when what was built does not count any
- * more.
+ * Serves the new indices instead of the old ones, for all readers at the same moment. First the old checkpoint is
+ * closed for good: no loader continues there, however long it slept. `confirm` throws if the new indices are not up to
+ * date.
  */
 export const swap = async (
   lease: Lease,
@@ -48,7 +48,7 @@ export const swap = async (
     changed,
     confirm,
   }: {
-    /** Of what was built. */
+    /** Of the new indices. */
     readonly partitions: Partitions
     readonly changed: ReadonlySet<string>
     readonly confirm: () => Promise<void>
@@ -61,7 +61,7 @@ export const swap = async (
     await confirm()
     if (changed.has('keys')) await moveKeys(target)
   } catch (error) {
-    // What is served stays: loaders may go on with it.
+    // The old indices are still served: loaders may continue with them.
     await allowKeyWrites(cluster).catch(() => {})
     await lease.set({ retired: undefined }).catch(() => {})
     throw error
@@ -74,7 +74,7 @@ export const swap = async (
   const actions = [
     ...old.map(({ of, name }) => ({ remove: { index: name, alias: names.served(of), must_exist: false } })),
     ...built.map(({ of, name }) => ({
-      // Documents are written under the generation's own alias: one who knows of none can write nothing.
+      // Documents are written under the alias of their generation, never under the served one.
       add: { index: name, alias: names.served(of), is_write_index: false },
     })),
     ...(changed.has('keys')

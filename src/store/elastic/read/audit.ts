@@ -19,11 +19,11 @@ import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
 import { heightOf } from './view.ts'
 
-/** Documents of a page: transactions of some KB each make some MB. */
+/** Documents per page: transactions of a few KB each make a few MB. */
 const PAGE = 1_000
-/** A search gives no more (`index.max_result_window`). */
+/** Maximum hits of a search (`index.max_result_window`). */
 const WINDOW = 10_000
-/** A loader publishes every few seconds; between its refresh and that are some milliseconds. */
+/** A loader publishes every few seconds, some milliseconds after its refresh. */
 const TRIES = 200
 const WAIT_MS = 50
 
@@ -37,7 +37,9 @@ type Hit = {
 type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 type Reading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
 
-/** All that is stored, of one published height: one point in time of each index, taken while nothing newer showed. */
+/**
+ * All stored documents of one published height: one point in time of each index, taken while nothing newer was visible.
+ */
 export const openAudit = async (cluster: Cluster): Promise<Audit> => {
   const { connection, names, clock } = cluster
   for (let attempt = 0; ; attempt++) {
@@ -95,7 +97,7 @@ const isNewer = async (reading: Reading): Promise<boolean> => {
 }
 
 /**
- * No batch is committed beyond the published one, so no loader wrote what is newer: a state document is written after
+ * No batch is committed beyond the published one, so no loader wrote the newer documents: state is written only after
  * its batch is committed.
  */
 const isQuiet = async (reading: Reading): Promise<boolean> =>
@@ -118,7 +120,7 @@ const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
   close,
 })
 
-/** Documents where a reader looks for them. */
+/** Documents in the index where readers look for them. */
 const hitsOf = async (
   reading: Reading,
   { index, ids }: { readonly index: AnyIndex; readonly ids: readonly string[] },
@@ -159,7 +161,7 @@ const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): Foun
   const stray = strayOf(reading, index, hit)
   return {
     id: hit._id,
-    // Readers refuse a version that is newer than what is published: as if it could not be read.
+    // Readers refuse a version that is newer than the published one, so it counts as unreadable.
     doc:
       index.kind === 'state' && hit._version > versionAt(stampOf(reading.at))
         ? undefined
@@ -176,7 +178,7 @@ const readable = <I extends AnyIndex>(index: I, { _id, _source }: Hit): DocOf<I>
   }
 }
 
-/** Where a history document stands that is looked for in another partition. */
+/** The index of a history document that belongs in another partition. */
 const strayOf = ({ names, at }: Reading, index: AnyIndex, { _index, _id }: Hit): string | undefined => {
   const height = heightOf(_id)
   if (index.kind === 'state') return undefined

@@ -39,7 +39,7 @@ const scripted = (heights: readonly number[]) => {
 }
 const height = async ({ at }: { at: Published }) => at.height
 
-test('read: the first looks, then works; the next works while it looks', async () => {
+test('read: the first call reads the height before it works, the next one meanwhile', async () => {
   const { read, looks, pass } = scripted([4])
   expect(await read(height)).toBe(4)
   expect(looks()).toBe(1)
@@ -48,7 +48,7 @@ test('read: the first looks, then works; the next works while it looks', async (
   expect(looks()).toBe(2)
 })
 
-test('read: one look serves all who come in a short time, and no longer', async () => {
+test('read: one read of the height serves all callers of a short time, and no later ones', async () => {
   const { read, looks, pass } = scripted([4, 5])
   expect(await Promise.all([read(height), read(height), read(height)])).toEqual([4, 4, 4])
   pass(LOOK_SERVES_MS - 1)
@@ -59,14 +59,14 @@ test('read: one look serves all who come in a short time, and no longer', async 
   expect(looks()).toBe(2)
 })
 
-test('read: who publishes sees it at once', async () => {
+test('read: a process that publishes sees it at once', async () => {
   const { read, lookAgain } = scripted([4, 5])
   expect(await read(height)).toBe(4)
   lookAgain()
   expect(await read(height)).toBe(5)
 })
 
-test('read: a height that somebody has learned meanwhile is never gone back from', async () => {
+test('read: never goes back from a height that another caller has read meanwhile', async () => {
   const { read, looks } = scripted([4, 5])
   expect(await read(height)).toBe(4)
   const newer = async ({ at }: View) => {
@@ -78,7 +78,7 @@ test('read: a height that somebody has learned meanwhile is never gone back from
   expect(looks()).toBe(2)
 })
 
-test('read: a look that fails is not shared, nor is the patience of who looks', async () => {
+test('read: a failed read of the height is not shared, nor is the patience of its caller', async () => {
   let looks = 0
   const { read } = consistentReads({
     readPublished: signal => {
@@ -106,7 +106,7 @@ test('read: a look that fails is not shared, nor is the patience of who looks', 
   expect(await third).toBe(4)
 })
 
-test('read: work done for a height that is not published any more does not count', async () => {
+test('read: work done at a height that is no longer published does not count', async () => {
   const { read, lookAgain } = scripted([4, 5])
   await read(height)
   lookAgain()
@@ -121,7 +121,7 @@ test('read: work done for a height that is not published any more does not count
   expect(worked).toEqual([4, 5])
 })
 
-test('read: an answer of a height that was just looked up counts though the height has moved', async () => {
+test('read: work done at a height that was read just now counts although the height has moved', async () => {
   const { read, lookAgain, looks } = scripted([4, 5, 6])
   expect(await read(height)).toBe(4)
   lookAgain()
@@ -129,7 +129,7 @@ test('read: an answer of a height that was just looked up counts though the heig
   expect(looks()).toBe(2)
 })
 
-test('read: what the work throws goes up when its height was right', async () => {
+test('read: a failure of the work is thrown if its height was right', async () => {
   const { read } = scripted([4])
   const thrown = new RangeError('mine')
   const fail = () => read(() => Promise.reject(thrown)).catch((error: unknown) => error)
@@ -137,7 +137,7 @@ test('read: what the work throws goes up when its height was right', async () =>
   expect(await fail()).toBe(thrown)
 })
 
-test('read: a copy that lags behind the last height is asked again, never believed', async () => {
+test('read: a copy that lags behind the last height is read again, never believed', async () => {
   const { read, lookAgain, looks, waits } = scripted([4, 5, 4, 4, 5])
   await read(height)
   lookAgain()
@@ -147,7 +147,7 @@ test('read: a copy that lags behind the last height is asked again, never believ
   expect([looks(), waits]).toEqual([5, [2, 4]])
 })
 
-test('read: a height that lastingly is lower is that of a store made anew', async () => {
+test('read: a height that stays lower is that of a recreated store', async () => {
   const { read, lookAgain } = scripted([4, 3])
   await read(height)
   lookAgain()
@@ -165,7 +165,7 @@ test('read: something newer: waits, longer each time, until it is published', as
   expect(waits).toEqual([2, 4, 8])
 })
 
-test('read: newer for ever is unavailable, with a signal that aborts a deadline', async () => {
+test('read: always newer is unavailable; with an aborted signal, a deadline', async () => {
   const work = () => Promise.reject(new Newer())
   const lasting = scripted([4])
   const refused = await failureOf(lasting.read(work))

@@ -32,7 +32,7 @@ export const consistentReads = <V extends AtHeight>(options: ReadOptions<V>) => 
   const runAt = <T>(work: (view: V) => Promise<T>, at: PublishedMeta, signal: AbortSignal | undefined) =>
     settled(run(work, options.viewOf(at, signal), signal))
 
-  /** The first try; `done` is absent when it ran at a height that is published no more, or did not run. */
+  /** The first try; `done` is absent if it did not run, or ran at a height that is no longer the published one. */
   const guess = async <T>(work: (view: V) => Promise<T>, signal: AbortSignal | undefined) => {
     const known = height.known()
     if (known === undefined) return { at: await height.current(signal) }

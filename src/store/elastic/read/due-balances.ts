@@ -6,12 +6,12 @@ import { decode, type Source } from '../schema/documents.ts'
 type Range = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
 type Hit = { readonly _id: string; readonly _source: Source }
 
-/** A search gives no more at once (`index.max_result_window`). */
+/** Maximum hits of a search (`index.max_result_window`). */
 const MAX_HITS = 10_000
 
 /**
- * Balances with `next_due` in (`after`, `until`], by next_due, then id. Elasticsearch does not sort by id, and text
- * order of ids is not that of their parts: those due at the last moment are all fetched and sorted here.
+ * Balances with `next_due` in (`after`, `until`], by next_due, then id. Elasticsearch does not sort by id, and the text
+ * order of ids is not that of their parts: all balances due at the last moment are fetched and sorted here.
  */
 export const dueBalances = async (
   cluster: ReadCluster,

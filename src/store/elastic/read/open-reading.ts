@@ -27,7 +27,7 @@ type Opened = {
 
 export type Reading = ReturnType<typeof openReading>
 
-/** Reads of one store: what is published, answers at one height, and refusals while something is lost. */
+/** Reads of one store: the published height, answers at one height, and refusals while data is lost. */
 export const openReading = (cluster: Cluster) => {
   const { clock } = cluster
   const store = `${cluster.connection.url}/${cluster.names.prefix}`
@@ -50,7 +50,7 @@ export const openReading = (cluster: Cluster) => {
   const whole = wholeness({ look: () => lostToReaders(cluster, published), now: clock.now })
   const requireWhole = (signal?: AbortSignal): Promise<void> =>
     untilAborted(signal, whole.require(), 'the store was checked')
-  /** Ends as the work does, unless it found nothing and the store turns out to have lost something. */
+  /** Settles as the work does, unless the work found nothing and the store turns out to have lost data. */
   const unlessLost = async <T>(opened: Opened, work: Promise<T>, signal?: AbortSignal): Promise<T> => {
     const [done] = await Promise.allSettled([work])
     const isNotFound =
@@ -79,7 +79,7 @@ export const openReading = (cluster: Cluster) => {
       state.forget()
       lookAgain()
     },
-    /** Indices were made or put right: the next read checks what is there. */
+    /** Indices were created or repaired: the next read checks them again. */
     checkAgain: whole.lookAgain,
     /** From here on this process also reads what a repair has not finished. */
     beginRepair: (): void => {

@@ -28,7 +28,7 @@ test('readableFrom: stays with the last height it could read when another editio
   expect(await lookedAt([metaAt(7), metaAt(9, 'other'), metaAt(9, EDITION)])).toEqual([7, 7, 9])
 })
 
-test('readableFrom: takes what it begins with, and goes over to its own edition', async () => {
+test('readableFrom: accepts any edition at first, then changes to its own', async () => {
   expect(await lookedAt([undefined, metaAt(7, 'other'), metaAt(8, 'other'), metaAt(9, EDITION)])).toEqual([
     undefined,
     7,
@@ -37,7 +37,7 @@ test('readableFrom: takes what it begins with, and goes over to its own edition'
   ])
 })
 
-test('removedMeanwhile: indices that are gone are looked for anew only when something else is published', async () => {
+test('removedMeanwhile: a missing index makes the read begin again only after another publication', async () => {
   const gone = new Failure('unavailable', 'gone', { details: { type: MISSING_INDEX } })
   const reading = (published: PublishedMeta) =>
     removedMeanwhile(Promise.reject(gone), metaAt(7), async () => published).catch((error: unknown) => error)

@@ -6,9 +6,9 @@ import { Newer } from './consistent-read.ts'
 type Look = (signal: AbortSignal | undefined) => Promise<PublishedMeta | undefined>
 
 /**
- * Looks at the published height, and stays with the last one it could read when a newer program's migration puts
- * documents of another edition there: the old indices stay, whole and at their height, until somebody removes them, and
- * what is running goes on answering from them until it is started anew.
+ * Reads the published height, and keeps the last readable one when the migration of a newer program publishes documents
+ * of another edition. The old indices stay complete until an operator deletes them, so a running program answers from
+ * them until it is restarted.
  */
 export const readableFrom = (look: Look): Look => {
   let last: PublishedMeta | undefined
@@ -21,7 +21,7 @@ export const readableFrom = (look: Look): Look => {
   }
 }
 
-/** Whoever reads a generation that is replaced and removed meanwhile begins again with the next one. */
+/** If a generation is replaced and deleted while it is read, the read begins again with the next one. */
 export const removedMeanwhile = async <T>(
   work: Promise<T>,
   at: PublishedMeta | undefined,

@@ -15,7 +15,7 @@ test('queryOf: group and a positive amount as filters; the group sorts first', (
   })
 })
 
-test('queryOf: one of several amounts is enough', () => {
+test('queryOf: one positive amount of several is enough', () => {
   expect(queryOf(balances.orders.ofOwner, 'alice').query).toEqual({
     bool: {
       filter: [
@@ -34,7 +34,7 @@ test('queryOf: one of several amounts is enough', () => {
 const filtersOf = (range: Partial<RankRange>) =>
   queryOf(wealth.orders.richest, undefined, { tied: 0, ...range }).query.bool?.filter
 
-test('queryOf: of a range come the amounts between its ends', () => {
+test('queryOf: a range gives the amounts between its ends', () => {
   const most = 2n ** 63n - 1n
   expect(filtersOf({})).toEqual([{ range: { total: { gt: '0' } } }])
   expect(filtersOf({ until: { amount: 7n, name: 'm' } })).toEqual([{ range: { total: { gte: '7' } } }])
@@ -43,13 +43,13 @@ test('queryOf: of a range come the amounts between its ends', () => {
   ).toEqual([{ range: { total: { gte: '7', lt: '9223372036854775807' } } }])
 })
 
-test('queryOf: a short tie is walked from its top', () => {
+test('queryOf: a short tie is read from its start', () => {
   expect(filtersOf({ after: { amount: 9n, name: 'm' }, until: { amount: 7n, name: 'a' } })).toEqual([
     { range: { total: { gte: '7', lte: '9' } } },
   ])
 })
 
-test('queryOf: of a long tie come the names between, or the later ones and what is less', () => {
+test('queryOf: a long tie is cut by a range of names', () => {
   const [after, tied] = [{ amount: 9n, name: 'm' }, Number.POSITIVE_INFINITY]
   expect(filtersOf({ after, tied, until: { amount: 9n, name: 'p' } })).toEqual([
     { range: { total: { gte: '9', lte: '9' } } },
@@ -70,14 +70,14 @@ test('queryOf: of a long tie come the names between, or the later ones and what 
     ])
 })
 
-test('queryOf: no group, no condition', () => {
+test('queryOf: without group and amounts there is no condition', () => {
   expect(queryOf({ by: wealth.orders.richest.by }, undefined)).toEqual({
     query: { match_all: {} },
     sort: [{ total: 'desc' }, { owner: 'asc' }],
   })
 })
 
-test('queryOf, shapeOf: the first order of every index is read in the order it lies on disk', () => {
+test('queryOf, shapeOf: the first order of every index is its sort on disk', () => {
   for (const index of stateIndices) {
     const [order] = Object.values(index.orders)
     const { sort } = shapeOf(index).settings.index
@@ -88,7 +88,7 @@ test('queryOf, shapeOf: the first order of every index is read in the order it l
   }
 })
 
-test('heightOf: ids of history begin with it', () => {
+test('heightOf: ids of history begin with the height', () => {
   const ids = [
     '000000000007',
     '000000000007-00001',

@@ -24,7 +24,7 @@ type Part = {
   readonly error?: ElasticError
   readonly hits?: { readonly total?: { readonly value: number }; readonly hits?: readonly Hit[] }
 }
-/** What is asked of a ranking, on top of its query and sort. */
+/** One search of a ranking, in addition to its query and sort. */
 type Step = {
   readonly size: number
   readonly from?: number
@@ -36,7 +36,7 @@ type Step = {
 type Keys = readonly unknown[]
 type Search = (step: Step) => Promise<readonly Hit[]>
 
-/** `from` + `size` end here (`index.max_result_window`). */
+/** Limit of `from` + `size` (`index.max_result_window`). */
 const WINDOW = 10_000
 
 /** Rows of an order, of one published height. */
@@ -54,7 +54,7 @@ export const rankedRows = async <I extends StateIndex>(
   return hits.map(({ _id, _source }) => decode(index, _id, _source))
 }
 
-/** Hits behind others, or more than the window holds: walked in steps of at most 10,000. */
+/** Hits after others, or more than the window allows: read in steps of at most 10,000. */
 const deepHits = async (
   search: Search,
   {
@@ -83,8 +83,8 @@ const deepHits = async (
 }
 
 /**
- * Query and sort of an order, of the whole or of a range. The group is sorted by as well: only then is the sort the
- * beginning of the index's own.
+ * Query and sort of an order, whole or within a range. The sort includes the group, because it must be a prefix of the
+ * index sort.
  */
 export const queryOf = (order: Order, group: string | undefined, range?: RankRange) => {
   const { group: groupField, positive, by } = order
@@ -102,10 +102,10 @@ export const queryOf = (order: Order, group: string | undefined, range?: RankRan
 
 const anyOf = (should: readonly object[]) => ({ bool: { should, minimum_should_match: 1 } })
 
-/** Members of a tie passed over one by one: some nanoseconds each. */
+/** Members of a tie that may be skipped one by one, at some nanoseconds each. */
 const WALKED = 8192
 
-/** Whether a range begins within a tie that is short enough to be passed over from its top. */
+/** Whether a range begins within a tie that is short enough to be skipped from its start. */
 const walksTie = (range: RankRange | undefined): range is RankRange & { readonly after: Standing } =>
   range?.after !== undefined && range.after.name !== LAST_NAME && range.tied <= WALKED
 
@@ -116,9 +116,9 @@ const keysOf = (group: string | undefined, { amount, name }: Standing): Keys => 
 ]
 
 /**
- * Amounts are bounded on both sides: the few documents between lead the search, wherever they lie. Where the range
- * begins within a tie, the names before are passed over by `search_after`, which compares every document of the tie, or
- * in a long one left out by a range of names, which costs as much as there are names between.
+ * Amounts are bounded on both sides, so the search visits only the few documents between, at any depth. If the range
+ * begins within a tie, the names before are skipped by `search_after`, which compares every document of the tie; in a
+ * long tie a range of names excludes them, which costs as much as there are names in it.
  */
 const within = (order: Order, range: RankRange): readonly object[] => {
   const { after, until } = range
@@ -138,9 +138,9 @@ const within = (order: Order, range: RankRange): readonly object[] => {
 }
 
 /**
- * Searches of one ranking, all on one copy of it. Each brings along, in the same request and after it, a search for
- * anything newer than the view: a document that has left the ranking shows nowhere in it, so looking at the versions
- * of the hits would not be enough. `Newer` is thrown when there is one.
+ * Searches of one ranking, all on the same copy. Each request also has, after it, a search for anything newer than the
+ * view: a document that has left the ranking is in no hit, so the versions of the hits would not be enough. Throws
+ * `Newer` if there is one.
  */
 const rankingSearch = (reader: Reader, alias: string, ranking: object): Search => {
   const stamp = stampOf(reader.published)

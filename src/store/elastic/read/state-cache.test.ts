@@ -12,7 +12,7 @@ const metaOf = (batch: string): PublishedMeta => ({
   partitions: [0],
 })
 
-test('remembered: also that there is none; an index is no part of an id', () => {
+test('remembered: a missing document is cached too; index and id are separate', () => {
   const docs = remembered(10_000)
   docs.put(ref('a'), gotOf('x'))
   docs.put(ref('none'), undefined)
@@ -21,7 +21,7 @@ test('remembered: also that there is none; an index is no part of an id', () => 
   expect(docs.get({ index: 'accounts', id: 'a' })).toBeUndefined()
 })
 
-test('remembered: no more text than it may hold; what came first goes first', () => {
+test('remembered: bounded in characters; the oldest entry is dropped first', () => {
   const docs = remembered(10_000)
   for (let n = 0; n < 100; n++) docs.put(ref(`${n}`), gotOf('x'.repeat(800)))
   const kept = Array.from({ length: 100 }, (_, n) => n).filter(n => docs.get(ref(`${n}`)) !== undefined)
@@ -31,7 +31,7 @@ test('remembered: no more text than it may hold; what came first goes first', ()
   expect(docs.get(ref('99'))).toBeDefined()
 })
 
-test('rememberState: of one batch, for a second, and not beyond a change', () => {
+test('rememberState: kept for one batch, for a second, and not after a change', () => {
   let now = 0
   const state = rememberState(() => now)
   const keeps = (batch: string): boolean => state.of(metaOf(batch)).get(ref('a')) !== undefined
@@ -48,7 +48,7 @@ test('rememberState: of one batch, for a second, and not beyond a change', () =>
   expect(keeps('b2')).toBe(false)
 })
 
-test('rememberState: a view of a batch that was replaced reads and keeps nothing of the one that replaced it', () => {
+test('rememberState: a view of a replaced batch neither reads nor caches documents of the next one', () => {
   const state = rememberState(() => 0)
   const old = state.of(metaOf('b1'))
   const current = state.of(metaOf('b2'))

@@ -2,22 +2,22 @@ import type { Ref } from '../client/bulk-item.ts'
 import type { Got } from '../client/get-many.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 
-/** State documents as they were read; `undefined` inside: there is none of that id. */
+/** State documents as they were read; `got` undefined: there is none with that id. */
 export type Remembered = {
   get(ref: Ref): { readonly got: Got | undefined } | undefined
   put(ref: Ref, got: Got | undefined): void
 }
 
-/** Only a repair changes documents of a published batch: it is seen after so many milliseconds at the latest. */
+/** Only a repair changes documents of a published batch; its changes are seen after this time at the latest. */
 const KEPT_MS = 1_000
-/** Letters of all that is kept: some 8,000,000 are 20 MB of memory at most. */
-const MOST_LETTERS = 8_000_000
-/** An entry without any text. */
-const ENTRY_LETTERS = 200
+/** Maximum characters in the cache; 8,000,000 take at most 20 MB of memory. */
+const MAX_CHARACTERS = 8_000_000
+/** Size of an entry without text. */
+const ENTRY_CHARACTERS = 200
 
 /**
- * What is kept of the state of the batch that is published: until the next one is, its documents do not change, and
- * each was checked when it was read. A view holds what was kept when it was opened; views of another batch begin anew.
+ * Cache of the state of the published batch: its documents do not change until the next one is published, and each was
+ * checked when it was read. A view keeps the cache it was opened with; a view of another batch gets a new one.
  */
 export const rememberState = (now: () => number) => {
   let kept: { readonly of: string; readonly since: number; readonly docs: Remembered } | undefined
@@ -25,7 +25,7 @@ export const rememberState = (now: () => number) => {
     of: ({ batch }: PublishedMeta): Remembered => {
       const time = now()
       if (kept === undefined || kept.of !== batch || Math.abs(time - kept.since) >= KEPT_MS)
-        kept = { of: batch, since: time, docs: remembered(MOST_LETTERS) }
+        kept = { of: batch, since: time, docs: remembered(MAX_CHARACTERS) }
       return kept.docs
     },
     forget: (): void => {
@@ -34,32 +34,32 @@ export const rememberState = (now: () => number) => {
   }
 }
 
-/** At most so many letters; what was put first goes first. */
-export const remembered = (mostLetters: number): Remembered => {
-  const docs = new Map<string, { readonly got: Got | undefined; readonly letters: number }>()
+/** A cache with a maximum number of characters; the oldest entry is dropped first. */
+export const remembered = (maxCharacters: number): Remembered => {
+  const docs = new Map<string, { readonly got: Got | undefined; readonly characters: number }>()
   let all = 0
   return {
     get: ref => docs.get(keyOf(ref)),
     put: (ref, got) => {
-      const letters = ENTRY_LETTERS + lettersOf(got)
-      if (letters > mostLetters || docs.has(keyOf(ref))) return
-      docs.set(keyOf(ref), { got, letters })
-      all += letters
-      for (const [key, { letters }] of docs) {
-        if (all <= mostLetters) break
+      const characters = ENTRY_CHARACTERS + charactersIn(got)
+      if (characters > maxCharacters || docs.has(keyOf(ref))) return
+      docs.set(keyOf(ref), { got, characters })
+      all += characters
+      for (const [key, { characters }] of docs) {
+        if (all <= maxCharacters) break
         docs.delete(key)
-        all -= letters
+        all -= characters
       }
     },
   }
 }
 
-/** Names of indices have no slash. */
+/** Index names contain no slash. */
 const keyOf = ({ index, id }: Ref): string => `${index}/${id}`
 
-const lettersOf = (got: Got | undefined): number => {
-  let letters = 0
+const charactersIn = (got: Got | undefined): number => {
+  let characters = 0
   for (const value of Object.values(got?.source ?? {}))
-    letters += typeof value === 'string' ? value.length : 8
-  return letters
+    characters += typeof value === 'string' ? value.length : 8
+  return characters
 }

@@ -24,20 +24,20 @@ export type Reader = {
   readonly connection: Connection
   readonly names: Names
   readonly published: PublishedMeta
-  /** Kept from view to view. */
+  /** Shared by all views. */
   readonly hints: Hints
-  /** State of the published batch. */
+  /** Cached state of the published batch. */
   readonly remembered: Remembered
   readonly signal: AbortSignal | undefined
-  /** Told when nothing is found where a lost document may have been. */
+  /** Called when nothing is found where a lost document may have been. */
   readonly onNothing: () => void
 }
-/** A reader whose documents are read together. */
+/** A reader that combines its gets. */
 type Gatherer = Reader & { readonly getTogether: ReturnType<typeof batchGets> }
 
 type Hit = { readonly _id: string; readonly _source: Source }
 
-/** A view of the published height; every read throws `Newer` when it could see past it. */
+/** A view of the published height; a read throws `Newer` if it could see anything newer. */
 export const openView = (reader: Reader): View => {
   const { connection, signal } = reader
   const getTogether = batchGets(refs => getMany(connection, refs, { realtime: false, signal }))
@@ -46,9 +46,9 @@ export const openView = (reader: Reader): View => {
     at: reader.published.end,
     get: async (index, id) => (await getDocs(gatherer, index, [id]))[0],
     getMany: (index, ids) => getDocs(gatherer, index, ids),
-    find: (index, field, value) => orTold(reader, find(reader, index, { [field]: String(value) })),
+    find: (index, field, value) => reportingNothing(reader, find(reader, index, { [field]: String(value) })),
     page: (index, order, options) =>
-      orTold(
+      reportingNothing(
         reader,
         rankingPage(
           {
@@ -65,13 +65,16 @@ export const openView = (reader: Reader): View => {
   }
 }
 
-const orTold = async <T>({ onNothing }: Reader, found: Promise<readonly T[]>): Promise<readonly T[]> => {
+const reportingNothing = async <T>(
+  { onNothing }: Reader,
+  found: Promise<readonly T[]>,
+): Promise<readonly T[]> => {
   const all = await found
   if (all.length === 0) onNothing()
   return all
 }
 
-/** The height an id of history says; undefined for what is no such id. */
+/** The height in an id of history; undefined for any other id. */
 export const heightOf = (id: string): number | undefined => {
   const digits = /^\d{12}(?=-|$)/.exec(id)?.[0]
   return digits === undefined ? undefined : Number(digits)
@@ -92,7 +95,7 @@ const getDocs = async <I extends AnyIndex>(
     const got =
       known[at] === undefined
         ? index.kind === 'history'
-          ? orTellNothing(reader, found[next++])
+          ? reportingMissing(reader, found[next++])
           : checked(reader, ref, found[next++])
         : known[at].got
     return got === undefined ? undefined : decode(index, ref.id, got.source)
@@ -101,19 +104,19 @@ const getDocs = async <I extends AnyIndex>(
 
 const NONE = { got: undefined }
 
-/** Of the view's height, or `Newer`; then it need not be asked for again. */
+/** A document of the view's height, which is cached; throws `Newer` otherwise. */
 const checked = (reader: Reader, ref: Ref, got: Got | undefined): Got | undefined => {
   if (got !== undefined && got.version > versionAt(stampOf(reader.published))) throw new Newer()
   reader.remembered.put(ref, got)
   return got
 }
 
-const orTellNothing = (reader: Reader, got: Got | undefined): Got | undefined => {
+const reportingMissing = (reader: Reader, got: Got | undefined): Got | undefined => {
   if (got === undefined) reader.onNothing()
   return got
 }
 
-/** undefined: nothing of that id can be published. */
+/** undefined: no document with that id can be published. */
 const refOf = (reader: Reader, index: AnyIndex, id: string): Ref | undefined => {
   if (id === '') return undefined
   if (index.kind === 'state') return { index: reader.names.state(index), id }
@@ -135,7 +138,7 @@ const find = async <I extends HistoryIndex>(
   index: I,
   term: Readonly<Record<string, string>>,
 ): Promise<readonly DocOf<I>[]> => {
-  // By name: an alias may lead to another generation by now.
+  // By name of index: an alias may lead to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
   const found = inParts(indices).map(part => search(reader, part, { query: { term }, size: MOST_FOUND }))
   return (await Promise.all(found))
@@ -148,7 +151,7 @@ const find = async <I extends HistoryIndex>(
 /** Rows of a list, from 1, inclusive. */
 type Ordinals = { readonly first: number; readonly last: number }
 
-/** Rows asked for at once; a page has at most some hundred, only exports have more. */
+/** Rows per request; a page has at most some hundred, only exports have more. */
 const ROWS_AT_ONCE = 5000
 
 const recordsOf = async (
@@ -181,7 +184,7 @@ const placedRows = async (
     throw lacking(
       `List '${list.id}' has ${hits.length} rows with ordinals ${first} to ${last} in ${indices.join(', ')}.`,
     )
-  // Ids and ordinals grow together.
+  // Ids have the order of ordinals.
   return hits.toSorted(byId).map(({ _id, _source }) => decode(records, _id, _source))
 }
 
@@ -215,7 +218,7 @@ type Search = {
 }
 
 const search = async (reader: Reader, indices: string, body: Search): Promise<readonly Hit[]> => {
-  // Without a name all indices would be searched.
+  // An empty list of names would search all indices.
   if (indices === '') return []
   return askHits<Hit>(reader.connection, {
     what: `search ${indices}`,

@@ -29,7 +29,7 @@ export const checkIndices = async (cluster: ReadCluster): Promise<readonly Diffe
   return wanted.flatMap(each => differenceOf(names, each, existing))
 }
 
-/** What messages call it: partitions one by one, the others by their alias. */
+/** Its name in messages: that of the partition, or of the alias. */
 export const labelOf = (names: Names, { of, name, from }: Wanted): string =>
   from === undefined ? of : name.slice(names.prefix.length + 1)
 
@@ -67,13 +67,13 @@ export const mappingDifference = (stored: Partial<Mapping>, expected: Mapping): 
   const fields = new Set([...Object.keys(properties), ...Object.keys(expected.properties)])
   for (const field of fields)
     if (!Bun.deepEquals(properties[field], expected.properties[field]))
-      return `field ${field} is ${shown(properties[field])}; expected ${shown(expected.properties[field])}`
+      return `field ${field} is ${textOf(properties[field])}; expected ${textOf(expected.properties[field])}`
   return undefined
 }
 
-const shown = (property: unknown): string => JSON.stringify(property) ?? 'missing'
+const textOf = (property: unknown): string => JSON.stringify(property) ?? 'missing'
 
-/** Throws 'conflict' on the differences that creating can not mend. */
+/** Throws 'conflict' on differences that creating indices cannot fix. */
 export const refuseDifferent = (connection: Connection, differences: readonly Difference[]): void => {
   const different = differences.filter(({ problem }) => problem === 'different')
   if (different.length === 0) return
@@ -99,7 +99,7 @@ export const requireIndices = async (cluster: ReadCluster): Promise<void> => {
 export const checkShape = (cluster: Cluster): Promise<readonly Difference[]> =>
   onceStarted(() => checkIndices(cluster), cluster.clock)
 
-/** As `checkIndices`, with what was loaded and is lost. */
+/** As `checkIndices`, with the loaded data that is lost. */
 export const checkStore = async (cluster: Cluster): Promise<readonly Difference[]> => {
   await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
   const lost = await lostOf(cluster)

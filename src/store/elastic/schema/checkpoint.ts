@@ -12,40 +12,40 @@ import type { Generations, Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 import { checkpointOf, publishedOf } from './read-checkpoint.ts'
 
-/** How far is written and by whom; one document, changed by compare-and-set only. */
+/** How far the chain is stored, and the loader that holds the lease; one document, changed only by compare-and-set. */
 export type Checkpoint = {
   readonly schema: number
   readonly chainId: number
   readonly genesis: string
   readonly derivation: number
-  /** Random name of the loader that holds the store; `""`: nobody. */
+  /** Random name of the loader that has the lease; `""`: none. */
   readonly owner: string
-  /** When it last said so, milliseconds since 1970. */
+  /** When the lease was last renewed, milliseconds since 1970. */
   readonly renewed: number
-  /** Random name of this very write: tells after an unclear answer whether it was carried out. */
+  /** Random name of this write: after an unclear answer it shows whether the write was carried out. */
   readonly write: string
   readonly partitions: Partitions
-  /** The indices it is about; absent in what older versions wrote: the first of each. */
+  /** The indices it describes; absent in data of older versions: the first of each. */
   readonly generations?: Generations | undefined
-  /** A migration replaces these indices by those of that generation: nobody may write them any more. */
+  /** A migration is replacing these indices by that generation: they must not be written any more. */
   readonly retired?: number | undefined
   readonly filling: Filling
   /** End of the last committed batch. */
   readonly end?: Published
-  /** Its random name, under which its journal stands, and how many parts that has. */
+  /** Its random name, which is that of its journal, and the number of parts of the journal. */
   readonly batch: string
   readonly parts: number
-  /** By how much stamps are ahead of heights: raised when heights go back, so that versions never do. Absent: 0. */
+  /** By how much stamps are ahead of heights. Raised when heights go back, so that versions never do. Absent: 0. */
   readonly lift?: number | undefined
-  /** A repair has not come to its end: nobody may read or load. */
+  /** A repair is unfinished: the store must not be read or loaded. */
   readonly mending?: true | undefined
-  /** What takes the last batch back; absent: nothing is kept. */
+  /** How to take the last batch back; absent: not possible. */
   readonly undo?: Undo | undefined
-  /** What the store consists of; absent in what older versions wrote. */
+  /** All indices of the store; absent in data of older versions. */
   readonly inventory?: Inventory | undefined
 }
 
-/** What readers go by. */
+/** What readers use. */
 export type PublishedMeta = {
   readonly end: Published
   readonly batch: string
@@ -55,7 +55,7 @@ export type PublishedMeta = {
   readonly lift?: number | undefined
   readonly mending?: true | undefined
   readonly inventory?: Inventory | undefined
-  /** `EDITION` of who published it; absent in what older versions wrote. */
+  /** `EDITION` of the program that published it; absent in data of older versions. */
   readonly edition?: string
 }
 
@@ -73,7 +73,7 @@ type Stored = {
   readonly _source: unknown
 }
 
-/** undefined: no such document, or no such index. Missing privileges and the like are Failures. */
+/** undefined: no such document or no such index. Missing privileges and the like throw. */
 const read = async (cluster: ReadCluster, id: string, signal?: AbortSignal): Promise<Stored | undefined> => {
   const { connection, names } = cluster
   const what = `read ${names.meta}`
@@ -91,7 +91,7 @@ const read = async (cluster: ReadCluster, id: string, signal?: AbortSignal): Pro
   return undefined
 }
 
-/** What readers may see. undefined: nothing published yet, or nothing created. */
+/** What readers may see. undefined: nothing is published or created yet. */
 export const readPublished = async (
   cluster: ReadCluster,
   signal?: AbortSignal,
@@ -103,13 +103,13 @@ export const readPublished = async (
   return meta
 }
 
-/** As `readPublished`, for a repair; undefined also for what stands there and is not to be understood. */
+/** As `readPublished`, for a repair; undefined also for an unreadable document. */
 export const readablePublished = async (cluster: ReadCluster): Promise<PublishedMeta | undefined> => {
   const stored = await read(cluster, PUBLISHED)
   return stored === undefined ? undefined : publishedOf(stored._source)
 }
 
-/** Text and version of the published document. Versions only grow, so a late writer can not take a height back. */
+/** Text and version of the published document. Versions only grow, so a late writer cannot take a height back. */
 export const publishedDoc = (meta: Omit<PublishedMeta, 'edition'>) => ({
   id: PUBLISHED,
   version: versionAt(stampOf(meta)),
@@ -121,12 +121,12 @@ export const readCheckpoint = async (
 ): Promise<(SeqNo & { readonly checkpoint: Checkpoint }) | undefined> => {
   const found = await findCheckpoint(cluster)
   if (found === undefined) return undefined
-  const { checkpoint, ...stand } = found
+  const { checkpoint, ...seen } = found
   if (checkpoint === undefined) throw unreadable(cluster, CHECKPOINT)
-  return { ...stand, checkpoint }
+  return { ...seen, checkpoint }
 }
 
-/** As `readCheckpoint`, for a repair: without a checkpoint where something else stands in its place. */
+/** As `readCheckpoint`, for a repair: an unreadable document has no `checkpoint`. */
 export const findCheckpoint = async (
   cluster: ReadCluster,
 ): Promise<(SeqNo & { readonly checkpoint: Checkpoint | undefined }) | undefined> => {
@@ -136,7 +136,7 @@ export const findCheckpoint = async (
   return { seqNo, primaryTerm, checkpoint: checkpointOf(_source) }
 }
 
-/** What puts right what a store says of itself. */
+/** How to repair the store's own record. */
 export const restoreHelp = ({ meta }: Names): string =>
   `Run: iostlens repair --node URL. Or restore ${meta} from a snapshot.`
 
@@ -145,23 +145,23 @@ const unreadable = ({ connection: { url }, names }: ReadCluster, id: string): Fa
     help: restoreHelp(names),
   })
 
-/** Path, query and body of the compare-and-set; `stand` undefined: there must be none yet. */
-export const checkpointRequest = (names: Names, checkpoint: Checkpoint, stand: SeqNo | undefined) => ({
+/** Path, query and body of the compare-and-set; `expected` undefined: no checkpoint must exist yet. */
+export const checkpointRequest = (names: Names, checkpoint: Checkpoint, expected: SeqNo | undefined) => ({
   method: 'PUT' as const,
   path: `/${names.meta}/_doc/${CHECKPOINT}`,
   query: {
-    // An index that was deleted must not come back by itself with a guessed mapping.
+    // Keeps a write from recreating a deleted index with a guessed mapping.
     require_alias: 'true',
-    ...(stand === undefined
+    ...(expected === undefined
       ? { op_type: 'create' }
-      : { if_seq_no: String(stand.seqNo), if_primary_term: String(stand.primaryTerm) }),
+      : { if_seq_no: String(expected.seqNo), if_primary_term: String(expected.primaryTerm) }),
   },
   body: write(checkpoint),
 })
 
 /**
- * Where a height stands in the order of writing. State documents carry the stamp of the batch that wrote them; stamps
- * only grow, also where a repair leads back to a smaller height.
+ * Place of a height in the order of writing. State documents carry the stamp of the batch that wrote them; stamps only
+ * grow, even when a repair goes back to a smaller height.
  */
 export const stampOf = ({
   end,

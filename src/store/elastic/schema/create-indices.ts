@@ -26,7 +26,7 @@ export const createIndices = async (
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
   if (missing.size > 0 && begun === undefined) await onceStarted(() => requireEmptyStore(cluster), clock)
-  // All at once: Elasticsearch makes one change of the cluster's state of them.
+  // All at once: Elasticsearch combines them into one change of the cluster state.
   await Promise.all(
     wantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)
       .filter(wanted => missing.has(labelOf(names, wanted)))
@@ -41,7 +41,7 @@ export const createIndices = async (
     })
 }
 
-/** Throws 'damaged' for what was loaded and is gone: an empty index does not make up for it. */
+/** Throws 'damaged' if an index with loaded data is gone: an empty one would not replace it. */
 export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
@@ -66,7 +66,7 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   )
 }
 
-/** Puts indices that were loaded behind aliases that they have lost. */
+/** Restores lost aliases of loaded indices. */
 const showHidden = async (cluster: ReadCluster): Promise<void> => {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
@@ -90,13 +90,13 @@ const showHidden = async (cluster: ReadCluster): Promise<void> => {
   })
 }
 
-/** As readers and writers find it. */
+/** The index with the aliases for readers and writers. */
 export const withAliases = ({ alias, into, ...wanted }: Wanted) => ({
   ...wanted,
   aliases: [...new Set([alias, into])],
 })
 
-/** Creates it unless it is there. */
+/** Creates an index unless it exists. */
 export const createIndex = async (
   { connection, replicas, writeTimeoutMs }: Cluster,
   { name, shape, aliases }: Pick<Wanted, 'name' | 'shape'> & { readonly aliases: readonly string[] },
@@ -110,7 +110,7 @@ export const createIndex = async (
     also: [400],
   })
   const error = errorOf(answer)
-  // Created meanwhile, by another process or by a try of ours whose answer was lost.
+  // Created meanwhile by another process, or by a try of ours whose answer was lost.
   if (answer.status === 400 && error.type !== 'resource_already_exists_exception')
     throw toFailure({ connection, what: `create ${name}` }, { status: answer.status, error })
 }

@@ -7,8 +7,8 @@ import { type Mapping, shapeOf } from './mappings.ts'
 import type { Names } from './names.ts'
 
 /**
- * Creates the indices of a new partition, or goes on with those a dead loader created. Readers do not see them yet: a
- * search over all partitions fails while one of them has no copy that is up.
+ * Creates the indices of a new partition, or continues with those of a dead loader. Readers do not see them yet: a
+ * search over all partitions fails while one of them has no active copy.
  */
 export const createPartition = async (cluster: Cluster, partition: number): Promise<void> => {
   const { connection, names } = cluster
@@ -35,13 +35,13 @@ export const createPartition = async (cluster: Cluster, partition: number): Prom
 const aliasesOf = (names: Names, { name }: HistoryIndex): readonly string[] =>
   names.building ? [names.own(name)] : [...new Set([names.own(name), names.served(name)])]
 
-/** Puts a partition whose indices have been written to and refreshed behind the aliases that readers ask. */
+/** Adds a partition to the readers' aliases, after its indices were written and refreshed. */
 export const showPartition = async (cluster: ReadCluster, partition: number): Promise<void> => {
   const { names } = cluster
   await showUnder(cluster, partition, index => aliasesOf(names, index))
 }
 
-/** Puts the indices of a partition behind aliases; again is harmless. */
+/** Adds the indices of a partition to aliases; idempotent. */
 export const showUnder = async (
   cluster: ReadCluster,
   partition: number,

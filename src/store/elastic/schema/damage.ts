@@ -7,11 +7,11 @@ import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 import { wantedIndices } from './wanted-indices.ts'
 
-/** What is not as the inventory says. */
+/** A difference from the inventory. */
 export type Damage = {
   /** Of the index. */
   readonly name: string
-  /** `closed` and `hidden` (without its alias) are put right by hand in a moment; of the others something is lost. */
+  /** An operator fixes `closed` and `hidden` (without its alias) in a moment; otherwise data is lost. */
   readonly problem: 'missing' | 'other' | 'closed' | 'hidden' | 'documents'
   /** One line, to be followed by a full stop. */
   readonly detail: string
@@ -22,15 +22,15 @@ export type Expected = {
   readonly partitions: Partitions
   readonly inventory: Inventory
   /**
-   * Who may see more documents than the inventory counts: readers, of every index, since a loader goes on; a loader,
-   * of what it writes ahead.
+   * Whether an index may have more documents than the inventory counts: for readers every index, because a loader goes
+   * on; for a loader those it writes ahead.
    */
   readonly mayHoldMore: (index: string) => boolean
-  /** Aliases are of no use to readers, who ask by name. */
+  /** Whether to check aliases; readers do not need them, since they read by name of index. */
   readonly aliases: boolean
 }
 
-/** Compares what stands behind the names with an inventory; []: nothing is lost. */
+/** Compares the indices with an inventory; []: nothing is lost. */
 export const damageOf = async (cluster: ReadCluster, expected: Expected): Promise<readonly Damage[]> => {
   const { connection, names } = cluster
   const { partitions, inventory } = expected
@@ -68,7 +68,7 @@ const LOST = 'Restore it from a snapshot, run iostlens repair, or run iostlens l
 const LOST_KEYS =
   'Restore it from a snapshot. Or run iostlens repair, then create new keys with iostlens keys add: the old ones are lost.'
 
-/** What is wrong with one index, of which only the identity is looked at. */
+/** The damage of one index by its identity, without counting documents. */
 export const stateDamage = (
   { connection: { url }, names }: ReadCluster,
   {
@@ -138,7 +138,7 @@ const countDamage = (
 
 const isPassing = ({ problem }: Damage): boolean => problem === 'closed' || problem === 'hidden'
 
-/** What a damage means to a loader: what is put right by hand is waited for, over all else nothing is written. */
+/** The failure for a loader: it waits for a fix by hand, and otherwise writes nothing. */
 export const loaderFailure = (damages: readonly Damage[]): Failure | undefined => {
   const [first] = damages.toSorted((a, b) => Number(isPassing(a)) - Number(isPassing(b)))
   if (first === undefined) return undefined
@@ -148,7 +148,7 @@ export const loaderFailure = (damages: readonly Damage[]): Failure | undefined =
   })
 }
 
-/** What a damage means to readers: no answer until somebody has put it right. */
+/** The failure for readers: no answer until the damage is fixed. */
 export const readerFailure = (damages: readonly Damage[]): Failure | undefined => {
   const [first] = damages
   if (first === undefined) return undefined

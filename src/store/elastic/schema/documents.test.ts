@@ -37,7 +37,7 @@ const document = fc.record(
   { requiredKeys: ['id', 'keyword', 'text', 'long', 'int', 'bool', 'json', 'places'] },
 )
 
-test('encode, decode: any document comes back as it was', () => {
+test('encode, decode: any document is read back unchanged', () => {
   fc.assert(
     fc.property(document, doc => {
       const back = decode(every, doc.id, JSON.parse(encode(every, doc, 5)))
@@ -66,6 +66,6 @@ for (const [name, over, message] of refusals)
     expect(refused.message).toContain(message)
   })
 
-test('encode: no index has a field of the name the store uses', () => {
+test('encode: no index has a field with a name that the store uses', () => {
   expect(stateIndices.filter(({ fields }) => AT in fields)).toEqual([])
 })

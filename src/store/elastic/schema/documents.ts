@@ -14,8 +14,8 @@ const MAX_ID_BYTES = 512
 const MAX_TERM_BYTES = 32_766
 
 /**
- * A document as the text of its `_source`. Throws 'defect' on what Elasticsearch would refuse: after a batch is
- * committed nothing in it may be refused any more.
+ * A document as the text of its `_source`. Throws 'defect' on anything Elasticsearch would refuse: after a batch is
+ * committed, none of its documents may be refused.
  */
 export const encode = (index: Index, doc: { readonly id: string }, at?: number): string => {
   const idBytes = bytesUpTo(doc.id, MAX_ID_BYTES)
@@ -33,7 +33,7 @@ export const encode = (index: Index, doc: { readonly id: string }, at?: number):
     if (text === undefined)
       throw new Failure(
         'defect',
-        `Field '${name}' of ${index.name} '${doc.id}' is not a ${field.kind} that can be stored: ${shown(value)}.`,
+        `Field '${name}' of ${index.name} '${doc.id}' is not a ${field.kind} that can be stored: ${excerpt(value)}.`,
       )
     written.push(`"${name}":${text}`)
   }
@@ -43,7 +43,7 @@ export const encode = (index: Index, doc: { readonly id: string }, at?: number):
 
 type Entries = readonly (readonly [name: string, field: Field])[]
 
-/** Asked for with every document. */
+/** Cached, because every document needs it. */
 const entries = new WeakMap<Index, Entries>()
 const entriesOf = (index: Index): Entries => {
   const known = entries.get(index)
@@ -53,11 +53,11 @@ const entriesOf = (index: Index): Entries => {
   return made
 }
 
-/** Bytes of UTF-8; for a text so short that it can not have more than `limit`, its letters. */
+/** Bytes of UTF-8; for a text that is too short to have more than `limit`, its length. */
 const bytesUpTo = (text: string, limit: number): number =>
   text.length * 3 <= limit ? text.length : Buffer.byteLength(text)
 
-const shown = (value: unknown): string => String(value).slice(0, 80)
+const excerpt = (value: unknown): string => String(value).slice(0, 80)
 
 /** undefined: the value is not of the field's kind. Lone surrogates, which no UTF-8 can carry, become U+FFFD. */
 const encodeValue = (field: Field, value: unknown): string | undefined => {
@@ -88,7 +88,7 @@ const encodePlaces = (value: readonly unknown[]): string | undefined =>
 const isInt64 = (value: unknown): value is bigint =>
   typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
 
-/** The document of an index behind a `_source`. */
+/** The document in a `_source`. */
 export const decode = <I extends Index>(index: I, id: string, source: Source): DocOf<I> => {
   const doc: Record<string, unknown> = { id }
   for (const [name, field] of entriesOf(index)) {
@@ -98,11 +98,11 @@ export const decode = <I extends Index>(index: I, id: string, source: Source): D
     if (read === undefined) throw lacking(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
     doc[name] = read
   }
-  // The mapping is strict and made from the same fields.
+  // The mapping is strict and generated from the same fields.
   return doc as DocOf<I>
 }
 
-/** undefined: neither its text nor its kind is what this program writes. */
+/** undefined: this program does not write such a value. */
 const readValue = (field: Field, value: unknown): unknown => {
   try {
     if (value !== undefined && value !== null) return decodeValue(field, value)

@@ -5,19 +5,19 @@ import { expected, parseAnswer } from '../client/parse-answer.ts'
 import type { Counts } from './inventory.ts'
 import { inParts } from './names.ts'
 
-/** An index as it stands. */
+/** An index as it exists in the cluster. */
 export type IndexState = {
   readonly uuid: string
   readonly closed: boolean
   readonly aliases: ReadonlySet<string>
 }
 
-type Told = {
+type IndexAnswer = {
   readonly aliases?: object
   readonly settings?: { readonly index?: { readonly uuid?: string; readonly verified_before_close?: string } }
 }
 
-/** Those of the indices that are there, closed ones too. */
+/** Those of the indices that exist, including closed ones. */
 export const indexStates = async (
   connection: Connection,
   indices: readonly string[],
@@ -25,7 +25,7 @@ export const indexStates = async (
 ): Promise<ReadonlyMap<string, IndexState>> => {
   const found = new Map<string, IndexState>()
   for (const part of inParts(indices)) {
-    const told = await ask<Readonly<Record<string, Told>>>(connection, {
+    const answers = await ask<Readonly<Record<string, IndexAnswer>>>(connection, {
       what: `see ${part}`,
       method: 'GET',
       path: `/${part}`,
@@ -35,7 +35,7 @@ export const indexStates = async (
         filter_path: '*.aliases,*.settings.index.uuid,*.settings.index.verified_before_close',
       },
     })
-    for (const [name, { aliases, settings }] of Object.entries(told))
+    for (const [name, { aliases, settings }] of Object.entries(answers))
       found.set(name, {
         uuid: settings?.index?.uuid ?? '',
         closed: settings?.index?.verified_before_close === 'true',
@@ -51,7 +51,7 @@ type Part = {
   readonly hits?: { readonly total?: { readonly value?: number } }
 }
 
-/** How many documents a search sees in each index; takes the same time however many these are. */
+/** Number of documents that a search sees in each index; takes the same time for any number. */
 export const countsOf = (connection: Connection, indices: readonly string[]): Promise<Counts> =>
   indices.length === 0 ? Promise.resolve(new Map()) : trying(() => countOnce(connection, indices))
 

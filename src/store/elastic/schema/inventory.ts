@@ -3,12 +3,12 @@ import type { Batch } from '#store/port.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 
-/** An index's own identity, which no other index ever has, and how many documents belong in it; absent: not counted. */
+/** The UUID of an index and the number of documents that belong in it; absent: not counted. */
 export type Holding = readonly [uuid: string, documents?: number]
 
-/** What a store consists of after a batch. */
+/** All indices of a store after a batch. */
 export type Inventory = {
-  /** Name of the batch: another one's was written by a version that kept no inventory. */
+  /** Name of the batch. If it is not the last batch, a version without inventories wrote that one. */
   readonly batch: string
   /** By name of index. */
   readonly indices: Readonly<Record<string, Holding>>
@@ -17,15 +17,15 @@ export type Inventory = {
 /** Counts of documents by name of index. */
 export type Counts = ReadonlyMap<string, number>
 
-/** Indices of documents, all partitions. */
+/** Indices of documents, with all partitions. */
 export const countedNames = (names: Names, partitions: Partitions): readonly string[] => [
   ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
   ...stateIndices.map(index => names.state(index)),
 ]
 
 /**
- * All that an inventory names: documents, what a loader goes on from, and the API keys, which nobody counts: they are of no
- * batch. What is being built has no keys of its own.
+ * All indices of an inventory: documents, checkpoint and journal, and API keys, which are not counted because they
+ * belong to no batch. Indices that are being built have no keys of their own.
  */
 export const listedNames = (names: Names, partitions: Partitions): readonly string[] => [
   ...countedNames(names, partitions),

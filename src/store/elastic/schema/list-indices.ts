@@ -4,7 +4,7 @@ import type { Connection } from '../client/connection.ts'
 import type { ReadCluster } from './cluster.ts'
 import type { Mapping } from './mappings.ts'
 
-/** An index behind the prefix that a version of this program made. */
+/** An index with the prefix that some version of this program created. */
 export type Existing = {
   readonly name: string
   /** Without prefix, generation and partition. */
@@ -17,7 +17,7 @@ export type Existing = {
 const HISTORY = new Set<string>(historyIndices.map(({ name }) => name))
 const NAMES = [...[...historyIndices, ...stateIndices].map(({ name }) => name), 'meta', 'journal', 'keys']
 
-/** Every one of them, served or not; other programs' and other prefixes' are left out. */
+/** All indices of this store, served or not; those of other programs and prefixes are left out. */
 export const listIndices = async ({
   connection,
   names: { prefix },
@@ -38,7 +38,7 @@ export const listIndices = async ({
   })
 }
 
-/** What a name without its prefix says; undefined: it is none of ours. */
+/** The parts of a name without its prefix; undefined: not one of our names. */
 const placeOf = (rest: string): { readonly of: string; readonly generation: number } | undefined => {
   const of = NAMES.find(name => rest.startsWith(`${name}-`))
   if (of === undefined) return undefined
@@ -47,7 +47,7 @@ const placeOf = (rest: string): { readonly of: string; readonly generation: numb
   return generation === '-' ? undefined : { of, generation: Number(generation ?? 0) }
 }
 
-/** Removes indices for good. */
+/** Deletes indices permanently. */
 export const deleteIndices = async (connection: Connection, names: readonly string[]): Promise<void> => {
   for (const name of names)
     await ask(connection, { what: `remove ${name}`, method: 'DELETE', path: `/${name}`, also: [404] })

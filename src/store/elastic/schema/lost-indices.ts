@@ -5,10 +5,10 @@ import { at, type ReadCluster } from './cluster.ts'
 import { damageOf, readerFailure, stateDamage } from './damage.ts'
 import { indexStates } from './index-states.ts'
 
-/** Looks before what is met is believed: a migration that ends meanwhile replaces indices. */
+/** Checks before damage is believed: a migration that ends meanwhile replaces indices. */
 const LOOKS = 3
 
-/** What readers must not answer over; undefined: nothing that was loaded is lost. */
+/** The failure of every answer while loaded data is lost; undefined: nothing is lost. */
 export const lostToReaders = async (
   cluster: ReadCluster,
   look: () => Promise<PublishedMeta | undefined>,
@@ -25,12 +25,12 @@ export const lostToReaders = async (
   return failure
 }
 
-/** Gives what must not be answered by the list of keys; undefined: the index of keys is the one that is known. */
+/** Checks that the index of API keys is the known one; gives the failure, or undefined. */
 export const lostKeysOf = (
   cluster: ReadCluster,
 ): ((signal?: AbortSignal) => Promise<Failure | undefined>) => {
   const { connection, names } = cluster
-  // What was known once counts also when the published record is gone.
+  // The last known record also counts when the published one is gone.
   let known: PublishedMeta | undefined
   return async signal => {
     let failure: Failure | undefined
@@ -41,8 +41,8 @@ export const lostKeysOf = (
       const name = here.names.behind('keys')
       const uuid = inventory?.indices[name]?.[0]
       if (uuid === undefined || inventory?.batch !== batch) return undefined
-      const standing = (await indexStates(connection, [name], signal)).get(name)
-      failure = readerFailure(stateDamage(here, { name, uuid, aliases: [names.keys] }, standing))
+      const found = (await indexStates(connection, [name], signal)).get(name)
+      failure = readerFailure(stateDamage(here, { name, uuid, aliases: [names.keys] }, found))
       if (failure === undefined) return undefined
       const now = await readPublished(cluster, signal)
       if (now === undefined || now.batch === batch) return failure
@@ -51,7 +51,7 @@ export const lostKeysOf = (
   }
 }
 
-/** The same for people, by what the loader knows. */
+/** The same for operators, by the checkpoint. */
 export const lostOf = async (cluster: ReadCluster): Promise<readonly Difference[]> => {
   const { names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
@@ -61,7 +61,7 @@ export const lostOf = async (cluster: ReadCluster): Promise<readonly Difference[
     partitions,
     inventory,
     aliases: true,
-    // A batch may be on its way.
+    // A batch may be under way.
     mayHoldMore: () => true,
   })
   return damages.map(({ name, detail, help }) => ({

@@ -14,13 +14,13 @@ export type Mapping = {
   readonly _meta: { readonly schema: number; readonly fingerprint: string }
   readonly properties: Readonly<Record<string, Property>>
 }
-/** What `create` makes of an index, apart from its name, its alias and its number of replicas. */
+/** Settings and mappings of an index, without its name, alias and number of replicas. */
 export type IndexShape = {
   readonly settings: { readonly index: Readonly<Record<string, unknown>> }
   readonly mappings: Mapping
 }
 
-/** Raised when the meaning of what stands in the indices changes though the mappings stay. */
+/** Raised when the meaning of stored documents changes while the mappings stay the same. */
 export const SCHEMA = 1
 
 const storedOnly: Property = { type: 'keyword', index: false, doc_values: false }
@@ -46,7 +46,10 @@ const propertyOf = ({ kind, searched, sorted }: Field): Property => {
   }
 }
 
-/** Field of state documents: height of the batch that wrote them. Finds out whether anything newer can be seen. */
+/**
+ * Field of state documents: stamp of the batch that wrote them. A search for it finds whether anything newer can be
+ * seen.
+ */
 export const AT = 'at'
 
 /** Field of history documents: height of their block. */
@@ -57,14 +60,14 @@ export const shapeOf = (index: Index): IndexShape => {
   const properties: Record<string, Property> = {}
   for (const [name, field] of Object.entries(index.fields)) properties[name] = propertyOf(field)
   if (index.kind === 'state') properties[AT] = searchedLong
-  // Only a loader that clears up after a dead one searches by height: doc values alone are small and fast enough.
+  // Only a loader that cleans up after a dead one searches by height: doc values alone are small and fast enough.
   else properties[HEIGHT] = { type: 'long', index: false }
   return shape(properties, sortOf(index))
 }
 
 /**
- * The first order of an index is its sort on disk: a page then reads no more than it shows. Group first, because the
- * order of a query must be a prefix of it.
+ * The first order of an index is its sort on disk, so a page reads only the rows it shows. The group comes first,
+ * because the sort of a query must be a prefix of the index sort.
  */
 const sortOf = (index: Index): Readonly<Record<string, unknown>> => {
   const first = Object.values(index.orders)[0]
@@ -109,8 +112,8 @@ export const keysShape = shape({
 })
 
 /**
- * What this program makes, in one word: another one's indices may not be what it can read. Keys and journal are left
- * out, no answer depends on them.
+ * Names the indices this program creates: it may be unable to read those of another edition. Keys and journal are left
+ * out, since no answer depends on them.
  */
 export const EDITION = createHash('sha256')
   .update(

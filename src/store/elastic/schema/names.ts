@@ -2,8 +2,8 @@ import { Failure } from '#failure/failure.ts'
 import type { HistoryIndex, StateIndex } from '#indices/registry.ts'
 
 /**
- * Which generation of each index is meant, by the index's name without prefix; absent: 0. A migration builds the next
- * one beside it. Stands in checkpoint and published height, so whoever goes by these stays with one generation.
+ * The generation of each index, by its name without prefix; absent: 0. A migration builds the next one beside it.
+ * Checkpoint and published height carry it, so their readers stay with one generation.
  */
 export type Generations = Readonly<Record<string, number>>
 
@@ -11,7 +11,7 @@ export type Generations = Readonly<Record<string, number>>
 export type Names = {
   readonly prefix: string
   readonly generations: Generations
-  /** Alias: checkpoint and published height. Of `namesOf`: of the generation that is served, whichever that is. */
+  /** Alias: checkpoint and published height. In `namesOf` it leads to the served generation, whichever that is. */
   readonly meta: string
   /** Alias: state changes of a batch until they are applied. */
   readonly journal: string
@@ -19,30 +19,30 @@ export type Names = {
   readonly keys: string
   /** Index that state is read from. */
   readonly state: (index: StateIndex) => string
-  /** Alias under which state is written: an index that was removed does not come back by itself. */
+  /** Alias under which state is written: with `require_alias` a write cannot recreate a deleted index. */
   readonly into: (index: StateIndex) => string
   /** Alias over all partitions. */
   readonly history: (index: HistoryIndex) => string
   readonly partition: (index: HistoryIndex, partition: number) => string
-  /** Alias under which a partition is written: an index that was removed does not come back by itself. */
+  /** Alias under which a partition is written, for the same reason. */
   readonly intoPartition: (index: HistoryIndex, partition: number) => string
-  /** The index of a name without prefix, partitions of history aside. */
+  /** The index of a name without prefix; not for partitions of history. */
   readonly behind: (name: string) => string
-  /** Alias of the generation: its indices have it from their creation on. */
+  /** Alias of the generation, which its indices have from their creation on. */
   readonly own: (name: string) => string
-  /** Alias of what is served. */
+  /** Alias of the served generation. */
   readonly served: (name: string) => string
-  /** The same of other generations; undefined: of those it has. */
+  /** The same names for other generations; undefined: unchanged. */
   readonly at: (generations: Generations | undefined) => Names
-  /** It is being built: nobody is served from it. */
+  /** The indices are being built, and no reader uses them. */
   readonly building: boolean
 }
 
 const PARTITION_DIGITS = 6
 
-/** `building`: the generations that are built beside those that are served. */
+/** `building`: the generations that are being built beside the served ones. */
 export const namesOf = (prefix: string, building?: Generations): Names => {
-  // Elasticsearch's own rule is wider; this leaves out what needs escaping in a path or is a wildcard.
+  // Stricter than Elasticsearch: without characters that need escaping in a path or are wildcards.
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(prefix))
     throw new Failure(
       'usage',
@@ -56,7 +56,7 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
   const served = (name: string) => `${prefix}-${name}`
   const generationOf = (name: string): number => generations[name] ?? 0
   const behind = (name: string) => `${served(name)}-${generationOf(name)}`
-  // The first generation has the aliases of what is served; a later one gets these when it is.
+  // The first generation has the served aliases; a later one gets them when it is served.
   const own = (name: string) =>
     generationOf(name) === 0 ? served(name) : `${served(name)}-v${generationOf(name)}`
   const partitionOf = ({ name }: HistoryIndex, partition: number) => {
@@ -82,10 +82,10 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
   }
 }
 
-/** A request's first line must not get longer than 4 KiB, and a name may have 80 characters. */
+/** The first line of a request is limited to 4 KiB, and a name can have 80 characters. */
 const INDICES_AT_ONCE = 40
 
-/** Lists of names, with commas between, each short enough for one request. */
+/** Comma-separated lists of names, each short enough for one request. */
 export const inParts = (indices: readonly string[]): readonly string[] =>
   Array.from({ length: Math.ceil(indices.length / INDICES_AT_ONCE) }, (_, at) =>
     indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE).join(','),

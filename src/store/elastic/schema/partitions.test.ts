@@ -3,12 +3,12 @@ import { batchOf } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { partitionAt, partitionsOf, partitionsWith } from './partitions.ts'
 
-test('partitionAt: the last one that begins at or before the height', () => {
+test('partitionAt: the last partition that begins at or before the height', () => {
   expect([0, 9, 10, 19, 20, 1e9].map(height => partitionAt([0, 10, 20], height))).toEqual([0, 0, 1, 1, 2, 2])
   expect(partitionAt([0], 5)).toBe(0)
 })
 
-test('partitionsOf: those that hold some of the rows', () => {
+test('partitionsOf: partitions with some of the rows', () => {
   const starts = [
     [0, 1],
     [2, 11],
@@ -24,7 +24,7 @@ test('partitionsOf: those that hold some of the rows', () => {
   ])
 })
 
-test('partitionsWith: goes on with the last one or opens the next; no other', async () => {
+test('partitionsWith: continues the last partition or opens the next, no other', async () => {
   const partitions = [0, 10]
   const batchTo = (partition: number) => batchOf(20, 25, { filling: { partition, documents: 6 } })
   expect(partitionsWith(partitions, batchTo(1))).toBe(partitions)

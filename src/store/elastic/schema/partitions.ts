@@ -2,14 +2,14 @@ import { Failure } from '#failure/failure.ts'
 import type { Batch } from '#store/port.ts'
 
 /**
- * First height of each partition, by number: what a block's documents are written to is a function of its height and
- * this list, which stands in the checkpoint. Blocks, transactions and records have the same partitions.
+ * First height of each partition, by number. The partition of a block follows from its height and this list, which the
+ * checkpoint carries. Blocks, transactions and records have the same partitions.
  */
 export type Partitions = readonly number[]
 
 export const FIRST_PARTITION: Partitions = [0]
 
-/** The partitions once a batch is written; the very same list when it opens none. Throws 'defect' on any but the next. */
+/** The partitions after a batch; the same list if it opens none. Throws 'defect' if it opens any but the next. */
 export const partitionsWith = (
   partitions: Partitions,
   { first, filling }: Pick<Batch, 'first' | 'filling'>,
@@ -22,7 +22,7 @@ export const partitionsWith = (
   )
 }
 
-/** Number of the partition that holds a height. */
+/** Number of the partition of a height. */
 export const partitionAt = (partitions: Partitions, height: number): number => {
   let at = partitions.length - 1
   while (at > 0 && (partitions[at] ?? 0) > height) at--

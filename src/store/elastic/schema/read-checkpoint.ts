@@ -2,7 +2,7 @@ import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#stor
 import { areMarks } from '../write/undo-marks.ts'
 import type { Checkpoint, PublishedMeta } from './checkpoint.ts'
 
-/** The checkpoint in a document's `_source`; undefined: it is none. */
+/** The checkpoint in a document's `_source`; undefined: not a checkpoint. */
 export const checkpointOf = (source: unknown): Checkpoint | undefined => {
   const body = bodyOf(source)
   if (body === undefined) return undefined
@@ -22,11 +22,11 @@ export const checkpointOf = (source: unknown): Checkpoint | undefined => {
     isUndo(rest['undo']) &&
     isInventory(rest['inventory'])
   if (!whole || (end !== undefined && published === undefined)) return undefined
-  // Each member was looked at above.
+  // Each member was checked above.
   return { ...rest, ...(published === undefined ? {} : { end: published }) } as Checkpoint
 }
 
-/** What is published, from a document's `_source`; undefined: it is no such document. */
+/** The published record in a document's `_source`; undefined: not such a record. */
 export const publishedOf = (source: unknown): PublishedMeta | undefined => {
   const body = bodyOf(source)
   const end = publishedFrom(body?.['end'])
@@ -61,14 +61,14 @@ const isFilling = (value: unknown): boolean => {
   return isCount(partition) && isCount(documents)
 }
 
-/** Stamps are heights and a lift: beyond this a repair takes none for one of its own. */
+/** A stamp is a height plus a lift; a repair ignores stamps beyond this. */
 const MOST_LIFT = 2 ** 50
 const isLift = (value: unknown): boolean => value === undefined || (isCount(value) && value < MOST_LIFT)
 
-/** It is there only while it is so: of anything else nobody knows whether it is. */
+/** Present only while it is true; any other value is invalid. */
 const isMending = (value: unknown): boolean => value === undefined || value === true
 
-/** Each part has some MB. */
+/** Each part has a few MB. */
 const MOST_PARTS = 1_000_000
 const areParts = (value: unknown): boolean => isCount(value) && value < MOST_PARTS
 
@@ -79,11 +79,11 @@ const isUndo = (value: unknown): boolean => {
   )
 }
 
-/** Absent in what older versions wrote. */
+/** Absent in data of older versions. */
 const areGenerations = (value: unknown): boolean =>
   value === undefined || (membersOf(value) !== undefined && Object.values(value as object).every(isCount))
 
-/** Absent in what older versions wrote. */
+/** Absent in data of older versions. */
 const isInventory = (value: unknown): boolean => {
   if (value === undefined) return true
   const { batch, indices } = membersOf(value) ?? {}

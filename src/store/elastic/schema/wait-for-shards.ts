@@ -7,15 +7,15 @@ import type { Cluster } from './cluster.ts'
 
 /** Between two tries. */
 export const WAIT_MS = 50
-/** An empty shard starts within a second unless the cluster can not place it at all. */
+/** An empty shard starts within a second unless the cluster cannot allocate it. */
 const PATIENCE_MS = 30_000
 const UNAVAILABLE = 503
 
 type Waiting = Pick<Clock, 'now' | 'sleep'>
 
 /**
- * Reads from indices that may have been created a moment ago, by another process perhaps: an index is there before its
- * shard is, and until then it answers nothing.
+ * Reads from indices that may just have been created, perhaps by another process: an index exists before its shard has
+ * started, and does not answer until then.
  */
 export const onceStarted = async <T>(read: () => Promise<T>, clock: Waiting): Promise<T> => {
   const since = clock.now()
@@ -30,7 +30,7 @@ export const onceStarted = async <T>(read: () => Promise<T>, clock: Waiting): Pr
   }
 }
 
-/** The checkpoint, as soon as its shard has started. */
+/** The checkpoint, once its shard has started. */
 export const startedCheckpoint = (cluster: Cluster): ReturnType<typeof readCheckpoint> =>
   onceStarted(() => readCheckpoint(cluster), cluster.clock)
 

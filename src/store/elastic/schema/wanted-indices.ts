@@ -11,11 +11,11 @@ export type Wanted = {
   /** Alias under which it is written. */
   readonly into: string
   readonly shape: IndexShape
-  /** First height of the partition of history that it is. */
+  /** First height of a partition of history. */
   readonly from?: number
 }
 
-/** Every index behind a prefix, with its alias and shape; history as far as it is split. */
+/** Every index of a store, with its alias and shape; history in its partitions. */
 export const wantedIndices = (names: Names, partitions: Partitions = FIRST_PARTITION): readonly Wanted[] => [
   ...historyIndices.flatMap(index =>
     partitions.map((from, partition) => ({
@@ -30,7 +30,7 @@ export const wantedIndices = (names: Names, partitions: Partitions = FIRST_PARTI
   ...stateIndices.map(index => behind(names, index.name, shapeOf(index))),
   behind(names, 'meta', metaShape),
   behind(names, 'journal', journalShape),
-  // Keys are of no generation of documents: whoever adds or asks for one needs not know of them.
+  // API keys do not belong to a generation of documents.
   ...(names.building ? [] : [{ ...behind(names, 'keys', keysShape), alias: names.keys, into: names.keys }]),
 ]
 

@@ -14,16 +14,16 @@ import { compareAndSet, type StoredCheckpoint } from './compare-and-set.ts'
 
 const SIGNS_PER_LEASE = 3
 
-/** One write of a loader that was killed may be under way still and come late; by compare-and-set no second one. */
+/** One write of a killed loader may still arrive late; because of compare-and-set a second one cannot. */
 const SIGNS_OF_LIFE = 2
 
-/** Wait between two signs of life. */
+/** Pause between two renewals. */
 export const signEveryMs = (leaseMs: number): number => Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
 
 /**
- * Takes the checkpoint for a new random owner. While another one holds it, waits for its next signs of life ('conflict')
- * or for the end of its lease: one without a sign for `leaseMs` is taken for dead. Should it not be, it finds out at
- * its next commit; safety does not hang on clocks. `require` throws when the checkpoint is not one to go on from.
+ * Takes the lease for a new random owner. While another loader has it, waits until that one renews it ('conflict') or
+ * until it expires after `leaseMs`. If that loader is alive after all, it learns of this at its next commit: safety
+ * does not depend on clocks. `require` throws if the checkpoint must not be continued.
  */
 export const acquireLease = async (
   cluster: Cluster,
@@ -83,20 +83,20 @@ const freeCheckpoint = async (
   return undefined
 }
 
-/** Throws when a loader must not go on from there. */
+/** Throws if a loader must not continue from this checkpoint. */
 const requireLoadable = (cluster: Cluster, stored: Checkpoint, identity: Identity): void => {
   requireServed(cluster, stored, identity)
   if (stored.mending) throw unfinishedRepair(`${cluster.connection.url}/${cluster.names.prefix}`)
 }
 
-/** Throws when nobody must write there. */
+/** Throws if this store must not be written. */
 export const requireServed = (
   { connection: { url }, names }: Cluster,
   stored: Checkpoint,
   identity: Identity,
 ): void => {
   const { generations, retired } = stored
-  // Retryable: the next look finds what is served then.
+  // Retryable: the next try finds the generation that is served then.
   if (retired !== undefined || !Bun.deepEquals(generations ?? {}, names.generations))
     throw new Failure('unavailable', `A migration is replacing the indices of ${names.prefix} at ${url}.`, {
       help: 'If none is running, one was stopped right before its end. Run iostlens indices migrate again.',

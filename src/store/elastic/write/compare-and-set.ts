@@ -7,22 +7,22 @@ import { tryAgain } from '../client/try-again.ts'
 import { type Checkpoint, checkpointRequest, readCheckpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 
-/** The checkpoint and where it stands. */
+/** The checkpoint and the write it comes from. */
 export type StoredCheckpoint = SeqNo & { readonly checkpoint: Checkpoint }
 
 /**
- * Writes the checkpoint if it still stands where it was seen; undefined: somebody else wrote it. After an unclear
- * answer the same compare-and-set is sent again: either it was not carried out, then it may be now, or it was, then it
- * is refused and the checkpoint carries this write's name.
+ * Writes the checkpoint if it has not changed since it was read; undefined: another process wrote it. After an unclear
+ * answer the same compare-and-set is sent again: if the first was not carried out, this one may be; if it was, this one
+ * is refused and the stored checkpoint carries the name of this write.
  */
 export const compareAndSet = async (
   cluster: Cluster,
   next: Omit<Checkpoint, 'write'>,
-  stand: SeqNo | undefined,
+  expected: SeqNo | undefined,
 ): Promise<StoredCheckpoint | undefined> => {
   const { names } = cluster
   const checkpoint = { ...next, write: crypto.randomUUID() }
-  const request = { ...checkpointRequest(names, checkpoint, stand), timeoutMs: cluster.writeTimeoutMs }
+  const request = { ...checkpointRequest(names, checkpoint, expected), timeoutMs: cluster.writeTimeoutMs }
   return tryAgain(cluster, async (): Promise<Try<StoredCheckpoint | undefined>> => {
     const answer = await sendOnce(cluster.connection, request)
     if (typeof answer === 'string') return { again: answer }
@@ -31,8 +31,8 @@ export const compareAndSet = async (
     const error = errorOf(answer)
     // Refused, or answered without its numbers: the stored checkpoint tells whether this write was carried out.
     if (answer.status === 409 || answer.status < 300)
-      return afterConflict(cluster, { next, checkpoint, stand }, reasonOf(error))
-    // A migration has put another generation there.
+      return afterConflict(cluster, { next, checkpoint, expected }, reasonOf(error))
+    // A migration has replaced the generation.
     if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return { done: undefined }
     if (isPassing(answer.status) || error.type === BLOCKED) return { again: reasonOf(error) }
     throw failureOf({ connection: cluster.connection, what: `write ${names.meta}` }, answer)
@@ -42,25 +42,25 @@ export const compareAndSet = async (
 type Attempt = {
   readonly next: Omit<Checkpoint, 'write'>
   readonly checkpoint: Checkpoint
-  readonly stand: SeqNo | undefined
+  readonly expected: SeqNo | undefined
 }
 
 const afterConflict = async (
   cluster: Cluster,
-  { next, checkpoint, stand }: Attempt,
+  { next, checkpoint, expected }: Attempt,
   reason: string,
 ): Promise<Try<StoredCheckpoint | undefined>> => {
   const now = await readCheckpoint(cluster)
-  // An earlier try whose answer was lost. One copy has it; only the answer to a write says that all have.
+  // An earlier try whose answer was lost. One copy has it; only the answer to a write proves that all have.
   if (now?.checkpoint.write === checkpoint.write) return { done: await compareAndSet(cluster, next, now) }
-  // Otherwise nobody wrote by what this copy says: it lags, or the copy that refused is gone with what it alone had.
-  return isWhere(now, stand) ? { again: reason } : { done: undefined }
+  // If this copy shows no other write, it lags, or the copy that refused is gone with a write that only it had.
+  return isWhere(now, expected) ? { again: reason } : { done: undefined }
 }
 
-const isWhere = (now: SeqNo | undefined, stand: SeqNo | undefined): boolean =>
-  now?.seqNo === stand?.seqNo && now?.primaryTerm === stand?.primaryTerm
+const isWhere = (now: SeqNo | undefined, expected: SeqNo | undefined): boolean =>
+  now?.seqNo === expected?.seqNo && now?.primaryTerm === expected?.primaryTerm
 
-/** undefined: the answer to a write says nothing that can be understood. */
+/** undefined: the answer to the write is not readable. */
 const writtenAs = ({ text }: Answer): SeqNo | undefined => {
   try {
     const { _seq_no, _primary_term } = JSON.parse(text)
@@ -71,7 +71,7 @@ const writtenAs = ({ text }: Answer): SeqNo | undefined => {
   }
 }
 
-/** The answer, or why there was none. */
+/** The answer, or the reason why there was none. */
 const sendOnce = async (connection: Connection, request: Request): Promise<Answer | string> => {
   try {
     return await connection.send(request)

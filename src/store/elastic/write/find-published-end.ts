@@ -19,7 +19,7 @@ import { isNewerThan } from './newest-stamp.ts'
 import { removeHistoryAbove } from './remove-leftovers.ts'
 import { takeInventory } from './take-inventory.ts'
 
-/** What a checkpoint says of the end of a store. */
+/** The members of a checkpoint that describe the end of a store. */
 export type KnownEnd = {
   readonly end: Published
   readonly batch: string
@@ -29,8 +29,8 @@ export type KnownEnd = {
 }
 
 /**
- * The end as it is published, when the whole store is as that says: by the versions of its state, the number of documents
- * in each index, and its last block. undefined: it is not, or that can not be known.
+ * The published end, if the whole store agrees with it: the versions of its state, the number of documents in each
+ * index, and its last block. undefined: it does not agree, or that cannot be known.
  */
 export const findPublishedEnd = async (
   cluster: Cluster,
@@ -42,7 +42,7 @@ export const findPublishedEnd = async (
   if (blocksIn(names, partitions, inventory) !== end.height + 1) return undefined
   if (await isNewerThan(cluster, stampOf(published))) return undefined
   if (!(await isLastBlock(cluster, published))) return undefined
-  // The batch that came next was on its way.
+  // The next batch was under way.
   await removeHistoryAbove(cluster, { end, partitions })
   const counted = new Set(countedNames(names, partitions))
   const indices = Object.fromEntries(Object.entries(inventory.indices).filter(([name]) => counted.has(name)))
@@ -68,7 +68,7 @@ export const findPublishedEnd = async (
       inventory: await takeInventory(cluster, { partitions, batch }),
     }
   } catch (error) {
-    // The journal is gone: a repair makes it anew.
+    // The journal is gone: a repair creates it anew.
     if (error instanceof Failure && error.kind === 'damaged') return undefined
     throw error
   }
@@ -85,7 +85,7 @@ const isLastBlock = async ({ connection, names }: Cluster, published: PublishedM
   return block?.hash === end.hash && block.time === end.time
 }
 
-/** First heights of the partitions, by what is published and by the blocks in them. */
+/** First heights of the partitions, from the published record and the stored blocks. */
 export const findPartitions = async (
   { connection, names }: Cluster,
   existing: readonly Existing[],

@@ -8,10 +8,10 @@ import { addWriteBlock, isReadOnly } from '../client/write-block.ts'
 import { readPublished } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 
-/** Some 30 GB take a slow disk an hour. Should the connection be cut, the same merge is waited for again. */
+/** 30 GB take an hour on a slow disk. After a cut connection the same merge is awaited again. */
 const MERGE_MS = 12 * 3_600_000
 
-/** Merges the partitions before the last published one to a segment each and makes them read-only. */
+/** Force-merges every partition before the last published one to one segment and makes it read-only. */
 export const forceMergeFinished = async (
   cluster: Cluster,
   { signal, onProgress }: MergeOptions,
@@ -34,7 +34,7 @@ export const forceMergeFinished = async (
   }
 }
 
-/** Read-only first: what comes after a merge would make new segments. */
+/** Read-only first: a write after the merge would create new segments. */
 const merge = async (cluster: Cluster, name: string, signal: AbortSignal): Promise<void> => {
   await addWriteBlock(cluster.connection, name, signal)
   const { _shards } = await ask<{ readonly _shards: { readonly failed: number } }>(cluster.connection, {
@@ -45,7 +45,7 @@ const merge = async (cluster: Cluster, name: string, signal: AbortSignal): Promi
     timeoutMs: MERGE_MS,
     signal,
   })
-  // Searches keep the old segments, and their files, until then.
+  // Until a refresh, searches keep the old segments and their files.
   await refresh(cluster, [name])
   if (_shards.failed > 0 || !(await isMerged(cluster.connection, name, signal)))
     throw new Failure('unavailable', `${name} is not merged: ${_shards.failed} shard copies failed.`, {

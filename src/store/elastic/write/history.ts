@@ -5,7 +5,7 @@ import { type BulkItem, createItem } from '../client/bulk-item.ts'
 import { encode } from '../schema/documents.ts'
 import type { Names } from '../schema/names.ts'
 
-/** Writes of history, each made when it is asked for. Throws 'defect' on what could not be stored. */
+/** Writes of history, encoded lazily. Throws 'defect' on a document that could not be stored. */
 export const historyItems = function* (
   names: Names,
   partition: number,

@@ -11,11 +11,11 @@ import type { Lease } from './keep-lease.ts'
 import { publish } from './recover.ts'
 import { adoptInventory, takeInventory } from './take-inventory.ts'
 
-/** Compares the store with the inventory of its checkpoint on a loader's behalf. */
+/** Compares the store with the inventory of its checkpoint, for a loader. */
 export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>) => {
   const { cluster } = lease
   const { connection, names } = cluster
-  /** undefined: the store was loaded by a version that kept none. */
+  /** undefined: the store was loaded by a version without inventories. */
   const inventory = (): Inventory | undefined => {
     const { inventory: kept, batch } = lease.checkpoint()
     return kept?.batch === batch ? kept : undefined
@@ -25,20 +25,20 @@ export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
   const failureOf = async (...how: Parameters<typeof damagesOf>): Promise<Failure | undefined> =>
     loaderFailure(await damagesOf(...how))
 
-  /** Throws unless all is there as an inventory says; in the last partition there may be more, written ahead. */
+  /** Throws unless the store has all that the inventory lists; the last partition may have more, written ahead. */
   const require = async (of: Inventory, partitions: Partitions): Promise<void> => {
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))
     const failure = await failureOf(of, partitions, index => last.includes(index))
     if (failure !== undefined) throw failure
   }
-  const stand = async (of: Inventory): Promise<void> => {
+  const record = async (of: Inventory): Promise<void> => {
     await lease.set({ inventory: of })
     const checkpoint = lease.checkpoint()
     if (checkpoint.end !== undefined) await publish(cluster, { ...checkpoint, end: checkpoint.end })
   }
   return {
     require,
-    /** Before anything is written over what another loader left: whether its indices are there at all. */
+    /** Checks that all indices exist, before anything is written over what another loader left. */
     begin: async (): Promise<void> => {
       const { partitions } = lease.checkpoint()
       const kept = inventory()
@@ -46,25 +46,28 @@ export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
         for (const partition of partitions.keys())
           await showUnder(cluster, partition, index => [names.intoPartition(index, partition)])
       const damages = kept === undefined ? [] : await damagesOf(kept, partitions, () => true)
-      // Documents may lack that a journal is to write.
+      // Documents that the journal is still to write may be missing.
       const failure = loaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
       if (failure !== undefined) throw failure
     },
-    /** Nothing is under way: each index has exactly what belongs in it. A store without an inventory gets one. */
+    /**
+     * Checks, while nothing is under way, that each index has exactly its documents. A store without an inventory gets
+     * one.
+     */
     settle: async (): Promise<void> => {
       const checkpoint = lease.checkpoint()
       const kept = inventory()
-      if (kept === undefined) return stand(await adoptInventory(cluster, checkpoint))
+      if (kept === undefined) return record(await adoptInventory(cluster, checkpoint))
       const failure = await failureOf(kept, checkpoint.partitions, () => false)
       if (failure !== undefined) throw failure
       const keys = names.behind('keys')
       if (names.building || kept.indices[keys] !== undefined) return
-      // Written by a version that did not note it, or by a migration.
+      // The inventory was written by an older version or by a migration, without the index of keys.
       const found = (await indexStates(connection, [keys])).get(keys)
-      if (found !== undefined) await stand({ ...kept, indices: { ...kept.indices, [keys]: [found.uuid] } })
+      if (found !== undefined) await record({ ...kept, indices: { ...kept.indices, [keys]: [found.uuid] } })
     },
-    /** What is there now is what belongs there: somebody has looked at every document. */
-    accept: async (): Promise<void> => stand(await takeInventory(cluster, lease.checkpoint())),
+    /** Accepts the store as it is: a repair has checked every document. */
+    accept: async (): Promise<void> => record(await takeInventory(cluster, lease.checkpoint())),
     /** As of the last committed batch. */
     inventory: (): Inventory => {
       const kept = inventory()
@@ -72,7 +75,7 @@ export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
         throw new Failure('defect', `${names.prefix} was taken over without an inventory.`)
       return kept
     },
-    /** The failure, or what has happened to the store, when that is the reason. */
+    /** The failure, or the damage of the store that caused it. */
     reasonFor: async (failure: unknown): Promise<unknown> => {
       if (!(failure instanceof Failure) || failure.kind === 'damaged') return failure
       const kept = inventory()

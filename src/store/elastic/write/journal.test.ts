@@ -19,7 +19,7 @@ test('entriesOf: text of each change with the height of its batch', () => {
   ])
 })
 
-test('journal: any split into parts reads back as the same entries, in order', () => {
+test('journal: entries are read back in order, however they are split into parts', () => {
   const entry = fc.record({
     index: fc.constantFrom(wealth, lists),
     id: fc.string({ unit: 'binary' }),
@@ -35,7 +35,7 @@ test('journal: any split into parts reads back as the same entries, in order', (
   )
 })
 
-test('journalParts: no change, no part', () => {
+test('journalParts: no change makes no part', () => {
   expect([...journalParts([])]).toEqual([])
 })
 

@@ -7,20 +7,20 @@ import type { ReadCluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import type { Names } from '../schema/names.ts'
 
-/** A state document of a batch as text: what the journal keeps and what is written. */
+/** A state document of a batch as text, for the journal and for the state index. */
 export type Entry = {
   readonly index: StateIndex
   readonly id: string
   readonly source: string
 }
 
-/** Parts of the journal, in bytes of the entries' text; escaping in JSON adds about a fifth. */
+/** Size of a part of the journal in bytes of text; JSON escaping adds about a fifth. */
 const PART_BYTES = 2_000_000
 
 export const entriesOf = (changes: readonly Change[], stamp: number): readonly Entry[] =>
   changes.map(({ index, doc }) => ({ index, id: doc.id, source: encode(index, doc, stamp) }))
 
-/** Bodies of the parts: one line for each entry, in order; index, id and text between tabs, which JSON escapes. */
+/** Bodies of the parts: one line per entry, in order, with index, id and text separated by tabs, which JSON escapes. */
 export const journalParts = function* (
   entries: readonly Entry[],
   maxBytes = PART_BYTES,
@@ -90,7 +90,7 @@ const bodyOf = ({ body }: { readonly body?: unknown }): string => {
   return body
 }
 
-/** Writes of the entries with a stamp; what is newer already stays. */
+/** Writes of the entries with a stamp; newer documents stay. */
 export const applyItems = function* (
   names: Names,
   entries: readonly Entry[],

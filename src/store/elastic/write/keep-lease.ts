@@ -4,12 +4,12 @@ import type { Cluster } from '../schema/cluster.ts'
 import { signEveryMs } from './acquire-lease.ts'
 import { compareAndSet, type StoredCheckpoint } from './compare-and-set.ts'
 
-/** The checkpoint while this process is the one that writes it. */
+/** The checkpoint while this process has the lease. */
 export type Lease = ReturnType<typeof keepLease>
 
 type Next = Partial<Omit<Checkpoint, 'write'>>
 
-/** The checkpoint while it is held: signs of life, changes one after the other, and the end of it. */
+/** Keeps a lease: renews it, changes the checkpoint one write at a time, and releases it. */
 export const keepLease = (cluster: Cluster, acquired: StoredCheckpoint) => {
   const { names, leaseMs } = cluster
   let held = acquired
@@ -41,7 +41,8 @@ export const keepLease = (cluster: Cluster, acquired: StoredCheckpoint) => {
   const timer = setInterval(() => {
     if (signing || state !== 'held') return
     signing = true
-    // Lost: the next commit says so. Out of reach: told by events, tried again at the next sign.
+    // If the lease is lost, the next commit throws. If Elasticsearch is out of reach, events report it and the next
+    // renewal tries again.
     set({})
       .catch(() => {})
       .finally(() => {

@@ -3,7 +3,7 @@ import { askHits } from '../client/ask.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { AT } from '../schema/mappings.ts'
 
-/** Whether any state was written with a stamp above one, below another. */
+/** Whether any state document has a stamp between two stamps. */
 export const isNewerThan = async (
   cluster: ReadCluster,
   stamp: number,
@@ -26,14 +26,17 @@ export const isNewerThan = async (
   return hits.length > 0
 }
 
-/** The highest stamp of any state from `from` on, below another; `from` where none is higher. Stamps are only searched. */
+/**
+ * The highest stamp of any state document between `from` and `below`; `from` if there is none. By searches alone:
+ * stamps have no doc values.
+ */
 export const newestStamp = async (cluster: ReadCluster, from: number, below: number): Promise<number> => {
   let [some, none] = [from, from + 1]
   for (let step = 1; await isNewerThan(cluster, none - 1, below); step *= 2) {
     some = none
     none += step
   }
-  // A state has a stamp of `some` or above, and none of `none` or above.
+  // Some document has a stamp of at least `some`, and none of at least `none`.
   while (none - some > 1) {
     const middle = some + Math.floor((none - some) / 2)
     if (await isNewerThan(cluster, middle - 1, below)) some = middle

@@ -19,8 +19,8 @@ import { applyItems, type Entry, readJournal } from './journal.ts'
 import { removeHistoryAbove, removeJournalsBut } from './remove-leftovers.ts'
 
 /**
- * Brings the store from whatever a dead loader left to its checkpoint: the committed batch applied and published, no
- * history above it, no journal but its own. May be repeated; the caller holds the checkpoint.
+ * Brings the store to its checkpoint, whatever a dead loader left: applies and publishes the committed batch, removes
+ * history above it and all other journals. May be repeated; the caller has the lease.
  */
 export const recover = async (
   cluster: Cluster,
@@ -32,7 +32,7 @@ export const recover = async (
   await finish(cluster, checkpoint, { published, confirm })
 }
 
-/** As `recover`, whatever is published says. */
+/** As `recover`, without comparing the published end. */
 export const finish = async (
   cluster: Cluster,
   checkpoint: Checkpoint,
@@ -45,13 +45,13 @@ export const finish = async (
   },
 ): Promise<void> => {
   const { names } = cluster
-  // Nothing is known of where it ended: no block is above that.
+  // The end is unknown, so no history can be removed as above it.
   if (checkpoint.mending && checkpoint.batch === '') throw unfinishedRepair(names.prefix)
   if (checkpoint.end !== undefined && published?.batch !== checkpoint.batch) {
     const entries = await readJournal(cluster, checkpoint.batch, checkpoint.parts)
     const indices = stateIndices.map(index => names.state(index))
     await apply(cluster, checkpoint, { entries, indices, confirm })
-    // One that was deleted by hand a moment ago has left a version that stands in the way of its own.
+    // If the published record was deleted by hand a moment ago, the version of the deletion is in the way.
     const [item, version] = publication(names, { ...checkpoint, end: checkpoint.end })
     await forceVersion(cluster, [item], version)
   }
@@ -59,7 +59,7 @@ export const finish = async (
   await removeJournalsBut(cluster, checkpoint)
 }
 
-/** Two words on the end of one batch: one of them was changed, and whoever believed the wrong one would do harm. */
+/** The two records of one batch disagree: one of them was changed, and believing the wrong one would do harm. */
 const requireSameEnd = (
   { connection, names }: Cluster,
   { batch, end }: Checkpoint,
@@ -75,10 +75,7 @@ const requireSameEnd = (
   )
 }
 
-/**
- * Writes the state of the committed batch, makes it searchable in `indices`, then publishes its height, unless `confirm`
- * throws.
- */
+/** Writes the state of the committed batch, refreshes `indices`, and publishes the height unless `confirm` throws. */
 export const apply = async (
   cluster: Cluster,
   checkpoint: Checkpoint,
@@ -101,7 +98,7 @@ export const apply = async (
   await publish(cluster, { ...checkpoint, end })
 }
 
-/** Tells readers of a checkpoint. */
+/** Publishes a checkpoint to readers. */
 export const publish = async (
   cluster: Cluster,
   checkpoint: Checkpoint & { readonly end: Published },

@@ -19,8 +19,8 @@ const AT_ONCE = 5000
 const MAY_BE_MISSING = { ignore_unavailable: 'true' }
 
 /**
- * Removes history documents above the checkpoint: a dead loader wrote them and did not come to commit them. They stand
- * in the last partition, or in the one it was about to open. Without a checkpoint they may stand anywhere.
+ * Removes history above the checkpoint, which a dead loader wrote and did not commit. It is in the last partition or in
+ * the one that loader was about to open; without a checkpoint it may be anywhere.
  */
 export const removeHistoryAbove = async (
   cluster: Cluster,
@@ -35,7 +35,7 @@ export const removeHistoryAbove = async (
   await remove(cluster, indices, { range: { [HEIGHT]: { gt: end?.height ?? -1 } } })
 }
 
-/** Removes history above a height from every partition that may hold any. */
+/** Removes history above a height from every partition that may have any. */
 export const removeHistoryFrom = async (
   cluster: Cluster,
   height: number,
@@ -49,7 +49,9 @@ export const removeHistoryFrom = async (
   await remove(cluster, indices, { range: { [HEIGHT]: { gt: height } } })
 }
 
-/** Removes journals that the checkpoint does not name: of other batches, and what is kept no longer to take them back. */
+/**
+ * Removes journals that the checkpoint does not name: those of other batches, and undo records that are no longer kept.
+ */
 export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Promise<void> => {
   const { names } = cluster
   const { batch, end, undo } = checkpoint
@@ -59,8 +61,8 @@ export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Pro
 }
 
 /**
- * Deletes by listed ids, and each document only as it was listed: a delayed delete can not hit a later one. Indices may
- * be missing.
+ * Searches for documents and deletes each only in the version that was found, so a delayed delete cannot hit a later
+ * document. Indices may be missing.
  */
 const remove = async (cluster: Cluster, indices: readonly string[], query: object): Promise<void> => {
   for (;;) {

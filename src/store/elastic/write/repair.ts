@@ -24,12 +24,12 @@ import { removeHistoryFrom } from './remove-leftovers.ts'
 import { deletesAsSeen, makeWritable } from './rewrite-documents.ts'
 import { entriesBack, type Step, stepsBack } from './undo.ts'
 
-/** What a repair does to the store's own record; see `Writer`. */
+/** What a repair does to the store's own record. */
 export type Mender = Pick<Writer, 'unfinished' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
 
-/** A stamp beyond this was written by another program: numbers must stay exact. */
+/** Stamps beyond this come from another program: numbers must stay exact. */
 const SANE = 2 ** 50
-/** Whoever began to read before it was closed has read by then; later ones are refused. */
+/** Reads that began before the store was closed have ended by then; later ones are refused. */
 const GRACE_MS = 1_000
 
 export const menderOf = async (lease: Lease): Promise<Mender> => {
@@ -46,7 +46,7 @@ export const menderOf = async (lease: Lease): Promise<Mender> => {
   }
 }
 
-/** Ends what a dead loader began; false: what it began is not to be known any more. */
+/** Finishes the batch of a dead loader; false: that is no longer possible. */
 const finishBatch = async (cluster: Cluster, checkpoint: Checkpoint): Promise<boolean> => {
   const published = await readablePublished(cluster)
   if (published?.batch === checkpoint.batch) return true
@@ -55,7 +55,7 @@ const finishBatch = async (cluster: Cluster, checkpoint: Checkpoint): Promise<bo
     return true
   } catch (error) {
     cluster.requireLease?.()
-    // Damage: that is what a repair is for. All else comes again with the next request.
+    // Damage is what a repair is for. Any other failure is thrown by the next request too.
     if (error instanceof Failure && !error.retryable) return false
     throw error
   }
@@ -71,7 +71,9 @@ const blockAt = async (
   return got === undefined ? undefined : decode(blocks, blockId(height), got.source)
 }
 
-/** By checkpoint, published height, what takes the last batch back, and the document that every batch writes. */
+/**
+ * By the checkpoint, the published height, the undo record of the last batch, and the document that every batch writes.
+ */
 const endingsOf = async (cluster: Cluster, checkpoint: Checkpoint): Promise<readonly number[]> => {
   const { connection, names } = cluster
   const published = await readablePublished(cluster)
@@ -96,7 +98,7 @@ const take = async function* <T>(items: AsyncIterable<T>, count: number): AsyncG
   }
 }
 
-/** A stamp above all that was ever written with one. */
+/** A stamp above all that were ever written. */
 const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<number> => {
   const { names } = cluster
   const published = await readablePublished(cluster)
@@ -112,7 +114,7 @@ const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<n
   return (await newestStamp(cluster, highest, SANE)) + 1
 }
 
-/** Sets the checkpoint and publishes it; whoever knows an earlier one looks again. */
+/** Sets the checkpoint and publishes it; readers that know an earlier one read again. */
 const publish = async (
   lease: Lease,
   next: Partial<Checkpoint> & { readonly end: Published },
@@ -150,11 +152,11 @@ const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<v
 
 const identityOf = ({ chainId, genesis, derivation }: Identity) => ({ chainId, genesis, derivation })
 
-/** History above a height, whatever partition it went to; one that is merged is written to from here on. */
+/** Removes history above a height from all partitions; a merged one becomes writable for good. */
 const removeAbove = async (cluster: Cluster, height: number, partitions: Partitions): Promise<void> => {
   const { names } = cluster
   const first = partitionAt(partitions, height)
-  // A loader may have begun one more.
+  // A loader may have created one more.
   const range = { first, last: partitions.length }
   const indices = historyIndices.flatMap(index =>
     partitions.slice(first).map((_, at) => names.partition(index, first + at)),
@@ -163,7 +165,7 @@ const removeAbove = async (cluster: Cluster, height: number, partitions: Partiti
   await removeHistoryFrom(cluster, height, range)
 }
 
-/** How many documents the last partition has up to a height. */
+/** Number of documents in the last partition up to a height. */
 const fillingOf = async (
   { connection, names }: Cluster,
   height: number,
@@ -206,7 +208,7 @@ const takeBack = async (lease: Lease, height: number): Promise<Published | undef
   return end
 }
 
-/** Nobody reads from here on; a batch is still taken back from its end, should this one die. */
+/** Closes the store to readers. If this process dies, batches can still be taken back from this end. */
 const close = async (lease: Lease, end: Published): Promise<void> => {
   const { cluster } = lease
   const stamp = await nextStamp(cluster, lease.checkpoint())
@@ -214,7 +216,7 @@ const close = async (lease: Lease, end: Published): Promise<void> => {
   await cluster.clock.sleep(GRACE_MS)
 }
 
-/** Documents as they were, with a stamp of their own: newer than all that was ever read of them. */
+/** Writes earlier documents with a new stamp, which is newer than all that was ever read of them. */
 const putBack = async (cluster: Cluster, entries: readonly Entry[], stamp: number): Promise<void> => {
   const { names } = cluster
   const version = versionAt(stamp)

@@ -24,9 +24,9 @@ import { findPartitions, findPublishedEnd } from './find-published-end.ts'
 import { publication } from './recover.ts'
 
 /**
- * Writes the checkpoint anew where it is lost or can not be read. From what is published, when all that this names is
- * there and nothing newer; else with what is known of the chain and its partitions, closed to all but a repair, which
- * derives the state anew. Nobody can hold the store meanwhile: a loader that does finds its own checkpoint gone.
+ * Writes the checkpoint anew if it is lost or unreadable: from the published record if the store agrees with it;
+ * otherwise from what is known of the chain and its partitions, closed to all but a repair, which derives the state
+ * anew. No loader can go on meanwhile: it would find its own checkpoint gone.
  */
 export const restoreCheckpoint = async (served: Cluster): Promise<Restored> => {
   const existing = await listIndices(served)
@@ -60,14 +60,14 @@ export const restoreCheckpoint = async (served: Cluster): Promise<Restored> => {
       retryable: true,
     })
   if (exact === undefined) return 'open'
-  // What is published names the indices too, and one of them may be another by now.
+  // The published record lists the indices too, and one of them may have been replaced.
   const [item, version] = publication(served.names, { ...held.checkpoint, end: exact.end })
   await sendBulk(cluster, [item])
   await forceVersion(cluster, [item], version)
   return 'exact'
 }
 
-/** Puts the index of checkpoint and published height behind its alias, or makes one. */
+/** Restores the alias of the index of checkpoint and published height, or creates that index. */
 const showMeta = async (cluster: Cluster, existing: readonly Existing[]): Promise<void> => {
   const { connection, names } = cluster
   const all = existing.filter(({ of }) => of === 'meta')
@@ -85,7 +85,7 @@ const showMeta = async (cluster: Cluster, existing: readonly Existing[]): Promis
   })
 }
 
-/** Which generation of each index is served, by the aliases, or by there being only one. */
+/** The served generation of each index: the one with the alias, or the only one. */
 const generationsIn = (names: Names, existing: readonly Existing[]): Generations => {
   const generations: Record<string, number> = {}
   for (const of of new Set(existing.map(each => each.of))) {
@@ -102,7 +102,7 @@ const generationsIn = (names: Names, existing: readonly Existing[]): Generations
   return generations
 }
 
-/** Which chain it is, by its first blocks. */
+/** The identity of the chain, from its first blocks. */
 const identityIn = async ({ connection, names }: Cluster): Promise<Identity> => {
   const inFirst = [
     { index: names.partition(blocks, 0), id: blockId(0) },

@@ -13,8 +13,8 @@ import { encode } from '../schema/documents.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 
 /**
- * Puts documents right one by one. State gets the stamp of the published height: readers of that height take it, and
- * whatever a loader writes later wins. Places are part of their rows.
+ * Corrects documents one by one. State gets the stamp of the published height: readers of that height accept it, and
+ * later writes of a loader win. Places are part of their rows.
  */
 export const rewriteDocuments = async (
   cluster: Cluster,
@@ -23,7 +23,7 @@ export const rewriteDocuments = async (
 ): Promise<void> => {
   const { names } = cluster
   const version = versionAt(stamp)
-  const standsIn = (index: AnyIndex, id: string): string =>
+  const storedIn = (index: AnyIndex, id: string): string =>
     index.kind === 'state'
       ? names.state(index)
       : names.partition(index, partitionAt(partitions, heightOf(id) ?? 0))
@@ -31,7 +31,7 @@ export const rewriteDocuments = async (
     index.kind === 'state'
       ? names.into(index)
       : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
-  const gone = remove.map(({ index, id, stray }) => deleteItem(stray ?? standsIn(index, id), id))
+  const gone = remove.map(({ index, id, stray }) => deleteItem(stray ?? storedIn(index, id), id))
   const items: readonly BulkItem[] = [
     ...(await deletesAsSeen(cluster, gone)),
     ...put.map(({ index, doc }) =>
@@ -41,7 +41,7 @@ export const rewriteDocuments = async (
     ),
   ]
   const indices = [
-    ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => standsIn(index, doc.id))]),
+    ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
   ]
   const closed = await makeWritable(cluster, indices)
   try {
@@ -60,8 +60,8 @@ export const rewriteDocuments = async (
 }
 
 /**
- * Deletes of those that are there, each as it stands: by a version of ours Elasticsearch would make an index anew that is
- * missing.
+ * Deletes of those that exist, each in the version that was read: a delete with a version of ours would recreate a
+ * missing index.
  */
 export const deletesAsSeen = async (
   cluster: Cluster,
@@ -74,7 +74,7 @@ export const deletesAsSeen = async (
   })
 }
 
-/** Merged partitions are read-only: makes those among `indices` writable and says which they were. */
+/** Removes the write block from those of `indices` that have one, as merged partitions do; returns their names. */
 export const makeWritable = async (
   cluster: Cluster,
   indices: readonly string[],

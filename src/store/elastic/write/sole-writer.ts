@@ -11,13 +11,13 @@ import { onceStarted, waitForShards } from '../schema/wait-for-shards.ts'
 import { tellingWriter } from './telling-writer.ts'
 import { openWriter } from './writer.ts'
 
-/** Writes that are under way when the store is closed get this long to end; every write may be cut off anywhere. */
+/** When the store is closed, writes under way get this long to end; every write may be interrupted anywhere. */
 const CLOSE_MS = 2_000
 
 type Options = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
-  /** Sees at once what this process writes. */
+  /** Readers of the same process see its writes at once. */
   readonly reading: Reading
 }
 

@@ -15,7 +15,7 @@ import { countsOf, indexStates } from '../schema/index-states.ts'
 import { type Counts, countedNames, type Inventory, listedNames } from '../schema/inventory.ts'
 import type { Names } from '../schema/names.ts'
 
-/** What stands behind the names now, as the inventory of a batch. Throws 'damaged' while something is missing. */
+/** The inventory of the indices as they are now. Throws 'damaged' if one is missing. */
 export const takeInventory = async (
   cluster: ReadCluster,
   { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
@@ -41,8 +41,8 @@ export const takeInventory = async (
 }
 
 /**
- * The inventory of a store that was loaded by a version which kept none: what is there now, when it is as many documents
- * as were counted while loading. Throws 'damaged' otherwise: what is lost must not be taken for all there is.
+ * The inventory of a store that was loaded by a version without inventories, if it has as many documents as were
+ * counted while loading. Throws 'damaged' otherwise: a store that lost data must not count as complete.
  */
 export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> => {
   const { connection, names } = cluster
@@ -65,7 +65,7 @@ export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoin
   return stock
 }
 
-/** How many documents of an index there must be, where the figures of the chain tell. */
+/** Expected number of documents of an index, where the statistics of the chain give it. */
 const knownCounts = (
   height: number,
   counted: StatisticsDoc | undefined,

@@ -1,6 +1,6 @@
 import type { Writer } from '#store/port.ts'
 
-/** The writer, and `onChange` after whatever it may have changed: readers of the same process see it at once. */
+/** The writer, which calls `onChange` after each change: readers of the same process see it at once. */
 export const tellingWriter = (writer: Writer, onChange: () => void): Writer => ({
   ...writer,
   get checkpoint() {

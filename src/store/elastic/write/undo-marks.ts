@@ -1,10 +1,10 @@
 import { isCount } from '#store/published-from.ts'
 import { KEPT } from '#store/undo.ts'
 
-/** From which stamp on batches are kept that can be taken back, and how much they take until the next mark. */
+/** A stamp from which on batches can be taken back, and the bytes of their records until the next mark. */
 export type Mark = readonly [stamp: number, bytes: number]
 
-/** Whether these are marks, as they were stored: one at least, their stamps ascending. */
+/** Whether these are stored marks: at least one, with ascending stamps. */
 export const areMarks = (value: unknown): value is readonly Mark[] =>
   Array.isArray(value) &&
   value.length > 0 &&
@@ -16,10 +16,10 @@ export const areMarks = (value: unknown): value is readonly Mark[] =>
       (at === 0 || Number(mark[0]) > Number(value[at - 1]?.[0])),
   )
 
-/** Marks between the oldest and the newest batch: what is forgotten is forgotten by so much. */
+/** Number of marks between the oldest and the newest batch; records are dropped one mark at a time. */
 const MARKS = 16
 
-/** The marks with one batch more, the oldest ones without what is beyond the bounds. */
+/** The marks with one more batch, without the oldest ones beyond the bounds. */
 export const keptWith = (marks: readonly Mark[], stamp: number, bytes: number): readonly Mark[] => {
   const last = marks.at(-1)
   const opens = last === undefined || last[1] >= KEPT.bytes / MARKS || stamp - last[0] >= KEPT.heights / MARKS

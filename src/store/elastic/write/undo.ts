@@ -8,17 +8,17 @@ import { encode } from '../schema/documents.ts'
 import { type Entry, journalParts, partId, readPart } from './journal.ts'
 import { keptWith, type Mark } from './undo-marks.ts'
 
-/** Where the journal has what takes the last batch back; that names the one before. */
+/** Where the journal has the undo record of the last batch; each record names the one before. */
 export type Undo = {
-  /** Under which its parts stand: the first tells what was before, the others the documents as they were. */
+  /** Name of its parts: the first has the checkpoint before, the others the documents as they were. */
   readonly name: string
   readonly parts: number
   readonly marks: readonly Mark[]
 }
 
-/** What a batch leaves as it was, or writes of its own: who holds the store, and how it is written. */
+/** Members of the checkpoint that an undo record leaves out: the lease, and how the batch was written. */
 type Holding = 'owner' | 'renewed' | 'write' | 'batch' | 'parts' | 'lift' | 'mending' | 'retired'
-/** What is known of a store at the end of a batch. */
+/** The content of a store at the end of a batch. */
 export type Content = Omit<Checkpoint, Holding>
 type Ended = Content & { readonly end: Published }
 
@@ -37,7 +37,7 @@ const contentOf = ({
 const PREFIX = 'undo-'
 const digits = (stamp: number): string => String(stamp).padStart(16, '0')
 
-/** Names of all that is kept from the first mark on up to a stamp, as a range. */
+/** Names of the undo records from the first mark up to a stamp, as a range. */
 export const keptNames = ({ marks }: Undo, stamp: number): { readonly gte: string; readonly lt: string } => ({
   gte: `${PREFIX}${digits(marks[0]?.[0] ?? 0)}`,
   lt: `${PREFIX}${digits(stamp + 1)}`,
@@ -48,7 +48,7 @@ type Header = { readonly to: Published; readonly before: Ended }
 const json = (value: object): string =>
   JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item))
 
-/** What is to be kept of a batch: the bodies of its parts. undefined: it is not kept, nor what was before it. */
+/** The undo record of a batch with the bodies of its parts. undefined: neither this nor any earlier one is kept. */
 export const undoOf = (
   batch: Batch,
   before: Checkpoint,
@@ -71,10 +71,10 @@ export const undoOf = (
   }
 }
 
-/** Takes back one batch: where it ended, what was before it, and its documents as they were ('' for none). */
+/** An undo record: the end of the batch, the content before it, and its documents as they were ('' for none). */
 export type Step = Header & { readonly entries: readonly Entry[] }
 
-/** undefined: it is not there any more. */
+/** undefined: the record is no longer stored. */
 const readUndo = async (cluster: ReadCluster, { name, parts }: Undo): Promise<Step | undefined> => {
   const { connection, names } = cluster
   let header: Header | undefined
@@ -91,14 +91,14 @@ const readUndo = async (cluster: ReadCluster, { name, parts }: Undo): Promise<St
   return header === undefined ? undefined : { ...header, entries }
 }
 
-/** undefined: what was before it had no end. */
+/** undefined: the store had no end before this batch. */
 const headerOf = (body: string): Header | undefined => {
   const { to, before } = JSON.parse(body)
   const [last, first] = [publishedFrom(to), publishedFrom(before.end)]
   return last && first && { to: last, before: { ...before, end: first } }
 }
 
-/** Batches one after the other, from the last one back, as far as they are kept. */
+/** Undo records from the last batch back, as far as they are kept. */
 export const stepsBack = async function* (
   cluster: ReadCluster,
   undo: Undo | undefined,
@@ -111,7 +111,7 @@ export const stepsBack = async function* (
   }
 }
 
-/** The document of a change as it was, by its index and id; the oldest word counts. */
+/** Each changed document as it was; of several records the oldest counts. */
 export const entriesBack = (steps: readonly Step[]): readonly Entry[] => {
   const oldest = new Map<string, Entry>()
   for (const { entries } of steps)
