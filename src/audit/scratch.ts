@@ -1,5 +1,4 @@
 import type { LoadedBlock } from '#chain/block.ts'
-import { boundsFor } from '#load/batches.ts'
 import { collector } from '#load/collect.ts'
 import { commits } from '#load/commits.ts'
 import { deriver } from '#load/deriver.ts'
@@ -39,7 +38,7 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
   const stages: Stages = {
     ...parts,
     partitions,
-    bounds: boundsFor(writer),
+    bounds: writer.bounds,
     clock: systemClock,
     commits: committed,
     collect: collector(),

@@ -3,22 +3,8 @@ import type { BlockDoc } from '#indices/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { Change } from '#indices/registry.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
+import type { BatchBounds } from '#store/batch.ts'
 import type { Batch, Filling, History, Published } from '#store/port.ts'
-
-/** Documents, and about how many bytes they take. */
-export type Bounds = {
-  readonly documents: number
-  /** Characters of text held, about bytes. */
-  readonly bytes: number
-}
-
-/** Bounds of one batch: whichever is reached first ends it. */
-export type BatchBounds = Bounds & {
-  /** State documents it changes; absent: any number. */
-  readonly changes?: number
-  /** History that is held of it, where a store takes that ahead of the batch; absent: all is held. */
-  readonly piece?: Bounds
-}
 
 /** Collects the documents of a run of blocks until it is full. */
 export type BatchBuilder = {

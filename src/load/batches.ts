@@ -1,29 +1,17 @@
 import type { BlockDocuments } from '#derive/derive-block.ts'
+import type { BatchBounds } from '#store/batch.ts'
 import type { Batch, Writer } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { type BatchBounds, batchBuilder } from './batch-builder.ts'
+import { batchBuilder } from './batch-builder.ts'
 import type { Collect } from './collect.ts'
 import type { Deriver } from './deriver.ts'
 import { oneUnderWay } from './one-under-way.ts'
 import type { Partitioning } from './partitioning.ts'
 
-/** A batch is big enough to be cheap and small enough to be held twice: one being written, one being derived. */
-const HELD: BatchBounds = { documents: 20_000, bytes: 8_000_000 }
-/** Of a store that takes history ahead: the larger a batch, the less often a document of state is written. */
-const STAGED: BatchBounds = {
-  documents: 200_000,
-  bytes: Number.POSITIVE_INFINITY,
-  changes: 25_000,
-  piece: { documents: 8_000, bytes: 4_000_000 },
-}
 /** A batch that fills slowly is committed all the same; further from the head readers can wait a little longer. */
 const OLDEST_MS = { near: 2_000, far: 15_000 }
 /** Blocks behind the node's last irreversible one from which on a load is far from the head. */
 const FAR = 1_000
-
-/** Bounds of batches that suit a store. */
-export const boundsFor = ({ stage }: Pick<Writer, 'stage'>): BatchBounds =>
-  stage === undefined ? HELD : STAGED
 
 type Parts = {
   readonly writer: Pick<Writer, 'stage'>

@@ -1,7 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
+import type { BatchBounds } from '#store/batch.ts'
 import type { Writer } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import type { BatchBounds } from './batch-builder.ts'
 import { batches } from './batches.ts'
 import type { Collect } from './collect.ts'
 import type { Commits } from './commits.ts'

@@ -2,7 +2,6 @@ import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { agreedOn } from './agreement.ts'
-import { boundsFor } from './batches.ts'
 import { collector } from './collect.ts'
 import { commits } from './commits.ts'
 import { deriver } from './deriver.ts'
@@ -71,7 +70,7 @@ const stagesOver = (writer: Writer, node: BlockSource, options: LoadOptions): St
     deriver: derive,
     proof,
     partitions,
-    bounds: options.batch ?? boundsFor(writer),
+    bounds: options.batch ?? writer.bounds,
     clock: options.clock ?? systemClock,
     commits: committed,
     collect: collector(),

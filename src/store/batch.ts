@@ -38,6 +38,21 @@ export type Batch = {
   readonly changes: readonly Change[]
 }
 
+/** Documents, and about how many bytes they take. */
+type Bounds = {
+  readonly documents: number
+  /** Characters of text held, about bytes. */
+  readonly bytes: number
+}
+
+/** Bounds of the batches that suit a store: whichever is reached first ends a batch. */
+export type BatchBounds = Bounds & {
+  /** State documents it changes; absent: any number. */
+  readonly changes?: number
+  /** History held of it before that goes to the store ahead of the batch (`Writer.stage`); absent: all is held. */
+  readonly piece?: Bounds
+}
+
 /** The last block that was stored ahead of a batch. */
 export type Ahead = Pick<Published, 'height' | 'hash' | 'time'>
 

@@ -1,7 +1,7 @@
 import type { BalanceDoc } from '#indices/balance.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { StandingRange } from '#indices/standing.ts'
-import type { Batch, Filling, History } from './batch.ts'
+import type { Batch, BatchBounds, Filling, History } from './batch.ts'
 import type { Mender } from './mender-port.ts'
 import type { Identity, Published } from './published.ts'
 
@@ -31,6 +31,8 @@ export type Writer = Mender & {
   readonly checkpoint: Published | undefined
   /** Absent where history is kept in one piece. */
   readonly partitions?: WriterPartitions
+  /** What batches suit the store; what is stored does not depend on them. */
+  readonly bounds: BatchBounds
   /** State as of the last committed batch, in the order of `keys`. */
   getMany(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
   /** Balances with `next_due` in (`after`, `until`], by next_due, then id. */

@@ -1,6 +1,6 @@
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
-import { checkBatch } from '#store/batch.ts'
+import { type BatchBounds, checkBatch } from '#store/batch.ts'
 import type { Writer } from '#store/port.ts'
 import { rankingOf } from '#store/ranking-page.ts'
 import { walkRange } from '#store/walk.ts'
@@ -12,6 +12,9 @@ import { rankedRows } from './rank.ts'
 import { dueBalances, getById } from './read.ts'
 import { keepUndo } from './undo.ts'
 
+/** Big enough to be cheap, small enough to be held twice: one batch being written, one being derived. */
+const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000 }
+
 export const writerOf = (pen: Pen): Writer => {
   const mender = menderOf(pen)
   return {
@@ -22,6 +25,7 @@ export const writerOf = (pen: Pen): Writer => {
     get checkpoint() {
       return pen.checkpoint
     },
+    bounds: BOUNDS,
     getMany: keys => pen.read(reader => snapshot(reader, () => keys.map(key => stateOf(reader, key)))),
     due: range => pen.read(reader => dueBalances(reader, range)),
     members: range =>

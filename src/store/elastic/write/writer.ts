@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type Change, historyIndices, type Key } from '#indices/registry.ts'
-import { checkBatch } from '#store/batch.ts'
+import { type BatchBounds, checkBatch } from '#store/batch.ts'
 import type { Batch, Identity, Writer } from '#store/port.ts'
 import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
 import { type BulkItem, deleteItem } from '../client/bulk-item.ts'
@@ -26,6 +26,14 @@ import { removeJournalsBut } from './remove-leftovers.ts'
 import { type Mender, menderOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 import { undoOf } from './undo.ts'
+
+/** The larger a batch, the less often a document of state is written; its history is not held, but goes ahead. */
+const BOUNDS: BatchBounds = {
+  documents: 200_000,
+  bytes: Number.POSITIVE_INFINITY,
+  changes: 25_000,
+  piece: { documents: 8_000, bytes: 4_000_000 },
+}
 
 export type WriterOptions = {
   readonly cluster: Cluster
@@ -153,6 +161,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       },
       documents: options.partitionDocuments,
     },
+    bounds: BOUNDS,
     stage: history => told(ahead.store(history)),
     commit: batch => told(ahead.commit(batch, stored => inTurn(() => commit(batch, stored)))),
     accept: () => inTurn(keeper.accept),
