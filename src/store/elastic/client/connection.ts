@@ -85,7 +85,6 @@ export const clientOptions = (url: URL, options: Omit<ConnectionOptions, 'url'>)
     maxSockets: options.maxSockets ?? MAX_SOCKETS,
     maxFreeSockets: options.maxSockets ?? MAX_SOCKETS,
   },
-  enableMetaHeader: false,
   ...(options.auth === undefined ? {} : { auth: options.auth }),
   ...(options.caFile === undefined ? {} : { tls: { ca: readCa(options.caFile) } }),
 })
@@ -174,7 +173,7 @@ const sendTo = async (host: Host, request: Timed, deadline: AbortController): Pr
     return answer
   } catch (error) {
     if (request.signal?.aborted) throw passed(request)
-    throw toFailure(error, host, request)
+    throw connectionFailure(error, host, request)
   } finally {
     clearTimeout(timer)
     request.signal?.removeEventListener('abort', abort)
@@ -196,11 +195,10 @@ const perform = async (
     },
     {
       meta: true,
-      maxRetries: 0,
       ignore: EVERY_STATUS,
       requestTimeout: request.timeoutMs,
-      openTelemetry: { enabled: false },
       signal,
+      // The client takes a body that is text for plain text.
       ...(request.body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
     },
   )
@@ -223,7 +221,7 @@ const notElastic = ({ url, known }: Host): Failure =>
     help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',
   })
 
-const toFailure = (error: unknown, host: Host, request: Timed): Failure => {
+const connectionFailure = (error: unknown, host: Host, request: Timed): Failure => {
   if (error instanceof Failure) return error
   const { url } = host
   const what = `${request.method} ${request.path}`
