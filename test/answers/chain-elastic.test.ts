@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openProxy, pass } from '../support/nodes/faulty-proxy.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
-import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { dataOf, field, rowsOf } from './answers.ts'
-import { historySuite } from './history.ts'
-import { listSuite } from './lists.ts'
-import { producerSuite } from './producers.ts'
-import { rangeSuite } from './ranges.ts'
-import { stateSuite } from './state.ts'
+import { wholeChainSuite } from './whole-chain.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -16,31 +11,18 @@ setDefaultTimeout(600_000)
 describe.skipIf(elasticsearchUrl() === undefined)(
   'the recorded chain, loaded over HTTP into partitions of 25,000 documents in Elasticsearch',
   () => {
-    let opened: TestElastic
-    let service: Service
-    let height = -1
-    beforeAll(async () => {
-      opened = openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 })
-      const node = await replayed()
-      height = await loadFrom(node.url, opened.store)
-      await node.stop()
-      service = serviceOn(opened.store)
-    })
-    afterAll(() => opened.destroy())
-
-    test('is whole', () => {
-      expect(height).toBe(4851)
-    })
-    stateSuite(() => service)
-    producerSuite(() => service)
-    // A request costs a hundred times what it costs in a file: each 10th, and long lists in pages of 20 and 500.
-    historySuite(() => service, 10)
-    listSuite(() => service, { everySizeUpTo: 50, pagesOf20UpTo: 1_000 })
-    rangeSuite(() => service, { ofBusiest: 15, everyList: 10 })
+    const opened = wholeChainSuite(
+      async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }),
+      {
+        historyStep: 10,
+        lists: { everySizeUpTo: 50, pagesOf20UpTo: 1_000 },
+        ranges: { ofBusiest: 15, everyList: 10 },
+      },
+    )
 
     test('a page of a list of 18,261 rows is one search, and a range costs at most four more', async () => {
-      const proxy = await openProxy(opened.url, () => pass)
-      const near = serviceOn(opened.reopen({ url: proxy.url }))
+      const proxy = await openProxy(opened().url, () => pass)
+      const near = serviceOn(opened().reopen({ url: proxy.url }))
       // What else is asked for, published height and counters, is kept for a short time.
       const searches = () => proxy.asked.filter(({ path }) => path.includes('/_search')).length
       /** How many searches a call takes, and what it gives. */

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { blockId, recordId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
+import { ask as askElastic } from '#test/support/stores/ask-elastic.ts'
 import { audited, repaired } from '../support/stores/audited.ts'
 import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
@@ -44,16 +45,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
   test('audit: twins in a partition they do not belong to are named and removed, also from a merged one', async () => {
     const { store, url, prefix, destroy } = openTestElastic({ partitionDocuments: PARTITION })
     const node = await replayed(HEIGHT)
-    const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
-      const answer = await fetch(`${url}/${prefix}-${path}`, {
-        method,
-        ...(body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-      })
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-      return (await answer.json()) as T
-    }
+    const ask = <T>(method: string, path: string, body?: object) =>
+      askElastic<T>(method, `${url}/${prefix}-${path}`, body)
     const counts = () =>
       Promise.all(
         historyIndices.map(async ({ name }) => (await ask<{ count: number }>('GET', `${name}/_count`)).count),

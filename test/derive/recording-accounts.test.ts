@@ -1,22 +1,14 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { accounts, type PermissionItem } from '#indices/account.ts'
 import { contracts } from '#indices/contract.ts'
-import { type Oracle, oracle, rpcAnswers, type Tree } from '#test/support/nodes/recording.ts'
-import { type DerivedChain, derivedRecording } from '#test/support/stores/derived-chain.ts'
+import { oracle, rpcAnswers, type Tree } from '#test/support/nodes/recording.ts'
+import { sortedByKey } from '#test/support/sorted-by-key.ts'
+import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-/** Decoding and deriving 4,852 blocks on a busy machine. */
-const DERIVE_MS = 60_000
+// Awaited here, not in a test: deriving the chain takes longer than a test may.
+const chain = await derivedRecording()
+const truth = await oracle()
 
-let chain: DerivedChain
-let truth: Oracle
-
-beforeAll(async () => {
-  chain = await derivedRecording()
-  truth = await oracle()
-}, DERIVE_MS)
-
-type Row = readonly [key: string, value: unknown]
-const sorted = (rows: Iterable<Row>): readonly Row[] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
 const fields = (value: Tree | undefined): ReadonlyMap<string, Tree> => value as ReadonlyMap<string, Tree>
 const list = (value: Tree | undefined): readonly Tree[] => value as readonly Tree[]
 
@@ -56,7 +48,7 @@ describe('deriveBlock: accounts and contracts of the recording against its node'
       .all(accounts)
       .map(({ name, creator, permissions, groups }) => [name, { creator, permissions, groups }] as const)
     expect(derived.length).toBe(279)
-    expect(sorted(derived)).toEqual(sorted(expected))
+    expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
   })
 
   test('deriveBlock: contracts and their owners', () => {
@@ -64,7 +56,7 @@ describe('deriveBlock: accounts and contracts of the recording against its node'
       .all(contracts)
       .filter(({ contract }) => contract !== 'system.iost')
       .map(({ contract, owner }) => [contract, owner] as const)
-    expect(sorted(derived)).toEqual(sorted(truth.contracts))
+    expect(sortedByKey(derived)).toEqual(sortedByKey(truth.contracts))
     expect(chain.state.get(contracts, 'system.iost')?.abis.map(({ name }) => name)).toContain('setCode')
   })
 

@@ -1,27 +1,18 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { balanceId, balances } from '#indices/balance.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
-import { type Oracle, oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
-import { type DerivedChain, derivedRecording } from '#test/support/stores/derived-chain.ts'
+import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
+import { sortedByKey } from '#test/support/sorted-by-key.ts'
+import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-/** Decoding and deriving 4,852 blocks on a busy machine. */
-const DERIVE_MS = 60_000
+// Awaited here, not in a test: deriving the chain takes longer than a test may.
+const chain = await derivedRecording()
+const truth = await oracle()
+const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
 
-let chain: DerivedChain
-let truth: Oracle
-let now: bigint
-
-beforeAll(async () => {
-  chain = await derivedRecording()
-  truth = await oracle()
-  now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
-}, DERIVE_MS)
-
-type Row = readonly [key: string, value: unknown]
-const sorted = (rows: Iterable<Row>): readonly Row[] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
 /** Frozen rows of the oracle: what is due by the last block, and what is not. */
 const frozenOf = (symbol: string, owner: string) => {
   const rows = truth.frozen.get(symbol)?.get(owner) ?? []
@@ -59,7 +50,7 @@ describe('deriveBlock: tokens of the recording against its node', () => {
     // The node writes rows of 0 for payers that in the end used no byte: nothing in the chain tells of those.
     const something = (row: readonly [string, { readonly amount: bigint; readonly frozen: bigint }]) =>
       row[1].amount > 0n || row[1].frozen > 0n
-    expect(sorted(derived.filter(something))).toEqual(sorted([...expected].filter(something)))
+    expect(sortedByKey(derived.filter(something))).toEqual(sortedByKey([...expected].filter(something)))
     expect(derived.filter(([id]) => !expected.has(id))).toEqual([])
   })
 
@@ -98,7 +89,7 @@ describe('deriveBlock: tokens of the recording against its node', () => {
           },
         ] as const,
     )
-    expect(sorted(derived)).toEqual(sorted(expected))
+    expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
   })
 
   test('deriveBlock: wealth is what an owner has, of accounts and user contracts', () => {
@@ -118,7 +109,7 @@ describe('deriveBlock: tokens of the recording against its node', () => {
     const derived = chain.state
       .all(wealth)
       .map(({ owner, total, token, vote, frozen }) => [owner, { total, token, vote, frozen }] as const)
-    expect(sorted(derived)).toEqual(sorted(expected))
+    expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
     const listed = expected.filter(([, { total }]) => total > 0n).length
     expect(chain.state.get(statistics, STATISTICS)?.wealth_count).toBe(listed)
   })

@@ -1,23 +1,15 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import { votes } from '#indices/vote.ts'
-import { type Oracle, oracle, recordedBlocks, type Tree } from '#test/support/nodes/recording.ts'
-import { type DerivedChain, derivedRecording } from '#test/support/stores/derived-chain.ts'
+import { oracle, recordedBlocks, type Tree } from '#test/support/nodes/recording.ts'
+import { type Row, sortedByKey } from '#test/support/sorted-by-key.ts'
+import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-/** Decoding and deriving 4,852 blocks on a busy machine. */
-const DERIVE_MS = 60_000
+// Awaited here, not in a test: deriving the chain takes longer than a test may.
+const chain = await derivedRecording()
+const truth = await oracle()
 
-let chain: DerivedChain
-let truth: Oracle
-
-beforeAll(async () => {
-  chain = await derivedRecording()
-  truth = await oracle()
-}, DERIVE_MS)
-
-type Row = readonly [key: string, value: unknown]
-const sorted = (rows: Iterable<Row>): readonly Row[] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
 const plain = (value: Tree): unknown => {
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, entry]) => [key, plain(entry)]))
   return Array.isArray(value) ? value.map(plain) : value
@@ -33,9 +25,11 @@ describe('deriveBlock: producers of the recording against its node', () => {
         ({ account, pubkey, loc, url, net_id, is_producer, status, online }) =>
           [account, { pubkey, loc, url, netId: net_id, isProducer: is_producer, status, online }] as const,
       )
-    expect(sorted(derived)).toEqual(sorted(expected))
+    expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
     const keys = chain.state.all(producerKeys).filter(({ account }) => account !== '')
-    expect(sorted(keys.map(({ id, account }) => [id, account] as const))).toEqual(sorted(truth.producerKeys))
+    expect(sortedByKey(keys.map(({ id, account }) => [id, account] as const))).toEqual(
+      sortedByKey(truth.producerKeys),
+    )
   })
 
   test('deriveBlock: votes per producer and voter, and per producer', () => {
@@ -44,7 +38,7 @@ describe('deriveBlock: producers of the recording against its node', () => {
       for (const [voter, text] of voters) expected.push([`${producer}/${voter}`, toUnits(text, 8)])
     const derived = chain.state.all(votes).filter(vote => vote.votes > 0n)
     expect(derived.length).toBe(633)
-    expect(sorted(derived.map(vote => [vote.id, vote.votes] as const))).toEqual(sorted(expected))
+    expect(sortedByKey(derived.map(vote => [vote.id, vote.votes] as const))).toEqual(sortedByKey(expected))
 
     const totals = [...truth.producerVotes].map(
       ([producer, option]) =>
@@ -57,7 +51,7 @@ describe('deriveBlock: producers of the recording against its node', () => {
       .all(producers)
       .filter(({ votes: all, registered }) => registered || all > 0n)
       .map(doc => [doc.account, { votes: fromUnits(doc.votes, 8), voter_count: doc.voter_count }] as const)
-    expect(sorted(producersWithVotes)).toEqual(sorted(totals))
+    expect(sortedByKey(producersWithVotes)).toEqual(sortedByKey(totals))
   })
 
   test('deriveBlock: awards and payouts are what receipts of withdrawals, top-ups and exchanges say', async () => {
@@ -84,8 +78,8 @@ describe('deriveBlock: producers of the recording against its node', () => {
     const got = all.map(doc => [doc.account, doc.received_award] as const)
     expect(awards.size).toBeGreaterThan(0)
     expect(payouts.size).toBeGreaterThan(0)
-    expect(sorted(got.filter(([, amount]) => amount > 0n))).toEqual(sorted(awards))
-    expect(sorted(paid.filter(([, amount]) => amount > 0n))).toEqual(sorted(payouts))
+    expect(sortedByKey(got.filter(([, amount]) => amount > 0n))).toEqual(sortedByKey(awards))
+    expect(sortedByKey(paid.filter(([, amount]) => amount > 0n))).toEqual(sortedByKey(payouts))
     // All of it on 2026-11-21.
     expect(new Set(all.flatMap(doc => doc.payouts.map(([day]) => day)))).toEqual(new Set([20_778]))
   })

@@ -1,25 +1,16 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { toBaseTransaction } from '#chain/base-transaction.ts'
-import type { LoadedBlock } from '#chain/block.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { oracle, recordedBlocks, sentTransactions } from '#test/support/nodes/recording.ts'
-import { type DerivedChain, derivedRecording } from '#test/support/stores/derived-chain.ts'
+import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-/** Decoding and deriving 4,852 blocks on a busy machine. */
-const DERIVE_MS = 60_000
-
-let blocks: readonly LoadedBlock[]
-let chain: DerivedChain
-let records: readonly RecordDoc[]
-
-beforeAll(async () => {
-  blocks = await recordedBlocks()
-  chain = await derivedRecording()
-  records = chain.documents.flatMap(documents => documents.records)
-}, DERIVE_MS)
+// Awaited here, not in a test: deriving the chain takes longer than a test may.
+const blocks = await recordedBlocks()
+const chain = await derivedRecording()
+const records = chain.documents.flatMap(documents => documents.records)
 
 const tally = (names: Iterable<string>): Readonly<Record<string, number>> => {
   const counts = new Map<string, number>()

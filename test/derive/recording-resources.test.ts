@@ -1,24 +1,15 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { fromUnits } from '#chain/amount.ts'
 import { pledges } from '#indices/pledge.ts'
 import { resources } from '#indices/resource.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { type Oracle, oracle, rpcAnswers } from '#test/support/nodes/recording.ts'
-import { type DerivedChain, derivedRecording } from '#test/support/stores/derived-chain.ts'
+import { oracle, rpcAnswers } from '#test/support/nodes/recording.ts'
+import { type Row, sortedByKey } from '#test/support/sorted-by-key.ts'
+import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
-/** Decoding and deriving 4,852 blocks on a busy machine. */
-const DERIVE_MS = 60_000
-
-let chain: DerivedChain
-let truth: Oracle
-
-beforeAll(async () => {
-  chain = await derivedRecording()
-  truth = await oracle()
-}, DERIVE_MS)
-
-type Row = readonly [key: string, value: unknown]
-const sorted = (rows: Iterable<Row>): readonly Row[] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
+// Awaited here, not in a test: deriving the chain takes longer than a test may.
+const chain = await derivedRecording()
+const truth = await oracle()
 
 describe('deriveBlock: gas and RAM of the recording against its node', () => {
   test('deriveBlock: gas of every account, as refreshed last', () => {
@@ -51,7 +42,7 @@ describe('deriveBlock: gas and RAM of the recording against its node', () => {
             ]),
           ] as const,
       )
-    expect(sorted(derived)).toEqual(sorted(expected))
+    expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
   })
 
   test('deriveBlock: gas pledges per pair', () => {
@@ -61,7 +52,7 @@ describe('deriveBlock: gas and RAM of the recording against its node', () => {
         if (amount !== '0') expected.push([`${pledger}/${beneficiary}`, BigInt(amount)])
     const derived = chain.state.all(pledges).filter(({ amount }) => amount > 0n)
     expect(derived.length).toBe(1767)
-    expect(sorted(derived.map(({ id, amount }) => [id, amount] as const))).toEqual(sorted(expected))
+    expect(sortedByKey(derived.map(({ id, amount }) => [id, amount] as const))).toEqual(sortedByKey(expected))
   })
 
   test('deriveBlock: pledges of an account stand in the order of the node', async () => {
@@ -91,7 +82,7 @@ describe('deriveBlock: gas and RAM of the recording against its node', () => {
       if (ram_used !== 0n) derived.push([`UR${id}`, ram_used])
       if (ram_total !== 0n) derived.push([`TR${id}`, ram_total])
     }
-    expect(sorted(derived)).toEqual(sorted(expected))
+    expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
 
     const ram = chain.state.get(statistics, STATISTICS)?.ram
     expect(ram).toEqual({

@@ -6,7 +6,7 @@ import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
-import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+import { loadFrom, loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
 
 // Loads part of the recorded chain many times; a test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -107,17 +107,7 @@ describe('a node that is not to be trusted', () => {
     const node = createNode({ urls: [url], clock: idleClock(), timeoutMs: 1_000 })
     try {
       await store.create()
-      return await load(
-        { node, store },
-        {
-          once: true,
-          to: HEIGHT,
-          signal,
-          onProgress: () => undefined,
-          log: () => undefined,
-          clock: { ...systemClock, random: () => 0 },
-        },
-      )
+      return await loadOnce(node, store, { to: HEIGHT, signal, clock: { ...systemClock, random: () => 0 } })
     } finally {
       node.close()
     }

@@ -2,13 +2,13 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
-import { type LoadOptions, load } from '#load/load.ts'
+import type { LoadOptions } from '#load/load.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Proved } from '#store/proved.ts'
 import { blockSource } from '#test/support/nodes/block-source.ts'
 import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
-import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { loadOnce, temporarySqlite } from '#test/support/stores/loading.ts'
 
 /** Genesis with two producers, `first00` and `second0`, and their keys. */
 const beginning = (): Transaction => {
@@ -50,17 +50,7 @@ beforeEach(async () => {
 })
 afterEach(() => destroy())
 
-const loading = (node: BlockSource, options: Partial<LoadOptions> = {}) =>
-  load(
-    { node, store },
-    {
-      once: true,
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-      log: () => undefined,
-      ...options,
-    },
-  )
+const loading = (node: BlockSource, options?: Partial<LoadOptions>) => loadOnce(node, store, options)
 const refused = async (loaded: Promise<unknown>): Promise<string> => {
   const error = await loaded.then(
     () => undefined,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { accounts } from '#indices/account.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import type { Replay } from '#test/replay/serve.ts'
+import { ask } from '#test/support/stores/ask-elastic.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
 import { serviceOn } from '../support/processes/service.ts'
@@ -38,16 +39,8 @@ type Hit = { readonly _id: string; readonly _version: number; readonly _source: 
 
 const asking =
   ({ url, prefix }: TestElastic) =>
-  async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const answer = await fetch(`${url}/${prefix}-${path}`, {
-      method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as T
-  }
+  <T>(method: string, path: string, body?: object): Promise<T> =>
+    ask<T>(method, `${url}/${prefix}-${path}`, body)
 
 /** What an older version would have derived: accounts without permissions, tokens with another name. */
 const olderStore = async (): Promise<TestElastic> => {

@@ -1,11 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { wealth } from '#indices/wealth.ts'
 import type { Store } from '#store/port.ts'
+import type { Replay } from '#test/replay/serve.ts'
 import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { refusal } from '../support/refusal.ts'
 import { differences, dumpElastic } from '../support/stores/dump.ts'
-import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
 setDefaultTimeout(600_000)
@@ -23,12 +24,21 @@ const proxied = async (url: string, fateOf: (asked: Asked) => Fate) => {
   return { url: proxy.url, [Symbol.asyncDispose]: () => proxy.close() }
 }
 
-describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or died', () => {
-  test('killed after one of its writes or another: what is served is whole, the next one comes to the end', async () => {
-    const node = await replayed(HEIGHT)
-    const target = openTestElastic()
-    try {
-      await loadFrom(node.url, target.store)
+/** Runs `work` with a store that is loaded up to `HEIGHT`, and its node. */
+const withLoaded = async (work: (target: TestElastic, node: Replay) => Promise<void>): Promise<void> => {
+  await using node = await replayed(HEIGHT)
+  const target = openTestElastic()
+  try {
+    await loadFrom(node.url, target.store)
+    await work(target, node)
+  } finally {
+    await target.destroy()
+  }
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process that slept or died', () => {
+  test('killed after one of its writes or another: what is served is whole, the next one comes to the end', () =>
+    withLoaded(async (target, node) => {
       const before = await dumpElastic(target.url, target.prefix)
       const ranking = await richest(target.store)
       let generation = 0
@@ -62,17 +72,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
       expect(differences(await dumpElastic(target.url, target.prefix), before)).toEqual([])
       expect((await target.store.migrating.plan()).leftovers).toEqual([])
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
-    } finally {
-      await node.stop()
-      await target.destroy()
-    }
-  })
+    }))
 
-  test('a loader from before a swap writes nothing any more, of whatever generation it was', async () => {
-    const node = await replayed(HEIGHT)
-    const target = openTestElastic()
-    try {
-      await loadFrom(node.url, target.store)
+  test('a loader from before a swap writes nothing any more, of whatever generation it was', () =>
+    withLoaded(async (target, node) => {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
       for (const generation of [0, 1]) {
@@ -92,17 +95,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
         expect(await target.store.check()).toEqual([])
       }
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
-    } finally {
-      await node.stop()
-      await target.destroy()
-    }
-  })
+    }))
 
-  test('a migration that was stopped right before its end keeps loaders away until it is run again', async () => {
-    const node = await replayed(HEIGHT)
-    const target = openTestElastic()
-    try {
-      await loadFrom(node.url, target.store)
+  test('a migration that was stopped right before its end keeps loaders away until it is run again', () =>
+    withLoaded(async (target, node) => {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
       const checkpoint = `${target.url}/${target.prefix}-meta/_doc/checkpoint`
@@ -119,17 +115,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
       expect((await target.store.published())?.height).toBe(HEIGHT)
       await target.store.migrating.copying?.settle()
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
-    } finally {
-      await node.stop()
-      await target.destroy()
-    }
-  })
+    }))
 
-  test('a migration does not count when its source was written to meanwhile', async () => {
-    const node = await replayed(HEIGHT)
-    const target = openTestElastic()
-    try {
-      await loadFrom(node.url, target.store)
+  test('a migration does not count when its source was written to meanwhile', () =>
+    withLoaded(async target => {
       await spoil(target.url, `${target.prefix}-wealth-0`)
       // All is copied and compared when what is served is closed.
       await using proxy = await proxied(target.url, ({ body }) =>
@@ -146,11 +135,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: who slept or
       expect((await target.store.published())?.height).toBe(HEIGHT)
       const checkpoint = await fetch(`${target.url}/${target.prefix}-meta/_doc/checkpoint`)
       expect(await checkpoint.text()).not.toContain('retired')
-    } finally {
-      await node.stop()
-      await target.destroy()
-    }
-  })
+    }))
 })
 
 const richest = (store: Store) =>

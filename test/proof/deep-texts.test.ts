@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { depthOf } from '#chain/json-text.ts'
-import { load } from '#load/load.ts'
 import type { Store } from '#store/port.ts'
 import { blockSource } from '#test/support/nodes/block-source.ts'
 import { askText } from '../support/stores/ask.ts'
 import { chainOf, genesis, hashOf, START } from '../support/stores/hand-made.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
+import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
 /** As deep as a transaction of 65,536 bytes can be; a number of 19 digits inside keeps readers from the short way. */
 const DEPTH = 32_000
@@ -73,13 +72,7 @@ beforeAll(async () => {
   ;({ store, destroy } = await temporarySqlite())
   await store.create()
   const node = blockSource(chainOf([genesis()], [decodeTransaction(TOLD), decodeTransaction(FAILED)]))
-  const options = {
-    once: true,
-    signal: new AbortController().signal,
-    onProgress: () => undefined,
-    log: () => undefined,
-  }
-  expect(await load({ node, store }, options)).toEqual({ height: 1 })
+  expect(await loadOnce(node, store)).toEqual({ height: 1 })
 }, 120_000)
 afterAll(() => destroy())
 

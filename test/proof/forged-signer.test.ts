@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeRawHeads, headHashBytes } from '#chain/raw-head.ts'
 import { Failure } from '#failure/failure.ts'
-import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
+import type { Store } from '#store/port.ts'
 import { serveReplay } from '#test/replay/serve.ts'
 import { systemClock } from '#time/clock.ts'
 import { signingKey, signText } from '../generator/signing.ts'
@@ -10,7 +10,7 @@ import { idleClock } from '../support/clocks/idle-clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
 import { recording } from '../support/nodes/recording.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
+import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
 setDefaultTimeout(600_000)
 
@@ -61,21 +61,11 @@ const startForger = async (alter: (block: Written) => void) => {
   }
 }
 
-const loading = async (urls: readonly string[], store: Parameters<typeof load>[0]['store']) => {
+const loading = async (urls: readonly string[], store: Store) => {
   const node = createNode({ urls, clock: idleClock() })
   try {
     await store.create()
-    return await load(
-      { node, store },
-      {
-        once: true,
-        to: END,
-        signal: new AbortController().signal,
-        onProgress: () => undefined,
-        log: () => undefined,
-        clock: { ...systemClock, random: () => 0 },
-      },
-    )
+    return await loadOnce(node, store, { to: END, clock: { ...systemClock, random: () => 0 } })
   } finally {
     node.close()
   }

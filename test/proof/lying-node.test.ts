@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
+import type { Store } from '#store/port.ts'
 import { serveReplay } from '#test/replay/serve.ts'
 import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
@@ -9,7 +9,7 @@ import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
 import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
+import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
 // Loads the beginning of the recorded chain many times.
 setDefaultTimeout(600_000)
@@ -58,20 +58,11 @@ const LIES: readonly (readonly [string, (block: Written) => void])[] = [
   ],
 ]
 
-const loadAll = async (url: string, store: Parameters<typeof load>[0]['store']): Promise<unknown> => {
+const loadAll = async (url: string, store: Store): Promise<unknown> => {
   const node = createNode({ urls: [url], clock: idleClock() })
   try {
     await store.create()
-    return await load(
-      { node, store },
-      {
-        once: true,
-        signal: new AbortController().signal,
-        onProgress: () => undefined,
-        log: () => undefined,
-        clock: { ...systemClock, random: () => 0 },
-      },
-    )
+    return await loadOnce(node, store, { clock: { ...systemClock, random: () => 0 } })
   } catch (error) {
     return error
   } finally {

@@ -40,6 +40,20 @@ const redirect = async (target: TestElastic): Promise<void> => {
 
 const check = (store: Store) => keyring({ store: store.keys, clock: handClock(NOW) }).check(key)
 
+/** Runs `work` with a store that has a few blocks. */
+const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise<void> => {
+  const target = openTestElastic({ patienceMs: 2_000 })
+  try {
+    await target.store.create()
+    const writer = await target.store.takeOver(identity)
+    await writer.commit(batchOf(0, 3))
+    await writer.release()
+    await work(target)
+  } finally {
+    await target.destroy()
+  }
+}
+
 describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
   setDefaultTimeout(600_000)
 
@@ -48,13 +62,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
     ['that is another one', replace, 'damaged'],
     ['whose alias leads elsewhere', redirect, 'unavailable'],
   ] as const)
-    test(`${name}: no key is called unknown, none is added to it or revoked in it`, async () => {
-      const target = openTestElastic({ patienceMs: 2_000 })
-      try {
-        await target.store.create()
-        const writer = await target.store.takeOver(identity)
-        await writer.commit(batchOf(0, 3))
-        await writer.release()
+    test(`${name}: no key is called unknown, none is added to it or revoked in it`, () =>
+      withBlocks(async target => {
         await target.store.keys.add(stored)
         const service = target.reopen()
         expect((await check(service)).id).toBe(stored.id)
@@ -73,18 +82,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
             expect(refused.help).toMatch(/iostlens repair|iostlens indices create/)
           }
         }
-      } finally {
-        await target.destroy()
-      }
-    })
+      }))
 
-  test('a repair takes the index of keys as it then is', async () => {
-    const target = openTestElastic({ patienceMs: 2_000 })
-    try {
-      await target.store.create()
-      const writer = await target.store.takeOver(identity)
-      await writer.commit(batchOf(0, 3))
-      await writer.release()
+  test('a repair takes the index of keys as it then is', () =>
+    withBlocks(async target => {
       await target.store.keys.add(stored)
       await remove(target)
       const other = target.reopen()
@@ -97,18 +98,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
       await other.keys.add(stored)
       expect((await check(target.reopen())).id).toBe(stored.id)
       await (await other.takeOver(identity)).release()
-    } finally {
-      await target.destroy()
-    }
-  })
+    }))
 
-  test('a store whose inventory does not name it yet gets it with the next loader', async () => {
-    const target = openTestElastic({ patienceMs: 2_000 })
-    try {
-      await target.store.create()
-      const writer = await target.store.takeOver(identity)
-      await writer.commit(batchOf(0, 3))
-      await writer.release()
+  test('a store whose inventory does not name it yet gets it with the next loader', () =>
+    withBlocks(async target => {
       const path = `${target.url}/${target.prefix}-meta-0/_doc`
       for (const id of ['checkpoint', 'published']) {
         const { _source, _version } = await ask<{ _source: { body: string }; _version: number }>(
@@ -125,8 +118,5 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
       await (await other.takeOver(identity)).release()
       await replace(target)
       expect((await failureOf(other.keys.list())).kind).toBe('damaged')
-    } finally {
-      await target.destroy()
-    }
-  })
+    }))
 })

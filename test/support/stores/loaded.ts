@@ -9,19 +9,15 @@ import {
   utimesSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { DERIVATION } from '#indices/registry.ts'
-import { batchBuilder } from '#load/batch-builder.ts'
-import { deriver } from '#load/deriver.ts'
-import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
 import { ROOT } from '../root.ts'
+import { commitRuns } from './commit-runs.ts'
 import { edition } from './edition.ts'
 
 /** Blocks of one batch. */
 const RUN = 500
-const UNBOUNDED = { documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
 
 /** Fills an empty store with the recorded chain up to a height, as a loader does; `lib` is what the node said then. */
 export const fillFromRecording = async (
@@ -29,22 +25,10 @@ export const fillFromRecording = async (
   { to, lib = to }: { readonly to: number; readonly lib?: number },
 ): Promise<void> => {
   const blocks = (await recordedBlocks()).slice(0, to + 1)
-  const genesis = blocks[0]?.block
-  if (genesis === undefined) throw new Error('The recording has no block.')
-  await store.create()
-  const chainId = genesis.transactions[0]?.chainId ?? 0
-  const writer = await store.takeOver({ chainId, genesis: genesis.hash, derivation: DERIVATION })
-  const filling = writer.partitions?.filling ?? NOTHING_FILLED
-  const derive = deriver(writer, () => filling.partition)
-  for (let from = 0; from < blocks.length; from += RUN) {
-    const batch = batchBuilder(UNBOUNDED)
-    const run = blocks.slice(from, from + RUN)
-    await derive.begin(run)
-    for (const block of run) batch.add(await derive.derive(block))
-    await writer.commit(batch.build(derive.cut(), filling, lib))
-    derive.settled()
-  }
-  await writer.release()
+  const runs = Array.from({ length: Math.ceil(blocks.length / RUN) }, (_, at) =>
+    blocks.slice(at * RUN, (at + 1) * RUN),
+  )
+  await commitRuns(store, runs, lib)
 }
 
 let loaded: Promise<Store> | undefined

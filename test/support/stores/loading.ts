@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ProofLevel } from '#chain/proof.ts'
 import { type LoadOptions, load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
+import type { BlockSource } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'
@@ -12,6 +13,23 @@ import { recording } from '../nodes/recording.ts'
 /** The recorded chain as a node on loopback. */
 export const replayed = async (to?: number): Promise<Replay> =>
   serveReplay({ recording: await recording(), ...(to === undefined ? {} : { to }) })
+
+/** Loads up to the node's last irreversible block, unless told otherwise, and says nothing meanwhile. */
+export const loadOnce = (
+  node: BlockSource,
+  store: Store,
+  options: Partial<LoadOptions> = {},
+): ReturnType<typeof load> =>
+  load(
+    { node, store },
+    {
+      once: true,
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+      log: () => undefined,
+      ...options,
+    },
+  )
 
 /** Loads over HTTP up to the node's last irreversible block, unless told otherwise; the height reached. */
 export const loadFrom = async (
@@ -22,17 +40,7 @@ export const loadFrom = async (
   const node = createNode({ urls: [url], prove })
   try {
     await store.create()
-    const { height } = await load(
-      { node, store },
-      {
-        once: true,
-        signal: new AbortController().signal,
-        onProgress: () => undefined,
-        log: () => undefined,
-        ...options,
-      },
-    )
-    return height
+    return (await loadOnce(node, store, options)).height
   } finally {
     node.close()
   }

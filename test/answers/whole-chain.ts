@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Store } from '#store/port.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { historySuite } from './history.ts'
+import { listSuite } from './lists.ts'
+import { producerSuite } from './producers.ts'
+import { rangeSuite } from './ranges.ts'
+import { stateSuite } from './state.ts'
+
+type Opened = { readonly store: Store; destroy(): Promise<void> }
+
+/** How much is asked for: a request to a server costs a hundred times what it costs in a file. */
+export type Extent = {
+  /** Each so many blocks and transactions. */
+  readonly historyStep?: number
+  readonly lists: Parameters<typeof listSuite>[1]
+  readonly ranges: Parameters<typeof rangeSuite>[1]
+}
+
+/** Every answer over the recorded chain, loaded over HTTP into the store that `open` gives; that store, once it is loaded. */
+export const wholeChainSuite = <T extends Opened>(open: () => Promise<T>, extent: Extent): (() => T) => {
+  let opened: T
+  let service: Service
+  let height = -1
+  beforeAll(async () => {
+    opened = await open()
+    await using node = await replayed()
+    height = await loadFrom(node.url, opened.store)
+    service = serviceOn(opened.store)
+  })
+  afterAll(() => opened.destroy())
+
+  test('is whole', () => {
+    expect(height).toBe(4851)
+  })
+  stateSuite(() => service)
+  producerSuite(() => service)
+  historySuite(() => service, extent.historyStep)
+  listSuite(() => service, extent.lists)
+  rangeSuite(() => service, extent.ranges)
+  return () => opened
+}

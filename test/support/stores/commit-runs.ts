@@ -1,0 +1,36 @@
+import type { LoadedBlock } from '#chain/block.ts'
+import { DERIVATION } from '#indices/registry.ts'
+import { batchBuilder } from '#load/batch-builder.ts'
+import { deriver } from '#load/deriver.ts'
+import { NOTHING_FILLED } from '#store/batch.ts'
+import type { Store } from '#store/port.ts'
+
+const UNBOUNDED = { documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
+
+/** Fills an empty store with blocks from genesis on, each run in a batch of its own; `lib` is what the node said then. */
+export const commitRuns = async (
+  store: Store,
+  runs: readonly (readonly LoadedBlock[])[],
+  lib: number,
+): Promise<void> => {
+  const genesis = runs[0]?.[0]?.block
+  if (genesis === undefined) throw new Error('The recording has no block.')
+  await store.create()
+  const chainId = genesis.transactions[0]?.chainId ?? 0
+  const writer = await store.takeOver({ chainId, genesis: genesis.hash, derivation: DERIVATION })
+  const filling = () => writer.partitions?.filling ?? NOTHING_FILLED
+  const derive = deriver(writer, () => filling().partition)
+  for (const run of runs) {
+    const batch = batchBuilder(UNBOUNDED)
+    let { documents } = filling()
+    await derive.begin(run)
+    for (const block of run) {
+      const each = await derive.derive(block)
+      batch.add(each)
+      documents += 1 + each.transactions.length + each.records.length
+    }
+    await writer.commit(batch.build(derive.cut(), { partition: 0, documents }, lib))
+    derive.settled()
+  }
+  await writer.release()
+}
