@@ -7,7 +7,7 @@ import { producerKeys } from '#indices/producer.ts'
 import { changeProducer, producerOf } from './producer-draft.ts'
 import type { Scope } from './scope.ts'
 
-/** Whether a transaction is the one a block begins with, made by the chain itself. */
+/** Whether a transaction is the first one of a block, which the chain itself makes. */
 export const isBase = (block: Block, position: number): boolean =>
   block.height > 0 && position === 0 && block.transactions[0]?.publisher === 'base.iost'
 

@@ -2,7 +2,7 @@ import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import type { Abi } from '#indices/contract.ts'
 import { type ProtobufField, protobufFields } from './protobuf.ts'
 
-/** What code brings along when it is deployed. */
+/** The facts that deployed code states about itself. */
 export type Deployed = {
   /** `""` in setCode: the chain gives the id. */
   readonly id: string

@@ -48,7 +48,7 @@ const newId = ({ tx }: TxScope, position: number): string => {
   return `Contract${tx.hash}`
 }
 
-/** Code in the chain says what was valid then; the node's word is about today, and only taken where the chain has none. */
+/** Code in the chain is what was valid then. The node reports today's code, used only where the chain has none. */
 const codeOf = ({ systemCode }: Scope, id: string, text: string | undefined): Deployed | undefined => {
   const known: ContractCode | undefined = systemCode.get(id)
   return deployedFrom(text ?? '') ?? known

@@ -19,7 +19,7 @@ export type BlockDocuments = {
   readonly records: readonly RecordDoc[]
 }
 
-/** What a loader knows of a block that the block does not say. */
+/** Facts about a block that the loader knows and the block does not contain. */
 export type BlockPlan = {
   /**
    * Ids of balances with `next_due` up to the block's time: frozen amounts become available before the block's own
@@ -31,8 +31,9 @@ export type BlockPlan = {
 }
 
 /**
- * What a block adds and changes. Blocks come in order from genesis. Throws `Missing` when it asks for state that was not fetched: fetch it, take back what was put, begin the block
- * anew. Throws Failure 'defect' or 'bad_block' when the block can not follow from the state.
+ * Documents of a block and its changes to the state. Blocks come in order from genesis. Throws `Missing` when it needs
+ * state that was not fetched: fetch it, roll the state back and derive the block again. Throws Failure 'defect' or
+ * 'bad_block' when the block cannot follow from the state.
  */
 export const deriveBlock = (
   loaded: LoadedBlock,

@@ -22,7 +22,7 @@
  * Why no version decides about votes: a loader that starts today learns from the node only today's version of
  * vote_producer.iost. Since 1.0.6 each of these actions emits a receipt that names its account (and voter) whenever it
  * changes anything, but for the two below, so "a successful action without its receipt" is itself the sign of the older
- * contract. Votes that contracts cast from inside before 1.0.6 left no trace but token movements and can not be told.
+ * contract. Votes that contracts cast from inside before 1.0.6 left no trace but token movements and cannot be told.
  *
  * The two: applyUnregister in status APPLY (changes nothing since 1.0.1), and topupVoterBonus of a producer without votes
  * (returns false). Both are decided by the rules of their file.

@@ -37,7 +37,7 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
   })
 }
 
-/** Pairs stand in the order of their first pledge; one that fell to zero stands last when it comes back. */
+/** Pairs are in the order of their first pledge; one that fell to zero comes last when it returns. */
 const changePledge = (
   { scope }: TxScope,
   { pledger, beneficiary }: Pick<PledgeDoc, 'pledger' | 'beneficiary'>,

@@ -15,7 +15,7 @@ type TokenDraft = Writable<TokenDoc>
 export type Ledger = {
   /** Adds to (or takes from) what is available. Throws Failure 'defect' when less than nothing would be left. */
   add(token: string, owner: string, amount: bigint): void
-  /** Locks an amount until a time (nanoseconds); at once available when that is not after the block's time. */
+  /** Locks an amount until a time (nanoseconds); available immediately when that is not after the block's time. */
   freeze(token: string, owner: string, locked: { readonly amount: bigint; readonly until: bigint }): void
   /** Makes available what is due at the block's time. */
   release(id: string): void
@@ -95,7 +95,7 @@ export const ledger = (state: State, block: Block): Ledger => {
   }
 }
 
-/** 1 for an owner that holds some of a token now and held none before, −1 for the opposite. */
+/** 1 for an owner that has some of a token now and had none before, −1 for the opposite. */
 const holdersGained = (before: BalanceDoc | undefined, now: BalanceDoc): number => {
   const had = (before?.amount ?? 0n) > 0n
   const has = now.amount > 0n

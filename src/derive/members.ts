@@ -2,7 +2,7 @@ import type { Index } from '#indices/define.ts'
 import { countedOrderOf, isWithin, type Standing, type StandingRange } from '#indices/standing.ts'
 
 type Doc = { readonly id: string }
-/** What the counted order of an index makes of its documents. */
+/** The counted order of an index, applied to its documents. */
 export type Counted = {
   readonly index: Index
   readonly order: string

@@ -21,8 +21,8 @@ import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
 type Add = (index: StateIndex, id: string) => void
 
 /**
- * State that deriving the block will ask for, as far as the block tells: nearly always all of it. What only state can
- * tell (the owner of a contract that pays RAM, whose key signed) is asked for by `Missing`. `due` as in `deriveBlock`.
+ * State that deriving the block will need, as far as the block tells: nearly always all of it. State that only other state
+ * can name (the owner of a contract that pays RAM, whose key signed) is requested by `Missing`. `due` as in `deriveBlock`.
  */
 export const needsOf = ({ block }: LoadedBlock, due: readonly string[] = []): readonly Key[] => {
   const keys: Key[] = []

@@ -53,7 +53,7 @@ const claimed = (
   return amountIn(textAt(args, place) ?? '', places)
 }
 
-/** Equal for equal arguments. `amount` stands for the text at the amount's place. */
+/** Equal for equal arguments. `amount` replaces the text of the amount. */
 const keyOf = (name: string, args: readonly ExactJson[], amount: bigint | undefined): string => {
   const place = amount === undefined ? undefined : AMOUNT_AT.get(name)
   const parts = args.map((arg, at) => (at === place ? `#${amount}` : textOf(arg)))

@@ -11,7 +11,7 @@ export type Call = {
   readonly args: readonly ExactJson[] | undefined
 }
 
-/** Places of the two parties in the arguments; undefined: nobody on that side. */
+/** Positions of the two parties in the arguments; undefined: no party on that side. */
 type Form = readonly [from: number | undefined, to: number | undefined]
 
 /** Actions and receipts of system contracts whose arguments name both parties (decisions.md 5). */

@@ -49,7 +49,7 @@ const itemOf = (text: string, weight: string): PermissionItem => {
   return { id: text.slice(0, at), is_key_pair: false, weight, permission: text.slice(at + 1) }
 }
 
-/** A group's name may stand in a permission more than once. */
+/** A permission may name a group more than once. */
 export const addLink = (all: readonly Permission[], name: string, group: string): readonly Permission[] =>
   replace(all, name, one => ({ ...one, group_names: [...one.group_names, group] }))
 

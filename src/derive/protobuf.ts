@@ -37,7 +37,7 @@ const varintAt = (message: Uint8Array, from: number): Varint | undefined => {
   return undefined
 }
 
-/** Where a value of a kind stands, which may be beyond the message's end; undefined for a kind there is not. */
+/** Position of a value of a kind, which may be beyond the end of the message; undefined for an unknown kind. */
 const valueSpan = (
   message: Uint8Array,
   from: number,

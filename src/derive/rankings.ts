@@ -53,7 +53,7 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
   }
 }
 
-/** By group: where members stood that stand there no more, and where they stand now. */
+/** By group: standings that members left, and those they entered. */
 const movesOf = (
   counted: Counted,
   touched: ReadonlyMap<string, Doc | undefined>,

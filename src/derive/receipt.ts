@@ -1,7 +1,7 @@
 import type { Action, Receipt } from '#chain/block.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
-/** What a system contract says happened, taken apart. */
+/** A receipt of a system contract, parsed. */
 export type Said = {
   /** `token.iost`; the node puts the emitting contract's id in front, so it can be trusted. */
   readonly contract: string
@@ -51,13 +51,13 @@ const jsonOf = (text: string): ExactJson | undefined => {
   }
 }
 
-/** Text at a place of the arguments, undefined when something else stands there. */
+/** The argument at a position as text; undefined when it is not text. */
 export const textAt = (args: readonly ExactJson[], at: number): string | undefined => {
   const value = args[at]
   return typeof value === 'string' ? value : undefined
 }
 
-/** Digits of a number at a place of the arguments, as they were written; undefined when no number stands there. */
+/** The argument at a position as the digits of a number, as written; undefined when it is not a number. */
 export const digitsAt = (args: readonly ExactJson[], at: number): string | undefined => {
   const value = args[at]
   if (typeof value === 'number') return String(value)

@@ -107,7 +107,7 @@ const add = ({ scope, tx, position }: TxScope, row: Row): void => {
   scope.statistics.record_count += 1
 }
 
-/** Keys of the lists a row is in, each once. What a failed action merely claims makes no contract's list. */
+/** Keys of the lists a row is in, each once. A failed action cannot create the list of a contract it merely names. */
 const listsOf = (scope: Scope, publisher: string, row: Row): readonly string[] => {
   const { from, to, contract, action_name } = row
   const keys: string[] = []

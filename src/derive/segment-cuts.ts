@@ -1,7 +1,7 @@
 import type { Segment, SegmentSizes } from '#indices/segment.ts'
 import { beginOf, compareStandings, LAST_NAME, type Standing } from '#indices/standing.ts'
 
-/** Number of the segment a standing belongs to; `list` covers the whole ranking or the run it stands in. */
+/** Number of the segment a standing belongs to; `list` covers the whole ranking or the run that it is in. */
 export const segmentOf = (list: readonly Segment[], standing: Standing): number => {
   let low = 0
   let high = list.length - 1

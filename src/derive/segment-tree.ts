@@ -9,7 +9,7 @@ export type Ranking = Pick<StandingRange, 'index' | 'order' | 'group'>
 
 /** The segments of one ranking while a block ends; `put` makes them documents. */
 export type SegmentTree = {
-  /** Members that stood there are gone (−1), or have come to stand there (1). */
+  /** Members left these standings (−1), or entered them (1). */
   move(standings: readonly Standing[], by: 1 | -1): void
   /** Cuts what has become too long and joins what has become short. Members are asked for as they are now. */
   settle(): void
@@ -18,7 +18,7 @@ export type SegmentTree = {
 
 const TOP: Segment = ['', '', 0]
 
-/** The stored tree. What `settle` leaves depends on the moves of the block and nothing else. */
+/** The stored tree. The result of `settle` depends only on the moves of the block. */
 export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): SegmentTree => {
   const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
   const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }

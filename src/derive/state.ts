@@ -3,13 +3,13 @@ import type { Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 
 /**
- * State as derivation sees it: reads are in memory only. Asking for a thing that was not fetched throws `Missing`; the
- * loader fetches it and derives the block anew from where the block began (`deriveBlock` is pure up to its state).
+ * State as derivation sees it: reads are in memory only. Reading a document that was not fetched throws `Missing`; the
+ * loader fetches it and derives the block again from its start (`deriveBlock` is pure up to its state).
  */
 export type State = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   put<I extends StateIndex>(index: I, doc: DocOf<I>): void
-  /** Members of a counted order that stand in the range now, best first. */
+  /** Members of a counted order that are in the range now, best first. */
   members(range: StandingRange): readonly Standing[]
 }
 
@@ -29,7 +29,7 @@ export class Missing extends Error {
   }
 }
 
-/** Runs all; throws one `Missing` of everything they missed, so that a block begins anew once and not for each. */
+/** Runs all; throws one `Missing` with everything they missed, so that a block is derived again once, not once for each. */
 export const missTogether = (asks: Iterable<() => unknown>): void => {
   const keys: Key[] = []
   const ranges: StandingRange[] = []

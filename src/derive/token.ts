@@ -4,7 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import { argumentsOf, digitsAt, type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
-/** What a receipt of token.iost moved, in the token's smallest unit; `""`: from or to nowhere (issue, destroy). */
+/** A movement by a receipt of token.iost, in the token's smallest unit; `""`: no sender or receiver (issue, destroy). */
 export type Movement = {
   readonly token: string
   readonly from: string
@@ -150,7 +150,7 @@ const timeOf = (at: TxScope, said: Said, place: number): bigint => {
   return BigInt(digits)
 }
 
-/** A receipt of token.iost that can not be read must not be passed over: balances would be wrong from here on. */
+/** A receipt of token.iost that cannot be read must not be skipped: balances would be wrong from then on. */
 const malformed = ({ scope, tx }: TxScope, said: Said, place: number): Failure =>
   new Failure(
     'bad_block',

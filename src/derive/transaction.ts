@@ -30,7 +30,7 @@ export const applyTransaction = (at: TxScope): ReadonlyMap<number, Movement> => 
   return movements
 }
 
-/** What the chain tells by actions alone. Genesis comes first: its receipts rely on it. */
+/** Effects that only actions show. Genesis applies them first: its receipts rely on them. */
 const applyActions = (at: TxScope): void => {
   const genesis = at.scope.block.height === 0
   at.tx.actions.forEach((action, position) => {

@@ -1,6 +1,6 @@
 import type { Scope } from './scope.ts'
 
-/** Version of a system contract as deployed code said; undefined when no code was seen. */
+/** Version of a system contract by its deployed code; undefined when none was deployed yet. */
 export const versionOf = ({ statistics }: Scope, contract: string): string | undefined =>
   statistics.versions.find(([id]) => id === contract)?.[1]
 

@@ -4,7 +4,7 @@ import { compareStandings, type Standing, type StandingRange } from '#indices/st
 import { countedOf, withChanges } from './members.ts'
 import { Missing, type State } from './state.ts'
 
-/** What a lookup says of a thing that was not fetched; `undefined` means that the store has none. */
+/** Result of looking up a document that was not fetched; `undefined` means that the store has none. */
 export const UNKNOWN = 'unknown'
 
 /** Reads fetched state; never waits. */
@@ -41,7 +41,7 @@ type Written = {
   readonly before: Map<string, Doc | undefined>
 }
 
-/** A `State` over fetched documents: what is put is seen at once, and taken back when a block has to begin anew. */
+/** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
 export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
   const written = new Map<string, Written>()
   let undo: Undo[] = []

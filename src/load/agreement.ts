@@ -5,16 +5,16 @@ import type { Published } from '#store/port.ts'
 type Asked = Pick<BlockSource, 'name' | 'hashes'>
 
 /**
- * Whether the nodes agree on a block: at least two name its hash, and none another one. One that is away, or is not there
- * yet, says nothing. Throws Failure 'bad_block' with both nodes and both hashes where they differ: which one is right is
- * not decided here.
+ * Whether the nodes agree on a block: at least two report its hash, and none another one. A node that is out of reach or
+ * has not reached the block does not count. Throws Failure 'bad_block' with both nodes and both hashes where they differ:
+ * which one is right is not decided here.
  */
 export const agreedOn = async (
   node: Asked,
   { height, hash }: Pick<Published, 'height' | 'hash'>,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  // One that is told to stop keeps what it has, without asking any more.
+  // On stop the batch is kept without asking the nodes.
   const said = signal.aborted ? [] : await heard(node, height, signal)
   const other = said.find(each => each.hash !== hash)
   const same = said.filter(each => each.hash === hash)

@@ -12,14 +12,14 @@ export type BatchBuilder = {
   readonly empty: boolean
   /** `changes`: how many state documents it has changed so far. */
   full(changes: number): boolean
-  /** Of all its blocks, held or not. */
+  /** In all its blocks, also those whose history was taken. */
   readonly transactions: number
   readonly records: number
-  /** What is held is enough for one piece. */
+  /** The collected history is enough for one piece. */
   readonly pieceFull: boolean
-  /** History held, which is let go. */
+  /** The collected history, which is forgotten here. */
   takePiece(filling: Filling): History
-  /** What is held of the batch so far, with the state it leads to. */
+  /** The batch, with the history that was not taken. */
   build(changes: readonly Change[], filling: Filling, lib: number): Batch
 }
 

@@ -10,7 +10,7 @@ type Parts = {
   readonly proof: Pick<Proving, 'cut'>
 }
 
-/** What was committed so far. */
+/** The batches committed so far. */
 export type Committed = {
   readonly end: Published
   readonly transactions: number
@@ -56,7 +56,7 @@ export const commits = (
       await way.settle()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       given = promise
-      // Most batches have nobody who waits.
+      // For most batches nobody waits.
       promise.catch(() => undefined)
       const committing = commit(open, resolve)
       committing.catch(reject)

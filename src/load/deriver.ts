@@ -12,17 +12,17 @@ import { type KnownState, knownState } from './known-state.ts'
 import { rangeCache } from './range-cache.ts'
 import type { Run } from './runs.ts'
 
-/** `before`: the producer who had the key; undefined: nobody. */
+/** `before`: the producer that had the key; undefined: none. */
 export type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefined }
 
 /**
  * Derives blocks in order over the state in the store. Between `cut` and `settled` a batch is on its way to the store;
- * meanwhile deriving goes on over what that batch says.
+ * meanwhile later blocks are derived over its state.
  */
 export type Deriver = {
   /**
-   * Begins to fetch what a run of blocks needs, while the run before it is derived: `begin` waits for it. At most one
-   * run ahead, so that nothing is forgotten and fetched anew while an older answer is on its way.
+   * Begins to fetch the state for a run while the run before it is derived; `begin` waits for it. At most one run ahead,
+   * so that no document is forgotten and fetched again while an older answer is on its way.
    */
   prefetch(run: Run): void
   /** Fetches what a run needs and is not known yet. Its blocks are derived next. */
@@ -31,7 +31,7 @@ export type Deriver = {
   derive(loaded: LoadedBlock): Promise<BlockDocuments>
   /** State as the blocks derived so far left it, in the order of `keys`. */
   read(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
-  /** Producers' keys that the block derived last gave to somebody else or to nobody, and whose each was before it. */
+  /** Producer keys that changed hands or became free in the last block, and the producer that had each before. */
   changedKeys(): Promise<readonly ChangedKey[]>
   /** State documents put since the last `cut`. */
   changed(): number
@@ -41,7 +41,7 @@ export type Deriver = {
   settled(): void
 }
 
-/** `partition` says where the history of the block that is derived next goes. */
+/** `partition`: the partition for the history of the next block. */
 export const deriver = (writer: Writer, partition: () => number): Deriver => {
   const known = knownState(keys => writer.getMany(keys))
   const ranges = rangeCache(range => writer.members(range), known.inFlight)
@@ -54,7 +54,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     await known.fetch(keys)
     return keys.map(({ index, id }) => state.get(index, id) as Change['doc'] | undefined)
   }
-  /** Begins the block anew until all it asks for is fetched. */
+  /** Derives the block again from its start until everything it needs is fetched. */
   const deriveOver = async (loaded: LoadedBlock, taken: readonly string[]): Promise<BlockDocuments> => {
     for (;;) {
       state.mark()

@@ -1,17 +1,17 @@
 import type { BalanceDoc } from '#indices/balance.ts'
 
-/** Chain time that is looked ahead at once: few enough documents to hold, rare enough questions to the store. */
+/** Chain time fetched ahead: few enough documents to keep, and few queries to the store. */
 const WINDOW_NS = 3_600_000_000_000n
-/** Documents asked for at once. */
+/** Documents per query. */
 const LIMIT = 10_000
 
 export type DueRange = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
 
 /**
- * Which balances hold frozen amounts that come due: all of those with `next_due` up to the horizon, in order of time.
- * Beyond the horizon the store knows; batches that the store does not have yet are shown by `learn`.
+ * Balances with frozen amounts that come due: all with `next_due` up to the horizon, in order of time. Later ones are in
+ * the store; changes of batches that are not in the store yet are passed to `learn`.
  *
- * Entries may be out of date (the balance moved on): whoever takes them looks at the balance itself.
+ * An entry may be out of date, because the balance has changed since: check the balance itself.
  */
 export type Expiries = {
   /** A balance changed: its next release is known from now on. */

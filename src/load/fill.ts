@@ -13,7 +13,7 @@ import { runs } from './runs.ts'
 import { segments } from './segments.ts'
 import { untilFailure } from './until-failure.ts'
 
-/** What blocks go through on their way to a store, over one take-over of it. */
+/** The stages that blocks pass on their way to a store, for one take-over of it. */
 export type Stages = {
   readonly writer: Writer
   readonly deriver: Deriver
@@ -32,8 +32,8 @@ export type FillOptions = {
 }
 
 /**
- * Takes blocks, which follow what is stored, into the store. What was derived before the blocks fail, before one of them
- * whose signature does not count, or before `signal` aborts is committed; then the failure is thrown.
+ * Loads blocks that follow the checkpoint. When the blocks fail, one of them has a signature that does not count, or
+ * `signal` aborts, the blocks derived before are committed; then the failure is thrown.
  */
 export const fill = async (
   stages: Stages,

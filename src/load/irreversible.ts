@@ -5,23 +5,23 @@ import type { BlockSource } from '#node/port.ts'
 /** Looks in a row, half a second apart, after which a chain that does not go on is worth a line: a minute. */
 const STILL = 120
 
-/** Blocks that are believed at once while no block's time is known. */
+/** Blocks accepted without a check while no block time is known. */
 const FIRST_BLOCKS = 10_000
 
 /** How far the load is: height, and time of that block in nanoseconds since 1970; −1 and absent before the first one. */
 export type Loaded = { readonly height: number; readonly time: bigint | undefined }
 
-/** The node's last irreversible block as it is now: it may go back, stand still, or be nonsense for once. */
+/** The node's last irreversible block as it reports it now: it may go back, stand still, or be wrong once. */
 export type Irreversible = {
-  /** undefined: what the node says is not so at this moment; it is to be asked again. */
+  /** undefined: the reported height is not true at the moment; ask again. */
   look(loaded: Loaded, signal: AbortSignal): Promise<number | undefined>
 }
 
 /**
- * Believes a last irreversible block beyond what is loaded only when the node has that very block as an irreversible
- * one: a number alone may be of another node, of a damaged one, or of a chain that was never made. Nothing that was said
- * earlier counts. A node may make up that block too, so no more of its word is taken than there was time for since the
- * block that is loaded; from there it is asked again. What is unusual is logged once.
+ * Accepts a last irreversible block beyond the checkpoint only when the node has that very block as irreversible: a bare
+ * number may come from another node, a damaged one, or a chain that never existed. Earlier reports do not count. A node may
+ * also make that block up, so the height may grow no faster than the chain could since the loaded block; from there the
+ * node is asked again. Anything unusual is logged once.
  * @param now milliseconds since 1970
  */
 export const irreversible = (

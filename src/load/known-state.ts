@@ -4,7 +4,7 @@ import type { Change, Key } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
 import { stateCache, unknownKeys } from './state-cache.ts'
 
-/** State documents held between batches, twice as many at most: some 30 MB. */
+/** State documents kept between batches, at most twice as many: some 30 MB. */
 const CACHED = 30_000
 /** Keys asked for in one call. */
 const FETCHED_AT_ONCE = 5_000
@@ -23,7 +23,7 @@ export type KnownState = {
   sent(changes: readonly Change[]): void
   /** The batch on its way is in the store. */
   arrived(): void
-  /** Forgets what was not used lately. What is fetched after this stays until the next time. */
+  /** Forgets documents that were not used recently. Those fetched after this call stay until the next one. */
   trim(): void
 }
 

@@ -39,9 +39,9 @@ export type Loaded = {
 
 /**
  * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or absent.
- * Resolves when `once` is done or `signal` aborts. What may mend is waited for with growing pauses, each time from a
- * fresh take-over (`patience`); anything else ('bad_block', 'conflict', 'defect') is thrown after what came before it is
- * committed, and nothing is skipped. Throws 'unavailable' when the patience is over.
+ * Resolves when `once` is done or `signal` aborts. Failures that may pass are retried with growing pauses, each time from a
+ * fresh take-over (`patience`). Any other ('bad_block', 'conflict', 'defect') is thrown once the blocks before it are
+ * committed; no block is ever skipped. Throws 'unavailable' when the patience is over.
  */
 export const load = async (
   { node, store }: { readonly node: BlockSource; readonly store: Store },
@@ -84,13 +84,13 @@ export const load = async (
   }
 }
 
-/** Pauses before the store is taken over anew; varied by a quarter either way. */
+/** Pauses before the store is taken over again; varied by a quarter either way. */
 const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
-/** What is under way at the stop gets this long to be written; a store that hangs is left, and no batch is half there. */
+/** On stop the batch under way gets this long to be written. A store that hangs is left; it has the batch or not. */
 const STOP_MS = 3_000
 
-/** What `work` gives; undefined when it has not ended some time after `signal` aborted. */
+/** The result of `work`; undefined when it has not ended some time after `signal` aborted. */
 const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
   const late = Symbol('late')
   return withinAfterAbort(work, { signal, ms: STOP_MS, late: () => late }).catch((error: unknown) => {
@@ -155,14 +155,14 @@ const requireSameChain = async (
 ): Promise<void> => {
   if (checkpoint === undefined) return
   if (info.libBlock < checkpoint.height)
-    // A node that is still syncing, or one started anew: wait for it rather than go back.
+    // The node is still syncing, or was restarted: wait for it rather than go back.
     throw new Failure(
       'unavailable',
       `The node's last irreversible block ${info.libBlock} is below the loaded height ${checkpoint.height}.`,
     )
   const hash = await node.blockHash(checkpoint.height, signal)
   if (hash === undefined)
-    // What it says of its last irreversible block is not so.
+    // Its reported last irreversible block is not true.
     throw new Failure(
       'unavailable',
       `The node has no irreversible block ${checkpoint.height}, which is loaded in the store.`,

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
 
-/** Height that is loaded already, −1: nothing, or the store can not tell now; the load waits for it by itself. */
+/** The loaded height; −1: none, or the store is out of reach, in which case the load itself waits for it. */
 export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<number> => {
   try {
     return (await store.published())?.height ?? -1

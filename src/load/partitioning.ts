@@ -3,8 +3,8 @@ import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Filling, Writer } from '#store/port.ts'
 
 /**
- * Follows which partition of history blocks go to, ahead of what is committed. Only what blocks hold decides, never how
- * they are put into batches: a list's document says in which partitions its rows are, and has to be the same for any.
+ * The partition of each new block's history, ahead of the commits. It depends only on the content of blocks, never on how
+ * they are put into batches: the document of a list names the partitions of its rows, and must not depend on batches.
  */
 export type Partitioning = {
   /** Where the history of the next block goes. */

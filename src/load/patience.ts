@@ -5,15 +5,15 @@ import type { Clock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
 
 /**
- * How much a load puts up with. `waitMs`: what a node or store may mend is asked for again, until nothing was loaded
- * for so long. `always`: whatever happens, for what serves meanwhile must go on.
+ * How long a load retries. `waitMs`: failures of the node or the store that may pass are retried until no block was loaded
+ * for so long. `always`: every failure is retried, because a service must go on.
  */
 export type Patience = { readonly waitMs: number } | 'always'
 
-/** The node has another block where the store ends. It may say better the next time; `repair` helps if it does not. */
+/** The node has another block at the height where the store ends. It may correct itself; if not, `repair` helps. */
 export class OtherEnd extends Failure {}
 
-/** Whether asking again may help. Without patience only what passes by itself is waited for. */
+/** Whether a retry may help. Without patience only temporary failures are waited for. */
 export const mayMend = (failed: unknown, patience: Patience | undefined): boolean => {
   if (patience === 'always') return true
   if (!(failed instanceof Failure)) return false
@@ -48,7 +48,7 @@ export type Waiting = {
   /** Aborts when the caller's does, and when the time is over. */
   readonly signal: AbortSignal
   over(): boolean
-  /** Something was loaded: time begins anew. */
+  /** Blocks were loaded: the time starts again. */
   progress(): void
   end(): void
 }

@@ -6,7 +6,7 @@ export type Progress = {
   readonly target: number
   /** The node's last irreversible block. */
   readonly lib: number
-  /** What this load has committed so far. */
+  /** Documents this load has committed so far. */
   readonly transactions: number
   readonly records: number
 }

@@ -28,8 +28,8 @@ export type ProvingOptions = {
   /** Where the store ends. */
   readonly checkpoint: Published | undefined
   /**
-   * What is on record of the blocks to come, which were proved when they were first loaded, and are derived anew from
-   * what is stored.
+   * The record of the blocks to come, which were proved when they were first loaded and are now derived again from the
+   * store.
    */
   readonly recorded: Proved | undefined
   /** Whether two nodes name the hash of a block. */

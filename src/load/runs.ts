@@ -7,7 +7,7 @@ export type Run = readonly LoadedBlock[]
 /** Blocks of a run, and characters of their transactions, from which on it is long enough. */
 const ENOUGH = { blocks: 200, characters: 1_000_000 }
 
-/** Joins segments (`segments.ts`) to runs, in order; `proof` is told of each segment. */
+/** Joins segments (`segments.ts`) to runs, in order, and announces each segment to `proof`. */
 export async function* runs(
   segments: AsyncIterable<readonly LoadedBlock[]>,
   proof: Pick<Proving, 'expect'>,

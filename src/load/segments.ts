@@ -1,10 +1,10 @@
 import type { LoadedBlock } from '#chain/block.ts'
 
 /**
- * Cuts a stream of blocks behind each that carries a signature: a signature covers all blocks before it, and of these none
- * changes whose keys count (such a block carries one itself). So a whole segment is proved by the state before it. Blocks
- * that need no signature, and genesis, which has none, are segments of their own. What a stream that ends or fails leaves
- * without a signature is not given.
+ * Cuts a stream of blocks after each one with a signature: a signature covers all blocks before it, and none of these
+ * changes whose keys count (such a block has a signature itself). So the state before a segment is enough to prove all of
+ * it. Blocks that need no signature, and genesis, which has none, are segments of their own. Blocks without a signature
+ * at the end of the stream are dropped.
  */
 export async function* segments(
   blocks: AsyncIterable<LoadedBlock>,

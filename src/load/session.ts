@@ -13,7 +13,7 @@ import { proving } from './proving.ts'
 
 /** Half a second: the chain's block time. */
 const POLL_MS = 500
-/** As many blocks at once come of following the chain: its last irreversible block goes on by a few, or some dozens. */
+/** At most so many new blocks at a time count as following: the last irreversible block advances by a few, or some dozens. */
 const FOLLOWED = 50
 
 /** One take-over of the store: ends with it, or with the first failure. */

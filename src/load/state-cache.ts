@@ -4,9 +4,9 @@ import type { Change, Key, StateIndex } from '#indices/registry.ts'
 type Doc = Change['doc']
 
 /**
- * State documents lately used, bounded by number. Two generations: what is used stays in the young one; when that is
- * full it becomes the old one and the former old one is forgotten. Nothing is forgotten between two calls of `trim`,
- * so what was fetched for a run of blocks is there until they are derived.
+ * Recently used state documents, bounded by number. There are two generations: documents in use stay in the young one; when
+ * it is full it becomes the old one, and the former old one is dropped. Nothing is dropped between two calls of `trim`, so
+ * the documents fetched for a run of blocks are there until the run is derived.
  */
 export type StateCache = {
   get(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN

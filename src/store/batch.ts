@@ -41,7 +41,7 @@ export type Batch = {
 /** Documents, and about how many bytes they take. */
 type Bounds = {
   readonly documents: number
-  /** Characters of text held, about bytes. */
+  /** Characters of text, about as many bytes. */
   readonly bytes: number
 }
 
@@ -49,7 +49,7 @@ type Bounds = {
 export type BatchBounds = Bounds & {
   /** State documents it changes; absent: any number. */
   readonly changes?: number
-  /** History held of it before that goes to the store ahead of the batch (`Writer.stage`); absent: all is held. */
+  /** History to collect before it is sent to the store ahead of the batch (`Writer.stage`); absent: all is kept. */
   readonly piece?: Bounds
 }
 

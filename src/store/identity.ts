@@ -32,8 +32,8 @@ const PARTS: { readonly [P in keyof Identity]: Part } = {
 }
 
 /**
- * Which chain a store holds, by its first documents, where its own word is lost: every transaction says its chain, every
- * block the one before it.
+ * Identity of the stored chain by its first documents, where the record is lost: every transaction has the chain id, every
+ * block the hash of the one before it.
  */
 export const identityFrom = (store: string, { first, second, transaction }: FirstDocuments): Identity => {
   const genesis = first?.hash ?? second?.parent_hash

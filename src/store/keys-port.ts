@@ -1,4 +1,4 @@
-/** What is kept of an API key: never the key itself. */
+/** The stored record of an API key; the key itself is never stored. */
 export type StoredKey = {
   /** Public handle: `list` shows it, `revoke` takes it. */
   readonly id: string
@@ -22,7 +22,7 @@ export type KeyStore = {
   revoke(id: string, now: number): Promise<boolean>
 }
 
-/** What keys asked in a UTC day, by all processes that share it. */
+/** Requests per key in a UTC day, counted by all processes that share the file. */
 export type Usage = {
   /** Adds to the counts of a day (days since 1970) and gives all of that day, by key. Throws 'unavailable'. */
   add(day: number, counts: ReadonlyMap<string, number>): ReadonlyMap<string, number>

@@ -1,7 +1,7 @@
 import type { Audit } from './audit-port.ts'
 import type { Restored } from './restored.ts'
 
-/** What commands need to create, check, repair and look after a store. */
+/** Used by commands to create, check, repair and maintain a store. */
 export type MaintainPort = {
   /**
    * Creates what is missing. Refuses ('conflict') when an index or table exists with another mapping, and says which
@@ -12,9 +12,9 @@ export type MaintainPort = {
   check(): Promise<readonly Difference[]>
   /** What `check` names, but for what is lost: it takes no right to read the documents of the chain. */
   checkShape(): Promise<readonly Difference[]>
-  /** For a repair, before all else: writes what the store says of its end and chain anew where that is lost. */
+  /** The first step of a repair: rewrites the record of the chain and of its last block where it is lost. */
   restore(): Promise<Restored>
-  /** Everything that is stored, of one published height, as it stands. Throws 'unavailable' when nothing is published. */
+  /** All stored documents, as they are, at one published height. Throws 'unavailable' when nothing is published. */
   audit(): Promise<Audit>
   /**
    * Throws 'unavailable', with what helps, while something that was loaded is known to be lost. Absent where no part can
@@ -53,6 +53,6 @@ export type Difference = {
   /** Index or table. */
   readonly name: string
   readonly problem: 'missing' | 'different' | 'lost'
-  /** What is stored against what is expected; one line. */
+  /** The stored definition and the expected one; one line. */
   readonly detail: string
 }

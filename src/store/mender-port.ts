@@ -4,41 +4,41 @@ import type { AnyIndex } from '#indices/registry.ts'
 import type { Published } from './published.ts'
 import type { Settled } from './restored.ts'
 
-/** What a repair writes: documents as they should be, ids that should not be there. History and state alike. */
+/** One write of a repair: documents as they should be, and ids that should not exist. History and state alike. */
 export type Rewrite = {
   readonly put: readonly { readonly index: AnyIndex; readonly doc: DocOf<AnyIndex> }[]
   readonly remove: readonly { readonly index: AnyIndex; readonly id: string; readonly stray?: string }[]
-  /** Places at which a row is found that has none there. */
+  /** Places in lists that point to a row which does not belong there. */
   readonly unplace: readonly bigint[]
 }
 
-/** What a writer can do for a repair. */
+/** The part of a writer that only repairs use. */
 export type Mender = {
   /**
-   * Puts right what is stored at or below the checkpoint; published height and keys stay as they are. May be repeated:
-   * killed at any moment, each document is as before or as after.
+   * Corrects documents at or below the checkpoint; published height and keys stay as they are. May be repeated: killed at
+   * any moment, each document is as before or as after.
    */
   rewrite(rewrite: Rewrite): Promise<void>
-  /** A repair did not come to its end, or a loader left what can not be understood: state is of no known height. */
+  /** A repair was not finished, or a loader left records that cannot be read: the height of the state is not known. */
   readonly unfinished: boolean
-  /** A stored block, whatever is published; undefined: there is none. */
+  /** A stored block, published or not; undefined: there is none. */
   blockAt(height: number): Promise<BlockDoc | undefined>
   /**
-   * Where the last batch ended by each of the places that say so, all of them independent of each other: what most of
-   * them say is so, whichever of them was damaged.
+   * Heights at which the last batch ended, one from each of several independent records: the one most of them agree on is
+   * right, whichever record was damaged.
    */
   endings(): Promise<readonly number[]>
   /**
-   * Takes batches back until the end is at `height` or below: state as it was then, no history above, height and hash
-   * published. The new end; undefined: what is kept does not lead so far, and nothing was done. Killed at any moment, the
-   * store is as before, as after, or closed to everybody but a repair, which begins anew.
+   * Takes batches back until the end is at `height` or below: the state as it was then, no history above, height and hash
+   * published. Returns the new end; undefined: the stored batches do not reach so far, and nothing was done. Killed at any
+   * moment, the store is as before, as after, or closed to all but a repair, which starts again.
    */
   takeBack(height: number): Promise<Published | undefined>
   /**
-   * Says which chain is stored and where it ends, whatever was said before; history above the end is removed. `open`
-   * false: nobody reads or loads until it is called again. The caller answers for the state.
+   * Sets the identity and the last block of the store and removes history above it. `open` false: nobody reads or loads
+   * until it is called again. The caller vouches for the state.
    */
   settle(settled: Settled): Promise<void>
-  /** What is stored now counts as all that belongs there. Absent where no part can be lost alone. */
+  /** Records the stored documents as complete. Absent where no part can be lost alone. */
   readonly accept?: () => Promise<void>
 }

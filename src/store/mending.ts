@@ -6,7 +6,7 @@ const HELP = 'Run: iostlens repair --node URL.'
 export const unfinishedRepair = (name: string): Failure =>
   new Failure('conflict', `A repair of ${name} is not complete.`, { help: HELP })
 
-/** Nobody is answered from what is neither as it was nor as it will be. */
+/** No request is answered from a store that is half repaired. */
 export const underRepair = (name: string): Failure =>
   new Failure('unavailable', `${name} is being repaired.`, {
     help: `Try again when the repair is done. If no repair is running, it was stopped. ${HELP}`,

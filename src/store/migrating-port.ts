@@ -1,19 +1,19 @@
 import type { ReadPort } from './read-port.ts'
 
-/** What stands between a store and this version of the program. */
+/** The steps that bring a store to this version of the program. */
 export type MigrationPlan = {
   /**
    * `none`: nothing. `copy`: documents stay as they are, what holds them changes. `derive`: documents differ, they are
    * derived anew.
    */
   readonly way: 'none' | 'copy' | 'derive'
-  /** What differs, one line each. */
+  /** The differences, one line each. */
   readonly reasons: readonly string[]
-  /** What nobody is served from: replaced by an earlier migration, or left by one that was stopped. */
+  /** Indices or files that serve no requests: replaced by an earlier migration, or left by one that was stopped. */
   readonly leftovers: readonly string[]
 }
 
-/** What becomes of one index that is copied. */
+/** Progress of copying one index. */
 export type CopyProgress = {
   readonly name: string
   /** `kept`: an earlier migration that was stopped has copied and compared it. */
@@ -37,11 +37,11 @@ export type Copying = {
 }
 
 /**
- * Brings a store to this version while it is served. What is built is seen by nobody before it takes the place of what
- * is served, all of it at one moment; killed at any other, what is served stays as it is. Every step may be repeated.
+ * Brings a store to this version while it is served. The new data serves no request until it replaces all of the served
+ * data at one moment; killed at any other, the served data is unchanged. Every step may be repeated.
  */
 export type Migrating<S> = {
-  /** What is served, whichever version made it; where this one can not read it, that is thrown. */
+  /** The served data, whichever version wrote it. Reads throw where this version cannot read it. */
   readonly source: ReadPort
   plan(): Promise<MigrationPlan>
   /** Absent where nothing is ever copied: then no plan says `copy`. */
@@ -49,10 +49,10 @@ export type Migrating<S> = {
   /** For `derive`: the store to load into, with what an earlier migration of this version left there; without keys. */
   beside(): Promise<S>
   /**
-   * For `derive`: puts what is beside in the place of what is served. While nobody else writes, `catchUp` brings it to
-   * the height that is served at least. Throws 'conflict' while a loader is alive, or when blocks are missing.
+   * For `derive`: replaces the served data by the store beside it. While nobody else writes, `catchUp` loads that store up
+   * to the served height. Throws 'conflict' while a loader is alive, or when blocks are missing.
    */
   swap(catchUp: (height: number) => Promise<void>): Promise<void>
-  /** Removes what nobody is served from; what it was. */
+  /** Removes the leftovers and returns their names. */
   removeLeftovers(): Promise<readonly string[]>
 }

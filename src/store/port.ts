@@ -15,7 +15,7 @@ export type { Writer } from './write-port.ts'
 
 /**
  * Where documents live: Elasticsearch or an embedded SQLite file. Both pass `test/store/suite`; a difference is a bug.
- * What only one of them can do is a property that the other does not have.
+ * A capability of only one of them is a property that the other does not have.
  */
 export type Store = ReadPort &
   WritePort &

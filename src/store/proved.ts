@@ -16,9 +16,9 @@ export type FormerKey = {
   readonly until: number
 }
 
-/** What was proved of the stored blocks when they were loaded; kept with the height they are published at. */
+/** The proofs of the stored blocks as they were loaded; kept with the published height. */
 export type Proved = {
-  /** Ascending and apart; neighbours differ. What is not in one was loaded by a version that kept no record. */
+  /** Ascending, without overlap; neighbours differ. Other blocks were loaded by a version that kept no record. */
   readonly ranges: readonly ProvedRange[]
   /** Receipts that were fetched raw because a node's JSON had lost bytes of them. */
   readonly lost: number
@@ -44,7 +44,7 @@ export const provedWith = (
   return { ...before, ranges: atMost(ranges, MOST_RANGES), lost }
 }
 
-/** What was proved of the blocks below a height: those from there on are another chain's, or are loaded anew. */
+/** The record for the blocks below a height only: later ones belong to another chain, or are loaded again. */
 export const provedBelow = (proved: Proved, height: number): Proved => ({
   ...proved,
   ranges: proved.ranges
@@ -56,7 +56,7 @@ export const provedBelow = (proved: Proved, height: number): Proved => ({
 export const provedAt = ({ ranges }: Proved, height: number): ProvedRange | undefined =>
   ranges.find(({ from, to }) => from <= height && height <= to)
 
-/** The record as it was stored; undefined: there is none, or what stands there is none, which says nothing either. */
+/** The stored record; undefined: there is none, or it cannot be read, which proves just as little. */
 export const provedFrom = (stored: unknown): Proved | undefined => {
   const { ranges, lost, formerKeys } = membersOf(stored)
   return Array.isArray(ranges) &&

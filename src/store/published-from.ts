@@ -10,12 +10,12 @@ export const membersOf = (value: unknown): Members | undefined =>
 
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Ids of blocks have room for no more: a height beyond it is none. */
+/** Block ids have no room for a larger height. */
 const HEIGHTS = 1e12
 export const isHeight = (value: unknown): value is number => isCount(value) && value < HEIGHTS
 
 const INT64_MAX = 2n ** 63n - 1n
-/** No block is older than the first one ever, and a time before 1970 is none; its digits are no more than these. */
+/** Nanoseconds since 1970, with no more digits than a time can have. */
 const TIME = /^\d{1,19}$/
 
 /** The end of a store as it was written, with its time as text; undefined: it is not one. */

@@ -18,7 +18,7 @@ export type Ranking<I extends StateIndex> = {
 /** Rows of a ranking, best first: `limit` of them after the first `skip` of a range (absent: of the whole). */
 export type Rows = { readonly range?: RankRange; readonly skip: number; readonly limit: number }
 
-/** What a store reads, of one height. */
+/** The two reads that a store provides, both at one height. */
 export type RankingReads<I extends StateIndex> = {
   /** Documents of `segments`, in the order of their ids. */
   readonly segments: (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>

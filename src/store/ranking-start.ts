@@ -14,7 +14,7 @@ export type RankRange = {
   readonly after?: Standing | undefined
   /** Its end or something further down; undefined: the ranking's end. */
   readonly until?: Standing | undefined
-  /** Members with the amount of `after` that stand before, at most; Infinity: more than are worth counting. */
+  /** At most so many members with the amount of `after` come before; Infinity: too many to be worth counting. */
   readonly tied: number
 }
 
@@ -47,7 +47,7 @@ export const rankingStart = async (
   if (doc === undefined || found === undefined)
     throw lacking(`Segments of ${index.name} ${group} do not add up.`)
   const at = doc.segments.indexOf(found.segment)
-  // Behind the leaf the root's runs go on: cut less finely, they are an end as well.
+  // After the leaf the runs of the root continue; coarser, but good enough as an upper end.
   const following = [
     ...doc.segments.slice(at),
     ...root.segments.slice(root.segments.indexOf(inRoot.segment) + 1),
@@ -60,7 +60,7 @@ export const rankingStart = async (
   return { range, skip: found.skip }
 }
 
-/** Where the segment ends that holds the last of so many members; undefined: where the list ends. */
+/** The end of the segment with the last of so many members; undefined: the end of the list. */
 const endAfter = (list: readonly Segment[], members: number): Standing | undefined => {
   let held = 0
   for (const [at, [, , count]] of list.entries()) {

@@ -4,7 +4,7 @@ import type { RecordDoc } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import type { Identity, Published } from './published.ts'
 
-/** What services read: answers of one published height. */
+/** Used by services: each answer is of one published height. */
 export type ReadPort = {
   /** undefined: nothing published yet. */
   published(): Promise<Published | undefined>
@@ -37,7 +37,7 @@ export type View = {
     order: keyof I['orders'] & string,
     options: { readonly group?: string; readonly offset: number; readonly limit: number },
   ): Promise<readonly DocOf<I>[]>
-  /** Rows with ordinals `first` … `last` (from 1, inclusive) of a list, ascending. Same cost wherever they stand. */
+  /** Rows `first` … `last` (ordinals from 1, inclusive) of a list, ascending. The cost is the same at any depth. */
   records(list: ListDoc, first: number, last: number): Promise<readonly RecordDoc[]>
   /**
    * When the rows with these ordinals of a list were made, in one request: `ordinals` ascending, each once, within

@@ -6,5 +6,5 @@ import type { Identity, Published } from './published.ts'
  */
 export type Restored = 'whole' | 'exact' | 'open'
 
-/** What a store says of itself once it is repaired. */
+/** The record of a store after a repair. */
 export type Settled = { readonly identity: Identity; readonly end: Published; readonly open: boolean }

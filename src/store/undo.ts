@@ -1,8 +1,8 @@
 import type { Batch } from './batch.ts'
 
 /**
- * How much is kept to take batches back: what a node said wrongly of its last irreversible block shows within hours, and
- * further from the head nothing can be wrong that a node could take back.
+ * How many batches can be taken back. A false last irreversible block of a node shows within hours, and further from the
+ * head a node has nothing to take back.
  */
 export const KEPT = {
   /** Blocks: four hours of the chain. */
@@ -15,6 +15,6 @@ export const KEPT = {
   near: 1_000,
 } as const
 
-/** Whether what a batch changes is kept, so that it can be taken back. */
+/** Whether the old documents of a batch are kept, so that it can be taken back. */
 export const isKept = ({ first, end }: Pick<Batch, 'first' | 'end'>): boolean =>
   first > 0 && end.lib - end.height <= KEPT.near

@@ -1,13 +1,13 @@
 import type { Failure } from '#failure/failure.ts'
 
-/** A verdict this old is still good, and begins the next look in the background, milliseconds. */
+/** A verdict this old is still used, and starts the next check in the background, milliseconds. */
 const FRESH_MS = 1_000
-/** One this old is waited for: nobody has asked for a while, or the last looks failed. */
+/** An older verdict is not used: there were no requests for a while, or the last checks failed. */
 const STALE_MS = 2_000
 
 /**
- * Whether a store is whole, by looks in the background, one a second at most while somebody asks. `look` gives what is
- * wrong, and throws when that can not be known.
+ * Whether a store is whole, checked in the background at most once a second while there are requests. `look` returns the
+ * failure, and throws when it cannot be found out.
  */
 export const wholeness = ({
   look,
@@ -27,12 +27,12 @@ export const wholeness = ({
     looking ??= lookOnce().finally(() => {
       looking = undefined
     })
-    // Whoever does not wait for it is told by the age of the verdict.
+    // Requests that do not wait for this check notice a failure by the age of the verdict.
     looking.catch(() => {})
     return looking
   }
   let next: Promise<void> | undefined
-  /** A look that begins from here on; all who wait for one share it. */
+  /** A check that begins after this call; all that wait for one share it. */
   const lookFromHere = (): Promise<void> => {
     if (looking === undefined) return refresh()
     next ??= looking
@@ -45,18 +45,18 @@ export const wholeness = ({
   }
   const ageOf = ({ at }: { readonly at: number }): number => Math.abs(now() - at)
   return {
-    /** Throws what is wrong. */
+    /** Throws the failure, if there is one. */
     require: async (): Promise<void> => {
       if (verdict === undefined || ageOf(verdict) >= STALE_MS) await refresh()
       else if (ageOf(verdict) >= FRESH_MS) void refresh()
       if (verdict?.failure !== undefined) throw verdict.failure
     },
-    /** As `require`, by a look that begins now: for whoever met nothing where something may have been. */
+    /** As `require`, with a check that begins now: for a request that found nothing where a lost document may have been. */
     requireNow: async (): Promise<void> => {
       await lookFromHere()
       if (verdict?.failure !== undefined) throw verdict.failure
     },
-    /** The next one asking waits for a look of its own. */
+    /** The next request waits for a new check. */
     lookAgain: (): void => {
       verdict = undefined
     },

@@ -7,9 +7,9 @@ import type { Identity, Published } from './published.ts'
 
 export type WritePort = {
   /**
-   * Takes the store over for writing. Throws 'conflict' while another loader is alive or when the stored derivation
-   * version, chain id or genesis differ from `identity`, or a repair did not end, or what was loaded is gone. `mending`: for
-   * a repair, which takes what is stored as it stands and makes missing indices, for `rewrite` to fill.
+   * Takes the store over for writing. Throws 'conflict' while another loader is alive, when the stored derivation version,
+   * chain id or genesis differ from `identity`, when a repair was not finished, or when loaded data is lost. `mending`: for a
+   * repair, which accepts the data as it is and creates missing indices, which `rewrite` fills.
    */
   takeOver(identity: Identity, options?: { readonly mending?: boolean }): Promise<Writer>
 }
@@ -19,8 +19,8 @@ export type WriterPartitions = {
   /** As of the last committed batch. */
   readonly filling: Filling
   /**
-   * A partition with so many documents is full: the next block opens the next one. A matter of the chain's content
-   * alone, so any batches lead to the same partitions.
+   * A partition with so many documents is full: the next block opens the next one. It depends only on the content of the
+   * chain, so any batches lead to the same partitions.
    */
   readonly documents: number
 }
@@ -47,10 +47,10 @@ export type Writer = Mender & {
    */
   members(range: StandingRange): Promise<readonly Change['doc'][]>
   /**
-   * Stores history of the next batch, block after block, so that nobody has to hold it: the batch then has the rest.
-   * Unseen until that batch is committed. `commit` of the batch before must have been called, and may still be under way.
-   * After a failure, of this or of a batch, what was stored ahead counts for nothing: take the store over anew. Absent
-   * where a larger batch would be no cheaper.
+   * Stores history of the next batch, block after block, so that nobody has to keep it; the batch then has the rest. Not
+   * visible until that batch is committed. `commit` of the batch before must have been called, and may still be under way.
+   * After a failure, of this or of a batch, history stored ahead is void: take the store over again. Absent where a larger
+   * batch would be no cheaper.
    */
   readonly stage?: (history: History) => Promise<void>
   /**

@@ -73,7 +73,7 @@ const existing = (connection: Connection, index: AnyIndex, ids: readonly string[
 }
 
 const recordsTable = tableOf(records)
-/** Row numbers that lead nowhere are told too: with an empty id. */
+/** A row number without a row is returned too, with an empty id. */
 const placedSql =
   `SELECT p."place", r."id" FROM ${quoted(recordsTable.places ?? '')} AS p` +
   ` LEFT JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"` +

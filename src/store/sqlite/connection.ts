@@ -23,10 +23,10 @@ export type Connection = {
 const READER_CACHE_KIB = 4_000
 /** A batch's pages should stay in memory until it commits. */
 const WRITER_CACHE_KIB = 32_000
-/** What the log may keep on disk when it was folded into the file; a long batch may need more for a while. */
+/** Size to which the log is cut after a checkpoint; a long batch may need more for a while. */
 const LOG_BYTES = 64 * 1024 * 1024
 
-/** Whether there is anything at the path. Throws what the system says but "not there". */
+/** Whether the path exists. Throws any other error of the system. */
 const exists = (path: string): boolean => statOf(path) !== undefined
 
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
@@ -44,7 +44,7 @@ export const openReader = (path: string, name: string): Connection | undefined =
 export const openWriter = (path: string, name: string): Connection | undefined =>
   exists(path) ? openOrCreate(path, name) : undefined
 
-/** Opens for writing; makes an empty file where there is none. Changes nothing in a file that is there. */
+/** Opens for writing; creates an empty file if there is none. Changes nothing in an existing file. */
 export const openOrCreate = (path: string, name: string): Connection =>
   guarded(name, () => {
     const connection = connect(path, new Database(path, { create: true, safeIntegers: true }))

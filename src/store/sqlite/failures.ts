@@ -55,7 +55,7 @@ export const toFailure = (name: string, error: unknown): unknown => {
   }
 }
 
-/** Whether another connection holds what was asked for, so that asking again helps. */
+/** Whether another connection holds the lock, so that a retry helps. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '')
 

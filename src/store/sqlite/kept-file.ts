@@ -41,7 +41,7 @@ export const keptFile = (path: string, name: string): KeptFile => {
       const file = fileAt(path)
       if (identity === undefined || file === undefined) return
       const { chainId, genesis } = kept?.identity ?? identity
-      // What a file says of its own chain may be put right by a repair.
+      // A repair may correct the identity that the file records.
       if (kept?.file !== file && (identity.chainId !== chainId || identity.genesis !== genesis))
         refuse(
           `was replaced by a store of another chain: chain ${identity.chainId} with genesis ${identity.genesis}, before chain ${chainId} with genesis ${genesis}`,
@@ -52,7 +52,7 @@ export const keptFile = (path: string, name: string): KeptFile => {
   }
 }
 
-/** Which file it is; undefined: there is none of at least that many bytes. */
+/** Identity of the file; undefined: there is none of at least that many bytes. */
 const fileAt = (path: string, leastBytes = 1): string | undefined => {
   const found = statSync(path, { throwIfNoEntry: false })
   return found === undefined || found.size < leastBytes ? undefined : `${found.dev}/${found.ino}`

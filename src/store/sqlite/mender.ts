@@ -10,7 +10,7 @@ import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
 import { quoted, tableOf } from './tables.ts'
 import { clearUndo, lastKept, takeBack } from './undo.ts'
 
-/** What the writer does for a repair. */
+/** The part of the writer that only repairs use. */
 export const menderOf = (pen: Pen): Mender => ({
   rewrite: rewrite =>
     pen.write(writing => {
@@ -33,7 +33,7 @@ export const menderOf = (pen: Pen): Mender => ({
   },
   settle: async ({ identity, end, open }) => {
     await pen.write(writing => {
-      // What was kept ends where the last batch does.
+      // The kept batches end where the last batch did.
       if (lastKept(writing) !== end.height) clearUndo(writing)
       removeHistoryAbove(writing, end.height)
       putIdentity(writing, identity)

@@ -5,7 +5,7 @@ import { isCount, membersOf, publishedFrom } from '#store/published-from.ts'
 import type { Connection } from './connection.ts'
 import { fingerprint, quoted, tableOf } from './tables.ts'
 
-/** Who holds the pen: `token` tells takeovers apart, the rest is for messages. */
+/** The writer: `token` tells take-overs apart, the rest is for messages. */
 export type Owner = { readonly token: string; readonly pid: number; readonly since: string }
 
 type MetaKey = 'schema' | 'identity' | 'published' | 'writer' | 'mending'
@@ -56,7 +56,7 @@ const unreadable = (key: MetaKey): never => {
 
 const REPAIR = 'Run: iostlens repair --node URL.'
 
-/** Without blocks nothing was ever said; with blocks it was lost. */
+/** Without blocks there never was a record; with blocks it was lost. */
 const orLost = (connection: Connection, key: MetaKey, database: Database = 'main'): undefined => {
   const { name } = tableOf(blocks)
   const isThere = connection.row(
@@ -108,7 +108,7 @@ export const putOwner = (connection: Connection, owner: Owner): void =>
 
 export const putFingerprint = (connection: Connection): void => put(connection, 'schema', fingerprint)
 
-/** What the file says its schema is; undefined: it does not say. */
+/** The schema that the file records; undefined: none. */
 export const getFingerprint = (connection: Connection): string | undefined => get(connection, 'schema')
 
 /** Throws 'conflict' when the file was made with another schema than this program's. */

@@ -22,8 +22,8 @@ type Parts = {
 }
 
 /**
- * The file is brought to this version in one transaction: what was derived anew into a file beside it takes the place of
- * its tables, and whoever reads it sees it as before or as after. Keys stay in it.
+ * One transaction brings the file to this version: the tables that were derived into a file beside it replace its own, and
+ * readers see all of them as before or as after. Keys stay in the file.
  */
 export const migratingOf = ({ path, name, source, open }: Parts): Migrating<Store> => {
   const besidePath = `${path}.migrating`
@@ -58,7 +58,7 @@ export const migratingOf = ({ path, name, source, open }: Parts): Migrating<Stor
         connection.close()
         unlock()
       }
-      // Nobody is served from it, and there is nothing in it that is not in the file.
+      // It serves no requests, and all it has is in the file.
       remove(besidePath)
     },
     removeLeftovers,

@@ -18,7 +18,7 @@ export type PenParts = {
 
 /** The right to write to a file, which one writer has at a time, and its two connections. */
 export type Pen = {
-  /** Last committed batch's end, set by whoever commits. */
+  /** End of the last committed batch; the caller of `write` sets it. */
   checkpoint: Published | undefined
   readonly isWriting: boolean
   /** Throws 'conflict' once the pen was released. */

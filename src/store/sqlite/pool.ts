@@ -7,7 +7,7 @@ export type Pool<T> = {
   /** Every borrowed one is given back, or dropped when it is of no more use. */
   readonly giveBack: (item: T) => void
   readonly drop: (item: T) => void
-  /** Closes what is idle now and the rest as it comes back; refuses who waits and who comes. */
+  /** Closes idle connections now, borrowed ones on return. Rejects waiters and new callers. */
   readonly close: () => void
 }
 
@@ -15,7 +15,7 @@ export type PoolOptions<T> = {
   readonly size: number
   readonly open: () => T
   readonly dispose: (item: T) => void
-  /** Whether what was given back may be lent again; false: it is closed, and another one opened. */
+  /** Whether a returned connection may be used again; false: it is closed and replaced. */
   readonly isOfUse?: (item: T) => boolean
   readonly closed: () => Failure
 }
@@ -49,7 +49,7 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
       queue.add(waiter)
     })
 
-  /** A place is free: the first in the queue takes it over, else it is nobody's. */
+  /** A place is free: the first caller in the queue gets it. */
   const free = () => {
     const [next] = queue
     if (next === undefined) lent -= 1

@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 import { columnList, perTable, toDoc } from './rows.ts'
 import { fieldIndexName, quoted, ROW, type Table, tableOf } from './tables.ts'
 
-/** Hashes agree in 8 bytes by chance about never; more than this is nobody's. */
+/** Hashes share 8 bytes by chance about never: no real value has more documents. */
 const HANDFUL = 16n
 
 export const getById = (connection: Connection, index: Index, id: string): object | undefined => {

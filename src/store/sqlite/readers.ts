@@ -11,8 +11,8 @@ import { inspect } from './schema.ts'
 import { viewOf } from './view.ts'
 
 /**
- * Requests that hold a view at once; each holds one connection (3 files). The rest wait their turn. More than may wait for
- * a node meanwhile (`http/turns.ts`), so that those who do not are answered.
+ * Requests that read at the same time; each has one connection (3 files), and the others wait for one. More than may wait
+ * for a node (`http/turns.ts`), so that requests which need no node are answered meanwhile.
  */
 const READERS = 48
 
@@ -25,7 +25,7 @@ export type Readers = {
 }
 
 type ReadersOptions = {
-  /** Throws for a file that can not be read. */
+  /** Throws for a file that cannot be read. */
   readonly check?: typeof checkFingerprint
   /** Also what a repair has left half done. */
   readonly mayRead?: () => boolean
@@ -58,7 +58,7 @@ export const readersOf = (
       guarded(name, () => connection?.db.run('BEGIN'))
       return await work(connection)
     } finally {
-      // Not there yet, or of no more use: the next one opens anew.
+      // Not there yet, or no longer usable: the next request opens another one.
       if (connection !== undefined && endsSnapshot(connection)) pool.giveBack(connection)
       else pool.drop(connection)
     }
@@ -98,7 +98,7 @@ const endsSnapshot = ({ db }: Connection): boolean => {
     if (db.inTransaction) db.run('COMMIT')
     return true
   } catch {
-    // The connection is closed for it; what the request met is its own answer.
+    // The connection is closed because of it; the request keeps its own result.
     return false
   }
 }

@@ -18,9 +18,9 @@ import { inTransaction } from './transaction.ts'
 import { lastKept } from './undo.ts'
 
 /**
- * Writes anew what the store says of its end and its chain where that is lost or can not be read: a batch is one
- * transaction, so the last block is the end. Where that is not certain the store is closed to all but a repair, which
- * derives the state anew.
+ * Rewrites the record of the last block and the chain where it is lost or cannot be read: a batch is one transaction, so
+ * the last stored block is the end. Where that is not certain, the store is closed to all but a repair, which derives the
+ * state again.
  */
 export const restoreRecord = async (path: string, name: string): Promise<Restored> => {
   const connection = openWriter(path, name)

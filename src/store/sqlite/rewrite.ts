@@ -42,7 +42,7 @@ export const removeHistoryAbove = (connection: Connection, height: number): void
   }
 }
 
-/** Places that lead to a row, by what the row says of itself: the table of places is not searched by row. */
+/** Places that point to a row, among those the row itself lists: the table of places has no index by row. */
 const placesOfRow = (
   connection: Connection,
   { name, places }: { readonly name: string; readonly places: string },

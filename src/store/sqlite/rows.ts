@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
 import { type Column, quoted, type Table } from './tables.ts'
 
-/** What goes into and comes out of a cell; integers come out as bigint (`safeIntegers`). */
+/** The value of a cell; integers are read as bigint (`safeIntegers`). */
 export type Cell = string | bigint | number | Uint8Array | null
 type Doc = { readonly id: string } & Readonly<Record<string, unknown>>
 
@@ -10,8 +10,8 @@ const PLACE_BYTES = 8
 
 /**
  * A document as the cells of its row: `id`, then the columns. Absent optional fields are NULL. Text is UTF-8: a lone
- * surrogate, which UTF-8 can not carry, becomes U+FFFD (as on the chain itself). Throws Failure('defect') on a value
- * the field can not hold, before anything is stored.
+ * surrogate, which UTF-8 cannot carry, becomes U+FFFD (as on the chain itself). Throws Failure('defect') on a value
+ * the field cannot hold, before anything is stored.
  */
 export const toRow = (table: Table, doc: object): Cell[] => {
   const values = doc as Doc

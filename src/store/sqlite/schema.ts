@@ -9,7 +9,7 @@ import { fingerprint, type SchemaObject, schema } from './tables.ts'
 const APPLICATION_ID = 0x696f7374
 
 /**
- * Whether the file is a store. 'empty': nothing in it yet, as after a creation that did not come far. Throws 'conflict'
+ * Whether the file is a store. 'empty': it has no tables yet, for example after an interrupted creation. Throws 'conflict'
  * for another program's file.
  */
 export const inspect = (connection: Connection, name: string): 'store' | 'empty' =>
@@ -25,7 +25,7 @@ export const inspect = (connection: Connection, name: string): 'store' | 'empty'
     )
   })
 
-/** What the file lacks or has otherwise, in the order of `schema`. */
+/** Objects that the file lacks or defines differently, in the order of `schema`. */
 export const differencesOf = (connection: Connection): readonly Difference[] => {
   const stored = new Map(
     connection
@@ -43,7 +43,7 @@ export const differencesOf = (connection: Connection): readonly Difference[] => 
     : [{ name: 'meta', problem: 'different', detail: `schema is ${made}, expected ${fingerprint}` }]
 }
 
-/** What a store without anything lacks. */
+/** All differences of an empty store. */
 export const everythingMissing = (): readonly Difference[] => schema.map(missing)
 
 const missing = ({ name, type }: SchemaObject): Difference => ({
@@ -79,7 +79,7 @@ const columnsIn = (connection: Connection, table: string): readonly (readonly [s
       `${type}${pk === 0n ? '' : ' PRIMARY KEY'}${notNull === 0n ? '' : ' NOT NULL'}`,
     ])
 
-/** As above, of the table that should be: SQLite itself reads the definition, in a database of its own. */
+/** The same for the expected table: SQLite itself parses the definition, in a database in memory. */
 const expectedColumns = ({ name, sql }: SchemaObject): readonly (readonly [string, string])[] =>
   inMemory(scratch => {
     scratch.db.run(sql)

@@ -5,8 +5,8 @@ import { acquireLock } from './lock.ts'
 export type ScratchFolder = { readonly path: string; close(): void }
 
 /**
- * A folder of its own in `parent` for a store that is needed for a while, which may be as large as the real one. What
- * others left that were killed is removed first; a lock, which ends with its process, tells them from those at work.
+ * A folder in `parent` for a temporary store, which may be as large as the real one. Folders of killed processes are removed
+ * first: the lock of a folder ends with its process.
  */
 export const openScratchFolder = (parent: string, prefix: string): ScratchFolder => {
   mkdirSync(parent, { recursive: true })

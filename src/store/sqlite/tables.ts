@@ -147,7 +147,7 @@ export const tableOf = (index: Index): Table => {
   return table
 }
 
-/** What the store keeps of itself: identity, published height, schema, who writes. */
+/** The store's own records: identity, published height, schema, writer. */
 const meta: SchemaObject = {
   name: 'meta',
   type: 'table',

@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Connection } from './connection.ts'
 import { isBusy, toFailure } from './failures.ts'
 
-/** A batch takes seconds at most; who waits longer for the pen is told to try again. */
+/** A batch takes seconds at most; longer waits for the write lock fail as 'unavailable'. */
 const PATIENCE_MS = 30_000
 const FIRST_WAIT_MS = 1
 const LONGEST_WAIT_MS = 50

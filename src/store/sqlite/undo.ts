@@ -10,8 +10,8 @@ import { type Cell, toRow } from './rows.ts'
 import { tableOf } from './tables.ts'
 
 /**
- * What takes batches back, by the height at which each ends. No document, so no part of the schema: a store without it is
- * whole, and it is made when the first loader of this version takes over.
+ * Old documents of the last batches, by the height at which each batch ends, to take batches back. Not part of the schema: a
+ * store without the table is complete, and the first loader of this version creates it.
  */
 const SQL = {
   create:
@@ -70,8 +70,8 @@ const readCell = (text: string | null): Cell =>
 const byName = new Map<string, (typeof stateIndices)[number]>(stateIndices.map(index => [index.name, index]))
 
 /**
- * Takes batches back until the end is at `height` or below, within the caller's transaction; undefined: what is kept does
- * not lead there, and nothing is changed.
+ * Takes batches back until the end is at `height` or below, within the caller's transaction. undefined: the stored batches
+ * do not reach so far, and nothing was changed.
  */
 export const takeBack = (connection: Connection, height: number): Published | undefined => {
   let end = getPublished(connection)

@@ -4,12 +4,12 @@ import type { Usage } from '#store/port.ts'
 import { openOrCreate } from './connection.ts'
 import { guarded } from './failures.ts'
 
-/** Another process writes for a moment; the one who waits answers nobody meanwhile. */
+/** Another process writes for a moment; a process that waits for it answers no requests meanwhile. */
 const BUSY_MS = 50
 
 /**
- * Opens the file of day counts, and makes it where there is none. It is written once a second: what was counted survives
- * the death of the process, but for the last second. Throws 'unavailable' when the file can not be had.
+ * Opens the file of daily counts and creates it if needed. It is written once a second, so the death of the process loses
+ * at most the last second. Throws 'unavailable' when the file cannot be opened.
  */
 export const openUsage = (path: string): Usage => {
   const name = `sqlite:${path}`
