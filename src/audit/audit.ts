@@ -25,7 +25,7 @@ export type AuditParts = {
   readonly store: Store
   /** Empty: everything is derived into it anew. */
   readonly scratch: Store
-  /** Blocks that can not be right are asked of it, and a sample; its storage is compared. */
+  /** Blocks that cannot be right are asked of it, and a sample; its storage is compared. */
   readonly node?: Node
   /** Puts right what differs; absent: nothing is written. */
   readonly writer?: Pick<Writer, 'rewrite' | 'settle'>

@@ -14,7 +14,7 @@ import { type Source, storedBlocks } from './source.ts'
 export type Scratch = {
   /** Last block derived; undefined: none yet. */
   readonly end: Published | undefined
-  /** Derives up to `at`. What can not follow is thrown as Failure 'bad_block' or 'defect'. */
+  /** Derives up to `at`. What cannot follow is thrown as Failure 'bad_block' or 'defect'. */
   fill(at: Published, onHeight: (height: number) => void): Promise<void>
   close(): Promise<void>
 }

@@ -18,7 +18,7 @@ const TRANSACTIONS = 500
 export type Source = {
   /** `audit` absent: a store of another version, read as far as that goes. */
   readonly store: Pick<Store, 'read'> & Partial<Pick<Store, 'audit'>>
-  /** Takes the place of what is stored where that can not be right, and where `sampled` says so. */
+  /** Takes the place of what is stored where that cannot be right, and where `sampled` says so. */
   readonly node: Node | undefined
   readonly sampled: (height: number) => boolean
   readonly signal: AbortSignal
@@ -27,7 +27,7 @@ export type Source = {
 }
 
 /**
- * Stored blocks `from` … `to` as a node would give them, in order and each checked: run by run. Where one can not be
+ * Stored blocks `from` … `to` as a node would give them, in order and each checked: run by run. Where one cannot be
  * right the node's is given; without a node 'bad_block' is thrown, which says what is wrong.
  */
 export const storedBlocks = async function* (
@@ -49,7 +49,7 @@ export const storedBlocks = async function* (
   }
 }
 
-/** Every stored block up to `to` that can not be right, and why; each is looked at with what is stored before it. */
+/** Every stored block up to `to` that cannot be right, and why; each is looked at with what is stored before it. */
 export const damagedBlocks = async function* (
   source: Source,
   to: number,

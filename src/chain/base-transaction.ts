@@ -39,7 +39,7 @@ export const fromBaseTransaction = (tx: Transaction): string => {
   return `{"body":${tx.body}}`
 }
 
-/** The node's object of a block's base transaction, compact and letter by letter; undefined when there is none. */
+/** The node's object of a block's base transaction, compact and character by character; undefined when there is none. */
 export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string | undefined => {
   if (base === undefined) return undefined
   const body = memberSpans(base).get('body')

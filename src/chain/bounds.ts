@@ -3,7 +3,7 @@
  * above anything that was seen, so that a node that lies can fill neither memory nor store.
  */
 
-/** Most letters of a text, or most entries of a list, and why that many. */
+/** Most characters of a text, or most entries of a list, and why that many. */
 export type Bound = { readonly most: number; readonly rule: string }
 
 /** A transaction of more bytes enters no block (go-iost core/tx), so no text and no list in it is longer. */
@@ -13,7 +13,7 @@ export const IN_TRANSACTION: Bound = { most: 65_536, rule: 'a transaction has at
 export const IN_GENESIS: Bound = { most: 16_777_216, rule: 'nothing in genesis is longer' }
 
 /**
- * An action returns at most 65,536 bytes; as JSON inside a text each may take six letters (`\u001f`).
+ * An action returns at most 65,536 bytes; as JSON inside a text each may take six characters (`\u001f`).
  * Receipts are paid by their length: the gas of a whole block buys no longer ones.
  */
 export const OF_EXECUTION: Bound = {
@@ -21,7 +21,7 @@ export const OF_EXECUTION: Bound = {
   rule: 'an action returns at most 65,536 bytes, six characters each as JSON',
 }
 
-/** 32 bytes as base58 have at most 44 letters. */
+/** 32 bytes as base58 have at most 44 characters. */
 export const HASH: Bound = { most: 44, rule: '32 bytes in base58 have at most 44 characters' }
 
 /** ed25519 keys have 32 bytes, secp256k1 keys 33; genesis has `0`. */
@@ -30,16 +30,16 @@ export const PUBLIC_KEY: Bound = {
   rule: 'a public key of 33 bytes has at most 46 characters in base58',
 }
 
-/** 65 bytes of secp256k1 as base64 have 88 letters. */
+/** 65 bytes of secp256k1 as base64 have 88 characters. */
 export const SIGNATURE: Bound = { most: 88, rule: 'no signature has more than 65 bytes' }
 
 /** `-9223372036854775808` */
 export const INT64: Bound = { most: 20, rule: '64 bits have at most 20 characters' }
 
-/** Names of a status: the longest of the chain has 18 letters. */
+/** Names of a status: the longest of the chain has 18 characters. */
 export const WORD: Bound = { most: 64, rule: 'no status has a longer name' }
 
-/** `info` lists each transaction of a block at most once (go-iost before 2020), some six letters each. */
+/** `info` lists each transaction of a block at most once (go-iost before 2020), some six characters each. */
 export const INFO: Bound = { most: 262_144, rule: 'no list of the transactions of a block is longer' }
 
 /** Rows and values of a contract's storage; a value is one JSON text of a contract. */

@@ -3,7 +3,7 @@ import { base58Bytes } from './base58.ts'
 
 /** Hashes of blocks and transactions are SHA3-256. */
 const HASH_BYTES = 32
-/** Base58 texts of 32 bytes have 32 (all zero) to 44 letters. */
+/** Base58 texts of 32 bytes have 32 (all zero) to 44 characters. */
 const HASH_LETTERS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
 /** The 32 bytes of a hash, undefined when the text is none. */

@@ -29,7 +29,7 @@ const oldInfo = (info: string): OldInfo | undefined => {
 
 /**
  * Texts that the head may hold where a node shows this `info` (compact JSON, `{}` for null) and `orig_info`, which is the
- * very text when there is one. None: it can not be.
+ * very text when there is one. None: it cannot be.
  */
 export const infoForms = ({ info, origInfo }: Pick<Block, 'info' | 'origInfo'>): readonly string[] => {
   if (info === '{}') return origInfo === '' ? PLAIN : [origInfo]

@@ -101,7 +101,7 @@ export const elementSpans = (text: string, from = 0): readonly Span[] => {
   return elements
 }
 
-/** A part of a JSON text without the space between its words; strings and numbers stay letter by letter. */
+/** A part of a JSON text without the space between its words; strings and numbers stay character by character. */
 export const compactJson = (text: string, [from, to]: Span = [0, text.length]): string => {
   // Joined at the end: a text grown piece by piece would keep the whole answer it was cut from in memory.
   const pieces: string[] = []

@@ -51,7 +51,7 @@ const written = (text: string, span: Span, shape: Shape | readonly [Shape] | und
 }
 
 /**
- * The text of a transaction object at `span`, compact, texts letter by letter; `value` is the same, parsed. What no hash
+ * The text of a transaction object at `span`, compact, texts character by character; `value` is the same, parsed. What no hash
  * covers is left out, as nobody could say whether it is so: members that nothing is known of, all but the last of those
  * with one name, digits beyond a double's.
  */

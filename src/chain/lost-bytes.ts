@@ -1,5 +1,5 @@
 /**
- * Texts of the chain that are no UTF-8: a node's JSON shows U+FFFD in place of each byte, and their hash can not be told
+ * Texts of the chain that are no UTF-8: a node's JSON shows U+FFFD in place of each byte, and their hash cannot be told
  * from that. A byte that belongs to no letter is kept as a lone surrogate U+DC80 … U+DCFF meanwhile (PEP 383), which
  * JSON.parse leaves alone.
  */

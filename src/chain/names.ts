@@ -20,7 +20,7 @@ export const isTokenSymbol = (text: string): boolean => TOKEN.test(text)
 /** A contract of the chain itself, `token.iost`. */
 export const isSystemContract = (text: string): boolean => SYSTEM_CONTRACT.test(text)
 
-/** `Contract` + base58, or a system contract. The node knows ids under 100 letters (`checkIDValid`). */
+/** `Contract` + base58, or a system contract. The node knows ids under 100 characters (`checkIDValid`). */
 export const isContractId = (text: string): boolean => USER_CONTRACT.test(text) || SYSTEM_CONTRACT.test(text)
 
 /** Name of a contract's action, as a list may be kept for it. */

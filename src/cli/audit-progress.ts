@@ -13,7 +13,7 @@ export const auditProgress = (options: {
   readonly log: Log
   /** Milliseconds, monotonic. */
   readonly now: () => number
-  /** What is done to what is looked at. */
+  /** What the audit does with each kind of document, for the progress bar. */
   readonly doing?: { readonly bar: string; readonly log: string }
 }): ((looked: Looked) => void) => {
   const { screen, log, now, doing = LOOKING } = options

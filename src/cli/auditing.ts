@@ -13,7 +13,7 @@ import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
 import { provedJson, provedLines } from './proved-text.ts'
 
-/** What an audit is given by a command: all but the store. */
+/** All that a command gives an audit, except the store. */
 export type AuditSetup = {
   /** `scratch` is empty. */
   readonly parts: Pick<AuditParts, 'scratch' | 'node'> & { readonly clock: Clock }
@@ -29,7 +29,7 @@ export const withAuditSetup = async <T>(
 ): Promise<T> => {
   const found = findings()
   const node = connectNode(values, log)
-  // In the data folder: what is derived anew may be more than fits where temporary files are kept.
+  // In the data folder: the derived copy may be too large for the system's temporary folder.
   const folder = openScratchFolder(values.data, 'audit-')
   const scratch = openSqlite({ path: join(folder.path, 'scratch.sqlite') })
   const options: AuditOptions = {
@@ -54,7 +54,7 @@ export const withAuditSetup = async <T>(
 
 export type Outcome = { readonly audited: Audited; readonly found: Findings }
 
-/** Audits a store as the settings say; `writer` puts right what differs. */
+/** Audits a store as the settings say; with `writer`, differences are corrected. */
 export const auditStore = async (call: Call, store: Store, writer?: Writer): Promise<Outcome> =>
   withAuditSetup(call, async ({ parts, options, found }) => {
     try {

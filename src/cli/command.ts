@@ -4,11 +4,11 @@ import type { Resolved } from './read-settings.ts'
 import type { Screen } from './screen.ts'
 import type { SettingName } from './settings.ts'
 
-/** What a command gets. */
+/** The arguments of a command. */
 export type Call = Resolved & {
   /** Of this program. */
   readonly version: string
-  /** What stands after the command's name and is not a flag; as many as `words` says. */
+  /** The words after the command's name that are not flags; as many as the command's `words`. */
   readonly words: readonly string[]
   /** Aborts when the process is asked to stop. */
   readonly signal: AbortSignal
@@ -25,7 +25,7 @@ export type Command = {
   readonly words: readonly string[]
   /** One line for lists. */
   readonly summary: string
-  /** What it promises, for its `--help`: short paragraphs. */
+  /** The text of its `--help`: short paragraphs. */
   readonly about: readonly string[]
   readonly settings: readonly SettingName[]
   readonly examples: readonly string[]

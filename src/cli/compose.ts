@@ -17,7 +17,7 @@ import type { Values } from './settings.ts'
 export const storeAddressOf = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
-/** The store the settings name. Nothing is asked of it yet. */
+/** The store that the settings name. Not connected to yet. */
 const openStore = (values: Values, log: Log): Store => {
   const address = storeAddressOf(values)
   if (address.type === 'sqlite') return openSqlite({ path: address.path })
@@ -37,7 +37,7 @@ const openStore = (values: Values, log: Log): Store => {
   })
 }
 
-/** Runs `work` with the store the settings name, and closes it whatever comes of that. */
+/** Runs `work` with the store that the settings name, and closes the store afterwards in any case. */
 export const withStore = async (
   values: Values,
   log: Log,
@@ -161,7 +161,7 @@ export const connectNode = (values: Values, log: Log): Node | undefined =>
         onBlockEvent: event => tellOfBlock(log, event),
       })
 
-/** What is found out about a node that is watched. */
+/** Logs what the probes find out about a node. */
 const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
   switch (type) {
     case 'silent':

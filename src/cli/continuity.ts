@@ -13,10 +13,10 @@ const RUNS = 25
 const MOST_PROBLEMS = 20
 
 export type Continuity = {
-  /** Blocks looked at. */
+  /** Number of blocks checked. */
   readonly blocks: number
   readonly transactions: number
-  /** What does not fit, at most 20; [] when what was looked at is whole. */
+  /** The problems found, at most 20; [] when everything that was checked is whole. */
   readonly problems: readonly string[]
 }
 
@@ -88,7 +88,7 @@ const getBlocks = (
   return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
 }
 
-/** What the rest of the store says of a block; undefined: it says nothing. */
+/** What other documents say about a block; undefined: nothing. */
 type Expected = {
   readonly height: number
   /** The hash of the block before. */

@@ -15,7 +15,7 @@ const CODES: Readonly<Record<FailureKind, ExitCode>> = {
   loading: 75,
   unavailable: 75,
   deadline: 75,
-  // What is stored, or what a node says, is not what it must be.
+  // Stored data, or a node's answer, is wrong.
   bad_block: 3,
   damaged: 3,
   conflict: 3,

@@ -5,7 +5,7 @@ import { type SettingName, settingNames, settingOf } from './settings.ts'
 
 export type Arguments = {
   readonly flags: FlagTexts
-  /** What is not a flag, in order. */
+  /** The words that are not flags, in order. */
   readonly words: readonly string[]
   readonly help: boolean
 }
@@ -22,8 +22,8 @@ export const flagsOf = (name: SettingName): readonly string[] => {
 }
 
 /**
- * Reads what stands behind a command's name: `--flag VALUE`, `--flag=VALUE`, `--` before words that begin with a dash.
- * Throws 'usage' for a flag the command does not have, one given twice, and one without its value.
+ * Reads the arguments after a command's name: `--flag VALUE`, `--flag=VALUE`, and `--` before words that begin with a
+ * dash. Throws 'usage' for a flag that the command does not have, that is given twice, or that lacks its value.
  */
 export const parseArguments = (
   command: string,

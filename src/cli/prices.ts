@@ -2,9 +2,9 @@ import type { Prices } from '#actions/define.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /**
- * Market figures as an operator gives them: `{"usd": "0.0051", "cny": 0.037, "rank": 312, "time": "2026-11-21T08:00:00Z"}`.
- * Prices are decimals (numbers or text, all digits kept), rank a whole number from 1, time ISO-8601. Throws when one is
- * missing or can not be meant.
+ * Market figures as an operator gives them: `{"usd": "0.0051", "cny": 0.037, "rank": 312, "time":
+ * "2026-11-21T08:00:00Z"}`. Prices are decimals (numbers or text, all digits kept), rank is a whole number from 1, time
+ * is ISO-8601. Throws when a field is missing or invalid.
  */
 export const parsePrices = (text: string): NonNullable<ReturnType<Prices['get']>> => {
   const json = parseExact(text)

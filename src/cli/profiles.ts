@@ -16,8 +16,8 @@ const SOCIAL = 'social_media.'
 /**
  * Producers' texts as an operator gives them, by the producer's account. Either JSON, an array of objects with
  * `producer`, the texts of `Profile` and `social_media` (an object of texts); or CSV (RFC 4180) with a header line of
- * the same names, `social_media.twitter` and the like for its parts. What is left out is `""` or `{}`; what is not known
- * throws, as does a producer that is given twice.
+ * the same names, `social_media.twitter` and the like for its parts. A missing field becomes `""` or `{}`; an unknown
+ * field throws, and so does a producer that is given twice.
  */
 export const parseProfiles = (text: string): ReadonlyMap<string, Profile> => {
   const profiles = new Map<string, Profile>()

@@ -1,8 +1,8 @@
 import { KEY_MAX_LENGTH } from '#keys/key.ts'
 
 /**
- * How the text of a setting becomes its value. A reader gives the rule it holds the text to when the text does not
- * fit; the caller adds whose text it was. Nothing is coerced: `1e3` and ` 2` are not numbers.
+ * How the text of a setting becomes its value. For a text that does not fit, a reader returns the rule; the caller adds
+ * the setting's name. Nothing is coerced: `1e3` and ` 2` are not numbers.
  */
 export type Reader<T> = {
   /** The rule, to follow "must be ". */
@@ -66,7 +66,7 @@ export const secret: Reader<string> = {
   read: text => (text === '' || /[\u0000-\u001f\u007f]/.test(text) ? undefined : text),
 }
 
-/** As it stands in a URL without escapes; the length is what the keyring looks at. */
+/** A text that needs no escapes in a URL, no longer than the keyring accepts. */
 export const testKey: Reader<string> = {
   rule: `off, or 4 to ${KEY_MAX_LENGTH} of the characters A-Z a-z 0-9 . _ ~ -`,
   read: text =>

@@ -44,7 +44,7 @@ export const repair: Command = {
 
 type Held = { readonly aligned: Aligned; readonly outcome?: Outcome }
 
-/** While nobody else may write. */
+/** Repairs while no other process may write. */
 const held = async (store: Store, call: Call, restored: Restored): Promise<Held> => {
   const identity = await store.identity()
   if (identity === undefined) throw nothingLoaded(store.name)
@@ -57,7 +57,7 @@ const held = async (store: Store, call: Call, restored: Restored): Promise<Held>
       outcome = await auditStore(call, store, writer)
       return outcome.audited
     })
-    // Every document was looked at: what is there is all that belongs there.
+    // Every document was checked, so everything that is stored belongs there.
     if (outcome !== undefined && leftOf(outcome) === 0) await writer.accept?.()
     return { aligned, ...(outcome === undefined ? {} : { outcome }) }
   } finally {
@@ -98,7 +98,10 @@ const tellAudited = ({ values, out }: Call, store: Store, outcome: Outcome): 0 |
   return left === 0 ? 0 : 3
 }
 
-/** What the replay can not put right: nothing when the blocks are not enough, and what only the node says. */
+/**
+ * The number of differences that are left: all of them if the blocks were not enough to derive from, otherwise those
+ * that only the node can correct.
+ */
 const leftOf = ({ audited, found }: Outcome): number => (audited.complete ? found.beyondRepair : found.count)
 
 const endOf = ({ audited, found }: Outcome, dryRun: boolean, left: number): string => {

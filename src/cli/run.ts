@@ -20,7 +20,7 @@ export type Surroundings = {
   readonly stop: () => AbortSignal
 }
 
-/** Runs one command line; what goes wrong is told on stderr as one message, and becomes the exit code. */
+/** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
 export const run = async (args: readonly string[], around: Surroundings): Promise<ExitCode> => {
   try {
     return await dispatch(args, around)
@@ -114,7 +114,7 @@ const runCommand = async (
 const asksForDebug = (args: readonly string[], environment: Environment): boolean =>
   environment[environmentName('log-level')] === 'debug' || /--log-level[= ]debug\b/.test(args.join(' '))
 
-/** What happened and what to do; the stack only for those who debug, or when it is a defect of ours. */
+/** What happened and what to do; the stack only at log level debug, or for a defect of ours. */
 const told = (error: unknown, debug: boolean): readonly string[] => {
   if (!(error instanceof Error)) return [`iostlens: ${String(error)}`]
   const known = error instanceof Failure

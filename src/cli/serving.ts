@@ -24,11 +24,11 @@ const DRAIN_MS = 5_000
 export type Serving = {
   /** Base URL with the port that was really taken. */
   readonly url: string
-  /** Takes no more requests, lets those under way end, frees the port. */
+  /** Accepts no more requests, lets running ones end, and frees the port. */
   stop(): Promise<void>
 }
 
-/** Serves the API; throws 'usage' when the address can not be had. */
+/** Serves the API; throws 'usage' when the address is not available. */
 export const startServing = async (parts: {
   readonly values: Values
   readonly version: string
@@ -96,7 +96,7 @@ export const startServing = async (parts: {
   }
 }
 
-/** Runs `listen`; an address that is taken or not ours becomes a 'usage' Failure that says so. */
+/** Runs `listen`; an address that is in use or not this machine's becomes a 'usage' Failure. */
 const listening = <T>(address: Address, listen: () => T | null | undefined): T => {
   const name = urlOf(address.host, address.port).slice('http://'.length)
   try {

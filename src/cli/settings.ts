@@ -19,7 +19,7 @@ import {
 /** One thing an operator may decide: by flag `--name`, or by `IOSTLENS_NAME` in the environment. */
 export type Setting<T> = {
   readonly reader: Reader<T>
-  /** What stands for the value in help texts. */
+  /** The placeholder for the value in help texts. */
   readonly value: string
   readonly about: string
   /** Absent: none, and the value is undefined. */

@@ -121,7 +121,7 @@ const jsonOf = ({ store, published, position, found, held, problems }: State) =>
   problems,
 })
 
-/** Where the store stands against the chain; `lib`: the last irreversible block, by the node or as last heard. */
+/** How far the store is behind the chain; `lib`: the last irreversible block, by the node or as last stored. */
 type Position = {
   readonly text: string
   readonly lib: number
@@ -156,7 +156,7 @@ const positionOf = async (
   }
 }
 
-/** Every block was looked at: then as many transactions must have been found as were counted while loading. */
+/** When every block was checked, the number of transactions must equal the count kept while loading. */
 const countProblems = (
   found: Continuity,
   { height }: Published,

@@ -26,8 +26,8 @@ export const stopped = (signal: AbortSignal): Promise<void> =>
 const LEAVE_MS = 10_000
 
 /**
- * What `work` gives. A command that was told to stop and still waits for a server that does not answer is left after a
- * while: every step may be cut off anywhere. Throws 'deadline' then.
+ * The result of `work`. A command that was asked to stop but still waits for a server is abandoned after a while, which
+ * is safe: every step may be cut off anywhere. Throws 'deadline' then.
  */
 export const leftWhenStopped = <T>(work: Promise<T>, signal: AbortSignal, afterMs = LEAVE_MS): Promise<T> =>
   withinAfterAbort(work, {

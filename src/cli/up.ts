@@ -40,7 +40,7 @@ export const up: Command = {
           () => store.published(),
         )
         const from = await loadedHeight(store)
-        // With something to serve it goes on; a slip of the keyboard at the first start is told at once.
+        // With data to serve it goes on; a typing error at the first start is reported at once.
         if (from < 0) await requireKnownHosts(urls)
         const view = progressView({ screen, log, now: systemClock.elapsed, from })
         const serving = await startServing({ values, version, store, node, log })
@@ -85,7 +85,9 @@ const onlyOnce = (log: Log, work: () => Promise<void>): (() => void) => {
   }
 }
 
-/** Whether nothing is left to load at the start; false also when the node can not be asked: the load tells of that. */
+/**
+ * Whether nothing is left to load at the start; false also when the node cannot be asked, which the load then reports.
+ */
 const isLoaded = async (node: Node, store: Store, signal: AbortSignal): Promise<boolean> => {
   try {
     const published = await store.published()

@@ -6,8 +6,8 @@ import type { Clock } from '#time/clock.ts'
 const EVERY_MS = 1_000
 
 /**
- * Looks at the store again and again, whether or not somebody asks it, and logs when it can no longer be served from, with
- * the reason, and when it can again. One look at a time; the last one is not waited for after `stop`.
+ * Checks the store regularly, with or without requests, and logs when it can no longer be served from, with the reason,
+ * and when it can again. One check at a time; `stop` does not wait for the last one.
  */
 export const watchStore = (
   store: Pick<Store, 'name' | 'published' | 'whole'>,

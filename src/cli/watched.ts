@@ -12,7 +12,7 @@ const MAX_BYTES = 4_000_000
 
 export type Source = { readonly path: string } | { readonly url: string }
 
-/** A value read from an operator's file or URL, looked at again every minute. */
+/** A value from an operator's file or URL, read again every minute. */
 export type Watched<T> = { get(): T | undefined; close(): void }
 
 /**
@@ -21,7 +21,7 @@ export type Watched<T> = { get(): T | undefined; close(): void }
  */
 export const watch = async <T>(options: {
   readonly source: Source
-  /** What it is, for messages: "Prices". */
+  /** Its name in messages: "Prices". */
   readonly what: string
   /** Throws when the text is not valid. */
   readonly parse: (text: string) => T

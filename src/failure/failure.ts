@@ -3,7 +3,7 @@
  * (`http/`, `cli/`).
  */
 export type FailureKind =
-  /** A call or setting that can not be meant: names the value and the rule. */
+  /** An invalid call or setting: the message names the value and the rule. */
   | 'usage'
   /** A request parameter is missing, malformed, repeated, unknown or out of range. */
   | 'bad_request'
@@ -15,12 +15,12 @@ export type FailureKind =
   | 'rate_limited'
   /** The thing may exist, but the load has not come that far. */
   | 'loading'
-  /** Store or node out of reach, or the answer is not to be had now. */
+  /** Store or node is out of reach, or the answer is not available now. */
   | 'unavailable'
   | 'deadline'
   /** The node answered something that is not a block, not the next block, or not the chain we load. */
   | 'bad_block'
-  /** What was loaded is lost, or is not what a loader wrote: nothing true can be said until it is put right. */
+  /** Loaded data is lost, or is not what a loader wrote: no answer is reliable until it is repaired. */
   | 'damaged'
   /** Another writer, another schema or derivation version, another chain. */
   | 'conflict'
@@ -69,7 +69,7 @@ export const withoutSecrets = (text: string): string => (MAY_HAVE_SECRETS.test(t
 /** Most texts have none, and a service under load has many of them to write. */
 const MAY_HAVE_SECRETS = /@|apikey=|il_/i
 
-/** A key of ours, in any case of letters, or most of one: names of the chain have at most 11 letters. */
+/** A key of ours in upper or lower case, or most of one: names of the chain have at most 11 characters. */
 const KEY_LIKE = /il_[0-9a-z]{12,}/gi
 
 const masked = (text: string): string =>

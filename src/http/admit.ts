@@ -43,8 +43,8 @@ export const admitting =
   }
 
 /**
- * What refuses a request for want of room before anything is done for it, where that can be told within the call: the
- * key is known by a list that is fresh. undefined: it goes the way of all requests.
+ * The refusal of a request for which there is no room, before any work is done for it. Only possible while the list of
+ * keys is fresh, so that the key can be looked up without waiting. undefined: the request is handled as usual.
  */
 export const crowdedOut =
   (asks: 'store' | 'node', { keyring, queues }: Pick<Gate, 'keyring' | 'queues'>) =>

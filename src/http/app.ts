@@ -26,7 +26,7 @@ export type AppOptions = {
   readonly rates: Rates
   readonly prices: Prices
   readonly profiles: Profiles
-  /** What holds when a request does not say. */
+  /** The defaults for options that a request does not give. */
   readonly defaults: OptionDefaults
   /** A request that takes longer is answered 504. */
   readonly deadlineMs: number

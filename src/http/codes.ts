@@ -1,7 +1,7 @@
 import type { Text } from '#actions/define.ts'
 import type { FailureKind } from '#failure/failure.ts'
 
-/** How a failure is told to callers. */
+/** How a failure is reported to callers. */
 export type Code = {
   readonly status: number
   /** `code` of the body: stable, never reused. The HTTP status and a digit. */

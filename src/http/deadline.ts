@@ -1,7 +1,7 @@
 import { within } from '#time/deadline.ts'
 import { Told } from './told.ts'
 
-/** The caller hung up: nobody reads the answer. */
+/** The caller closed the connection, so no one reads the answer. */
 export class ClientGone extends Error {
   constructor() {
     super('The client closed the connection.')

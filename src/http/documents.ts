@@ -6,7 +6,7 @@ import type { Lang } from './reference-action.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
-/** The pages need nothing but their own style; whatever else got in would not run. */
+/** The pages need only their own style; injected content would not run. */
 const PAGE_HEADERS = {
   ...HEADERS,
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",

@@ -5,7 +5,7 @@ import { codes } from './codes.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 import { Told } from './told.ts'
 
-/** How a failure is told: in which language, in which form, and what it may not repeat. */
+/** How a failure is reported: the language, the form, and texts that it must not repeat. */
 export type Manner = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
 
 /** The body of a success: `data` in its envelope, or alone. */
@@ -36,7 +36,7 @@ export const failureReply = (failure: Failure, manner: Manner, id: string): Repl
 
 export const ALLOWED = 'GET, HEAD, OPTIONS'
 
-/** What is thrown that is no Failure is a defect of ours. */
+/** Anything else that is thrown is our bug. */
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })
 
@@ -65,5 +65,5 @@ const withoutBegin = (message: string, secret: string): string => {
   })
 }
 
-/** Fewer letters of a key tell nothing of the rest. */
+/** A shorter part of a key reveals nothing about the rest. */
 const BEGIN_LETTERS = 4

@@ -19,7 +19,7 @@ export type Exchange = QueryText & {
   readonly manner: Manner
   /** Headers of the answer, success or failure, that were known before it. */
   readonly headers: Record<string, string>
-  /** What the access log may say of the request: names of ours only, never what was sent. */
+  /** The fields of the request that the access log may contain: only our own names, never text that was sent. */
   readonly named: { module?: string; action?: string }
 }
 
@@ -35,7 +35,7 @@ export type Answering = {
   readonly clock: Pick<Clock, 'elapsed'>
 }
 
-/** nginx's number for a client that closed; it stands in the log alone. */
+/** nginx's status for a client that closed the connection; it appears only in the log. */
 const GONE_STATUS = 499
 
 /**
@@ -65,7 +65,7 @@ export const answering =
       if (error instanceof ClientGone)
         return done('gone', textReply(GONE_STATUS, { type: 'text/plain', text: '' }))
       const failure = failureOf(error)
-      // What is refused for want of room needs no second line.
+      // A refusal for lack of room needs no second log line.
       if (!(failure instanceof Busy)) logCause(log, failure, exchange.id)
       return done(failure.kind, failed(exchange, failure))
     }
@@ -121,7 +121,7 @@ const responseTo = (
 
 const exchangeOf = (request: Request, defaults: OptionDefaults): Exchange => {
   const { path, query } = targetOf(request.url)
-  // What is too long is refused, in the language its beginning asks for.
+  // A request that is too long is refused in the language that its beginning asks for.
   const parsed = parseQuery(query.slice(0, MAX_QUERY_BYTES))
   const acceptLanguage = request.headers.get('accept-language') ?? undefined
   const header = request.headers.get('x-api-key')
@@ -155,7 +155,7 @@ const checkLength = (url: string): void => {
     })
 }
 
-/** What callers are not told stands here, with the request's id. */
+/** Details that callers do not get are logged here, with the request's id. */
 const logCause = (log: Log, failure: Failure, id: string): void => {
   const { kind, message, cause } = failure
   const inner = cause instanceof Error ? { cause: cause.stack ?? cause.message } : {}

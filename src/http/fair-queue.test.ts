@@ -5,7 +5,7 @@ import { fairQueue, type Limits, type Place } from './fair-queue.ts'
 const WIDE: Limits = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000, ageMs: 1_000 }
 const never = new AbortController().signal
 
-/** A queue whose work ends when it is told to. */
+/** A queue whose work ends on request. */
 const setUp = (limits: Partial<Limits>) => {
   const clock = handClock(0)
   const queue = fairQueue({ ...WIDE, ...limits }, clock)

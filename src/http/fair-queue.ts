@@ -3,7 +3,9 @@ import type { Clock } from '#time/clock.ts'
 import { Told } from './told.ts'
 import { type Waiter, type WaitingBounds, type WaitingLine, waitingLine } from './waiting-line.ts'
 
-/** What is worked on at once and what may wait for it, in all and of one key; longest wait in milliseconds. */
+/**
+ * How many requests run at the same time and how many may wait, in total and per key; the longest wait in milliseconds.
+ */
 export type Limits = WaitingBounds & {
   readonly running: number
   readonly runningOfKey: number
@@ -20,7 +22,7 @@ export type Place = {
 export class Busy extends Told {}
 
 export type FairQueue = {
-  /** Throws 'unavailable' when `run` would; at once, for those who have not begun anything yet. */
+  /** Throws 'unavailable' when `run` would, but at once, before any work has begun. */
   check(key: string): void
   /** Whether so many wait that some key may have no room; as cheap as can be, for who asks before the key is known. */
   isCrowded(): boolean
@@ -31,12 +33,13 @@ export type FairQueue = {
   run<T>(key: string, work: (place: Place) => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-/** Work goes on for so long before requests that came meanwhile are looked at, or for as long as that took. */
+/** Time for which work goes on before new requests are accepted; longer if accepting them took longer. */
 const SLICE_MS = 10
 
 /**
- * Lets keys take turns, however many requests each of them has. Nothing starts in the turn of the event loop in which
- * it came: a store that answers at once would otherwise keep the loop until all are served, and nobody would be refused.
+ * Lets keys take turns, however many requests each of them has. No request starts in the turn of the event loop in
+ * which it came: a store that answers at once would otherwise keep the loop busy until all are served, and none would
+ * be refused.
  */
 export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
   const places = placesIn(limits)
@@ -104,7 +107,7 @@ const starter = (line: WaitingLine, refuseOld: () => void, { elapsed }: Clock): 
     for (let waiter = line.next(); waiter !== undefined; waiter = line.next()) {
       line.remove(waiter)
       waiter.start()
-      // What a store answers at once is answered now, so that the time it takes is seen.
+      // Answers that a store gives at once are finished now, so that their time is measured.
       drainMicrotasks()
       if (elapsed() < until) continue
       goSoon()

@@ -12,8 +12,8 @@ export type BeforeRouting = {
 }
 
 /**
- * What is decided before any path is looked at: which methods there are, and that HEAD is GET without its body.
- * undefined: a GET for the routes.
+ * Handles methods before any path is looked up: which methods exist, and that HEAD is GET without the body. undefined:
+ * a GET for the routes.
  */
 export const beforeRouting = (
   request: Request,

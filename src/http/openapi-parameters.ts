@@ -6,8 +6,8 @@ import { parametersOf } from '#actions/request/read.ts'
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * The parameters of `/api/`. OpenAPI 3.1 can not make parameters depend on the values of others, so each is listed
- * once, with the actions that need it, take it, and one example per action.
+ * The parameters of `/api/`. In OpenAPI 3.1 parameters cannot depend on the values of others, so each is listed once,
+ * with the actions that require it, the actions that accept it, and one example per action.
  */
 export const apiParameters = (actions: readonly Action[]): readonly Json[] => [
   named('module', 'Module that the action belongs to.', {

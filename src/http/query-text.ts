@@ -12,7 +12,7 @@ export type QueryText = {
   readonly query: Query
   /** Values of `apikey`, in order. */
   readonly keys: readonly string[]
-  /** What is wrong with the text; thrown only once the key is found good, so that a stranger learns nothing. */
+  /** What is wrong with the text. Thrown only after the key was accepted, so that a stranger learns nothing. */
   readonly fault: Failure | undefined
 }
 

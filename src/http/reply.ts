@@ -12,7 +12,7 @@ export type Reply = {
   readonly type: string | undefined
   readonly body: Uint8Array<ArrayBuffer>
   readonly headers: Readonly<Record<string, string>>
-  /** `tagged`: has an ETag, answers If-None-Match, may be packed. `raw`: as it stands. */
+  /** `tagged`: has an ETag, answers If-None-Match, may be compressed. `raw`: unchanged. */
   readonly form: 'tagged' | 'raw'
   /** Called when the body is with the client, or given up. */
   readonly sent?: () => void
@@ -87,7 +87,7 @@ const withBody = (
   return new Response(body, init)
 }
 
-/** What the system takes at once from an answer; less is with it before anybody could look. */
+/** Bytes of an answer that the system accepts at once; a shorter answer is sent before backpressure could show. */
 const PIECE_BYTES = 64 * 1024
 
 /** A body that is handed out as the client takes it, so that it is known when it needs no room any more. */

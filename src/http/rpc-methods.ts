@@ -3,7 +3,7 @@ import type { Text } from '#actions/define.ts'
 /** One segment of a node path after the method's name. */
 type Segment = {
   readonly name: string
-  /** What the raw, undecoded segment must match: a `%`, a slash or dots alone never do. */
+  /** The pattern of the raw, undecoded segment: a `%`, a slash or only dots never match. */
   readonly pattern: RegExp
   readonly rule: Text
   readonly example: string

@@ -23,7 +23,7 @@ export const rpcHandler =
         details: { retryAfter: NO_NODE_RETRY_SECONDS },
       })
     const { status, contentType, body, release } = await turns.node(() => node.get(path, { signal }))
-    // Nobody waits for it any more, so nobody would let go of it.
+    // No one waits for the answer any more, so no one else would release its bytes.
     if (signal.aborted) release()
     return {
       status,

@@ -4,7 +4,7 @@ import { descriptionOf, EXACT } from '#actions/shape/results.ts'
 
 /** A field of an answer as the reference shows it. */
 export type FieldRow = {
-  /** `transactions[].tx_hash`; `{}` stands for any key of an object keyed by names. */
+  /** `transactions[].tx_hash`; `{}` is any key of an object keyed by names. */
   readonly path: string
   readonly type: string
   readonly optional: boolean

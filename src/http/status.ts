@@ -12,7 +12,7 @@ import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 /** Anybody may ask for readiness, so the store is asked this often at most, in milliseconds. */
 const KEPT_MS = 500
-/** A store that needs longer to say its height answers nobody in time. */
+/** A store that needs longer to return its height is too slow for any request. */
 const STORE_MS = 1_000
 
 /** `/health`: the process is up. Asks nothing of anybody. */
@@ -29,9 +29,9 @@ export type ReadyOptions = {
 }
 
 /**
- * `/ready`: 200 when answers are worth having; 503 with the reason while nothing is published, the store is out of
- * reach, the load is more than 1,000 blocks behind, or no node says how far it is behind. `behind` is null when nobody
- * knows it; a service that follows no node is ready all the same.
+ * `/ready`: 200 when the service is ready to answer; 503 with the reason while nothing is published, the store is out
+ * of reach, the load is more than 1,000 blocks behind, or no node tells how far it is behind. `behind` is null when it
+ * is unknown; a service that follows no node is ready all the same.
  */
 export const readyHandler = ({ store, node, version, clock }: ReadyOptions): Handler => {
   let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined

@@ -18,7 +18,7 @@ export const targetOf = (url: string): Target => {
 }
 
 /**
- * Whether Elysia finds the path in this URL: it looks for the first `/` from letter 11 on, so a host of fewer than 4
- * letters hides it (`http://a/api/`).
+ * Whether Elysia finds the path in this URL: it searches for the first `/` from character 11 on, so a host of fewer
+ * than 4 characters hides it (`http://a/api/`).
  */
 export const isRoutable = (url: string): boolean => /^https?:\/\/[^/?#]{4}/.test(url)

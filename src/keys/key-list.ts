@@ -7,7 +7,7 @@ import { within } from '#time/deadline.ts'
 const REFRESH_MS = 1_000
 /** A list is believed no longer than this after its reading began: what is revoked is refused from then on. */
 const BELIEVED_MS = 1_800
-/** The next read begins this long after the last one did, whatever became of that. */
+/** The next read begins this long after the last one began, successful or not. */
 const NEXT_MS = 250
 /** One read may take this long: a longer one would give a list that is no longer believed. */
 const READ_MS = 1_500
@@ -19,8 +19,8 @@ export type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly 
 
 export type KeyLists = {
   /**
-   * A list read at most `maxAgeMs` ago where that can be had soon, else an older one that is still believed. Throws
-   * 'unavailable' when there is none.
+   * A list that was read at most `maxAgeMs` ago if one is available soon, otherwise an older one that is still valid.
+   * Throws 'unavailable' when there is none.
    */
   get(maxAgeMs?: number): Promise<KeyList>
   /** The list at hand when it need not be read again yet. */
@@ -28,8 +28,8 @@ export type KeyLists = {
 }
 
 /**
- * Reads the list of keys, at most some times a second however many ask. Reads go side by side: one that hangs delays
- * nobody, and the newest that succeeds counts.
+ * Reads the list of keys, at most a few times a second for any number of requests. Reads run side by side: one that
+ * hangs delays no request, and the newest that succeeds counts.
  */
 export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists => {
   let known: KeyList | undefined
@@ -64,7 +64,7 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
   }
   const younger = (ms: number): KeyList | undefined =>
     known !== undefined && Math.abs(clock.now() - known.at) < ms ? known : undefined
-  /** While reads fail nobody waits for the next one. */
+  /** While reads fail, no request waits for the next one. */
   const isFailing = (): boolean => failed !== undefined && Math.abs(clock.now() - failed.at) < REFRESH_MS
 
   return {
@@ -90,7 +90,7 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
 }
 
 const unreadable = (cause: unknown): Failure =>
-  // What is lost comes back by no waiting: the failure names what helps.
+  // Lost keys do not come back by waiting: the failure names the remedy.
   cause instanceof Failure && cause.kind === 'damaged' ? cause : temporarily(cause)
 
 const temporarily = (cause: unknown): Failure =>

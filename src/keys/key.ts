@@ -3,16 +3,16 @@ import type { StoredKey } from '#store/port.ts'
 import type { Plan } from './plan.ts'
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** 32 letters of 62 are 190 bits: nobody guesses one. */
+/** 32 characters out of 62 are 190 bits: impossible to guess. */
 const KEY_LETTERS = 32
 /** Public handle of a key; 2^40 of them, and the store refuses one that exists. */
 const ID_BYTES = 5
 const NAME_LENGTH = 100
 
-/** Form of every key this service makes: `il_` and 32 letters or digits, so that a leaked one is recognised. */
+/** Form of every key this service creates: `il_` and 32 letters or digits, so that a leaked key is recognised. */
 export const KEY_PATTERN = /^il_[0-9A-Za-z]{32}$/
 
-/** Longest text that is looked at as a key; a shared test key is any text up to this. */
+/** Longest text that is accepted as a key; a shared test key is any text up to this length. */
 export const KEY_MAX_LENGTH = 100
 
 /** SHA-256 of a key's text, hexadecimal: all that is stored of it. */
@@ -25,8 +25,8 @@ export type NewKey = {
 }
 
 /**
- * Makes a key for a person or program. Times in milliseconds since 1970. Nothing is stored yet: `stored` goes to
- * `KeyStore.add`. Throws 'usage' when name, plan or expiry can not be meant.
+ * Creates a key for a person or program. Times in milliseconds since 1970. Nothing is stored yet: pass `stored` to
+ * `KeyStore.add`. Throws 'usage' for an invalid name, plan or expiry.
  */
 export const createKey = (
   name: string,
@@ -58,7 +58,7 @@ const checkRate = (what: string, value: number): void => {
     throw new Failure('usage', `${what}: ${value} is not a whole number from 1.`)
 }
 
-/** Each letter equally likely: bytes from 248 (4 · 62) up are thrown away. */
+/** All characters are equally likely: bytes from 248 (4 · 62) up are thrown away. */
 const randomLetters = (count: number): string => {
   let text = ''
   while (text.length < count)

@@ -15,7 +15,7 @@ const TEST_KEY_ID = 'test'
 export type Caller = { readonly id: string; readonly plan: Plan }
 
 export type Keyring = {
-  /** Throws 'unauthorized' (no such key), 'forbidden' (revoked or expired), 'unavailable' (keys can not be read). */
+  /** Throws 'unauthorized' (no such key), 'forbidden' (revoked or expired), 'unavailable' (keys cannot be read). */
   check(key: string): Promise<Caller>
   /** The same without waiting; undefined where the list would have to be read, or `check` might refuse the key. */
   known(key: string): Caller | undefined
@@ -29,8 +29,8 @@ export type KeyringOptions = {
 }
 
 /**
- * Decides who may ask. Keys are looked up by the hash of their text, so how long a look-up takes says nothing of any
- * stored key. What was revoked is refused within two seconds, whatever becomes of any read of the list.
+ * Decides whether a key is valid. Keys are looked up by the hash of their text, so the time of a look-up reveals
+ * nothing about any stored key. A revoked key is refused within two seconds, even if reads of the list fail.
  */
 export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
   const testHash = testKey === undefined ? undefined : hashOfKey(testKey.key)

@@ -9,7 +9,7 @@ const EVERY_MS = 50
 /** So many looks are remembered. */
 const KEPT_MS = 1_000
 
-/** Looks every 50 ms when it is looked at really. Keeps no process running. */
+/** Measures how late a timer of 50 ms fires. Keeps no process running. */
 export const watchLateness = (
   now: () => number = () => performance.now(),
   every: (ms: number, look: () => void) => () => void = everySystem,

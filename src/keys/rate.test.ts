@@ -82,7 +82,7 @@ test('take: who asks as often as the plan allows is not refused because this pro
     const key = caller(20, 1_000)
     const answers = []
     for (let sent = 0; sent < 60; sent++) {
-      // What came in 700 ms of the second second is looked at at its end.
+      // Requests of 700 ms of the second second are handled at its end.
       const late = sent >= 20 && sent < 34
       at.time = NOON + (late ? 33 : sent) * 50
       answers.push(rates.take(key))

@@ -61,7 +61,7 @@ type Use = {
  */
 export const createRates = (options: {
   readonly now: () => number
-  /** Milliseconds that requests of the last second may have waited before this process looked at them. */
+  /** Milliseconds that requests of the last second may have waited before this process handled them. */
   readonly lateMs?: () => number
   readonly maxKeys?: number
 }): Rates => {
@@ -148,7 +148,7 @@ const follow = (use: Use, time: number): void => {
   for (const { count } of gone) use.count -= count
 }
 
-/** When one more may pass: a second after the one that stands `perSecond` places before it. */
+/** When one more may pass: a second after the one `perSecond` places before it. */
 const nextTime = ({ passed, count }: Use, perSecond: number, time: number): number => {
   let before = count - perSecond
   if (before < 0) return time

@@ -72,7 +72,7 @@ const bulk = async (fetching: Fetching, range: Range): Promise<readonly Part[] |
   }
 }
 
-/** undefined where the node refuses, or answers what can not be: blocks are asked for by themselves then. */
+/** undefined where the node refuses, or answers what cannot be: blocks are asked for by themselves then. */
 const orNothing = async <T>(size: Fetching['size'], asked: Promise<T>): Promise<T | undefined> => {
   try {
     return await asked

@@ -85,7 +85,7 @@ const checkedBlock = (
     return { block, lossy: false }
   } catch (error) {
     if (lossyReceipts(block).length === 0) throw error
-    // Nothing else is excused, and no work is put into a block that is false at any rate.
+    // Nothing else is excused, and no work is put into a block that is false anyway.
     checkBlock(block, { parentHash: parent, height }, { ...known, receipts: 'later' })
     return { block, lossy: true }
   }

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { Failure } from '#failure/failure.ts'
 
 /**
- * Refuses ('usage') nodes of which no host name exists: a slip of the keyboard, which no waiting mends. A name server
+ * Refuses ('usage') nodes of which no host name exists: a typing error, which no waiting mends. A name server
  * that does not answer says nothing about a name.
  */
 export const requireKnownHosts = async (urls: readonly string[]): Promise<void> => {

@@ -65,7 +65,7 @@ export type NodeEvent = {
 /**
  * Nodes of one chain over HTTP RPC. Every call has a time-out and a size limit, is retried with back-off where trying
  * again can help, and goes to the healthy node with the highest irreversible block. Failures: 'unavailable' (no node
- * answers), 'bad_block' (what is answered can not be true), 'deadline' (the caller's signal).
+ * answers), 'bad_block' (what is answered cannot be true), 'deadline' (the caller's signal).
  */
 export type Node = {
   /** URLs without credentials, for messages. */

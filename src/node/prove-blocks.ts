@@ -72,7 +72,7 @@ const signerOf = async (
 
 /**
  * Whether the level `whole` is reached where it counts as such. A block in which an action alone gives a producer a key is
- * proved whole at any rate: its text says whose signatures count.
+ * proved whole anyway: its text says whose signatures count.
  */
 const isWhole = async (fetching: Fetching, block: Block): Promise<boolean> => {
   // Genesis has no signatures to be had; whoever trusts its hash names the chain.

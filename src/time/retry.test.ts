@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Retry, retry, type Try } from './retry.ts'
 
-/** Tries that go as told, the last one again and again; what was waited, and what became of it. */
+/** Tries with the given results, the last one repeated; returns the pauses and the outcome. */
 const run = async (tries: readonly Try<string>[], patienceMs: number) => {
   const clock = idleClock()
   const waits: unknown[] = []

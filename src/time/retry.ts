@@ -19,7 +19,7 @@ export type Try<T> =
   | {
       /** Why. */
       readonly again: string
-      /** It came further than the try before: the patience begins anew, and with 'all' the pauses are short again too. */
+      /** This try got further than the one before: the patience starts again, and with 'all' the pauses do too. */
       readonly anew?: 'patience' | 'all' | undefined
     }
 

@@ -10,7 +10,7 @@ import { type Sealed, signedOf } from './transaction-hash.ts'
 import { listed, quoted } from './transaction-text.ts'
 import { signerOf, type World, witnessOf } from './world.ts'
 
-/** Blocks in the form of the node's storage, its JSON letter by letter (recorded: getRawBlockByNumber). */
+/** Blocks in the form of the node's storage, its JSON character by character (recorded: getRawBlockByNumber). */
 
 const HASH = 32
 

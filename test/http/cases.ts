@@ -61,7 +61,7 @@ export const askCase = async (one: HttpCase, ask: Ask, keys: HttpCaseKeys): Prom
     ...(one.answer === undefined
       ? {}
       : { answer: Object.fromEntries(wanted.map(name => [name, response.headers.get(name)])) }),
-    // A body that is not written as expected, letter by letter, is shown as text.
+    // A body that is not written as expected, character by character, is shown as text.
     body: text === writtenBody(one.body) ? one.body : parsedOr(text),
   }
 }

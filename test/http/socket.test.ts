@@ -39,7 +39,7 @@ const connect = async (text: string) => {
   return { socket, closed: closed.promise }
 }
 
-/** Status line and body of a request sent letter by letter. */
+/** Status line and body of a request sent character by character. */
 const send = async (
   line: string,
   host = 'Host: 127.0.0.1',

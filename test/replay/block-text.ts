@@ -2,7 +2,7 @@ import { decodeBase58 } from '#chain/base58.ts'
 import { elementSpans, memberSpans, type Span } from '#chain/json-text.ts'
 
 /**
- * Answers of the node cut out of its answer to getBlockByNumber/{height}/true, letter by letter, so that replayed
+ * Answers of the node cut out of its answer to getBlockByNumber/{height}/true, character by character, so that replayed
  * answers are the recorded ones.
  */
 

@@ -18,7 +18,7 @@ export type RecordedCall = {
 export type Recording = {
   /** Height of the last block. */
   readonly height: number
-  /** The node's answer to getBlockByNumber/{height}/true, letter by letter; undefined beyond the last block. */
+  /** The node's answer to getBlockByNumber/{height}/true, character by character; undefined beyond the last block. */
   blockText(height: number): string | undefined
   /** The other calls, read from the file at the first use. */
   calls(): Promise<readonly RecordedCall[]>

@@ -143,7 +143,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       await writer.commit(tellingBatch(0, 1))
-      // Its last row can not be stored.
+      // Its last row cannot be stored.
       const broken = batchOf(2, 3, { records: [{ ...recordDoc(3, 0), time: 2n ** 63n }] })
       const [failed, next] = [writer.commit(broken), tellingBatch(4, 6)]
       const ahead = staged(writer, cutBatch(next, 6).ahead)

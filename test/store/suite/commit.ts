@@ -40,7 +40,7 @@ export const commitCases = (open: Open): void => {
       await store.create()
       const writer = await store.takeOver(identity)
       await writer.commit(tellingBatch(0, 3))
-      // The last document can not be stored: an amount beyond int64.
+      // The last document cannot be stored: an amount beyond int64.
       const broken = tellingBatch(4, 6)
       const tooMuch = { index: wealth, doc: wealthDoc('broken', 2n ** 63n) }
       const refused = await failureOf(writer.commit({ ...broken, changes: [...broken.changes, tooMuch] }))

@@ -138,7 +138,7 @@ export const listAt = (height: number): ListDoc => ({
 
 /**
  * A batch whose every document tells its end: statistics count its height, `a` and `b` own one more, list 1 has a row for
- * each block. A view that mixes two heights can not look right.
+ * each block. A view that mixes two heights cannot look right.
  */
 export const tellingBatch = (first: number, last: number): Batch => {
   const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)

@@ -14,7 +14,7 @@ const deepOwner = (rank: number): string => `deep${String(rank).padStart(6, '0')
 /** Three owners share each amount, so that pages cut through ties. */
 const deepDoc = (rank: number) => wealthDoc(deepOwner(rank), BigInt(DEEP - Math.floor(rank / 3)))
 
-/** Amounts a double can not tell apart, ties, zero and below, another token between. */
+/** Amounts a double cannot tell apart, ties, zero and below, another token between. */
 const held: readonly (readonly [owner: string, amount: bigint])[] = [
   ['max', MAX],
   ['below-max', MAX - 1n],

@@ -3,7 +3,7 @@ import { loadFrom, temporarySqlite } from '../stores/loading.ts'
 import type { Testimony } from './witness.ts'
 
 /**
- * What of the answers a witness got is not, letter by letter, what the other store answers when it is loaded in peace
+ * What of the answers a witness got is not, character by character, what the other store answers when it is loaded in peace
  * up to the very height of the answer; a few of it. `url` is the node, which must stand where it stood.
  */
 export const secondOpinion = async (

@@ -5,7 +5,7 @@ import type { PlainRow } from './plain-records.ts'
 
 /** What one who asked all the time has seen. */
 export type Testimony = {
-  /** What can not be, a few of it; [] is what is hoped for. */
+  /** What cannot be, a few of it; [] is what is hoped for. */
   readonly wrong: readonly string[]
   /** Answers by status. */
   readonly statuses: Readonly<Record<number, number>>

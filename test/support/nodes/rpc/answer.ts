@@ -3,7 +3,7 @@ export type Answer = { readonly status: number; readonly contentType: string; re
 
 export const found = (text: string): Answer => ({ status: 200, contentType: 'application/json', text })
 
-/** gRPC codes as the node uses them: 2 whatever the call could not do, 3 what can not be read, 12 no such call. */
+/** gRPC codes as the node uses them: 2 whatever the call could not do, 3 what cannot be read, 12 no such call. */
 export type RefusalCode = 2 | 3 | 12
 
 /** A refusal in the node's form: always HTTP 400 and text/plain, whatever is wrong. */
