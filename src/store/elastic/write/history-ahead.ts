@@ -9,14 +9,14 @@ import { type Added, addedBy, sumOf } from '../schema/inventory.ts'
 import { partitionsWith } from '../schema/partitions.ts'
 import { historyItems } from './history.ts'
 
-/** History that was stored ahead of a batch. */
+/** History that was written ahead of its batch. */
 export type Stored = {
   /** Its last block. */
   readonly last: Ahead
   readonly partition: number
-  /** How many documents that is. */
+  /** Number of its documents. */
   readonly added: Added
-  /** Settles when all of it is written; rejects with what became of it. */
+  /** Settles when all of it is written, rejects if a write failed. */
   readonly written: Promise<void>
 }
 
@@ -25,12 +25,12 @@ type Options = {
   readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions'>
 }
 
-/** The batch that is being committed, and when that has come to an end. */
+/** The batch that is being committed; `done` settles when that has ended. */
 type Under = { readonly batch: Batch; readonly done: Promise<void> }
 
 /**
- * History of the batch in the making, written while it is made. It stands above the checkpoint, where nobody reads and
- * whoever takes over clears up; so it counts only as long as nothing fails.
+ * History of the next batch, written while the batch is derived. It is above the checkpoint, where no reader looks and
+ * the next loader cleans up, so it counts only until something fails.
  */
 export const historyAhead = ({ cluster, checkpoint }: Options) => {
   let under: Under | undefined
@@ -40,7 +40,7 @@ export const historyAhead = ({ cluster, checkpoint }: Options) => {
   const write = async (history: History, after: Promise<void> | undefined): Promise<void> => {
     const { partition } = history.filling
     if (after !== undefined) {
-      // Who clears up looks no further than one partition beyond the checkpoint's.
+      // A cleanup looks no further than one partition beyond that of the checkpoint.
       await after
       await createPartition(cluster, partition)
     }
@@ -64,7 +64,7 @@ export const historyAhead = ({ cluster, checkpoint }: Options) => {
         throw new Failure('defect', `History of block ${first} belongs to another partition than its batch.`)
       const after =
         stored === undefined && opens(first, history.filling) ? (under?.done ?? Promise.resolve()) : undefined
-      // What came before and failed is not gone on with.
+      // After a failed write nothing more is written.
       const written = (stored?.written ?? last).then(() => write(history, after))
       const added = addedBy(history)
       stored = {
@@ -76,7 +76,7 @@ export const historyAhead = ({ cluster, checkpoint }: Options) => {
       last = written.catch(() => {})
       await written
     },
-    /** Commits a batch with what was stored ahead of it: from here on history goes to the one after it. */
+    /** Commits a batch with the history written ahead of it; from here on history belongs to the next batch. */
     commit: async (batch: Batch, work: (stored: Stored | undefined) => Promise<void>): Promise<void> => {
       const own = stored
       stored = undefined
@@ -89,7 +89,7 @@ export const historyAhead = ({ cluster, checkpoint }: Options) => {
         if (under === mine) under = undefined
       }
     },
-    /** Ends when nothing is being written any more; nothing of it counts. */
+    /** Ends when no write is under way; the history written ahead is discarded. */
     forget: async (): Promise<void> => {
       stored = undefined
       await last

@@ -1,0 +1,158 @@
+import { Failure } from '#failure/failure.ts'
+import { historyIndices } from '#indices/registry.ts'
+import { checkBatch } from '#store/batch.ts'
+import type { Batch } from '#store/port.ts'
+import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
+import { type BulkItem, deleteItem } from '../client/bulk-item.ts'
+import { refresh } from '../client/refresh.ts'
+import { type Checkpoint, stampOf } from '../schema/checkpoint.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { createPartition, showPartition } from '../schema/create-partition.ts'
+import { type IndexState, indexStates } from '../schema/index-states.ts'
+import { addedBy, type Inventory, inventoryAfter, sumOf } from '../schema/inventory.ts'
+import { partitionsWith } from '../schema/partitions.ts'
+import { historyItems } from './history.ts'
+import type { historyAhead, Stored } from './history-ahead.ts'
+import type { inventoryKeeper } from './inventory-keeper.ts'
+import { entriesOf, journalParts, partId, partItems } from './journal.ts'
+import type { Lease } from './keep-lease.ts'
+import { apply } from './recover.ts'
+import { removeJournalsBut } from './remove-leftovers.ts'
+import { undoOf } from './undo.ts'
+
+type Keeper = ReturnType<typeof inventoryKeeper>
+type Options = {
+  readonly lease: Lease
+  readonly keeper: Keeper
+  readonly ahead: Pick<ReturnType<typeof historyAhead>, 'forget'>
+  /** Brings the store to its checkpoint. */
+  readonly restore: () => Promise<void>
+}
+
+/** Commits batches one after the other; after a failure it first brings the store back to its checkpoint. */
+export const batchCommitter = ({ lease, keeper, ahead, restore }: Options) => {
+  // While a batch is under way: a failure leaves the store to be recovered before the next one.
+  let isUnclear = false
+  const recover = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
+    if (stored !== undefined)
+      throw new Failure(
+        'unavailable',
+        `The history stored ahead of block ${batch.first} must be removed first.`,
+      )
+    await ahead.forget()
+    await lease.renew()
+    await restore()
+    isUnclear = false
+  }
+  return async (batch: Batch, stored: Stored | undefined): Promise<void> => {
+    await stored?.written
+    if (isUnclear) {
+      await recover(batch, stored)
+      if (lease.checkpoint().end?.hash === batch.end.hash) return
+    }
+    lease.cluster.requireLease()
+    const planned = plan(lease.checkpoint(), batch, stored)
+    isUnclear = true
+    await carryOut(lease, keeper, planned)
+    isUnclear = false
+    if (dropsUndo(planned)) await removeJournalsBut(lease.cluster, lease.checkpoint())
+  }
+}
+
+type Planned = ReturnType<typeof plan>
+
+/** All that a batch writes. Throws, before anything is written, if it does not follow the checkpoint. */
+const plan = (before: Checkpoint, batch: Batch, stored: Stored | undefined) => {
+  checkBatch(batch, before.end, stored?.last)
+  const partitions = partitionsWith(before.partitions, batch)
+  const { partition } = batch.filling
+  if (stored !== undefined && stored.partition !== partition)
+    throw new Failure('defect', `The history stored ahead of block ${batch.first} is in another partition.`)
+  const stamp = stampOf({ end: batch.end, lift: before.lift })
+  return {
+    name: crypto.randomUUID(),
+    before,
+    batch,
+    stored,
+    partitions,
+    partition,
+    opens: partitions !== before.partitions,
+    entries: entriesOf(batch.changes, stamp),
+    kept: undoOf(batch, before, stamp),
+  }
+}
+
+/** The undo records before the first mark are dropped a sixteenth at a time. */
+const dropsUndo = ({ before, kept }: Planned): boolean =>
+  before.undo !== undefined && kept?.undo.marks[0]?.[0] !== before.undo.marks[0]?.[0]
+
+/**
+ * In four steps: history and journal; the checkpoint by compare-and-set, from which on the batch is committed; state;
+ * publication. A batch that opens a partition creates its indices before the first step and shows them after it.
+ */
+const carryOut = async (lease: Lease, keeper: Keeper, planned: Planned): Promise<void> => {
+  const { cluster } = lease
+  const { names } = cluster
+  const { name, batch, stored, partitions, partition, opens, entries, kept } = planned
+  if (opens && stored === undefined) await createPartition(cluster, partition)
+  const inventories = await inventoriesOf(cluster, keeper.inventory(), planned)
+  const parts = await writeAll(cluster, planned)
+  await refresh(
+    cluster,
+    historyIndices.map(index => names.partition(index, partition)),
+  )
+  if (opens) await showPartition(cluster, partition)
+  await keeper.require(inventories.written, partitions)
+  await lease.set({
+    end: batch.end,
+    batch: name,
+    parts,
+    partitions,
+    filling: batch.filling,
+    undo: kept?.undo,
+    inventory: inventories.applied,
+  })
+  const touched = new Set(entries.map(({ index }) => names.state(index)))
+  const confirm = () => keeper.require(inventories.applied, partitions)
+  await apply(cluster, lease.checkpoint(), { entries, indices: [...touched], confirm })
+}
+
+/** The inventory once a batch's history is written, and once its state is applied as well. */
+const inventoriesOf = async (
+  { connection, names }: Cluster,
+  before: Inventory,
+  { name, batch, stored, partition, opens }: Planned,
+): Promise<{ readonly written: Inventory; readonly applied: Inventory }> => {
+  const opened = opens ? historyIndices.map(index => names.partition(index, partition)) : []
+  const states = opens ? await indexStates(connection, opened) : new Map<string, IndexState>()
+  const uuids = new Map([...states].map(([index, { uuid }]) => [index, uuid] as const))
+  const own = addedBy(batch)
+  const added = stored === undefined ? own : sumOf(stored.added, own)
+  const grown = { name, partition, added, uuids }
+  return {
+    written: inventoryAfter(before, names, { ...grown, changes: [] }),
+    applied: inventoryAfter(before, names, { ...grown, changes: batch.changes }),
+  }
+}
+
+/** Writes the rest of a batch's history and its journal, and deletes the journal before; returns the parts of the journal. */
+const writeAll = async (
+  cluster: Cluster,
+  { name, batch, partition, entries, before, kept }: Planned,
+): Promise<number> => {
+  const { names } = cluster
+  let parts = 0
+  const items = function* (): Generator<BulkItem, void, void> {
+    yield* historyItems(names, partition, batch)
+    for (const item of partItems(names, name, journalParts(entries))) {
+      parts++
+      yield item
+    }
+    if (kept !== undefined) yield* partItems(names, kept.undo.name, kept.bodies)
+    // The journal before is applied and published, so it is deleted with this batch.
+    for (let part = 0; part < before.parts; part++)
+      yield deleteItem(names.journal, partId(before.batch, part))
+  }
+  await sendAcknowledged(cluster, items())
+  return parts
+}
