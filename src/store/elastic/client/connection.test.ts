@@ -6,8 +6,9 @@ import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { openElastic } from '../open-elastic.ts'
 import { ask } from './ask.ts'
-import { clientOptions, connect } from './connection.ts'
+import { connect } from './connection.ts'
 import { FetchConnection } from './fetch-connection.ts'
+import { clientOptions } from './official-client.ts'
 
 /** Answers by path: `/404/index_not_found_exception` is that status with that error; other paths do what they say. */
 let server: Server
@@ -51,7 +52,10 @@ const asked = async (path: string, options: object = {}): Promise<Failure> => {
 }
 
 test('clientOptions: a connection that works on Bun, no retries, one address', () => {
-  const options = clientOptions(new URL('http://127.0.0.1:9200'), {})
+  const options = clientOptions(new URL('http://127.0.0.1:9200'), {
+    requestTimeoutMs: 30_000,
+    maxSockets: 32,
+  })
   expect(options.Connection).toBe(FetchConnection)
   expect(options.ConnectionPool).toBe(CloudConnectionPool)
   expect([options.maxRetries, options.requestTimeout]).toEqual([0, 30_000])

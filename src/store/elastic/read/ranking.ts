@@ -162,6 +162,7 @@ const rankingSearch = (reader: Reader, alias: string, ranking: object): Search =
       lines: [head, { ...ranking, ...step, version: true, track_total_hits: false }, head, newer]
         .map(line => `${writeJson(line)}\n`)
         .join(''),
+      isRead: true,
       signal: reader.signal,
     })
     const { connection } = reader

@@ -226,6 +226,7 @@ const search = async (reader: Reader, indices: string, body: Search): Promise<re
     path: `/${indices}/_search`,
     query: { allow_partial_search_results: 'false' },
     body: JSON.stringify({ track_total_hits: false, ...body }),
+    isRead: true,
     signal: reader.signal,
   })
 }

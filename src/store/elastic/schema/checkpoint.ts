@@ -81,6 +81,7 @@ const read = async (cluster: ReadCluster, id: string, signal?: AbortSignal): Pro
     what,
     method: 'GET',
     path: `/${names.meta}/_doc/${id}`,
+    isRead: true,
     signal,
     also: [404],
   })

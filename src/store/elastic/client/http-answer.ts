@@ -1,0 +1,162 @@
+import { BadAnswer, type Head, headOf } from './http-head.ts'
+
+/** An HTTP/1.1 answer, as far as a caller looks at it. */
+export type HttpAnswer = Omit<Head, 'framing'> & { readonly text: string }
+
+/** Reads one answer from the bytes of a connection. */
+export type AnswerReader = {
+  /** The answer, as soon as its last byte is there. Throws `BadAnswer`. */
+  push(bytes: Uint8Array): HttpAnswer | undefined
+  /** The connection was closed: the answer whose end that is. Throws `BadAnswer` where it is none. */
+  end(): HttpAnswer
+}
+
+const MOST_HEAD_BYTES = 64 * 1024
+/** Pages and parts of scans have some MB. */
+const MOST_BYTES = 512 * 1024 * 1024
+
+export const answerReader = (): AnswerReader => {
+  const received = new Received()
+  let head: Head | undefined
+  const chunks: Uint8Array[] = []
+  const answered = ({ status, headers, keepsAlive }: Head, text: string): HttpAnswer =>
+    // Bytes after the end answer no request of ours: nothing more is read from there.
+    ({ status, headers, text, keepsAlive: keepsAlive && received.isAtEnd() })
+  return {
+    push: bytes => {
+      received.add(bytes)
+      head ??= readHead(received)
+      if (head === undefined || head.framing.by === 'close') return undefined
+      if (head.framing.by === 'length') {
+        const text = readLength(received, head.framing.length)
+        return text === undefined ? undefined : answered(head, text)
+      }
+      return readChunks(received, chunks) ? answered(head, textOf(chunks)) : undefined
+    },
+    end: () => {
+      if (head?.framing.by !== 'close')
+        throw new BadAnswer('The connection was closed before the answer ended')
+      return answered(head, received.rest())
+    },
+  }
+}
+
+const NONE = Buffer.alloc(0)
+
+/** The bytes that came, and how far they are understood. */
+class Received {
+  #bytes: Buffer = NONE
+  #filled = 0
+  at = 0
+
+  add(bytes: Uint8Array): void {
+    const filled = this.#filled + bytes.length
+    if (filled > MOST_BYTES) throw new BadAnswer(`The answer has more than ${MOST_BYTES} bytes`)
+    if (this.#filled === 0) {
+      // Most answers come in one piece.
+      this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    } else {
+      if (filled > this.#bytes.length) {
+        const larger = Buffer.allocUnsafe(Math.max(filled, this.#bytes.length * 2))
+        this.#bytes.copy(larger, 0, 0, this.#filled)
+        this.#bytes = larger
+      }
+      this.#bytes.set(bytes, this.#filled)
+    }
+    this.#filled = filled
+  }
+  isAtEnd(): boolean {
+    return this.at === this.#filled
+  }
+  /** Bytes that are not understood yet. */
+  left(from = this.at): number {
+    return this.#filled - from
+  }
+  /** Where a text begins, from a place on; -1: it has not come. */
+  find(text: string, from = this.at): number {
+    return this.#bytes.subarray(0, this.#filled).indexOf(text, from)
+  }
+  latin1(from: number, to: number): string {
+    return this.#bytes.toString('latin1', from, to)
+  }
+  utf8(from: number, to: number): string {
+    return this.#bytes.toString('utf8', from, to)
+  }
+  slice(from: number, to: number): Uint8Array {
+    return this.#bytes.subarray(from, to)
+  }
+  rest(): string {
+    const from = this.at
+    this.at = this.#filled
+    return this.utf8(from, this.at)
+  }
+}
+
+const HEAD_END = '\r\n\r\n'
+
+const readHead = (received: Received): Head | undefined => {
+  for (;;) {
+    const end = received.find(HEAD_END)
+    if ((end === -1 ? received.left() : end - received.at) > MOST_HEAD_BYTES)
+      throw new BadAnswer(`The head of the answer has more than ${MOST_HEAD_BYTES} bytes`)
+    if (end === -1) return undefined
+    const head = headOf(received.latin1(received.at, end))
+    received.at = end + HEAD_END.length
+    // 100 to 199 announce the answer.
+    if (head.status >= 200) return head
+  }
+}
+
+const readLength = (received: Received, length: number): string | undefined => {
+  if (length > MOST_BYTES) throw new BadAnswer(`The answer has ${length} bytes`)
+  if (received.left() < length) return undefined
+  received.at += length
+  return received.utf8(received.at - length, received.at)
+}
+
+const CRLF = '\r\n'
+
+/** Takes the chunks that are whole; true: the last one was among them. */
+const readChunks = (received: Received, chunks: Uint8Array[]): boolean => {
+  for (;;) {
+    const line = received.find(CRLF)
+    if (line === -1 && received.left() > MOST_HEAD_BYTES)
+      throw new BadAnswer('A chunk of the answer has no length')
+    if (line === -1) return false
+    const size = sizeOf(received.latin1(received.at, line))
+    const from = line + CRLF.length
+    if (size === 0) return readTrailers(received, from)
+    if (received.left(from) < size + CRLF.length) return false
+    const to = from + size
+    if (received.latin1(to, to + CRLF.length) !== CRLF)
+      throw new BadAnswer('A chunk of the answer is longer than it says')
+    chunks.push(received.slice(from, to))
+    received.at = to + CRLF.length
+  }
+}
+
+/** What stands after the last chunk is read over; there may be nothing. */
+const readTrailers = (received: Received, from: number): boolean => {
+  for (let line = from; ; ) {
+    const end = received.find(CRLF, line)
+    if (end === -1) return false
+    if (end === line) {
+      received.at = end + CRLF.length
+      return true
+    }
+    line = end + CRLF.length
+  }
+}
+
+/** Bytes of a chunk; extensions after `;` are read over. */
+const sizeOf = (line: string): number => {
+  const [, digits] = /^([0-9a-fA-F]{1,8})[ \t]*(?:;|$)/.exec(line) ?? []
+  if (digits === undefined) throw new BadAnswer('A chunk of the answer has no length')
+  return Number.parseInt(digits, 16)
+}
+
+const textOf = (chunks: readonly Uint8Array[]): string => {
+  const [only] = chunks
+  const whole = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+  return Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString('utf8')
+}
