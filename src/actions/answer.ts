@@ -57,7 +57,7 @@ export const answer = async (
   return turn(apart => store.read(view => run(view, apart), { signal }))
 }
 
-/** What the old service said of unknown things: no fields, and no rows for lists. */
+/** The old service's answer for unknown things: no fields, and no rows for lists. */
 const nothingOf = ({ list }: Action, params: Readonly<Record<string, unknown>>): unknown => {
   if (list === undefined) return {}
   const { page, size } = params

@@ -10,12 +10,12 @@ export type Text = { readonly en: string; readonly zh: string }
 export type Compat = 'none' | 'iostabc'
 
 /**
- * Waits for a node, apart from those who ask the store: they are not to wait for it too. Throws 'unavailable' when too
- * many wait for nodes.
+ * Waits for a node outside the queue of the store, so that other requests do not wait for it too. Throws 'unavailable'
+ * when too many requests wait for nodes.
  */
 export type Apart = <T>(ask: () => Promise<T>) => Promise<T>
 
-/** What an action may ask while it answers. */
+/** What an action works with. */
 export type Context = {
   readonly view: View
   /** The chain above the last irreversible block, when the service follows a node. */
@@ -56,11 +56,11 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly module: string
   readonly action: string
   readonly title: Text
-  /** What it promises: order, paging, units, what absent means. Becomes the reference. */
+  /** Its promise: order, paging, units, the meaning of absent fields. Becomes the reference. */
   readonly summary: Text
   /** Parameters after reading; every property is a field word of `params.ts` that knows how to read itself from text. */
   readonly params: P
-  /** What no parameter can tell by itself. Throws Failure 'bad_request', before the store is asked. */
+  /** Checks rules that concern several parameters. Throws Failure 'bad_request', before the store is asked. */
   readonly check?: (params: Static<P>) => void
   /** Shape of `data` as JSON with `numbers=number`. */
   readonly result: R
@@ -74,5 +74,6 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
 
 /** Declares an action; its `run` is typed by its parameters. */
 export const defineAction = <P extends TObject, R extends TSchema>(action: Action<P, R>): Action =>
-  // The registry holds actions of all parameter types; `answer` hands each what its own words have read.
+  // The registry has actions of all parameter types; `answer` gives each the values that its own parameters have
+  // read.
   action as unknown as Action

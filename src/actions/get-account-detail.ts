@@ -107,7 +107,7 @@ export const getAccountDetail = defineAction({
   example: { account: 'busyhub' },
 })
 
-/** An account nobody pledged or bought RAM for. */
+/** An account without pledges or RAM. */
 const NOTHING: Omit<ResourceDoc, 'id'> = {
   gas_pledge: 0n,
   gas_limit: 0n,

@@ -9,7 +9,7 @@ import { checkRange, range } from './request/range.ts'
 import { listOfRows } from './shape/results.ts'
 import { recordRow, rowsFrom } from './shape/rows.ts'
 
-/** What an account did and what moved to or from it. */
+/** Calls by an account and movements to or from it. */
 export const getAccountTx = defineAction({
   module: 'account',
   action: 'get-account-tx',

@@ -24,7 +24,7 @@ const row = shape({
   ),
 })
 
-/** What a contract offers. */
+/** The functions of a contract. */
 export const getContractAbi = defineAction({
   module: 'contract',
   action: 'get-contract-abi',

@@ -39,7 +39,7 @@ const headBlockOf = askedOnce(async node => {
   return answer
 })
 
-/** The head where it is above what is stored; undefined also while no node says where it stands. */
+/** The head block if it is above the stored blocks; undefined also while no node reports one. */
 const newerBlock = async (context: Context): Promise<FoundBlock | undefined> => {
   const { node, view } = context
   if ((node?.heard()?.headBlock ?? -1) <= view.at.height) return undefined

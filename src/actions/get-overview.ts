@@ -10,7 +10,7 @@ import { wholeOrder } from './list/whole-list.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
 import { doubleOf, iostOf } from './shape/values.ts'
 
-/** Reward pools of the chain and the address nobody can spend from: their IOST does not circulate. */
+/** Reward pools of the chain and the address that no one can spend from: their IOST does not circulate. */
 const NOT_CIRCULATING = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr']
 /** ram.iost sells at balance ÷ left and buys at 2 % above (chain rule, `ram.js`). */
 const BUY_FACTOR = 1.02

@@ -15,7 +15,7 @@ const row = shape({
   symbol: text('Name of the token.', '代币名称。'),
 })
 
-/** Who holds a token. */
+/** The holders of a token. */
 export const getTokenHolder = defineAction({
   module: 'token',
   action: 'get-token-holder',

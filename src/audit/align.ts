@@ -18,8 +18,8 @@ type Parts = {
 /** Where a store ends once it agrees with its node. */
 export type Aligned = {
   /**
-   * `right`: it said so before. `settled`: only what it said of its end was wrong. `back`: batches were taken back.
-   * `closed`: state is to be derived anew up to the end, then the store is to be settled; until then nobody reads it.
+   * `right`: nothing was wrong. `settled`: only the record of its end was wrong. `back`: batches were undone. `closed`:
+   * state must be derived again up to the end, and then the store be settled; until then it cannot be read.
    */
   readonly way: 'right' | 'settled' | 'back' | 'closed'
   readonly end: Published
@@ -29,10 +29,10 @@ export type Aligned = {
 }
 
 /**
- * Brings a store that is held for a repair to the last block that it and the node have in common: what most places of
- * the store say of its end is so, whatever is published; blocks are compared by hash, the last common one is found by
- * halving; what is kept of the last batches leads back to it. The end is a block of the node that went through the
- * proofs of loading.
+ * Brings a store that is locked for a repair to the last block that it and the node have in common. The end of the
+ * store is the one that most of its records name, whatever is published. Blocks are compared by hash, the last common
+ * one is found by bisection, and the undo data of the last batches leads back to it. The end is a block of the node
+ * that passed the proofs of loading.
  */
 export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned> => {
   const { writer, node } = parts
@@ -66,7 +66,9 @@ const mostSaid = (endings: readonly number[]): number | undefined => {
   return first !== undefined && first[1] > 1 && first[1] > (second?.[1] ?? 0) ? first[0] : undefined
 }
 
-/** Which chain it is by its genesis block, whatever the store says; throws 'conflict' for another one than the node's. */
+/**
+ * Which chain it is by its genesis block, not by the store's record; throws 'conflict' if it is not the node's chain.
+ */
 const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): Promise<Identity> => {
   const said = await store.identity()
   if (said === undefined) throw nothingLoaded(store.name)
@@ -116,7 +118,7 @@ const lastCommon = async (
 /** The height of the last common block, and the node's last irreversible one. */
 type EndPlace = { readonly height: number; readonly lib: number }
 
-/** What is published of a block: the node's own, proved as any that is loaded. */
+/** The record of a block as the end: the node's own block, proved like any that is loaded. */
 const endAt = async (parts: Parts, place: EndPlace, signal: AbortSignal): Promise<Published> => {
   const end = await blockAsEnd(parts, place, signal)
   const { proved } = parts.writer.checkpoint ?? {}

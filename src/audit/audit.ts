@@ -23,16 +23,16 @@ import { type NodeSides, OtherHeight } from './storage-rows.ts'
 
 export type AuditParts = {
   readonly store: Store
-  /** Empty: everything is derived into it anew. */
+  /** Empty: everything is derived into it. */
   readonly scratch: Store
-  /** Blocks that cannot be right are asked of it, and a sample; its storage is compared. */
+  /** Gives the blocks that are stored wrong, and a sample; its storage is compared. */
   readonly node?: Node
   /** Puts right what differs; absent: nothing is written. */
   readonly writer?: Pick<Writer, 'rewrite' | 'settle'>
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** How far: `stage` names what is gone over. */
+/** Progress: `stage` names what is being checked. */
 export type Looked = { readonly stage: string; readonly done: number; readonly of?: number }
 
 export type AuditOptions = {
@@ -45,9 +45,9 @@ export type AuditOptions = {
 
 export type Audited = {
   readonly at: Published
-  /** What could not be looked at, and why. */
+  /** What could not be checked, and why. */
   readonly notes: readonly string[]
-  /** False: what is stored is not enough to derive anew from; only blocks and transactions were looked at. */
+  /** False: the stored blocks are not enough to derive from; only blocks and transactions were checked. */
   readonly complete: boolean
 }
 
@@ -55,9 +55,9 @@ export type Audited = {
 const NEAR = 5_000
 
 /**
- * Derives everything anew from the stored blocks and transactions, each checked as one that comes from a node, and
- * compares document by document, row by row, at one published height. In bounded memory; the scratch store takes about
- * as much room as the embedded store of the same chain.
+ * Derives everything again from the stored blocks and transactions, each checked like one from a node, and compares
+ * every document and every row at one published height. Uses bounded memory; the scratch store takes about as much
+ * space as the embedded store of the same chain.
  */
 export const audit = async (parts: AuditParts, options: AuditOptions): Promise<Audited> => {
   const { store, node } = parts
@@ -140,7 +140,7 @@ const filled = async (
   }
 }
 
-/** Names every block that stands in the way of deriving anew. */
+/** Names every block that prevents deriving again. */
 const damaged = async (
   source: Source,
   { at, failed }: { readonly at: Published; readonly failed: Failure },
@@ -216,7 +216,7 @@ const lookedAt = (
   }
 }
 
-/** Compares with the node's storage; what was put right meanwhile is looked at as it is now. */
+/** Compares with the node's storage; documents that were corrected meanwhile are read again. */
 const compareMended = async (
   { store, writer, node }: AuditParts,
   stored: Audit,

@@ -7,14 +7,14 @@ import type { Mend } from './mend.ts'
 
 export type Sides = {
   readonly stored: Audit
-  /** The same height, derived anew. */
+  /** The same height, derived again. */
   readonly expected: Audit
   /** The store behind `expected`. */
   readonly scratch: Pick<Store, 'read'>
   readonly found: (finding: Finding) => void
-  /** Told how each difference is put right. */
+  /** Gets the correction of each difference. */
   readonly mend: Mend
-  /** Documents looked at. */
+  /** Number of documents checked. */
   readonly onLooked: (documents: number) => void
 }
 

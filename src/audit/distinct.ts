@@ -12,7 +12,7 @@ const BEGIN = 1 << 10
 export const distinct = (): Distinct => {
   let slots = new BigUint64Array(BEGIN)
   let count = 0
-  /** Where it stands, or where there is room for it; 0 marks room. */
+  /** Its place, or the free place for it; 0 marks a free place. */
   const slotOf = (hash: bigint): number => {
     let at = Number(hash % BigInt(slots.length))
     while (slots[at] !== 0n && slots[at] !== hash) at = (at + 1) % slots.length

@@ -19,7 +19,7 @@ export type Findings = {
   /** `index field` → how many. */
   readonly totals: ReadonlyMap<string, number>
   readonly count: number
-  /** How many of them no replay can put right: what the node alone says. */
+  /** How many of them a replay cannot correct: only the node has these values. */
   readonly beyondRepair: number
 }
 
@@ -53,7 +53,7 @@ export const findings = (shownOfKind = SHOWN): Findings => {
   }
 }
 
-/** Rows of lists are one kind, whatever their number. */
+/** Rows of all lists are one kind. */
 const kindOf = ({ index, field }: Finding): string => `${index} ${field.replace(/^row \d+$/, 'row')}`
 
 /** `index id field: stored … expected …`. */

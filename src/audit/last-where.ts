@@ -1,7 +1,7 @@
 /**
- * The last height for which `holds`, where it holds for all below; −1: for none. `top`: the last one to be looked at;
- * undefined: as far as it goes. Looks at the end first, then at ever larger steps before it, then halves: an end that is
- * near costs little.
+ * The last height for which `holds` is true, given that it is true for all heights below; −1: none. `top`: the last
+ * height to check; undefined: no limit. Checks the end first, then ever larger steps before it, then bisects, so that
+ * an end that is near costs little.
  */
 export const lastWhere = async (
   top: number | undefined,
@@ -18,7 +18,7 @@ export const lastWhere = async (
 }
 
 type Looks = (height: number) => Promise<boolean>
-/** One for which it holds, or −1, and a later one for which it does not. */
+/** A height for which it is true, or −1, and a later one for which it is not. */
 type Bounds = readonly [good: number, bad: number]
 
 const firstSteps = async (holds: Looks): Promise<Bounds> => {

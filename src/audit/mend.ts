@@ -3,7 +3,7 @@ import type { Rewrite, Writer } from '#store/port.ts'
 type Put = Rewrite['put'][number]
 type Remove = Rewrite['remove'][number]
 
-/** Takes what must be written to put the store right, and writes it by and by. */
+/** Collects the corrections of the store and writes them in batches. */
 export type Mend = {
   put(put: Put): Promise<void>
   remove(remove: Remove): Promise<void>

@@ -24,9 +24,9 @@ export type DeriveOptions = {
 }
 
 /**
- * Derives everything anew beside what is served, audits it and puts it in its place. Whatever loader there is may go on
- * until then; the blocks that it brings meanwhile are derived at the end. Killed at any moment, it goes on where it was.
- * False: what was built is not whole and replaces nothing.
+ * Derives everything again beside the served data, audits the result and replaces the served data with it. A loader may
+ * run until then; the blocks that it adds meanwhile are derived at the end. If it is killed at any moment, the next run
+ * continues. False: the result is not whole and replaces nothing.
  */
 export const migrateByDeriving = async (parts: DeriveParts, options: DeriveOptions): Promise<boolean> => {
   const { store, node, scratch, clock } = parts

@@ -9,8 +9,8 @@ import { type NodeSides, type Row, storageRows } from './storage-rows.ts'
 const TOKEN = 'token.iost'
 
 /**
- * Every balance and frozen amount against the rows of token.iost: `TB<owner>-<token>` holds what is available but for
- * frozen amounts that came due and were not merged yet, `TF<owner>-<token>` the frozen ones (chain/iost.md 4).
+ * Compares every balance and frozen amount with the rows of token.iost: `TB<owner>-<token>` has the available amount
+ * without frozen amounts that came due and were not merged yet, `TF<owner>-<token>` the frozen ones.
  */
 export const compareBalances = async (sides: NodeSides): Promise<void> => {
   const due = new Map<string, bigint>()

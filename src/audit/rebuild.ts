@@ -18,7 +18,7 @@ const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
 
 export type Rebuilt = {
   readonly block: Block
-  /** False: everything but its receipts is, of which some lost bytes that nothing stored tells. */
+  /** False: all of it except the receipts, some of which lost bytes that cannot be recovered from stored data. */
   readonly proved: boolean
 }
 

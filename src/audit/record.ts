@@ -17,7 +17,7 @@ export const isAbsurd = ({ height, time, lib }: Published, nowMs: number): boole
   lib >
     height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
 
-/** What is stored, the same height derived anew, and the chain that the store names. */
+/** The stored data, the same height derived again, and the chain that the store names. */
 type Recorded = {
   readonly stored: Pick<Audit, 'at'>
   readonly expected: Audit
@@ -25,8 +25,8 @@ type Recorded = {
 }
 
 /**
- * What the store says of itself against the blocks: where it ends, and which chain it is. Gives what it should say;
- * undefined: it says that.
+ * Compares the store's record of itself with the blocks: where it ends, and which chain it is. Returns the correct
+ * record; undefined: it is correct already.
  */
 export const compareRecord = async (
   { stored: { at: stored }, expected, identity }: Recorded,

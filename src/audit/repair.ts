@@ -14,13 +14,13 @@ type Parts = {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** `audited` absent: the end was put right, the rest was not looked at. */
+/** `audited` absent: the end was corrected, the rest was not checked. */
 export type Repaired = { readonly aligned: Aligned; readonly audited?: Audited }
 
 /**
- * Puts a store right: first its end, which is all when batches were taken back or only the record of the end was wrong;
- * else all documents, by `auditAll`. A store that was closed for that is opened again when nothing stood in the way of
- * deriving it anew.
+ * Repairs a store: first its end, and nothing more if batches were undone or only the record of the end was wrong;
+ * otherwise all documents, by `auditAll`. A store that was closed for the repair is opened again if everything could be
+ * derived again.
  */
 export const repair = async (
   parts: Parts,

@@ -35,7 +35,7 @@ const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
     const there = await stored.placed({ after, until, limit: LIMIT })
     if (there.length <= LIMIT) return { expected: page, stored: there, until }
     if (length > 1) continue
-    // More than can be told at once: what did not come along is not missing for that.
+    // Too many for one answer: rows beyond it are not reported missing.
     const came = new Set(there.map(({ place }) => place))
     return { expected: page.filter(({ place }) => came.has(place)), stored: there, until }
   }

@@ -10,11 +10,11 @@ import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Source, storedBlocks } from './source.ts'
 
-/** A store that is filled anew from the blocks of another one. */
+/** A store that is filled from the blocks of another one. */
 export type Scratch = {
   /** Last block derived; undefined: none yet. */
   readonly end: Published | undefined
-  /** Derives up to `at`. What cannot follow is thrown as Failure 'bad_block' or 'defect'. */
+  /** Derives up to `at`. A block that cannot be derived throws Failure 'bad_block' or 'defect'. */
   fill(at: Published, onHeight: (height: number) => void): Promise<void>
   close(): Promise<void>
 }

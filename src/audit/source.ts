@@ -18,17 +18,17 @@ const TRANSACTIONS = 500
 export type Source = {
   /** `audit` absent: a store of another version, read as far as that goes. */
   readonly store: Pick<Store, 'read'> & Partial<Pick<Store, 'audit'>>
-  /** Takes the place of what is stored where that cannot be right, and where `sampled` says so. */
+  /** Gives the block instead of the store when the stored one is wrong, and when `sampled` says so. */
   readonly node: Node | undefined
   readonly sampled: (height: number) => boolean
   readonly signal: AbortSignal
-  /** Told of a block whose receipts nothing proves: they lost bytes, and no node stands in. */
+  /** Called for a block whose receipts are unproved: they lost bytes, and there is no node to ask. */
   readonly onUnproved?: (height: number) => void
 }
 
 /**
- * Stored blocks `from` … `to` as a node would give them, in order and each checked: run by run. Where one cannot be
- * right the node's is given; without a node 'bad_block' is thrown, which says what is wrong.
+ * Stored blocks `from` … `to` as a node would give them, in order and each checked, run by run. A block that is wrong
+ * is replaced by the node's; without a node, 'bad_block' is thrown with the reason.
  */
 export const storedBlocks = async function* (
   source: Source,
@@ -49,7 +49,7 @@ export const storedBlocks = async function* (
   }
 }
 
-/** Every stored block up to `to` that cannot be right, and why; each is looked at with what is stored before it. */
+/** Every stored block up to `to` that is wrong, and why; each is checked against the stored one before it. */
 export const damagedBlocks = async function* (
   source: Source,
   to: number,
@@ -140,7 +140,7 @@ const codeOf = async (source: Source, block: Block): Promise<readonly ContractCo
   return code
 }
 
-/** As it stands: whoever reads as a service does would wait for what another program wrote. */
+/** Read as it is: a reader like the service's would wait for what another program wrote. */
 const storedContract = async ({ store, signal }: Source, id: string) => {
   if (store.audit === undefined)
     return await store.read(view => view.get(contracts, id), { signal, damaged: true }).catch(unreadable)

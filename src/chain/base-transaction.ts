@@ -17,7 +17,7 @@ type Difference = {
   readonly x?: readonly { readonly func_name: string; readonly content: string }[]
 }
 
-/** What a block's document says of its base transaction. */
+/** The base transaction in a block's document. */
 export type BaseBlock = {
   /** What `fromBaseTransaction` gave; absent: the block has none (genesis). */
   readonly base?: string
@@ -31,7 +31,9 @@ type Own = { readonly hash: string; readonly time: bigint }
 const PARENT = /^\[\{"parent":\["([^"\\]*)", "([0-9]+)", (true|false)\]\}\]$/
 const CONTRIBUTE = /^\["contribute","([^"\\]*)","([0-9.]+)"\]$/
 
-/** What is to be stored of a base transaction, as JSON text; one that leaves the template is kept whole (`body`). */
+/**
+ * The stored form of a base transaction, as JSON text; one that does not follow the template is kept whole (`body`).
+ */
 export const fromBaseTransaction = (tx: Transaction): string => {
   const difference = differenceOf(tx)
   // Only a difference that gives the very same text back may stand for it.

@@ -29,7 +29,7 @@ const multiplyAdd = (limbs: number[], used: number, factor: number, summand: num
   return used + 1
 }
 
-/** The bytes of a base58 text, each leading `1` one zero byte; undefined when a letter is not of the alphabet. */
+/** The bytes of a base58 text, each leading `1` one zero byte; undefined when a character is not of the alphabet. */
 export const base58Bytes = (text: string): Uint8Array | undefined => {
   const { length } = text
   const limbs: number[] = []

@@ -71,7 +71,7 @@ export type Receipt = {
   readonly content: string
 }
 
-/** What the node alone can say of a contract (system contracts bring no ABI into the chain). */
+/** The part of a contract that only the node has (system contracts bring no ABI into the chain). */
 export type ContractCode = {
   readonly id: string
   readonly language: string

@@ -1,6 +1,6 @@
 /**
- * What a node may say at most. A chain's own rule bounds what a transaction brings along; for the rest the bound is far
- * above anything that was seen, so that a node that lies can fill neither memory nor store.
+ * Upper bounds for a node's answers. The contents of a transaction are bounded by the chain's own rules; for the rest
+ * the bound is far above anything that was seen, so that a lying node can fill neither memory nor store.
  */
 
 /** Most characters of a text, or most entries of a list, and why that many. */

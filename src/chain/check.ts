@@ -20,7 +20,7 @@ const BASE_PUBLISHER = 'base.iost'
 /** `details.rule` of the Failure for a head that has not the block's hash: the bytes of its `info` may be unknown. */
 export const OWN_HASH = 'own hash'
 
-/** What is known of a block beside the node's JSON of it. */
+/** What is known of a block besides the node's JSON. */
 export type Known = {
   /** Bytes of `info` in its head, when the raw head gave them; else they must be of a known form. */
   readonly info?: Uint8Array
@@ -147,7 +147,7 @@ export const restoredReceipt = (block: Block, index: number): TxReceipt | undefi
 export const lossyReceipts = ({ transactions }: Block): readonly number[] =>
   transactions.flatMap(({ receipt }, index) => (mayHaveLost(receipt) ? [index] : []))
 
-/** What the base transaction says of the parent block: its witness and Σ gas usage × 100. */
+/** The parent block as the base transaction describes it: its witness and Σ gas usage × 100. */
 const parentOf = (block: Block): readonly unknown[] | undefined => {
   try {
     const [first] = JSON.parse(block.transactions[0]?.actions[0]?.data ?? '') as readonly {

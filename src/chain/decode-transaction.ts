@@ -71,7 +71,7 @@ const chainIdOf = (fields: Fields, above: Path): number => {
   return id
 }
 
-/** Hashed as bytes: what is no base58 would be hashed as if it were not there. */
+/** Hashed as bytes: a text that is not base58 would be hashed as if it were not there. */
 const referredTxOf = (fields: Fields, above: Path): string => {
   const text = optionalTextOf(fields, 'referred_tx', above, HASH)
   if (base58Bytes(text) === undefined) throw wrong({ above, key: 'referred_tx' }, text, 'base58')

@@ -84,7 +84,7 @@ export const decodeBlockAnswer = (text: string): { readonly status: BlockStatus;
 const infoAt = (text: string, span: Span, path: Path): string =>
   bounded(compactJson(text, span), { above: path, key: 'info' }, INFO)
 
-/** The block of `decodeBlockAnswer`, whatever its status. */
+/** The block of `decodeBlockAnswer`, with any status. */
 export const decodeBlock = (text: string): Block => decodeBlockAnswer(text).block
 
 /** Transactions of one block out of a bulk answer: those without actions are missing in it. */

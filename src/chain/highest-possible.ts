@@ -1,6 +1,6 @@
 /** Blocks of a slot are 500 ms apart (go-iost common/witness.go, BlockInterval). */
 const BLOCKS_PER_SECOND = 2
-/** What is allowed beyond that, for clocks that differ. */
+/** Extra blocks that are allowed because clocks differ. */
 const CLOCKS_DIFFER = 1_000
 
 /** A block that is known to be of the chain; `time` in nanoseconds since 1970. */

@@ -2,7 +2,7 @@ import { afterString } from './json-text.ts'
 
 type Open = { readonly into: Record<string, unknown> | unknown[]; key: string | undefined }
 
-/** Brackets, and what stands between values. */
+/** Brackets, and the characters between values. */
 const MARK = /[\s,:[\]{}]/
 const LITERAL_END = /[\s,\]}]/g
 

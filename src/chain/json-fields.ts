@@ -8,7 +8,7 @@ import { depthOf } from './json-text.ts'
  * without a bound of its own has that of a transaction.
  */
 
-/** Where a value stands, from the outermost name inwards; put together only when something is wrong. */
+/** The path of a value, from the outermost name inwards; joined only when something is wrong. */
 export type Path = { readonly above?: Path; readonly key: string | number }
 export type Fields = { readonly [key: string]: unknown }
 

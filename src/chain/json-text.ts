@@ -12,7 +12,7 @@ const CLOSE_LIST = 0x5d
 const COMMA = 0x2c
 const SPACE = 0x20
 
-/** Where a value stands in a text: [from, to). */
+/** The place of a value in a text: [from, to). */
 export type Span = readonly [from: number, to: number]
 
 const afterSpace = (text: string, at: number): number => {
@@ -32,7 +32,7 @@ export const afterString = (text: string, at: number): number => {
   }
 }
 
-/** How many brackets are open at a time in a text, JSON or not: whatever is recursive asks before it begins. */
+/** The greatest depth of open brackets in a text, JSON or not: recursive code checks it before it begins. */
 export const depthOf = (text: string): number => {
   let depth = 0
   let deepest = 0

@@ -14,7 +14,7 @@ export class Exact {
   }
 }
 
-/** Valid JSON text that is written as it stands. */
+/** Valid JSON text that is written unchanged. */
 export class RawJson {
   readonly text: string
   constructor(text: string) {
@@ -98,7 +98,7 @@ const literalOf = (item: object, quoted: boolean): string | undefined => {
   return item instanceof RawJson ? item.text : undefined
 }
 
-/** What is written in one piece; undefined: a list or an object. */
+/** The text of a value that is written in one piece; undefined: a list or an object. */
 const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
   switch (typeof item) {
     case 'string':

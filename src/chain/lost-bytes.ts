@@ -1,7 +1,6 @@
 /**
- * Texts of the chain that are no UTF-8: a node's JSON shows U+FFFD in place of each byte, and their hash cannot be told
- * from that. A byte that belongs to no letter is kept as a lone surrogate U+DC80 … U+DCFF meanwhile (PEP 383), which
- * JSON.parse leaves alone.
+ * Texts of the chain that are not UTF-8: a node's JSON has U+FFFD in place of each invalid byte, so the hash cannot be
+ * recomputed. Here such a byte is kept as a lone surrogate U+DC80 … U+DCFF (PEP 383), which JSON.parse leaves alone.
  */
 const REPLACEMENT = '\ufffd'
 const BYTES = 0xdc00

@@ -21,7 +21,7 @@ export const merkleRoot = (leaves: readonly Uint8Array[]): Uint8Array => {
   return level[0] ?? new Uint8Array()
 }
 
-/** What a leaf at `index` is hashed with, level by level: its neighbour and on which side that stands; none: itself. */
+/** The siblings of the leaf at `index`, level by level: the neighbour and its side; none: the leaf itself. */
 export type MerklePath = readonly { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[]
 
 /** The path of one leaf: the root for another leaf in its place costs one hash a level. */

@@ -12,7 +12,7 @@ const TOKEN = /^[a-z0-9_.]{1,64}$/
 const ACTION = /^[A-Za-z0-9_]{1,32}$/
 const PUBLIC_KEY = /^[1-9A-HJ-NP-Za-km-z]{32,46}$/
 
-/** An account by its form: 5 to 11 of `a-z 0-9 _`, or an Ethereum-style address in small letters. */
+/** An account by its form: 5 to 11 of `a-z 0-9 _`, or an Ethereum-style address in lower case. */
 export const isAccountName = (text: string): boolean => ACCOUNT.test(text)
 
 export const isTokenSymbol = (text: string): boolean => TOKEN.test(text)

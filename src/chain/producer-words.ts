@@ -1,6 +1,6 @@
 import type { Block, Transaction } from './block.ts'
 
-/** What vote_producer.iost is told or tells when it changes who is a producer. */
+/** Actions and receipts of vote_producer.iost that change who is a producer. */
 const CHANGES: ReadonlySet<string> = new Set([
   'initProducer',
   'applyRegister',

@@ -34,7 +34,7 @@ export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array 
 /** Where the message begins in `receiptBytes`: behind the hash and the gas, the status and three lengths. */
 export const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
 
-/** What is hashed of a receipt. */
+/** The hashed bytes of a receipt. */
 export const receiptBytes = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
   const code = STATUS_CODES.indexOf(receipt.statusCode)
   if (code < 0) return undefined

@@ -41,7 +41,7 @@ const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
   return key
 }
 
-/** What is wrong with a block's signature: `hash` is the block's, `witness` the key (base58) its head names. */
+/** Why a block's signature is invalid: `hash` is the block's, `witness` the key (base58) that its head names. */
 export const signatureFault = (hash: Uint8Array, witness: string, sign: Signature): string | undefined => {
   if (sign.sig.length === 0) return 'its head has no signature'
   if (sign.algorithm !== ED25519)

@@ -23,8 +23,8 @@ export const toIso = (ns: bigint): string => {
 }
 
 /**
- * What an ISO-8601 time in UTC stands for: the millisecond it names, since times are shown cut to milliseconds, or the
- * one nanosecond when it has more than three digits of a second. undefined: no such time.
+ * The range that an ISO-8601 time in UTC names: a millisecond, since times are answered cut to milliseconds, or one
+ * nanosecond when it has more than three digits of a second. undefined: no such time.
  */
 export const fromIso = (text: string): Span | undefined => {
   if (!ISO.test(text)) return undefined

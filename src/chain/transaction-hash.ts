@@ -5,7 +5,7 @@ import { encodeSimple } from './encode-simple.ts'
 import { sha3 } from './hash.ts'
 import type { Signature } from './signature.ts'
 
-/** What is hashed of a transaction. Gas × 100; hashes as bytes. */
+/** The hashed fields of a transaction. Gas × 100; hashes as bytes. */
 export type HashedTransaction = {
   readonly time: bigint
   readonly expiration: bigint
@@ -62,7 +62,7 @@ const gasOf = (text: string): bigint => {
   return units !== undefined && fromUnits(units, GAS_DECIMALS) === text ? units : -1n
 }
 
-/** What a transaction of the node's JSON tells of what is hashed: all but the signatures and what is reserved. */
+/** The hashed fields that a transaction in the node's JSON has: all except the signatures and the reserved ones. */
 export const hashedPartOf = (tx: Transaction): HashedTransaction => ({
   time: tx.time,
   expiration: tx.expiration,

@@ -33,7 +33,7 @@ export async function* blockStream(
       while (ahead.length < inFlight && next <= to) {
         const last = Math.min(to, next + fetching.size.next() - 1)
         const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to })
-        // Its failure is thrown when its turn comes; until then nobody waits for it.
+        // Its failure is thrown when its turn comes; until then it must not count as unhandled.
         range.catch(() => undefined)
         ahead.push(range)
         next = last + 1

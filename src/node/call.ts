@@ -16,7 +16,7 @@ export type Asking = {
 }
 
 export type Question<T> = HttpRequest & {
-  /** What is asked, in messages. */
+  /** The name of the question in messages. */
   readonly what: string
   /** Reads the answer; a Failure it throws counts as a failed try. */
   readonly decode: (text: string) => T
@@ -64,7 +64,7 @@ type Try<T> =
   /** Asking this node again will not help, another one may. */
   | { readonly tag: 'elsewhere'; readonly failure: Failure }
 
-/** A node that is behind says so of blocks it will have: worth asking again. */
+/** A node that is behind says this of blocks that it will have: worth asking again. */
 const NOT_FOUND_YET = 'block not found'
 
 /**
@@ -96,7 +96,7 @@ export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> 
   throw last ?? otherChains(pool) ?? nobodyAnswers(pool, question.what, details)
 }
 
-/** The Failure when every node is of another chain than what is stored: no rest mends that. */
+/** The Failure when every node serves another chain than the stored one: waiting does not help. */
 const otherChains = ({ members }: Pool): Failure | undefined =>
   members.every(({ foreign }) => foreign !== undefined)
     ? new Failure(

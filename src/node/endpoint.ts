@@ -12,7 +12,9 @@ export type Endpoint = {
 
 const HELP = 'A node URL has the form http(s)://[user:password@]host[:port][/path].'
 
-/** Reads a node's URL. The text itself never stands in a message: it may hold a password. Throws Failure 'usage'. */
+/**
+ * Reads a node's URL. The text itself never appears in a message: it may contain a password. Throws Failure 'usage'.
+ */
 export const endpointOf = (text: string): Endpoint => {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))

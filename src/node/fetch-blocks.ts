@@ -46,7 +46,7 @@ export const fetchBlocks = async (
   return proveBlocks(fetching, await linked(fetching, whole))
 }
 
-/** What a bulk answer gives of one block: both, or the head alone, or nothing. */
+/** The part of one block in a bulk answer: both, or only the head, or nothing. */
 type Part = { readonly head?: RawHead; readonly block?: Block }
 
 const bulk = async (fetching: Fetching, range: Range): Promise<readonly Part[] | 'too_large'> => {
@@ -72,7 +72,7 @@ const bulk = async (fetching: Fetching, range: Range): Promise<readonly Part[] |
   }
 }
 
-/** undefined where the node refuses, or answers what cannot be: blocks are asked for by themselves then. */
+/** undefined when the node refuses, or its answer is wrong: the blocks are then requested one by one. */
 const orNothing = async <T>(size: Fetching['size'], asked: Promise<T>): Promise<T | undefined> => {
   try {
     return await asked

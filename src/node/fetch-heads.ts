@@ -53,7 +53,7 @@ export const requireSigned = (head: RawHead): string | undefined => {
   return head.witness
 }
 
-/** The head of one block whose signature must be had. Throws as `fetchHeads`, and 'bad_block' when it is refused. */
+/** The head of one block, whose signature is required. Throws as `fetchHeads`, and 'bad_block' when it is refused. */
 export const fetchSignedHead = async (fetching: Fetching, height: number): Promise<RawHead> => {
   try {
     const [head] = await fetchHeads(fetching, { from: height, to: height })

@@ -44,7 +44,7 @@ export const proveLost = async (
       }),
     )
     const [only] = lossy
-    // Nodes whose raw form lost the bytes too: a letter that was cut can be found by the root.
+    // For nodes whose raw form lost the bytes too: a character that was cut can be found by the root.
     const again = only !== undefined && lossy.length === 1 ? receipts.get(only) : undefined
     if (only !== undefined && again !== undefined && mayHaveLost(again)) {
       if (!tried) restored = restoredReceipt(block, only)

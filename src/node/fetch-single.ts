@@ -85,7 +85,7 @@ const checkedBlock = (
     return { block, lossy: false }
   } catch (error) {
     if (lossyReceipts(block).length === 0) throw error
-    // Nothing else is excused, and no work is put into a block that is false anyway.
+    // Everything else must be right: no work is done for a block that is wrong anyway.
     checkBlock(block, { parentHash: parent, height }, { ...known, receipts: 'later' })
     return { block, lossy: true }
   }

@@ -2,7 +2,7 @@ import type { ProofLevel } from '#chain/proof.ts'
 import type { Asking } from './call.ts'
 import type { RangeSize } from './range-size.ts'
 
-/** What an operator should know of while blocks are fetched. */
+/** Events of fetching blocks that an operator should know about. */
 export type BlockEvent =
   /** Receipts of a block whose bytes the node's JSON had lost were proved by its raw form. */
   | { readonly type: 'lost_bytes'; readonly height: number; readonly receipts: number }
@@ -20,6 +20,6 @@ export type Fetching = {
   readonly tell: (event: BlockEvent) => void
 }
 
-/** What to do about a node whose signatures are not to be had. */
+/** What to do about a node that does not return signatures. */
 export const SIGNED_HELP =
   'Use a node that returns signatures. (--prove linked checks only the hashes and needs no signatures.)'

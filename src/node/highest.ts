@@ -13,12 +13,12 @@ const QUESTION: Question<ChainInfo> = {
 }
 
 /**
- * Asks all nodes that do not rest where they stand and answers what the highest says. (A node that is stuck says the
- * same again and again: its head time tells.)
+ * Asks all nodes that are not resting for their height and returns the answer of the highest. (A node that is stuck
+ * repeats the same head time.)
  */
 export const highest = async (asking: Asking): Promise<ChainInfo> => {
   const { pool, clock, signal } = asking
-  // The looks have told which node is the highest: only that one is asked, and nobody waits for one that hangs.
+  // The probes know the highest node: only that one is asked, and a node that hangs delays nothing.
   if (pool.watched) return ask(asking, QUESTION)
   const details = new Map<string, string>()
   for (let round = 1; ; round += 1) {

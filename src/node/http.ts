@@ -24,22 +24,22 @@ export type Means = {
   readonly clock: Clock
   /** Ends the request. */
   readonly signal: AbortSignal
-  /** Absent: whoever asks bounds what comes. */
+  /** Absent: the caller bounds the answers. */
   readonly budget?: Budget
 }
 
-/** What came of one request: an answer of whatever status, or why there is none. */
+/** The outcome of one request: an answer with any status, or the reason why there is none. */
 export type Outcome =
   | {
       readonly tag: 'answer'
       readonly answer: NodeAnswer
       readonly retryAfterMs: number | undefined
-      /** What its bytes are counted in; whoever takes the answer lets go of it. */
+      /** Counts the bytes of the answer; to be released by whoever uses the answer. */
       readonly hold: Hold
     }
   | { readonly tag: 'timeout' | 'connection' | 'too_large' | 'no_room'; readonly detail: string }
 
-/** What is not read any more must not come in either. */
+/** The reason for ending a request whose answer is no longer read. */
 const LEFT = 'left'
 /** A part of an answer, and none because it has not changed: no request of ours asks for either. */
 const UNASKED: ReadonlySet<number> = new Set([206, 304])

@@ -2,8 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { Failure } from '#failure/failure.ts'
 
 /**
- * Refuses ('usage') nodes of which no host name exists: a typing error, which no waiting mends. A name server
- * that does not answer says nothing about a name.
+ * Refuses ('usage') a set of nodes none of whose host names exists: a typing error, so waiting does not help. A name
+ * server that does not answer says nothing about a name.
  */
 export const requireKnownHosts = async (urls: readonly string[]): Promise<void> => {
   const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))

@@ -21,10 +21,10 @@ export type Passing = {
 export type Passed = { readonly answer: NodeAnswer; readonly member: Member; readonly hold: Hold }
 
 /**
- * The answer of the best node that gives one, whatever it says; an error of the node's own (5xx, 429) only when every
- * node has one. Nodes are asked one after the other, at once where one fails, beside it where one is slow: never longer
- * than the limit. Throws 'unavailable' when no node answers, at once when none is fit to be asked; 'deadline' when
- * `signal` aborts.
+ * The answer of the best node that gives one, with any content; an error of the node itself (5xx, 429) only when every
+ * node has one. Nodes are asked one after the other: the next one at once when one fails, and in parallel when one is
+ * slow; never longer than the limit. Throws 'unavailable' when no node answers, at once when none is usable; 'deadline'
+ * when the signal of `asking` aborts.
  */
 export const passOn = async (asking: Asking, { path, limits, budget }: Passing): Promise<Passed> => {
   const { pool, clock, signal } = asking
@@ -52,8 +52,8 @@ export const passOn = async (asking: Asking, { path, limits, budget }: Passing):
 type Turn = { readonly member: Member; readonly outcome: Outcome }
 
 /**
- * What came of asking the nodes, in the order in which they are done: the next one is asked when one is done, and beside
- * those that are slow. Requests that nobody waits for any more are ended when the loop is left.
+ * The outcomes of asking the nodes, as they come in: the next node is asked when one has answered, and in parallel with
+ * slow ones. Leaving the loop ends the requests that are still running.
  */
 async function* turns(
   { pool, clock, signal }: Asking,

@@ -7,7 +7,7 @@ import { REST } from './rest.ts'
 /** A node and what is known of its health. */
 export type Member = {
   readonly endpoint: Endpoint
-  /** Where it stands by its last believed word, and when that came; undefined: never heard, or not since it fell silent. */
+  /** Its last accepted chain info, and when that came; undefined: never heard, or not since it fell silent. */
   heard: { readonly info: ChainInfo; readonly at: number } | undefined
   /** A claim that is too far from what it said before to be taken at its first word. */
   claim: ChainInfo | undefined
@@ -41,13 +41,13 @@ export type Pool = {
   failed(member: Member, atLeastMs?: number): void
   /** A request met a failure: for a moment the others come first. */
   shun(member: Member): void
-  /** Notes where a node stands; false: it is of another chain than ours. */
+  /** Notes a node's chain info; false: the node serves another chain than ours. */
   stands(member: Member, info: ChainInfo): boolean
   /** The chain that is ours from now on, by what is stored; nodes of others are refused. */
   expect(chain: ChainIdentity): void
   /** From now on only nodes that a probe has heard are `ready`. */
   watched: boolean
-  /** Highest head that any node of ours told in the last minute, −1: none. */
+  /** Highest head that any node of our chain reported in the last minute; −1: none. */
   highestHead(): number
 }
 
@@ -59,7 +59,7 @@ const LAG = 300
 const JUMP = 5_000
 /** A node that failed a request is left aside for as long as the probe takes to find out what it has. */
 const SHUN_MS = 3_000
-/** A head nobody repeats is forgotten: a node that once told an absurd one is not held against the others for ever. */
+/** A head that no node repeats is forgotten, so that one absurd report does not count against the others for ever. */
 const HEAD_KEPT_MS = 60_000
 /** Nodes that answer within the same step of time are equally fast. */
 const SPEED_STEP_MS = 250
@@ -150,7 +150,7 @@ const newMember = (endpoint: Endpoint): Member => ({
   foreign: undefined,
 })
 
-/** What a node says at first, what is near to what it said before, and what it says twice. */
+/** Accepts a node's first report, a report near the last one, and a report that is given twice. */
 const believed = ({ heard, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean => {
   const near = (before: ChainInfo): boolean =>
     Math.abs(libBlock - before.libBlock) <= JUMP && Math.abs(headBlock - before.headBlock) <= JUMP

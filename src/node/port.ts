@@ -1,7 +1,7 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import type { KnownBlock } from '#chain/highest-possible.ts'
 
-/** Where the chain stands by a node's word. Times in nanoseconds since 1970. */
+/** The chain's head and last irreversible block as a node reports them. Times in nanoseconds since 1970. */
 export type ChainInfo = {
   readonly chainId: number
   readonly netName: string
@@ -58,14 +58,14 @@ export type NodeEvent = {
   readonly type: 'silent' | 'heard' | 'foreign'
   /** URL without credentials. */
   readonly node: string
-  /** What it did, what it is, or where it stands. */
+  /** What it did, which chain it serves, or its height. */
   readonly detail: string
 }
 
 /**
- * Nodes of one chain over HTTP RPC. Every call has a time-out and a size limit, is retried with back-off where trying
- * again can help, and goes to the healthy node with the highest irreversible block. Failures: 'unavailable' (no node
- * answers), 'bad_block' (what is answered cannot be true), 'deadline' (the caller's signal).
+ * Nodes of one chain over HTTP RPC. Every call has a time-out and a size limit, is retried with back-off where that can
+ * help, and goes to the healthy node with the highest irreversible block. Failures: 'unavailable' (no node answers),
+ * 'bad_block' (the answer cannot be true), 'deadline' (the caller's signal).
  */
 export type Node = {
   /** URLs without credentials, for messages. */
@@ -89,8 +89,8 @@ export type Node = {
   /** Hash of an irreversible block, undefined when the node has none of that height. */
   blockHash(height: number, signal?: AbortSignal): Promise<string | undefined>
   /**
-   * What each of several nodes says is the hash of an irreversible block, each asked once and for a moment: one that is
-   * away, slow, or not there yet is not in the list. With one node there is nobody to ask: [].
+   * The hash of an irreversible block by each of several nodes, each asked once with a short time-out: a node that is
+   * away, slow, or not there yet is not in the list. [] with a single node.
    */
   hashes(height: number, signal?: AbortSignal): Promise<readonly SaidHash[]>
   contractCode(id: string, signal?: AbortSignal): Promise<ContractCode>
@@ -100,8 +100,8 @@ export type Node = {
    */
   storage(asked: StorageRange, signal?: AbortSignal): Promise<StoragePage>
   /**
-   * GET of an allowed path, the bytes of the best node that gives an answer, whatever it says; the next one is asked
-   * where one hangs or has trouble of its own (5xx). Within `withinMs`, by default the time-out of requests.
+   * GET of an allowed path: the bytes of the best node that answers, with any content; the next node is asked when one
+   * hangs or fails (5xx). Within `withinMs`, by default the time-out of requests.
    */
   get(
     path: string,
@@ -117,7 +117,10 @@ export type Node = {
     expected: () => Promise<ChainIdentity | undefined>,
     stored?: () => Promise<KnownBlock | undefined>,
   ): Promise<void>
-  /** Where the best node stood at the last look; undefined: nobody looks, or no node of the chain has answered lately. */
+  /**
+   * The chain info of the best node at the last probe; undefined: nodes are not watched, or none of the chain has
+   * answered lately.
+   */
   heard(): ChainInfo | undefined
   close(): void
 }

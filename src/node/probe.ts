@@ -8,9 +8,9 @@ import type { ChainIdentity, ChainInfo, NodeEvent } from './port.ts'
 
 /** Two blocks' time: what is known of a node is about as old as its next block. */
 const EVERY_MS = 1_000
-/** A node that needs longer to say where it stands is not one to send requests to. */
+/** A node that needs longer to report its height is too slow for requests. */
 const TIMEOUT_MS = 1_500
-/** Where the chain stands and its first block are a few thousand bytes. */
+/** Chain info and the first block have a few thousand bytes. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 export type Watching = {
@@ -22,8 +22,8 @@ export type Watching = {
 }
 
 /**
- * Looks at every node again and again, each by itself with one question in flight: a node that hangs delays nobody.
- * Resolves after the first look at all of them, the rest goes on until the signal of `asking` aborts.
+ * Probes every node regularly, each on its own with one question in flight, so that a node that hangs delays no other.
+ * Resolves after the first probe of all nodes; probing goes on until the signal of `asking` aborts.
  */
 export const watchNodes = async (asking: Asking, watching: Watching): Promise<void> => {
   const { pool, clock, limits, signal } = asking
@@ -47,7 +47,7 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   }
   let last: KnownBlock | undefined
   let asked: Promise<void> | undefined
-  /** A block known longer ago says the same of the chain, so nobody waits for a store that is slow. */
+  /** An older block serves as well, so a slow store delays no probe. */
   const learnLast = (): Promise<void> => {
     asked ??= stored()
       .then(
@@ -64,7 +64,7 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   const look = async (member: Member): Promise<Look> => {
     const started = clock.elapsed()
     const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, clock.now())
-    // Whatever goes wrong with a look, the looking goes on.
+    // A probe that fails does not end the probing.
     const found = await lookAt(probing, member, most).catch((error: unknown) => ({
       silent: String(error),
     }))
@@ -114,11 +114,11 @@ const lookAt = async (asking: Asking, member: Member, most: number): Promise<Sai
   if (doubt !== undefined) return { silent: doubt, doubted: true }
   if (member.genesis !== undefined) return { info, genesis: member.genesis }
   const genesis = await answerOf(asking, member, firstBlock)
-  // Without it nobody knows which chain the node has.
+  // Without it the node's chain is unknown.
   return typeof genesis === 'string' ? { silent: genesis } : { info, genesis: genesis.hash }
 }
 
-/** A block that was made up is given as readily as it is named: only time tells. */
+/** A node that makes up a height can make up the block too; only the age of the chain disproves it. */
 const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | undefined => {
   const named = Math.max(libBlock, headBlock)
   return named > most
@@ -166,7 +166,7 @@ const headOf = (height: number): Question<ReturnType<typeof decodeBlockAnswer>> 
   },
 })
 
-/** What the node says, or as text why it says nothing that can be used. */
+/** The node's answer, or as text why there is none that can be used. */
 const answerOf = async <T extends object>(
   asking: Asking,
   member: Member,
@@ -177,7 +177,7 @@ const answerOf = async <T extends object>(
   return result.tag === 'again' ? result.detail : result.failure.message
 }
 
-/** Notes what a look found, and tells what is new about the node. */
+/** Notes the result of a probe and reports what is new about the node. */
 const note = (
   pool: Pool,
   { member, look }: { readonly member: Member; readonly look: Look },
@@ -187,11 +187,11 @@ const note = (
   const tell = (type: NodeEvent['type'], detail: string): void =>
     onEvent({ type, node: member.endpoint.name, detail })
   if ('silent' in look) {
-    // What was heard before counts until it is old; then nobody knows where the node stands.
+    // The last accepted report counts until it is too old; then the node's height is unknown.
     if (look.doubted === true && heard !== undefined) return
     member.silent = look.silent
     member.heard = undefined
-    // What comes back at this address may be another node.
+    // Another node may come back at this address.
     member.genesis = undefined
     if (silent === undefined) tell('silent', look.silent)
     return

@@ -57,7 +57,7 @@ const signerOf = async (
     try {
       return requireSigned(known)
     } catch {
-      // The range's last signature proved the head; its own may be had elsewhere.
+      // The range's last signature proved the head; another node may return its own signature.
     }
   }
   const head = await fetchSignedHead(fetching, block.height)
@@ -71,11 +71,11 @@ const signerOf = async (
 }
 
 /**
- * Whether the level `whole` is reached where it counts as such. A block in which an action alone gives a producer a key is
- * proved whole anyway: its text says whose signatures count.
+ * Whether the level `whole` was wanted and reached. A block in which only an action gives a producer a key is always
+ * proved whole: that text decides whose signatures count.
  */
 const isWhole = async (fetching: Fetching, block: Block): Promise<boolean> => {
-  // Genesis has no signatures to be had; whoever trusts its hash names the chain.
+  // Genesis has no signatures; its hash names the chain.
   if (block.height === 0) return false
   const { prove, wholeIfGiven } = fetching
   const wanted = prove === 'whole' || wholeIfGiven

@@ -6,7 +6,7 @@ const FIRST = 25
 /** How many blocks are asked for at once, from the size of the answers before. */
 export type RangeSize = {
   next(): number
-  /** A range of so many blocks came as so many characters. */
+  /** Notes that a range of so many blocks came as so many characters. */
   note(blocks: number, letters: number): void
   /** A range of so many blocks was over the limit. */
   tooLarge(blocks: number): void

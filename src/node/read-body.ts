@@ -1,8 +1,8 @@
 import type { Hold } from './budget.ts'
 
 /**
- * The body of an answer, read within a limit and counted as it comes in; what is over the limit, or has no room, is left
- * unread. A length that is told is taken at once, so that the bytes are never there twice.
+ * The body of an answer, read within a limit and counted as it comes in; a body over the limit, or without room, is
+ * left unread. If the length is given, memory for it is taken at once, so that the bytes are never there twice.
  */
 export const readBody = async (
   response: Response,
@@ -15,7 +15,7 @@ export const readBody = async (
   return told === undefined ? readParts(response.body, maxBytes, hold) : readInto(response.body, told, hold)
 }
 
-/** Length of the body as it will be read; undefined where the header tells another one, or none. */
+/** Length of the body as it will be read; undefined when the header gives another one, or none. */
 const toldLength = ({ headers }: Response): number | undefined => {
   const text = headers.get('content-length')
   return text !== null && /^\d{1,15}$/.test(text) && !headers.has('content-encoding')

@@ -12,7 +12,7 @@ export const ballot = shape({
   cleared_votes: exact('Cleared votes; always 0.', '已清除的票数；恒为 0。'),
 })
 
-/** What an owner votes for: by votes, largest first, then by name. `total` in 10^-8 IOST. */
+/** The votes of an owner: largest first, then by name. `total` in 10^-8 IOST. */
 export const ballotsOf = async (view: View, owner: string) => {
   const docs = await wholeOrder(view, { index: votes, order: 'ofVoter', group: owner })
   return {

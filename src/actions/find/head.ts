@@ -52,7 +52,7 @@ const soon = <T>(work: Promise<T>, signal: AbortSignal, patienceMs: number): Pro
     late: () => new Failure('unavailable', `No node responded within ${patienceMs} ms.`),
   })
 
-/** `ask`, or undefined while no node answers: what is stored then stands alone. */
+/** `ask`, or undefined while no node answers: the answer then comes from the store alone. */
 const whenReachable = async <T>(ask: Promise<T>): Promise<T | undefined> => {
   try {
     return await ask

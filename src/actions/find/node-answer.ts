@@ -13,7 +13,7 @@ export const WITHIN_MS = 2_000
 
 /**
  * Text of a node's answer; undefined when the node does not know the thing. Throws 'unavailable' for anything else, and
- * when the node that says so has not come as far as this store or another node: what it does not know may well exist.
+ * when the node that does not know it is behind this store or another node: the thing may well exist.
  */
 export const askNode = async (
   node: Node,

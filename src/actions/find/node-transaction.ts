@@ -21,10 +21,9 @@ type Asking = Pick<Context, 'view' | 'signal' | 'apart' | 'clock'>
 const ASK_AGAIN_MS = 50
 
 /**
- * A transaction that is not stored, by the followed node. Where the node names its block, that block proves it: receipt
- * and place are those of the block, which has its own hash. In the pool, or in a block that the node does not name, it is
- * the node's word, under a status that says so. undefined: the node does not know it. Throws Failure 'bad_block',
- * 'unavailable'.
+ * A transaction that is not stored, from the followed node. If the node names its block, that block proves it: receipt
+ * and place are taken from the block, whose hash is checked. In the pool, or in a block that the node does not name, it
+ * is unproved, and its status says so. undefined: the node does not know it. Throws Failure 'bad_block', 'unavailable'.
  */
 export const transactionOfNode = async (
   context: Asking,
@@ -48,10 +47,10 @@ export const transactionOfNode = async (
 /** `block_number` of a transaction whose block may still be replaced, or that is in none. */
 const NO_BLOCK = '-1'
 
-/** What a node may say of a transaction. */
+/** The statuses that a node may report for a transaction. */
 const STATUSES: ReadonlySet<string> = new Set(['PENDING', 'PACKED', 'IRREVERSIBLE'])
 
-/** What a transaction in the pool is checked with: it has no receipt yet. */
+/** The receipt that a transaction in the pool is checked with: it has none of its own yet. */
 const NO_RECEIPT = { gas_usage: 0, ram_usage: {}, status_code: '', message: '', returns: [], receipts: [] }
 
 type Said = {
@@ -102,7 +101,7 @@ const heightOf = (number: bigint, status: string, { at, now }: Moment): number |
   return Number(number)
 }
 
-/** The transaction as it stands in the block that the node named. */
+/** The transaction as it is in the block that the node named. */
 const proved = async (
   context: Asking,
   node: Node,

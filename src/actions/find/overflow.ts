@@ -10,8 +10,8 @@ import { bodiesOf } from './bodies.ts'
 export type RowTexts = Pick<RecordDoc, 'contract' | 'action_name' | 'data' | 'return'>
 
 /**
- * Most bytes of long texts in one answer. A single row holds at most some 130 KB (a transaction has 64 KB, a return
- * value 64 KB), so a smaller page always fits.
+ * Most bytes of long texts in one answer. A single row has at most some 130 KB (a transaction has 64 KB, a return value
+ * 64 KB), so a smaller page always fits.
  */
 const OVERFLOW_BUDGET = 16 * 1024 * 1024
 /** Transactions fetched at once: a few megabytes. */
@@ -59,7 +59,7 @@ const chunksOf = (docs: readonly RecordDoc[]): readonly (readonly RecordDoc[])[]
   return chunks
 }
 
-/** The row's texts out of its transaction: its action's, or those of the receipt it stands for. */
+/** The row's texts from its transaction: those of its action, or of its receipt. */
 const textsIn = (body: string | undefined, doc: RecordDoc): RowTexts => {
   const tx = body === undefined ? undefined : decodeTransaction(body)
   const receipt = doc.receipt === undefined ? undefined : tx?.receipt.receipts[doc.receipt]

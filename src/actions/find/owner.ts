@@ -8,9 +8,9 @@ import type { Context } from '../define.ts'
 import { unknown } from './unknown.ts'
 
 /**
- * The owner a caller means: the name as it stands when the chain ever saw it, else, for 32 bytes of base58, the
- * contract of that id. A base58 text may be a public key that owns tokens or a contract's id without its prefix.
- * Throws 'not_found' or 'loading' when neither was ever seen.
+ * The owner that a caller means: the exact name if it ever occurred on the chain, otherwise, for 32 bytes of base58,
+ * the contract with that id. A base58 text may be a public key that owns tokens, or a contract's id without its prefix.
+ * Throws 'not_found' or 'loading' when neither ever occurred.
  */
 export const ownerOf = async (context: Context, name: string): Promise<string> => {
   if (await isKnown(context.view, name)) return name
@@ -19,7 +19,7 @@ export const ownerOf = async (context: Context, name: string): Promise<string> =
   throw unknown(context, 'owner', name)
 }
 
-/** Signed up, deployed, ever had a row of a balance, or is in somebody's transaction. */
+/** Signed up, was deployed, ever had a balance, or occurs in a transaction. */
 const isKnown = async (view: View, name: string): Promise<boolean> => {
   const found = await Promise.all([
     view.get(accounts, name),

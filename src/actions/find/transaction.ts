@@ -18,9 +18,9 @@ export type FoundTransaction = {
 }
 
 /**
- * The transaction of a hash: stored, else in a block above the last published one or in the pool, by the followed
- * node. Throws 'not_found' or 'loading' when there is none; 'unavailable' when no node can be asked: what may be in the pool is
- * not denied by who cannot look.
+ * The transaction with a hash: from the store, otherwise from the followed node, in a block above the last published
+ * one or in the pool. Throws 'not_found' or 'loading' when there is none; 'unavailable' when no node can be asked,
+ * because it may be in the pool.
  */
 export const findTransaction = async (context: Context, hash: string): Promise<FoundTransaction> => {
   const { view, node } = context

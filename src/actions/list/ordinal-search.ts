@@ -1,4 +1,4 @@
-/** Rows looked at in one request. Two bounds of a list of 10^7 rows are found in at most 6 requests, one in 5. */
+/** Rows read in one request. Two bounds of a list of 10^7 rows are found in at most 6 requests, one in 5. */
 const AT_ONCE = 32
 
 /** Rows with the ordinals 1 … `count`; none is less than `floor` or greater than `ceiling` for any test. */
@@ -13,7 +13,7 @@ export type Rows<T> = {
 /** `least` rows pass for certain, those beyond `most` do not; what lies between is not known yet. */
 type Bound = { readonly least: number; readonly most: number }
 
-/** What is known of the rows that pass a test. */
+/** What is known about the rows that pass a test. */
 type TestBound<T> = Bound & { readonly passes: (row: T) => boolean }
 
 /**

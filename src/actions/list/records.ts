@@ -16,8 +16,8 @@ type RecordPage = Range & {
 }
 
 /**
- * Rows of a list in the order asked for, and how many there are in all; a list nobody is in has none. Throws 'loading'
- * for a range beyond what is loaded.
+ * Rows of a list in the requested order, and their total; a list that does not exist has none. Throws 'loading' for a
+ * range beyond the loaded blocks.
  */
 export const pageOfRecords = async (
   context: Pick<Context, 'view' | 'node'>,
@@ -40,7 +40,10 @@ export const pageOfRecords = async (
 /** No row is earlier. */
 const ORIGIN: Moment = { height: 0, time: 0n }
 
-/** How many rows of a list stand before a range, and how many within it. No request for what the ends of the chain tell. */
+/**
+ * How many rows of a list come before a range, and how many are within it. Bounds at the ends of the chain take no
+ * request.
+ */
 const rowsWithin = async (
   view: View,
   list: ListDoc,

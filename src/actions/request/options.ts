@@ -12,7 +12,7 @@ export type Options = {
   readonly numbers: 'number' | 'string'
 }
 
-/** What the server does when a request does not say. */
+/** The server's defaults for options that a request does not give. */
 export type OptionDefaults = Pick<Options, 'format' | 'compat'>
 
 export const OPTION_VALUES: { readonly [K in keyof Options]: readonly Options[K][] } = {
@@ -42,8 +42,8 @@ export const OPTION_TEXTS: { readonly [K in keyof Options]: Text } = {
 }
 
 /**
- * Language of messages. Never fails, so that a refusal of the request itself can be told in it: the first usable
- * `lang` of the query, else the best of Accept-Language, else English.
+ * Language of messages: the first usable `lang` of the query, otherwise the best of Accept-Language, otherwise English.
+ * Never fails, so that even a refusal of the request itself has a language.
  */
 export const languageFor = (query: Query, acceptLanguage: string | undefined): 'en' | 'zh' => {
   for (const [name, value] of query) if (name === 'lang' && (value === 'en' || value === 'zh')) return value

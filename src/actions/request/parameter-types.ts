@@ -31,7 +31,7 @@ export const account = () =>
     read: same,
   })
 
-/** Anything that holds a balance or has a list. A contract may be named without its prefix (`owner.ts` resolves it). */
+/** Anything that has a balance or a list. A contract may be given without its prefix (`owner.ts` resolves it). */
 export const owner = () =>
   word<string>({
     type: 'string',
@@ -216,7 +216,7 @@ export const actionName = () =>
     }),
   )
 
-/** A contract's id; what is no id as it stands may be one without its prefix. */
+/** A contract id, with or without its prefix. */
 const contractOf = (text: string): string | undefined => {
   if (isContractId(text)) return text
   return isHash(text) ? `Contract${text}` : undefined

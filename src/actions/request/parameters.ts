@@ -3,10 +3,10 @@ import type { Text } from '../define.ts'
 
 const WORD = Symbol('word')
 
-/** What a parameter is, for callers and for the reader of requests. */
+/** The description of a parameter, for callers and for the reader of requests. */
 export type Word<T = unknown> = {
   readonly description: Text
-  /** The rule a value must obey, as it stands in messages after "must be". */
+  /** The rule that a value must obey, worded to follow "must be" in messages. */
   readonly rule: Text
   /** Regular expression of all values that can be right, for the reference. */
   readonly pattern: string

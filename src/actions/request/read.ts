@@ -106,7 +106,7 @@ const refuseUnknown = (names: ReadonlySet<string>, query: Query): void => {
   for (const [name] of query) {
     if (names.has(name) || COMMON.includes(name) || IGNORED.includes(name)) continue
     const own = [...names]
-    // A typing error is at most two letters; for anything else the action's own names are the better guess.
+    // A typing error changes at most two characters; for anything else the action's own names are the better guess.
     const near =
       nearestWithin(name, [...own, ...COMMON], 2) ?? nearest(name, own) ?? nearest(name, COMMON) ?? 'action'
     throw badRequest(

@@ -35,7 +35,7 @@ export const badRequest = (text: Text, details: Readonly<Record<string, string |
 export const nearest = (name: string, candidates: readonly string[]): string | undefined =>
   nearestWithin(name, candidates, Number.POSITIVE_INFINITY)
 
-/** `nearest` that is at most `edits` letters away. */
+/** `nearest` that is at most `edits` characters away. */
 export const nearestWithin = (
   name: string,
   candidates: readonly string[],

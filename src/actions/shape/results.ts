@@ -9,7 +9,7 @@ export const EXACT = 'x-exact'
 
 const about = (en: string, zh: string) => ({ description: en, [ZH]: zh })
 
-/** What a field of an answer is; undefined when its name says it. */
+/** The description of a field of an answer; undefined when its name says enough. */
 export const descriptionOf = (schema: TSchema): Text | undefined => {
   const zh: unknown = schema[ZH]
   return schema.description === undefined || typeof zh !== 'string'

@@ -99,7 +99,7 @@ const isoTimes = () => {
   }
 }
 
-/** The chain's text as an array: spliced as it stands, so that every number keeps its digits. */
+/** The chain's text as an array: inserted unchanged, so that every number keeps its digits. */
 const arrayText = (text: string): string => {
   try {
     if (Array.isArray(JSON.parse(text))) return text
