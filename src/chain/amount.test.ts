@@ -55,7 +55,7 @@ const HISTORIC: readonly (readonly [string, bigint])[] = [
   ['2.5.5', 250000000n],
 ]
 test.each(HISTORIC)(
-  'toUnitsHistoric: "%s" is read up to the first letter that does not belong',
+  'toUnitsHistoric: "%s" is read up to the first character that does not belong',
   (text, units) => {
     expect(toUnitsHistoric(text, 8)).toBe(units)
   },

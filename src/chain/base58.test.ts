@@ -37,7 +37,7 @@ test('base58: identity for any text of the alphabet', () => {
 })
 
 test.each(['0', 'O', 'I', 'l', 'ab cd', 'ä', '_'])(
-  'base58: %p has a letter that is none of the alphabet',
+  'base58: %p has a character that is not of the alphabet',
   text => {
     expect(base58Bytes(text)).toBeUndefined()
     expect(() => decodeBase58(text)).toThrow(`"${text}" is not base58.`)

@@ -56,12 +56,12 @@ test('writeJson: maps, absent properties, raw texts, names such as __proto__', (
   )
 })
 
-test('writeJson: what is no JSON is refused', () => {
+test('writeJson: a value that is not JSON is refused', () => {
   expect(() => writeJson(Number.NaN)).toThrow('NaN cannot be written as JSON.')
   expect(() => writeJson(() => 1)).toThrow('A function cannot be written as JSON.')
 })
 
-test('parseExact: what is no JSON is refused', () => {
+test('parseExact: a text that is not JSON is refused', () => {
   expect(() => parseExact('{"a":01.5}')).toThrow(SyntaxError)
   expect(() => parseExact('')).toThrow(SyntaxError)
 })

@@ -31,7 +31,7 @@ test('lineWriter: what comes in one turn, and while a piece is under way, goes o
   expect(sent).toEqual(['a\nb\nc\n', 'd\ne\n', 'f\n'])
 })
 
-test('lineWriter: a reader that stalls costs no more than the limit; what was lost is counted', () => {
+test('lineWriter: a reader that stalls costs no more than the limit; lost lines are counted', () => {
   const { writer, sent, goOn, endTurn } = setUp(4)
   writer.write('longer than the limit\n')
   endTurn()
@@ -51,7 +51,7 @@ test('takeRest: what the end of the process would lose', () => {
   expect([writer.takeRest(), sent]).toEqual(['', []])
 })
 
-test('written: waits for what is under way, or no longer than it is told to', async () => {
+test('written: waits for lines under way, but no longer than the limit', async () => {
   const { writer, goOn, endTurn } = setUp(4)
   await writer.written(never)
   writer.write('x\n')

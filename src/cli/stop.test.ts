@@ -3,7 +3,7 @@ import { leftWhenStopped } from './stop.ts'
 
 const forever = new Promise<number>(() => {})
 
-test('leftWhenStopped: what ends by itself is waited for, told to stop or not', async () => {
+test('leftWhenStopped: work that ends by itself is waited for, stopped or not', async () => {
   const stop = new AbortController()
   expect(await leftWhenStopped(Promise.resolve(3), stop.signal)).toBe(3)
   const work = Promise.withResolvers<number>()

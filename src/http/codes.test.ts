@@ -23,7 +23,7 @@ test('codes: stable numbers', () => {
   })
 })
 
-test('codes: nothing of ours is told, and every title is in both languages', () => {
+test('codes: no internal name is given, and every title is in both languages', () => {
   for (const kind of ['defect', 'usage', 'conflict', 'bad_block'] as const)
     expect(codes[kind].message).toBe('never')
   for (const { title } of Object.values(codes)) {

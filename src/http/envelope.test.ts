@@ -50,7 +50,7 @@ test('failureReply: tells nothing of the inside', () => {
   })
 })
 
-test('failureReply: says when to try again and what is allowed', () => {
+test('failureReply: gives the time to try again and the allowed methods', () => {
   const headers = (failure: Failure) =>
     failureReply(failure, { lang: 'en', format: 'bare', secrets: [] }, 'r1').headers as Record<string, string>
   expect(headers(new Failure('unavailable', 'x'))['Retry-After']).toBe('5')
@@ -58,7 +58,7 @@ test('failureReply: says when to try again and what is allowed', () => {
   expect(headers(new Failure('method_not_allowed', 'x'))).toMatchObject({ Allow: 'GET, HEAD, OPTIONS' })
 })
 
-test('failureReply: a key is not repeated, whatever it was given as', () => {
+test('failureReply: a key is not repeated, in whichever parameter it was given', () => {
   const failure = new Failure('bad_request', "Parameter 'page' is 'il_secretsecret'.", {
     zh: "参数 'il_secretsecret'",
   })

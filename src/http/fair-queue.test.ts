@@ -54,7 +54,7 @@ test('run: who has few waiting does not wait for a round of the others for each 
   expect(keys().slice(0, 8)).toBe('axbxcxdx')
 })
 
-test('run: one key has at most its share of what is worked on and of what waits', async () => {
+test('run: one key has at most its share of the running and of the waiting requests', async () => {
   const { run, clock, keys, ended } = setUp({ running: 4, runningOfKey: 2, waitingOfKey: 3 })
   for (const key of 'aaaaab') run(key)
   await clock.settle()

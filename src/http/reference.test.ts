@@ -84,7 +84,7 @@ describe('reference', () => {
     )
   })
 
-  test('every field says what it is, in both languages', () => {
+  test('every field is described in both languages', () => {
     const silent = actions.flatMap(({ action, result }) =>
       fieldsOf(result)
         .filter(({ description }) => description === undefined)

@@ -58,7 +58,7 @@ for (const [path, kind, message] of refused)
   test(`nodePathOf: refuses ${path}`, () =>
     expect(() => nodePathOf(path)).toThrow(expect.objectContaining({ kind, message })))
 
-test('nodePathOf: dots, escapes and what is not a name never pass', () => {
+test('nodePathOf: dots, escapes and texts that are not names never pass', () => {
   for (const segment of [
     '..',
     '.',

@@ -16,7 +16,7 @@ const cases: readonly (readonly [url: string, path: string, query: string])[] = 
 for (const [url, path, query] of cases)
   test(`targetOf: ${url}`, () => expect(targetOf(url)).toEqual({ path, query }))
 
-test('isRoutable: hosts of four letters and more', () => {
+test('isRoutable: hosts of four characters and more', () => {
   expect(['http://abcd/', 'https://h.example/api'].map(isRoutable)).toEqual([true, true])
   expect(['http://abc/', 'http://a/api', '/api/', 'http:///api'].map(isRoutable)).toEqual([
     false,

@@ -19,7 +19,7 @@ test('createKey: stores name, plan, time and hash, never the key', () => {
   expect(createKey('a', plan, { now: 1, expires: 2 }).stored.expires).toBe(2)
 })
 
-test('createKey: a thousand keys differ and use every letter', () => {
+test('createKey: a thousand keys differ and use every character', () => {
   const keys = Array.from({ length: 1_000 }, () => createKey('a', plan, { now: 1 }))
   expect(new Set(keys.map(({ key }) => key)).size).toBe(1_000)
   expect(new Set(keys.map(({ stored }) => stored.id)).size).toBe(1_000)

@@ -49,7 +49,7 @@ test('check: gives the caller of a known key', async () => {
   expect(await keyring(harness(made.stored)).check(made.key)).toEqual({ id: made.stored.id, plan })
 })
 
-test('check: refuses what is no key, with the same words', async () => {
+test('check: refuses texts that are not keys, with the same words', async () => {
   const ring = keyring(harness(made.stored))
   for (const key of ['', 'x', `${made.key}x`, made.key.toLowerCase(), made.stored.hash, 'il_'.repeat(1_000)])
     await expect(ring.check(key)).rejects.toMatchObject({
@@ -74,7 +74,7 @@ test('check: refuses revoked and expired keys', async () => {
   })
 })
 
-test('check: a revocation is heeded within a second while reads go well, a new key at once', async () => {
+test('check: a revocation takes effect within a second while reads succeed, a new key at once', async () => {
   const here = harness(made.stored)
   const ring = keyring(here)
   await ring.check(made.key)
@@ -163,7 +163,7 @@ test('check: a read that was overtaken by a newer one does not bring the old lis
   expect(await here.ask(ring, made.key)).toBe('forbidden')
 })
 
-test('check: without any list nobody is let in, and it is read again a moment later', async () => {
+test('check: without any list no key is accepted, and it is read again a moment later', async () => {
   const here = harness(made.stored)
   here.state.mode = 'fails'
   const ring = keyring(here)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { watchLateness } from './lateness.ts'
 
-test('lateness: the longest of the last second, also what is not over yet', () => {
+test('lateness: the longest of the last second, including the one that is not over yet', () => {
   let time = 0
   let look = (): void => undefined
   const lateness = watchLateness(

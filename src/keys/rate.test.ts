@@ -168,7 +168,7 @@ test('take: a plan of 5 lets 5 through in the first second, however often it is 
   expect(allowed).toBe(5)
 })
 
-test('giveBack: what was refused for another reason does not count, and opens no second twice', () => {
+test('giveBack: a request refused for another reason does not count, and opens no second twice', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   const first = rates.take(caller(1, 2))

@@ -40,7 +40,7 @@ const asked = (action: string, params: Readonly<Record<string, string>> = {}) =>
   ask(action, params, { deps: { store, node } })
 
 describe('a service that follows a node', () => {
-  test('get-transaction-detail: what is not stored yet is the node object', async () => {
+  test("get-transaction-detail: a transaction that is not stored yet is the node's object", async () => {
     const block = (await recordedBlocks())[804]?.block
     const tx = block?.transactions[1]
     const said = await asked('get-transaction-detail', { tx_hash: tx?.hash ?? '' })
@@ -83,7 +83,7 @@ describe('a service that follows a node', () => {
     const { head_block, lib_block } = await asked('get-overview')
     expect({ head_block, lib_block }).toEqual({ head_block: '4851', lib_block: HEIGHT })
   })
-  test('unknown things are told as not loaded yet', async () => {
+  test('unknown things are reported as not loaded yet', async () => {
     const zh = '目前已加载到区块 100，最新的不可逆区块为 4851。'
     expect(await refusal(asked('get-account-detail', { account: 'busyhub' }))).toEqual({
       kind: 'loading',
@@ -124,7 +124,7 @@ describe('a transaction above the published height', () => {
   const byHash = /^\/getTxByHash\//
   const inBlock = new RegExp(`^/getBlockByNumber/${AT}/true`)
 
-  test('is told as its block proves it, whatever else the node says of it', async () => {
+  test('is answered as its block proves it, even if the node says otherwise', async () => {
     const { hash } = await transaction()
     const right = await asked('get-transaction-detail', { tx_hash: hash })
     const forged = changing(byHash, text => text.replace(/"message": ?"[^"]*"/, '"message":"forged"'))

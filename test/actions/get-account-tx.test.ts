@@ -71,7 +71,7 @@ describe('get-account-tx', () => {
         `{"transactions":[],"page":${page},"size":500,"total":18261}`,
       )
   })
-  test('get-account-tx: cache busters are ignored, letter case of module and action too', async () => {
+  test('get-account-tx: cache busters are ignored, and so is the case of module and action', async () => {
     const text = await askText('get-account-tx', { account: 'busyhub', _: '1', t: '', timestamp: 'x' })
     expect(text).toBe(await askText('get-account-tx', { account: 'busyhub' }))
   })

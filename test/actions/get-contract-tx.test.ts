@@ -52,7 +52,7 @@ describe('get-contract-tx', () => {
     expect(long.map(data => data.length)).toEqual([6781, 60_004])
     expect(shown).toEqual(long)
   })
-  test('get-contract-tx: an action nobody called has no rows, an unknown contract is not found', async () => {
+  test('get-contract-tx: an action that was never called has no rows, an unknown contract is not found', async () => {
     expect(await askText('get-contract-tx', { contract: 'token.iost', action_name: 'neverCalled' })).toBe(
       '{"transactions":[],"page":1,"size":20,"total":0}',
     )

@@ -24,7 +24,7 @@ describe('get-overview', () => {
       used_ram: '41247523843',
     })
   })
-  test('get-overview: RAM is letter by letter what the node says', async () => {
+  test("get-overview: RAM has exactly the node's digits", async () => {
     const node = (await rpcAnswers()).get('GET /getRAMInfo') ?? ''
     const text = await askText('get-overview')
     const figure = (name: string, of: string) => new RegExp(`"${name}":"?([0-9.]+)`).exec(of)?.[1]

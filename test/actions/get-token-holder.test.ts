@@ -34,7 +34,7 @@ test('get-token-holder: all holders of every token, page by page', async () => {
   expect({ count: tokens.size, wrong }).toEqual({ count: 28, wrong: [] })
 })
 
-test('get-token-holder: a token nobody holds has none, a page beyond the end too', async () => {
+test('get-token-holder: a token without holders has no rows, and neither has a page beyond the end', async () => {
   expect(await askText('get-token-holder', { token: 'neverissued' })).toBe(
     '{"holders":[],"page":1,"size":20,"total":0}',
   )

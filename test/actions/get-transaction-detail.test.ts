@@ -10,7 +10,7 @@ const asShown = (body: string): string =>
   body.replace(/"expiration":"(\d+)"/, '"expiration":$1').replace(/"delay":"(\d+)"/, '"delay":$1')
 
 describe('get-transaction-detail', () => {
-  test('get-transaction-detail: recorded transactions are the node objects, letter by letter', async () => {
+  test("get-transaction-detail: recorded transactions are the node's objects, character by character", async () => {
     const bodies = new Map<string, readonly [body: string, height: number]>()
     for (const { block } of await recordedBlocks())
       for (const tx of block.transactions) bodies.set(tx.hash, [tx.body, block.height])
@@ -53,7 +53,7 @@ describe('get-transaction-detail', () => {
   })
 })
 
-describe('get-transaction-detail, of what is not stored', () => {
+describe('get-transaction-detail of a transaction that is not stored', () => {
   const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
   const path = `/getTxByHash/${HASH}`
   const inPool = (status: string, receipt: string) =>

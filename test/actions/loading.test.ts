@@ -51,13 +51,13 @@ describe('refuseBeyondLoaded', () => {
   const told = (what: string, last = 6001) =>
     `loading: The data for ${what} is not available yet: loaded up to block 5000 of ${last}.`
 
-  test('either end of either kind, beyond what is loaded', () => {
+  test('a bound of either kind beyond the loaded blocks', () => {
     expect(refusal({ start_block: 5001n })).toBe(told("'start_block' 5001"))
     expect(refusal({ start_block: 1n, end_block: 5001n })).toBe(told("'end_block' 5001"))
     expect(refusal({ start_time: 51n })).toBe(told("'start_time' 51"))
     expect(refusal({ start_time: 1n, end_time: 51n }, 5000, 9000)).toBe(told("'end_time' 51", 9000))
   })
-  test('not within what is loaded, nor when the load is not far behind', () => {
+  test('not within the loaded blocks, nor when the load is not far behind', () => {
     expect(refusal({})).toBeUndefined()
     expect(refusal({ start_block: 5000n, end_block: 5000n, start_time: 50n, end_time: 50n })).toBeUndefined()
     expect(refusal({ start_block: 5001n, end_time: 51n }, 6000)).toBeUndefined()

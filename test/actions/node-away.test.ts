@@ -58,7 +58,7 @@ describe('a transaction or block that is not stored', () => {
     expect(await kindsOf(node)).toEqual(['unavailable'])
     node.close()
   })
-  test('is not denied by a node that is behind what is stored', async () => {
+  test('is not denied by a node that is behind the store', async () => {
     const { node } = await watched(() => undefined, 4_000)
     await node.watch(async () => undefined)
     expect(await kindsOf(node)).toEqual(['unavailable'])

@@ -43,7 +43,7 @@ test('actions: every action file is listed, and every one has a test', () => {
 })
 
 describe.each(actions.map(action => [action.action, action] as const))('%s', (name, action) => {
-  test('its parameters, fields and texts are told in both languages', () => {
+  test('its parameters, fields and texts are described in both languages', () => {
     const texts = [
       action.title,
       action.summary,

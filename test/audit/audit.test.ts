@@ -145,7 +145,7 @@ const suite = (open: () => Promise<Damageable>): void => {
   }, 600_000)
   afterAll(() => place.destroy())
 
-  test('audit: what was loaded is whole; the node further on tells only blocks', async () => {
+  test('audit: a loaded store is whole; a node that is further on gives only blocks', async () => {
     expect(await audited(place.store)).toEqual(WHOLE)
     expect(await audited(place.store, { node, sample: 20 })).toEqual({
       ...WHOLE,
@@ -193,7 +193,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     expect(differences(await place.dump(), clean)).toEqual([])
   }, 600_000)
 
-  test('audit: state that another program changed in place is named and put right, whatever version it has', async () => {
+  test('audit: state that another program changed in place is named and corrected, with any version', async () => {
     const [first, second] = (await all(place, balances)).map(({ id }) => id)
     await place.edit(balances, first ?? '', 'amount', 7n)
     await place.edit(balances, second ?? '', 'amount', 8n, 2 ** 40)

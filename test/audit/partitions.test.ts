@@ -15,7 +15,7 @@ const HEIGHT = 900
 const PARTITION = 1_000
 
 describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partitions', () => {
-  test('audit: partitions are whole; what is lost in a merged one comes back, and it is read-only again', async () => {
+  test('audit: partitions are whole; a row lost in a merged one comes back, and it is read-only again', async () => {
     const { store, url, prefix, destroy } = openTestElastic({ partitionDocuments: PARTITION })
     const node = await replayed(HEIGHT)
     try {

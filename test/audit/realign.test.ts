@@ -172,7 +172,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     [3, 'back'],
     [40, 'closed'],
   ] as const)
-    test(`repair: ${orphans} orphans, killed at each of its writes: nobody reads what is half done, the last one ends`, async () => {
+    test(`repair: ${orphans} orphans, killed at each of its writes: no reader sees a half-done repair, and the last one ends`, async () => {
       const place = await open()
       try {
         await fill(place.store, await forkedChain(HEIGHT, orphans), HEIGHT + 5)

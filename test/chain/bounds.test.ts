@@ -64,7 +64,7 @@ const shownPath = (path: readonly (string | number)[]): string =>
 
 describe('bounds of a block a node gives', () => {
   for (const [path, key, most] of TEXTS)
-    test(`${shownPath([...path, key])}: ${most} letters are taken, one more is refused by its name`, async () => {
+    test(`${shownPath([...path, key])}: ${most} characters are accepted, one more is refused by its name`, async () => {
       const answer = await answerOf()
       at(answer, path)[key] = 'x'.repeat(most)
       // A receipt names its transaction.

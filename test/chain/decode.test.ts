@@ -104,7 +104,7 @@ test('decodeBlock: what older nodes wrote is understood', async () => {
   expect(transaction?.body).toBe(today.transactions[0]?.body.replace('"referred_tx":"",', '') ?? '')
 })
 
-test("decodeBlock: payers stay in the node's order, whatever their names", async () => {
+test("decodeBlock: payers with any names stay in the node's order", async () => {
   const text = (await textOf(1)).replace(
     '"ram_usage":{}',
     '"ram_usage":{"zz_zz":"1", "12345":"-67", "__proto__":"9223372036854775807", "00000":"-9223372036854775808"}',

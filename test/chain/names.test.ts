@@ -73,7 +73,7 @@ const ROWS: readonly Row[] = [
 ]
 
 for (const [predicate, yes, no] of ROWS)
-  test(`${predicate.name}: what it takes and what it does not`, () => {
+  test(`${predicate.name}: accepted and refused names`, () => {
     expect(yes.filter(text => !predicate(text))).toEqual([])
     expect(no.filter(predicate)).toEqual([])
   })

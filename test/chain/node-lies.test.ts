@@ -30,13 +30,13 @@ const refused = (text: string): string | undefined => {
   }
 }
 
-describe('a lying node: half letters', () => {
+describe('a lying node: half characters', () => {
   test.each(['\\ud800', '\\uDCC3\\udca9', '\\ude00\\ud83d', '\\ud83dx'])('%s is refused', async half => {
     expect(refused(altered(await truth(), '"message":""', `"message":"${half}"`))).toMatch(
       /^getBlockByNumber: "\\\\u[dD]\w{3}" is not a whole character, and nodes write no other\.$/,
     )
   })
-  test('whole letters are taken, and what only looks like half of one', async () => {
+  test('whole characters are accepted, and so are texts that only look like half of one', async () => {
     for (const whole of ['\\ud83d\\ude00', '\\\\ud800', '\\\\\\ud83d\\ude00', '\ufffd'])
       expect(decodeBlock(altered(await truth(), '"message":""', `"message":"${whole}"`)).height).toBe(HEIGHT)
   })
@@ -104,7 +104,7 @@ describe('a lying node: a message that seems cut costs a bounded time', () => {
     })
     return tried
   }
-  test('every beginning of a letter behind a short message, a few behind a long one, none behind the longest', () => {
+  test('every beginning of a character behind a short message, a few behind a long one, none behind the longest', () => {
     expect(triedFor('short \ufffd')).toBe(51 + 21 * 64 + 5 * 64 * 64)
     expect(triedFor(`${'x'.repeat(500_000)}\ufffd\ufffd\ufffd`)).toBeLessThan(140)
     expect(triedFor('not cut')).toBe(0)

@@ -9,7 +9,7 @@ import { replayed } from '../support/stores/loading.ts'
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 
-test('cli: what it says goes to stdout, what went wrong to stderr, and the code tells', async () => {
+test('cli: answers go to stdout, errors to stderr, and the exit code tells them apart', async () => {
   await using folder = await cliFolder()
   const [fine, wrong] = await Promise.all([folder.run(['--help']), folder.run(['lod'])])
   expect([fine.code, fine.err, fine.out.startsWith('iostlens loads')]).toEqual([0, '', true])
@@ -31,7 +31,7 @@ test('cli: a reader that goes away is no fault', async () => {
   expect([await new Response(child.stdout).text(), await child.exited]).toEqual(['{\n', 0])
 })
 
-test('keys: made, listed, heeded by a running service, revoked', async () => {
+test('keys: created, listed, accepted by a running service, revoked', async () => {
   await using folder = await cliFolder()
   const added = await folder.run(['keys', 'add', 'my wallet', '--per-second', '100000', '--expires=1d'])
   const key = lastLine(added.out)
@@ -94,7 +94,7 @@ test.each(['keys list', 'keys revoke x', 'indices merge'])(
   },
 )
 
-test('indices: check tells what is missing, create makes it, another mapping stops every command', async () => {
+test('indices: check names what is missing, create adds it, another mapping stops every command', async () => {
   await using folder = await cliFolder()
   const store = join(folder.path, 'data', 'iostlens.sqlite')
   const missing = await folder.run(['indices', 'check'])
@@ -220,7 +220,7 @@ test('up: its examples work', async () => {
 
 const urlsOf = (text: string): readonly string[] => text.match(/(?<=^ {2})http\S+/gm) ?? []
 
-test('serve: an address that is taken is told', async () => {
+test('serve: an address in use is reported', async () => {
   await using folder = await cliFolder()
   const service = folder.start(['serve', '--listen', '127.0.0.1:0'])
   const { host } = new URL(await service.firstLine)

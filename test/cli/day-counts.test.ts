@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openUsage } from '#store/sqlite/usage.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
-test('keys: what was asked today counts after a restart, also after a SIGKILL', async () => {
+test('keys: the requests of today count after a restart, also after a SIGKILL', async () => {
   await using folder = await cliFolder()
   const added = await folder.run(['keys', 'add', 'wallet', '--per-second', '100', '--per-day', '3'])
   const key = added.out.trimEnd().split('\n').at(-1) ?? ''

@@ -132,7 +132,7 @@ describe('a load whose process serves too', () => {
 
 describe('a load that ends', () => {
   test.each(FAULTS.slice(0, 3))(
-    'waits as long as it was told, then may be tried again: %s',
+    'waits for --wait, then may be tried again: %s',
     async (_name, fault, _level, says) => {
       const timer = heldTimer()
       const told: Told[] = []
@@ -149,7 +149,7 @@ describe('a load that ends', () => {
       expect(timer.asked()).toBe(7)
     },
   )
-  test('waits as long as it was told for a node that hangs', async () => {
+  test('waits for --wait when a node hangs', async () => {
     const timer = heldTimer()
     const hangs: Fault = () => {
       timer.over()
@@ -173,7 +173,7 @@ describe('a load that ends', () => {
     )
     expect([exitCodeFor(failed), told]).toEqual([3, []])
   })
-  test('the store at another end than the node: told at once, waited for when it follows', async () => {
+  test('the store at another end than the node: reported at once, waited for when it follows', async () => {
     await loading(() => undefined, { waitMs: 60_000 })
     const forked: Fault = async ({ path }, truth) =>
       path === `/getBlockByNumber/${HEIGHT}/false`
@@ -188,7 +188,7 @@ describe('a load that ends', () => {
   })
 })
 
-test('a load whose store hangs in the middle of a commit ends when it is told to', async () => {
+test('a load whose store hangs in the middle of a commit can be stopped', async () => {
   const stop = new AbortController()
   const store: Store = {
     ...place.store,

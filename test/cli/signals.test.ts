@@ -18,7 +18,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('stop: %s ends every long-running comm
   }
 })
 
-test('stop: a load that follows the chain ends with what it has', async () => {
+test('stop: a load that follows the chain ends with the blocks it has', async () => {
   await using folder = await cliFolder()
   await using node = await replayed(60)
   const loading = folder.start(['load', '--node', node.url])

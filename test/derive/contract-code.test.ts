@@ -38,7 +38,7 @@ describe('deployedFrom', () => {
       abis,
     })
   })
-  test('deployedFrom: reads JSON in any letter case of keys, as Go does', () => {
+  test('deployedFrom: reads JSON with keys in any case, as Go does', () => {
     const text = JSON.stringify({
       id: 'x.iost',
       Info: {

@@ -120,7 +120,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
     expect(state.all(votes)).toEqual([])
   })
 
-  test('deriveBlock: a withdrawal without receipt is told by its transfers', () => {
+  test('deriveBlock: a withdrawal without receipt is recognised by its transfers', () => {
     const bank = 'vote_producer.iost'
     const { state } = derive(
       [register, transaction({ receipts: [transfer('alice00', bank, '20')] })],

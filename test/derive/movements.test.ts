@@ -113,7 +113,7 @@ describe('movements', () => {
     ).toThrow('Block 1 takes more iost from "bob0000" than it has: -100000000 would be left.')
   })
 
-  test('deriveBlock: RAM is paid by accounts, by owners of contracts, and by nobody for system contracts', () => {
+  test('deriveBlock: RAM is paid by accounts and by owners of contracts; for system contracts no one pays', () => {
     const code = JSON.stringify({ ID: '', info: { lang: 'javascript', version: '1', abi: [] }, code: '' })
     const deploy = transaction({ actions: [action('system.iost/setCode', [code])] })
     const chain = derive([

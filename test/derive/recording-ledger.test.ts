@@ -26,7 +26,7 @@ const sum = (rows: readonly (readonly [string, string])[]) =>
   rows.reduce((total, [amount]) => total + BigInt(amount), 0n)
 
 describe('deriveBlock: tokens of the recording against its node', () => {
-  test('deriveBlock: available balances are stored ones plus what is due', () => {
+  test('deriveBlock: available balances are the stored ones plus the amounts that came due', () => {
     const derived = chain.state
       .all(balances)
       .map(

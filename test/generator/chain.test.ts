@@ -55,7 +55,7 @@ test('base58Of32: as the chain writes 32 bytes', () => {
   )
 })
 
-test('writeBlockTime: the bytes of the text, whatever the height', () => {
+test('writeBlockTime: the bytes of the text at any height', () => {
   const bytes = Buffer.alloc(8)
   for (const height of [0, 1, 2, 4851, 99_999_999, 2 ** 32 + 7, 2 ** 33]) {
     writeBlockTime(3, height, bytes, 0)
@@ -134,7 +134,7 @@ for (const profile of PROFILES)
       })
     }, 60_000)
 
-    test('a delayed transaction is carried out by one that names it, and that nobody signs', async () => {
+    test('a delayed transaction is executed by an unsigned one that names it', async () => {
       await withNode(small(profile), async ({ url }) => {
         const [sent, carried] = await Promise.all(
           [1, 2].map(async height => ({
@@ -206,7 +206,7 @@ const rawShape = (text: string): unknown => {
   })
 }
 
-test('raw blocks have the form of recorded ones, letter by letter between their values', async () => {
+test('raw blocks have the form of recorded ones, character by character between their values', async () => {
   const answers = await rpcAnswers()
   await withNode(small('busy'), async ({ url, chain }) => {
     const height = chain.world.dawn + 1

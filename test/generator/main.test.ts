@@ -21,7 +21,7 @@ test.each([
   expect(() => readOptions(words)).toThrow(message)
 })
 
-test('serveGenerated: the CPU it took is told, other calls and ranges are refused as a node does', async () => {
+test('serveGenerated: the CPU time is given; other calls and ranges are refused as by a node', async () => {
   const node = serveGenerated(small('sparse'))
   try {
     const said = async (path: string, body?: string) => {

@@ -37,7 +37,7 @@ for (const profile of PROFILES)
       }
     })
 
-    test('nobody ever has less than nothing', () => {
+    test('no balance is ever below zero', () => {
       for (let height = dawn; height < dawn + settings.cycle; height += Math.ceil(settings.cycle / 40)) {
         const tally = tallyStepByStep(world, height)
         // Adds the block rewards, which the tally leaves out.

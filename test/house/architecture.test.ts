@@ -58,7 +58,7 @@ test('layers: every folder of src has a row, every row a folder', () => {
   expect([...layers().keys()].sort()).toEqual([...folders, 'indices'].sort())
 })
 
-test('layers: nobody imports what the table does not allow', () => {
+test('layers: no file imports what the table does not allow', () => {
   const table = layers()
   const wrong = sources
     .filter(file => !isTest(file))

@@ -51,7 +51,7 @@ describe('paths and methods', () => {
       })
   })
 
-  test('every other method is 405 with Allow, whatever the path', async () => {
+  test('every other method is 405 with Allow, on any path', async () => {
     const { ask } = serviceOn(store)
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'PROPFIND'])
       for (const path of ['/api/', '/rpc/getNodeInfo', '/rpc/sendTx', '/nothing', '/health', '/docs/en']) {
@@ -212,7 +212,7 @@ describe('trouble', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
   })
 
-  test('a defect is told with the request id alone and logged whole', async () => {
+  test('a defect is answered with only the request id and logged in full', async () => {
     const { ask, key, lines } = serviceOn(failing(() => Promise.reject(new TypeError('inner detail'))))
     const response = await ask(`/api/?module=base&action=get-overview&apikey=${key}`)
     const id = response.headers.get('x-request-id') ?? ''
@@ -254,7 +254,7 @@ describe('trouble', () => {
     expect((await ask(path)).status).toBe(500)
   })
 
-  test('a key with too many waiting is refused at once, in its own manner, and nobody else is', async () => {
+  test('a key with too many waiting requests is refused at once, in its own manner, and no other key is', async () => {
     const hang = Promise.withResolvers<never>()
     const other = createKey('other', { perSecond: 1_000, perDay: 1_000 }, { now: Date.now() })
     const begun = Promise.withResolvers<void>()
@@ -334,7 +334,7 @@ describe('language', () => {
 })
 
 describe('form', () => {
-  test('format=bare holds for failures too', async () => {
+  test('format=bare applies to failures too', async () => {
     const { ask } = serviceOn(store)
     expect(await bodyOf(await ask('/api/?format=bare'))).toEqual({
       status: 401,

@@ -53,7 +53,7 @@ const send = async (
 
 const UP = '{"status":"ok","version":"0.0.0-test"}'
 
-test('a path is found whatever the Host header is', async () => {
+test('a path is found with any Host header', async () => {
   for (const host of ['a', 'abc', 'a b', '[::1', '', 'localhost:1'])
     expect(await send('GET /health', `Host: ${host}`)).toEqual(['200 OK', UP])
   expect(await send('GET http://elsewhere.example/health')).toEqual(['200 OK', UP])

@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('/health needs nobody', async () => {
+test('/health needs neither store nor node', async () => {
   const { ask } = serviceOn(store)
   const response = await ask('/health')
   expect([response.status, await response.json()]).toEqual([200, { status: 'ok', version: '0.0.0-test' }])
@@ -68,7 +68,7 @@ test('/ready: 200 up to 1,000 blocks behind', async () => {
   ])
 })
 
-test('/ready: nobody is told how far behind it is while no node says so', async () => {
+test('/ready: the distance is not given while no node reports the head', async () => {
   const silent = await readyBeside(published(4_000, 4_000), undefined)
   expect([silent.status, await silent.json()]).toEqual([
     503,
@@ -133,7 +133,7 @@ test('/ready: asks the store at most twice a second', async () => {
   expect(asked).toBe(2)
 })
 
-test('/ready: what was found is not kept for longer because the clock of the machine is set back', async () => {
+test("/ready: an answer is not kept longer when the machine's clock is set back", async () => {
   let asked = 0
   let set = 0
   const clock = handClock()

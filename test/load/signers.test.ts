@@ -144,7 +144,7 @@ describe('whose signatures count', () => {
     expect((await store.published())?.height).toBe(2)
   })
 
-  test('blocks that come from a store keep what is on record of them there', async () => {
+  test('blocks from a store keep the record of their proof', async () => {
     const recorded: Proved = {
       ranges: [
         { from: 1, to: 2, level: 'whole', agreed: true },
@@ -164,7 +164,7 @@ describe('whose signatures count', () => {
     )
   })
 
-  test('a store without a record goes on; what it had stays without one', async () => {
+  test('a store without a record goes on; its earlier blocks stay without one', async () => {
     const blocks = signedChain(EMPTY, { 2: 'KEY1', 4: 'KEY1' })
     await loading(blockSource(blocks), { to: 2 })
     const { proved: _, ...at } = (await store.published()) ?? { proved: undefined }
@@ -174,7 +174,7 @@ describe('whose signatures count', () => {
     expect((await store.published())?.proved?.ranges).toEqual([{ from: 3, to: 4, level: 'signed' }])
   })
 
-  test('linked alone: nobody is asked who signed', async () => {
+  test('linked alone: no signer is asked for', async () => {
     const blocks = chainOf([beginning()], ...EMPTY)
     expect(await loading(blockSource(blocks))).toEqual({ height: 4 })
     expect((await store.published())?.proved?.ranges).toEqual([{ from: 0, to: 4, level: 'linked' }])

@@ -68,7 +68,7 @@ const olderStore = async (): Promise<TestElastic> => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another derivation', () => {
-  test('from what is stored: answers of one derivation or the other, however often it is killed', async () => {
+  test('from the stored blocks: answers of one derivation or the other, however often it is killed', async () => {
     const seed = seedOf(37)
     const random = seeded(seed)
     const target = await olderStore()

@@ -37,7 +37,7 @@ const withLoaded = async (work: (target: TestElastic, node: Replay) => Promise<v
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process that slept or died', () => {
-  test('killed after one of its writes or another: what is served is whole, the next one comes to the end', () =>
+  test('killed after any of its writes: the served data is whole, and the next run completes', () =>
     withLoaded(async (target, node) => {
       const before = await dumpElastic(target.url, target.prefix)
       const ranking = await richest(target.store)
@@ -74,7 +74,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
     }))
 
-  test('a loader from before a swap writes nothing any more, of whatever generation it was', () =>
+  test('a loader from before a swap writes nothing any more, of any generation', () =>
     withLoaded(async (target, node) => {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')

@@ -94,7 +94,7 @@ test('blocks: an answer that stops in the middle is given up after the time-out'
   expect(failure?.message).toBe('No node responded to block 1201: NODE: no response within 200 ms.')
 })
 
-test('blocks: leaving the loop early ends what is in flight', async () => {
+test('blocks: leaving the loop early ends the requests in flight', async () => {
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const heights: number[] = []

@@ -39,7 +39,7 @@ test('chainInfo: where the recorded chain stands', async () => {
   })
 })
 
-test('chainInfo: of several nodes the highest is told, and asked from then on', async () => {
+test('chainInfo: of several nodes the highest answer is given, and that node is asked from then on', async () => {
   await using low = await startFaultyNode(undefined, 10)
   await using high = await startFaultyNode(undefined, 20)
   const node = createNode({ urls: [low.url, high.url], clock: idleClock() })
@@ -141,7 +141,7 @@ test('contractCode: what a contract offers', async () => {
   })
 })
 
-test('contractCode: a contract nobody has is refused, not asked again', async () => {
+test('contractCode: a contract that no node has is refused and not asked for again', async () => {
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   expect(await failureOf(node.contractCode('ContractXYZ'))).toEqual({
@@ -167,7 +167,7 @@ test('blockHash: undefined for a block that may still change', async () => {
   expect(await createNode({ urls: [faulty.url] }).blockHash(5)).toBeUndefined()
 })
 
-test("get: status, content type and bytes are the node's own, whatever they say", async () => {
+test('get: status, content type and bytes are passed on unchanged', async () => {
   const bytes = new Uint8Array([0, 255, 7])
   await using faulty = await startFaultyNode(({ path }) =>
     path === '/odd' ? new Response(bytes, { status: 503, headers: { 'content-type': 'x/y' } }) : undefined,
@@ -196,7 +196,7 @@ test('get: redirects are answers', async () => {
   expect(pathsOf(faulty.asked)).toEqual(['/a'])
 })
 
-test('get: the next node is asked when one does not answer; over the size limit nobody answers', async () => {
+test('get: the next node is asked when one does not answer; an answer over the size limit fails', async () => {
   await using healthy = await startFaultyNode(({ path }) =>
     path.startsWith('/large') ? new Response(new Uint8Array(1001)) : undefined,
   )
@@ -238,7 +238,7 @@ test('createNode: at least one URL is needed', () => {
   expect(() => createNode({ urls: [] })).toThrow('No node URL is set.')
 })
 
-test('close: ends what is asked and refuses what comes after', async () => {
+test('close: ends open questions and refuses later ones', async () => {
   await using hanging = await startFaultyNode(() => new Promise<never>(() => undefined))
   const node = createNode({ urls: [hanging.url] })
   const asked = failureOf(node.chainInfo())

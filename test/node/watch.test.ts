@@ -147,7 +147,7 @@ test.each([
   expect(nodes.node.heard()?.libBlock).toBe(50)
 })
 
-test('watch: which chain is ours is what is stored, not what the first node says', async () => {
+test('watch: the stored chain decides which nodes are used, not the first node that answers', async () => {
   await using foreign = await startFaultyNode(otherChain)
   const events: NodeEvent[] = []
   const node = createNode({
@@ -162,7 +162,7 @@ test('watch: which chain is ours is what is stored, not what the first node says
   node.close()
 })
 
-test('watch: a node that falls silent is told of once, left, and used again when it is back', async () => {
+test('watch: a node that falls silent is reported once, not used, and used again when it is back', async () => {
   await using nodes = await pair()
   await nodes.node.watch(async () => OURS)
   nodes.become(refuses)
@@ -180,7 +180,7 @@ test('watch: a node that falls silent is told of once, left, and used again when
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
 })
 
-test('watch: an absurd height told once moves no request', async () => {
+test('watch: an absurd height that is reported once moves no request', async () => {
   await using nodes = await pair({ sickTo: 90, wellTo: 100 })
   await nodes.node.watch(async () => OURS)
   nodes.become(saying(text => text.replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"900000000000"')))
@@ -189,7 +189,7 @@ test('watch: an absurd height told once moves no request', async () => {
   expect(nodes.node.heard()?.libBlock).toBe(100)
 })
 
-test('watch: nobody is asked after the end', async () => {
+test('watch: no node is asked after the end', async () => {
   await using nodes = await pair()
   await nodes.node.watch(async () => OURS)
   nodes.node.close()

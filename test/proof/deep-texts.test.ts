@@ -79,7 +79,7 @@ afterAll(() => destroy())
 const asked = (action: string, params: Readonly<Record<string, string>>) =>
   askText(action, params, { deps: { store } })
 
-test('texts nested as deep as the chain allows are loaded and answered letter by letter', async () => {
+test('texts nested as deep as the chain allows are loaded and answered character by character', async () => {
   for (const [name, body] of [
     ['told', TOLD],
     ['failed', FAILED],

@@ -74,7 +74,7 @@ const read = async ({ shown, raw }: Told) => {
 
 const same = (text: string): string => text
 
-test('lost bytes: the receipt they are of is proved by the raw block, told and counted', async () => {
+test('lost bytes: their receipt is proved by the raw block, reported and counted', async () => {
   const { blocks, events } = await read({ shown: same, raw: await rawAnswer('within a CUT', CUT) })
   expect(blocks?.map(({ proof }) => proof)).toEqual([
     { level: 'linked' },
@@ -99,7 +99,7 @@ test('lost bytes: they excuse no other receipt, not even one that seems to have 
   }
 })
 
-test('lost bytes: what the JSON shows must be what is left of the raw receipt, and its bytes those of the root', async () => {
+test('lost bytes: the JSON must show the rest of the raw receipt, and its bytes must match the root', async () => {
   const right = await rawAnswer('within a CUT', CUT)
   const shown = (text: string): string => text.replace('within a ', 'outside ')
   expect((await read({ shown, raw: right })).failure?.message).toContain('differs in the raw block')
@@ -107,7 +107,7 @@ test('lost bytes: what the JSON shows must be what is left of the raw receipt, a
   expect((await read({ shown: same, raw: wrong })).failure?.message).toContain('merkle root of its receipts')
 })
 
-test('lost bytes: a node whose raw form lost them too: a letter that was cut is found by the root', async () => {
+test('lost bytes: a node whose raw form lost them too: a character that was cut is found by the root', async () => {
   const lost = await rawAnswer('within a CUT', Buffer.from('\ufffd\ufffd'))
   expect((await read({ shown: same, raw: lost })).blocks?.[1]?.proof).toEqual({ level: 'linked', lost: 1 })
   const shown = (text: string): string => text.replace('within a ', 'outside ')

@@ -126,7 +126,7 @@ test('a lying node: a forged publisher is caught where texts are proved, near th
   await lying.stop()
 })
 
-test('following: a node that gives no raw block is believed as far as it is signed, told once; not by --prove whole', async () => {
+test('following: a node without raw blocks is believed as far as blocks are signed, which is reported once; not with --prove whole', async () => {
   const replay = serveReplay({ recording: await recording() })
   const events: string[] = []
   const levels: unknown[] = []

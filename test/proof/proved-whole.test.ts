@@ -76,7 +76,7 @@ const readFrom = async (url: string, prove: ProofLevel, { end, ...asked }: Asked
 }
 
 for (const position of ['bulk', 'single', 'tip'] as const)
-  test(`whole: what is forged of a transaction is refused, ${position}`, async () => {
+  test(`whole: a forged part of a transaction is refused, ${position}`, async () => {
     const [height, at] = transferAt()
     const asked = {
       bulk: { from: height - 2, to: height + 2, end: END },
@@ -121,7 +121,7 @@ test('whole: a delayed transaction, and the one that carries it out, are refused
 const levelsOf = async (store: Store) =>
   ((await store.published())?.proved?.ranges ?? []).map(({ from, to, level }) => [from, to, level])
 
-test('whole: nothing of a forged block is stored, and the honest node goes on to what is the truth', async () => {
+test("whole: nothing of a forged block is stored, and loading goes on with the honest node's block", async () => {
   const [height, at] = transferAt()
   const [one, other] = [await temporarySqlite(), await temporarySqlite()]
   const forger = await openForger(node.url, {
@@ -158,7 +158,7 @@ test('whole: nothing of a forged block is stored, and the honest node goes on to
   await other.destroy()
 })
 
-test('whole: status tells it; a node without raw blocks is refused, and by default told of once', async () => {
+test('whole: status shows it; a node without raw blocks is refused, and by default reported once', async () => {
   const poor = await openProxy(node.url, withoutRaw)
   await using folder = await cliFolder()
   const load = ['load', '--to', '20', '--node']

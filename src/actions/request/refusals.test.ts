@@ -14,7 +14,7 @@ test.each([
   expect(shown(text)).toBe(expected)
 })
 
-test('nearest: fewest edits, letter case aside, the earlier one of equals', () => {
+test('nearest: fewest edits, ignoring case, the earlier one of equals', () => {
   expect(nearest('PAGES', ['size', 'page'])).toBe('page')
   expect(nearest('xx', ['ab', 'cd'])).toBe('ab')
   expect(nearest('x', [])).toBeUndefined()

@@ -42,7 +42,7 @@ test.each([
   expect(await dataOf(data, 'iostabc')).toBe(JSON.stringify(data))
 })
 
-test('rowsFrom: data stands in its own row, whatever other texts look like', async () => {
+test('rowsFrom: data stays in its own row, with any other texts', async () => {
   const look = '"data":""'
   const docs = [look, '[1]', `["${'\\"data\\":\\"\\"'}"]`].map(data => ({
     ...record(data),
