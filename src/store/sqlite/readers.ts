@@ -5,8 +5,9 @@ import type { View } from '#store/port.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import type { KeptFile } from './kept-file.ts'
-import { checkFingerprint, getPublished, isMending } from './meta.ts'
+import { checkFingerprint } from './meta.ts'
 import { deadline, poolOf } from './pool.ts'
+import { readStates } from './read-state.ts'
 import { inspect } from './schema.ts'
 import { viewOf } from './view.ts'
 
@@ -41,6 +42,7 @@ export const readersOf = (
 ): Readers => {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
   const closing = new AbortController()
+  const states = readStates()
   const pool = poolOf<Connection | undefined>({
     size: READERS,
     open: () => openStore(path, name, { check, kept }),
@@ -55,7 +57,7 @@ export const readersOf = (
   ): Promise<T> => {
     const connection = await pool.borrow(signal)
     try {
-      guarded(name, () => connection?.db.run('BEGIN'))
+      guarded(name, () => connection?.statement('BEGIN').run())
       return await work(connection)
     } finally {
       // Not there yet, or no longer usable: the next request opens another one.
@@ -71,10 +73,10 @@ export const readersOf = (
       ),
     read: (work, signal) =>
       borrowed(signal, async connection => {
-        const at = connection && guarded(name, () => getPublished(connection))
-        if (connection === undefined || at === undefined) throw nothingLoaded(name)
-        if (!mayRead() && guarded(name, () => isMending(connection))) throw underRepair(name)
-        const { view, end } = viewOf(connection, name, at)
+        const state = connection && guarded(name, () => states.of(connection))
+        if (connection === undefined || state === undefined) throw nothingLoaded(name)
+        if (!mayRead() && state.isMending) throw underRepair(name)
+        const { view, end } = viewOf(connection, name, state)
         const stop = interruption([
           { signal, reason: deadline },
           { signal: closing.signal, reason: closed },
@@ -93,9 +95,9 @@ export const readersOf = (
   }
 }
 
-const endsSnapshot = ({ db }: Connection): boolean => {
+const endsSnapshot = ({ db, statement }: Connection): boolean => {
   try {
-    if (db.inTransaction) db.run('COMMIT')
+    if (db.inTransaction) statement('COMMIT').run()
     return true
   } catch {
     // The connection is closed because of it; the request keeps its own result.

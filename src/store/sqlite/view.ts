@@ -1,12 +1,14 @@
 import type { Failure } from '#failure/failure.ts'
 import type { DocOf, Index } from '#indices/define.ts'
 import { segments } from '#indices/segment.ts'
-import type { Published, View } from '#store/port.ts'
+import { charactersOf } from '#store/bounded-cache.ts'
+import type { View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Connection } from './connection.ts'
 import { guarded } from './failures.ts'
 import { rankedRows } from './rank.ts'
 import { findByField, getById, momentsOf, recordsOf } from './read.ts'
+import type { ReadState } from './read-state.ts'
 
 export type Viewing = {
   readonly view: View
@@ -21,7 +23,7 @@ export type Viewing = {
 const SLICE_MS = 10
 
 /** The view of a connection that is in a read transaction: one snapshot, whatever is committed meanwhile. */
-export const viewOf = (connection: Connection, name: string, at: Published): Viewing => {
+export const viewOf = (connection: Connection, name: string, { at, docs }: ReadState): Viewing => {
   let ended: (() => Failure) | undefined
   let since = performance.now()
   const run = async <T>(work: () => T): Promise<T> => {
@@ -33,8 +35,14 @@ export const viewOf = (connection: Connection, name: string, at: Published): Vie
     return guarded(name, work)
   }
   // Rows of the table of an index are its documents: `as` of what `toDoc` made by the same definition.
-  const get = <I extends Index>(index: I, id: string) =>
-    getById(connection, index, id) as DocOf<I> | undefined
+  const get = <I extends Index>(index: I, id: string): DocOf<I> | undefined => {
+    if (index.kind === 'history') return getById(connection, index, id) as DocOf<I> | undefined
+    const key = `${index.name}/${id}`
+    const known = docs.get(key)
+    const doc = known === undefined ? getById(connection, index, id) : known.value
+    if (known === undefined) docs.put(key, doc, charactersOf(doc))
+    return doc as DocOf<I> | undefined
+  }
   return {
     view: {
       at,

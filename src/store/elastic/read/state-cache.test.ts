@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Got } from '../client/get-many.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
-import { remembered, rememberState } from './state-cache.ts'
+import { rememberState } from './state-cache.ts'
 
 const ref = (id: string): Ref => ({ index: 'lists', id })
 const gotOf = (text: string): Got => ({ source: { text }, version: 1, seqNo: 0, primaryTerm: 1 })
@@ -12,23 +12,13 @@ const metaOf = (batch: string): PublishedMeta => ({
   partitions: [0],
 })
 
-test('remembered: a missing document is cached too; index and id are separate', () => {
-  const docs = remembered(10_000)
+test('rememberState: a missing document is cached too; index and id are separate', () => {
+  const docs = rememberState(() => 0).of(metaOf('b1'))
   docs.put(ref('a'), gotOf('x'))
   docs.put(ref('none'), undefined)
   expect(docs.get(ref('a'))?.got).toEqual(gotOf('x'))
-  expect(docs.get(ref('none'))).toMatchObject({ got: undefined })
+  expect(docs.get(ref('none'))).toEqual({ got: undefined })
   expect(docs.get({ index: 'accounts', id: 'a' })).toBeUndefined()
-})
-
-test('remembered: bounded in characters; the oldest entry is dropped first', () => {
-  const docs = remembered(10_000)
-  for (let n = 0; n < 100; n++) docs.put(ref(`${n}`), gotOf('x'.repeat(800)))
-  const kept = Array.from({ length: 100 }, (_, n) => n).filter(n => docs.get(ref(`${n}`)) !== undefined)
-  expect(kept).toEqual([90, 91, 92, 93, 94, 95, 96, 97, 98, 99])
-  docs.put(ref('large'), gotOf('x'.repeat(10_000)))
-  expect(docs.get(ref('large'))).toBeUndefined()
-  expect(docs.get(ref('99'))).toBeDefined()
 })
 
 test('rememberState: kept for one batch, for a second, and not after a change', () => {

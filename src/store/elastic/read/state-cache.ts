@@ -1,3 +1,4 @@
+import { type BoundedCache, boundedCache, charactersOf } from '#store/bounded-cache.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Got } from '../client/get-many.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
@@ -12,8 +13,6 @@ export type Remembered = {
 const KEPT_MS = 1_000
 /** Maximum characters in the cache; 8,000,000 take at most 20 MB of memory. */
 const MAX_CHARACTERS = 8_000_000
-/** Size of an entry without text. */
-const ENTRY_CHARACTERS = 200
 
 /**
  * Cache of the state of the published batch: its documents do not change until the next one is published, and each was
@@ -25,7 +24,7 @@ export const rememberState = (now: () => number) => {
     of: ({ batch }: PublishedMeta): Remembered => {
       const time = now()
       if (kept === undefined || kept.of !== batch || Math.abs(time - kept.since) >= KEPT_MS)
-        kept = { of: batch, since: time, docs: remembered(MAX_CHARACTERS) }
+        kept = { of: batch, since: time, docs: remembered() }
       return kept.docs
     },
     forget: (): void => {
@@ -34,32 +33,16 @@ export const rememberState = (now: () => number) => {
   }
 }
 
-/** A cache with a maximum number of characters; the oldest entry is dropped first. */
-export const remembered = (maxCharacters: number): Remembered => {
-  const docs = new Map<string, { readonly got: Got | undefined; readonly characters: number }>()
-  let all = 0
+const remembered = (): Remembered => {
+  const docs: BoundedCache<Got | undefined> = boundedCache(MAX_CHARACTERS)
   return {
-    get: ref => docs.get(keyOf(ref)),
-    put: (ref, got) => {
-      const characters = ENTRY_CHARACTERS + charactersIn(got)
-      if (characters > maxCharacters || docs.has(keyOf(ref))) return
-      docs.set(keyOf(ref), { got, characters })
-      all += characters
-      for (const [key, { characters }] of docs) {
-        if (all <= maxCharacters) break
-        docs.delete(key)
-        all -= characters
-      }
+    get: ref => {
+      const known = docs.get(keyOf(ref))
+      return known === undefined ? undefined : { got: known.value }
     },
+    put: (ref, got) => docs.put(keyOf(ref), got, charactersOf(got?.source)),
   }
 }
 
 /** Index names contain no slash. */
 const keyOf = ({ index, id }: Ref): string => `${index}/${id}`
-
-const charactersIn = (got: Got | undefined): number => {
-  let characters = 0
-  for (const value of Object.values(got?.source ?? {}))
-    characters += typeof value === 'string' ? value.length : 8
-  return characters
-}

@@ -1,0 +1,17 @@
+import { expect, test } from 'bun:test'
+import { boundedCache, charactersOf } from './bounded-cache.ts'
+
+test('boundedCache: bounded in characters; the oldest entry is dropped first', () => {
+  const cache = boundedCache<string>(10_000)
+  for (let n = 0; n < 100; n++) cache.put(`${n}`, 'x', 800)
+  const kept = Array.from({ length: 100 }, (_, n) => n).filter(n => cache.get(`${n}`) !== undefined)
+  expect(kept).toEqual([90, 91, 92, 93, 94, 95, 96, 97, 98, 99])
+  cache.put('large', 'x', 10_000)
+  expect(cache.get('large')).toBeUndefined()
+  expect(cache.get('99')).toEqual(expect.objectContaining({ value: 'x' }))
+})
+
+test('charactersOf: texts count their characters, other values eight', () => {
+  expect(charactersOf({ a: 'four', b: 4n, c: [1] })).toBe(20)
+  expect(charactersOf(undefined)).toBe(0)
+})

@@ -1,0 +1,36 @@
+/** Values by key, up to a number of characters in all; the oldest entry is dropped first. */
+export type BoundedCache<T> = {
+  /** undefined: there is no entry. A value may be undefined itself. */
+  get(key: string): { readonly value: T } | undefined
+  /** Keeps a value of so many characters, unless there is one or it alone would be too large. */
+  put(key: string, value: T, characters: number): void
+}
+
+/** Size of an entry without text. */
+const ENTRY_CHARACTERS = 200
+
+export const boundedCache = <T>(maxCharacters: number): BoundedCache<T> => {
+  const entries = new Map<string, { readonly value: T; readonly characters: number }>()
+  let all = 0
+  return {
+    get: key => entries.get(key),
+    put: (key, value, own) => {
+      const characters = ENTRY_CHARACTERS + own
+      if (characters > maxCharacters || entries.has(key)) return
+      entries.set(key, { value, characters })
+      all += characters
+      for (const [oldest, { characters }] of entries) {
+        if (all <= maxCharacters) break
+        entries.delete(oldest)
+        all -= characters
+      }
+    },
+  }
+}
+
+/** Characters of the texts of a document, its other values with eight each. */
+export const charactersOf = (doc: object | undefined): number => {
+  let characters = 0
+  for (const value of Object.values(doc ?? {})) characters += typeof value === 'string' ? value.length : 8
+  return characters
+}
