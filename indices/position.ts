@@ -3,7 +3,7 @@
  * stands. Identical twins get different ids, and writing a block twice writes the same documents.
  *
  * Widths: 12 digits of height outlast the chain by 15,000 years at two blocks a second; a block holds at most some
- * hundred transactions today (gas limit 8,000,000; `chain/iost.md` 1.1) and a transaction at most a few hundred rows.
+ * hundred transactions today (gas limit 8,000,000) and a transaction at most a few hundred rows.
  */
 const HEIGHT_DIGITS = 12
 const TX_DIGITS = 5

@@ -8,7 +8,8 @@ export const producers = defineIndex({
   orders: { all: { by: [['account', 'asc']] } },
   fields: {
     account: keyword(),
-    /** False: not in the table (never registered, or unregistered); detail answers 404, voters are still answered. */
+    /** False: not in the table (never registered, or unregistered); detail answers 404, voters are still answered. `pubkey` to
+     * `online` are then the last known values. */
     registered: bool(),
     pubkey: text(),
     loc: text(),

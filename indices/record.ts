@@ -2,7 +2,7 @@ import { type DocOf, defineIndex } from './define.ts'
 import { bool, int, long, optional, places, text } from './fields.ts'
 
 /**
- * Rows of get-account-tx, get-contract-tx and get-subaccount-list (decisions.md section 5). Id: `recordId`.
+ * Rows of get-account-tx, get-contract-tx and get-subaccount-list. Id: `recordId`.
  *
  * When `overflow` is true the row's texts together exceed `OVERFLOW_BYTES`: `contract`, `action_name`, `data` and
  * `return` are then empty here and are read from the transaction (`action` or `receipt` says where).

@@ -1,7 +1,7 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { long } from './fields.ts'
 
-/** Gas and RAM of an owner (account or contract). Id: the name. Rules: chain/iost.md 12 and 13. */
+/** Gas and RAM of an owner (account or contract). Id: the name. */
 export const resources = defineIndex({
   name: 'resources',
   kind: 'state',

@@ -22,7 +22,7 @@ export const statistics = defineIndex({
     /** The second being counted (since 1970) and its transactions so far. */
     tps_second: int(),
     tps_count: int(),
-    /** ram.iost's market: IEEE doubles as the chain computes them, written shortest (chain/iost.md 13). */
+    /** ram.iost's market: IEEE doubles as the chain computes them, written shortest. */
     ram: json<{ readonly left: string; readonly used: string; readonly balance: string }>(),
     /** Contract version of vote_producer.iost and others the eras table asks for: [contract, version]. */
     versions: json<readonly (readonly [contract: string, version: string])[]>(),

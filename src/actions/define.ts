@@ -58,7 +58,7 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly title: Text
   /** Its promise: order, paging, units, the meaning of absent fields. Becomes the reference. */
   readonly summary: Text
-  /** Parameters after reading; every property is a field word of `params.ts` that knows how to read itself from text. */
+  /** Parameters after reading; every property is made by `word` (`request/parameter-types.ts`), which knows how to read it from text. */
   readonly params: P
   /** Checks rules that concern several parameters. Throws Failure 'bad_request', before the store is asked. */
   readonly check?: (params: Static<P>) => void

@@ -68,7 +68,7 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
     throw new Failure(
       'conflict',
       `${store.name} was derived by derivation version ${identity.derivation}; this program has version ${DERIVATION}.`,
-      { help: 'Use the version of iostlens that loaded the store.' },
+      { help: 'Run iostlens indices migrate with this version, or use the version that loaded the store.' },
     )
   if (node !== undefined) await requireSameChain(node, { identity, published }, options.signal)
   const sampled = spread(published.height, node === undefined ? 0 : options.sample)

@@ -7,7 +7,7 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
-import { connectNode, withStore } from './compose.ts'
+import { connectNode, requireUsable, withStore } from './compose.ts'
 import { noNode } from './load.ts'
 import { progressView } from './progress.ts'
 import { startServing } from './serving.ts'
@@ -35,6 +35,7 @@ export const up: Command = {
     return withStore(values, log, async store => {
       try {
         await store.create()
+        await requireUsable(store)
         await node.watch(
           () => store.identity(),
           () => store.published(),

@@ -21,7 +21,7 @@ const signUp = ({ scope, tx }: TxScope, { args }: Said): void => {
   state.put(accounts, {
     id: name,
     name,
-    // The contract means to note its caller, but reads it from a text: it is always the publisher (chain/iost.md 3.5).
+    // The contract means to note its caller, but reads it from a text: it is always the publisher.
     creator: tx.publisher,
     height: block.height,
     time: block.time,

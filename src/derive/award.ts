@@ -7,7 +7,7 @@ import type { Movement } from './token.ts'
 
 const DECIMALS = 8
 const NS_PER_DAY = 86_400_000_000_000n
-/** Days of payouts kept: 30 and the current one (decisions.md 6, dividend_rate). */
+/** Days of payouts kept: 30 and the current one (the period of dividend_rate). */
 const DAYS = 31
 
 /** IOST that bonus.iost sends is what a producer changed its contribute into (exchangeIOST). */

@@ -9,8 +9,8 @@ import type { Scope, TxScope } from './scope.ts'
 import { noteVersion } from './version.ts'
 
 /**
- * Applies a successful action of system.iost that deploys or updates code: none of them emits a receipt
- * (chain/iost.md 3.6).
+ * Applies a successful action of system.iost that deploys or updates code: none of them emits a
+ * receipt.
  */
 export const applyCode = (at: TxScope, name: string, position: number): void => {
   const action = at.tx.actions[position]

@@ -1,5 +1,5 @@
 /**
- * What was different in the chain's earlier years, in one table (sources: chain/iost.md 1.4, 1.6, 3.1, 3.10; the history of
+ * What was different in the chain's earlier years, in one table (source: the history of
  * the node's `config/genesis/contract/vote_producer.js` and `vm/native/token_v*.go`). Everything else in this folder is
  * written for today's chain and asks here.
  *

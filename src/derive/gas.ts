@@ -8,7 +8,7 @@ import type { TxScope } from './scope.ts'
 const IOST_DECIMALS = 8
 const IOST_UNITS = 10n ** BigInt(IOST_DECIMALS)
 
-/** Applies `gas.iost/pledge [pledger, to, amount]` and `unpledge [pledger, from, amount]` (chain/iost.md 12). */
+/** Applies `gas.iost/pledge [pledger, to, amount]` and `unpledge [pledger, from, amount]`. */
 export const applyGas = (at: TxScope, said: Said): void => {
   if (said.name !== 'pledge' && said.name !== 'unpledge') return
   const pledger = textAt(said.args, 0)

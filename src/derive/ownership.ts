@@ -3,7 +3,7 @@ import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
 import { argumentsOf, saidBy, textAt } from './receipt.ts'
 import { AMOUNT_AT, amountIn, type Movement } from './token.ts'
 
-/** Receipts that are rows of their own unless an action owns them (decisions.md 5). */
+/** Receipts that are rows of their own unless an action owns them. */
 export const isMovement = (contract: string, name: string): boolean =>
   contract === 'token.iost' ? AMOUNT_AT.has(name) : contract === 'auth.iost' && name === 'signUp'
 

@@ -14,7 +14,7 @@ export type Call = {
 /** Positions of the two parties in the arguments; undefined: no party on that side. */
 type Form = readonly [from: number | undefined, to: number | undefined]
 
-/** Actions and receipts of system contracts whose arguments name both parties (decisions.md 5). */
+/** Actions and receipts of system contracts whose arguments name both parties. */
 const FORMS: ReadonlyMap<string, Form> = new Map([
   ['token.iost/transfer', [1, 2]],
   ['token.iost/transferFreeze', [1, 2]],

@@ -12,7 +12,7 @@ const APPROVED = 1
 const UNAPPLY = 2
 const UNAPPLY_APPROVED = 3
 
-/** Changes of the producer table by receipts of vote_producer.iost (chain/iost.md 3.10), or by an older contract's actions. */
+/** Changes of the producer table by receipts of vote_producer.iost, or by an older contract's actions. */
 export const applyProducer = (at: TxScope, name: string, args: readonly ExactJson[]): void => {
   const { state } = at.scope
   const account = textAt(args, 0)

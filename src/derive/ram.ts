@@ -30,7 +30,7 @@ const change = (scope: Scope, work: (market: Market) => void): void => {
 
 /**
  * Genesis action `ram.iost/issue [total, interval, amount, reserve]`: the market opens. IEEE doubles in the order of
- * operations of the contract (chain/iost.md 13).
+ * operations of the contract.
  */
 export const openMarket = ({ scope, tx }: TxScope, at: number): void => {
   const action = tx.actions[at]

@@ -25,7 +25,7 @@ type Row = Parties & {
 }
 
 /**
- * Adds a transaction's rows (decisions.md 5): its actions, then movements that no action owns. `movements` are those of
+ * Adds a transaction's rows: one for each of its actions, then one for each token movement and sign-up that no action owns. `movements` are those of
  * its receipts by position. A base transaction has only movements, and not the contribute it pays for the parent block.
  */
 export const addRecords = (at: TxScope, movements: ReadonlyMap<number, Movement>, base: boolean): void => {
@@ -111,9 +111,10 @@ const add = ({ scope, tx, position }: TxScope, row: Row): void => {
 const listsOf = (scope: Scope, publisher: string, row: Row): readonly string[] => {
   const { from, to, contract, action_name } = row
   const keys: string[] = []
+  const isAction = row.receipt === undefined
   if (isPossibleName(from)) keys.push(listOf.account(from))
   if (to !== from && isPossibleName(to)) keys.push(listOf.account(to))
-  if (row.receipt === undefined && publisher !== from && publisher !== to && isPossibleName(publisher))
+  if (isAction && publisher !== from && publisher !== to && isPossibleName(publisher))
     keys.push(listOf.account(publisher))
   if (isContractId(contract) && scope.state.get(contracts, contract) !== undefined) {
     keys.push(listOf.contract(contract))

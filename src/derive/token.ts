@@ -16,7 +16,7 @@ export type Movement = {
 /** Decimals of a token when it is created without any (go-iost `vm/native/token_v1.go` create). */
 const DEFAULT_DECIMALS = 8
 
-/** Applies a receipt of token.iost (chain/iost.md 3.1); gives what it moved, undefined when it moved nothing. */
+/** Applies a receipt of token.iost; gives what it moved, undefined when it moved nothing. */
 export const applyToken = (at: TxScope, said: Said): Movement | undefined => {
   const { ledger } = at.scope
   switch (said.name) {

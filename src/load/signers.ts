@@ -4,7 +4,7 @@ import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { FormerKey } from '#store/proved.ts'
 import type { Deriver } from './deriver.ts'
 
-/** Blocks between two elections of witnesses (chain/iost.md 1.1). */
+/** Blocks between two elections of witnesses. */
 const ELECTION = 1_200
 /** 0: applied for, by anybody. All others were approved by the chain's admin at some time. */
 const APPLIED = 0

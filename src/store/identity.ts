@@ -3,6 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
+import type { Difference } from './maintain-port.ts'
 import type { Identity } from './published.ts'
 
 /** Throws Failure('conflict') when a loader of chain and rules `given` must not go on with what `stored` began. */
@@ -18,6 +19,20 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
         },
       )
 }
+
+/** What `check` says of documents that this version would derive otherwise, such as rows of a list that it added. */
+export const derivationDifferences = (
+  stored: Pick<Identity, 'derivation'> | undefined,
+): readonly Difference[] =>
+  stored === undefined || stored.derivation === DERIVATION
+    ? []
+    : [
+        {
+          name: 'documents',
+          problem: 'different',
+          detail: `derivation version ${stored.derivation}; expected ${DERIVATION}`,
+        },
+      ]
 
 type Part = { readonly what: string; readonly help: string }
 const ELSEWHERE = 'Load this chain into another store, or set --node to a node of the stored chain.'

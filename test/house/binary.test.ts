@@ -52,6 +52,7 @@ describe('the compiled binary, started from an empty folder', () => {
     url = urlIn(await service.firstLine)
   })
   afterAll(async () => {
+    if (folder === undefined) return
     service?.kill('SIGTERM')
     const ended = await service?.ended
     await rm(folder, { recursive: true })

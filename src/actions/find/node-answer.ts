@@ -5,7 +5,7 @@ import type { Context } from '../define.ts'
 
 /** HTTP. */
 export const OK = 200
-/** The node's words for what it does not know (chain/iost.md 2.1); it answers them with status 400. */
+/** The node's words for what it does not know; it answers them with status 400. */
 const NOT_FOUND = /"message":\s*"(?:tx|block) not found"/
 
 /** No caller waits longer for a node that may know what is not stored. */

@@ -17,7 +17,7 @@ import type { FoundTransaction } from './transaction.ts'
 
 type Asking = Pick<Context, 'view' | 'signal' | 'apart' | 'clock'>
 
-/** While its block is stored, a node says "tx not found" of a transaction for some milliseconds (chain/iost.md 10.2). */
+/** While its block is stored, a node says "tx not found" of a transaction for some milliseconds. */
 const ASK_AGAIN_MS = 50
 
 /**

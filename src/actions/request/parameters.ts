@@ -41,7 +41,7 @@ export const word = <T>(of: Word<T>): TUnsafe<T> =>
 /** The word of a property of `Action.params`. */
 export const wordOf = (schema: TSchema): Word => {
   const found = (schema as { readonly [WORD]?: Word })[WORD]
-  if (found === undefined) throw new TypeError('A parameter is not defined by a word of params.ts.')
+  if (found === undefined) throw new TypeError('A parameter is not defined by `word`.')
   return found
 }
 

@@ -86,6 +86,12 @@ export const getIdentity = (connection: Connection, database?: Database): Identi
     : (identityOf(parsed(text)) ?? unreadable('identity'))
 }
 
+/** As `getIdentity`, but undefined also where the record is lost or damaged. */
+export const readableIdentity = (connection: Connection): Identity | undefined => {
+  const text = get(connection, 'identity')
+  return text === undefined ? undefined : identityOf(parsed(text))
+}
+
 const identityOf = (value: unknown): Identity | undefined => {
   const { chainId, genesis, derivation } = membersOf(value) ?? {}
   return isCount(chainId) && typeof genesis === 'string' && genesis !== '' && isCount(derivation)

@@ -1,13 +1,14 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
+import { derivationDifferences } from '#store/identity.ts'
 import type { Difference, Store, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
-import { openOrCreate, openReader } from './connection.ts'
+import { type Connection, openOrCreate, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import { keptFile } from './kept-file.ts'
 import { keyStoreOf } from './key-store.ts'
-import { getIdentity, getPublished } from './meta.ts'
+import { getIdentity, getPublished, readableIdentity } from './meta.ts'
 import { migratingOf } from './migrating.ts'
 import { readersOf } from './readers.ts'
 import { restoreRecord } from './restore.ts'
@@ -49,8 +50,12 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
       kept.require()
       await create(path, name)
     },
-    check: async () => check(path, name),
-    checkShape: async () => check(path, name),
+    check: async () =>
+      check(path, name, connection => [
+        ...differencesOf(connection),
+        ...derivationDifferences(readableIdentity(connection)),
+      ]),
+    checkShape: async () => check(path, name, differencesOf),
     restore: async () => {
       mayWrite()
       return await restoreRecord(path, name)
@@ -110,13 +115,17 @@ const create = async (path: string, name: string): Promise<void> => {
   }
 }
 
-const check = (path: string, name: string): readonly Difference[] => {
+const check = (
+  path: string,
+  name: string,
+  differences: (connection: Connection) => readonly Difference[],
+): readonly Difference[] => {
   const connection = openReader(path, name)
   if (connection === undefined) return everythingMissing()
   try {
     return inspect(connection, name) === 'empty'
       ? everythingMissing()
-      : guarded(name, () => differencesOf(connection))
+      : guarded(name, () => differences(connection))
   } finally {
     connection.close()
   }

@@ -7,7 +7,7 @@ import { edition } from './edition.ts'
 /** One file of each kind that decides what is stored, as far from the project's folder as there are any. */
 const DECISIVE = [
   'src/store/sqlite/writer.ts',
-  'src/main.ts',
+  'src/load/deriver.ts',
   'indices/balance.ts',
   'indices/mappings/blocks.json',
   'test/support/nodes/recording.ts',
@@ -16,7 +16,7 @@ const DECISIVE = [
   'package.json',
 ]
 
-test('edition: another one for every change, new file and new name; tests and folders of tools do not count', () => {
+test('edition: another one for every change, new file and new name; tests, actions and folders of tools do not count', () => {
   const root = mkdtempSync(join(tmpdir(), 'iostlens-edition-'))
   const write = (file: string, text: string): void => {
     mkdirSync(dirname(join(root, file)), { recursive: true })
@@ -30,13 +30,18 @@ test('edition: another one for every change, new file and new name; tests and fo
       expect({ file, same: edition(root) === before }).toEqual({ file, same: false })
       write(file, file)
     }
-    for (const file of ['src/store/new.ts', 'indices/new.ts', 'src/.hidden']) {
+    for (const file of ['src/store/new.ts', 'indices/new.ts', 'src/node/.hidden']) {
       write(file, '')
       expect({ file, same: edition(root) === before }).toEqual({ file, same: false })
       rmSync(join(root, file))
     }
-    for (const file of ['src/load/load.test.ts', 'node_modules/x/index.js', '.cache/loaded/x', 'README.md'])
-      write(file, '')
+    const others = [
+      'src/load/load.test.ts',
+      'src/actions/action.ts',
+      'src/main.ts',
+      'test/actions/cases.json',
+    ]
+    for (const file of [...others, 'node_modules/x/index.js', '.cache/loaded/x', 'README.md']) write(file, '')
     expect(edition(root)).toBe(before)
   } finally {
     rmSync(root, { recursive: true })

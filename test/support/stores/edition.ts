@@ -2,15 +2,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../root.ts'
 
-/** What is looked at in the project's folder. Bun's patterns know no alternatives with a slash in them. */
-const PATTERNS = ['{src,indices,test}/**/*', '{bun.lock,package.json}']
+/**
+ * What decides what is stored of the recorded chain, by the layer table of src/README.md: an action or a text of the
+ * reference may change without loading anew. Bun's patterns know no alternatives with a slash in them.
+ */
+const PATTERNS = [
+  'src/{failure,time,chain,derive,node,store,load}/**/*',
+  'indices/**/*',
+  'test/{support,replay,chain}/**/*',
+  '{bun.lock,package.json}',
+]
 
 const isTest = (file: string): boolean => file.endsWith('.test.ts')
 
-/**
- * SHA-256 of everything that decides what is stored of the recorded chain: sources, recording, packages and Bun. More
- * goes in than that takes, so that what other sources have made is never taken for what these make.
- */
+/** SHA-256 of everything that decides what is stored of the recorded chain: sources, recording, packages and Bun. */
 export const edition = (root = ROOT): string => {
   const hash = new Bun.CryptoHasher('sha256')
   const add = (part: string | Uint8Array): void => {

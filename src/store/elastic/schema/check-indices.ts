@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { derivationDifferences } from '#store/identity.ts'
 import type { Difference } from '#store/port.ts'
 import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
@@ -99,11 +100,16 @@ export const requireIndices = async (cluster: ReadCluster): Promise<void> => {
 export const checkShape = (cluster: Cluster): Promise<readonly Difference[]> =>
   onceStarted(() => checkIndices(cluster), cluster.clock)
 
-/** As `checkIndices`, with the loaded data that is lost. */
+/** As `checkIndices`, with the loaded data that is lost or was derived by the rules of another version. */
 export const checkStore = async (cluster: Cluster): Promise<readonly Difference[]> => {
   await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
   const lost = await lostOf(cluster)
   const named = new Set(lost.map(({ name }) => name))
   const others = await checkIndices(cluster)
-  return [...lost, ...others.filter(({ name, problem }) => problem !== 'missing' || !named.has(name))]
+  const stored = (await readCheckpoint(cluster))?.checkpoint
+  return [
+    ...lost,
+    ...others.filter(({ name, problem }) => problem !== 'missing' || !named.has(name)),
+    ...derivationDifferences(stored),
+  ]
 }

@@ -20,7 +20,10 @@ export type IndexShape = {
   readonly mappings: Mapping
 }
 
-/** Raised when the meaning of stored documents changes while the mappings stay the same. */
+/**
+ * Raised when Elasticsearch keeps the same documents in another way although the mappings stay the same. Other values or
+ * rows of the same blocks raise `DERIVATION`.
+ */
 export const SCHEMA = 1
 
 const storedOnly: Property = { type: 'keyword', index: false, doc_values: false }
