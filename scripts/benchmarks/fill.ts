@@ -202,14 +202,8 @@ const fill = async ({ store, rows, holders: count, begin, ahead, finish }: Filli
       if (isLast) await finish?.()
       const rest = ahead === undefined ? history : { transactions: [], records: [] }
       const { height, hash, time } = end
-      await writer.commit({
-        first,
-        end: { height, hash, time, lib: height },
-        blocks,
-        ...rest,
-        filling,
-        changes,
-      })
+      await writer.append({ blocks, ...rest, filling })
+      await writer.commit({ end: { height, hash, time, lib: height }, changes })
     }
     // The next batch is made while this one is written.
     await writing

@@ -12,7 +12,7 @@ const documentsOf = (height: number, rows: number) => ({
   records: Array.from({ length: rows }, (_, at) => recordDoc(height, at)),
 })
 
-test('batchBuilder: pieces and the rest are the batch, each document once, however it is cut', () => {
+test('batchBuilder: pieces are the batch, each document once, however it is cut', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5), { minLength: 1 }), fc.integer({ min: 1, max: 20 }), (rows, documents) => {
       const builder = batchBuilder({ documents: ANY, bytes: ANY, piece: { documents, bytes: ANY } })
@@ -21,18 +21,22 @@ test('batchBuilder: pieces and the rest are the batch, each document once, howev
         builder.add(each)
         return builder.pieceFull ? [builder.takePiece(filling)] : []
       })
-      const built = builder.build([], filling, publishedAt(rows.length - 1).lib)
+      const rest = builder.takePiece(filling)
       for (const piece of taken) {
         const size = piece.blocks.length + piece.transactions.length + piece.records.length
         expect(size).toBeGreaterThanOrEqual(documents)
       }
-      const parts = [...taken, built]
+      const parts = [...taken, rest]
       expect(parts.flatMap(({ blocks }) => blocks)).toEqual(given.map(({ block }) => block))
       expect(parts.flatMap(({ transactions }) => transactions)).toEqual(
         given.flatMap(({ transactions }) => transactions),
       )
       expect(parts.flatMap(({ records }) => records)).toEqual(given.flatMap(({ records }) => records))
-      expect([built.first, built.end]).toEqual([0, publishedAt(rows.length - 1)])
+      const end = publishedAt(rows.length - 1)
+      expect([parts.find(({ blocks }) => blocks[0])?.blocks[0]?.height, builder.end(end.lib)]).toEqual([
+        0,
+        end,
+      ])
       const sum = rows.reduce((a, b) => a + b, 0)
       expect([builder.transactions, builder.records]).toEqual([sum, sum])
     }),

@@ -1,93 +1,72 @@
 import type { BlockDocuments } from '#derive/derive-block.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
-import type { Change } from '#indices/registry.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
-import type { BatchBounds } from '#store/batch.ts'
-import type { Batch, Filling, History, Published } from '#store/port.ts'
+import { type BatchBounds, isFull, sizeOf, sumOfSizes } from '#store/batch.ts'
+import type { Filling, History, Published } from '#store/port.ts'
 
-/** Collects the documents of a run of blocks until it is full. */
+/** Collects the history of a run of blocks until it is full, to be appended piece by piece. */
 export type BatchBuilder = {
   add(documents: BlockDocuments): void
   readonly empty: boolean
   /** `changes`: how many state documents it has changed so far. */
   full(changes: number): boolean
-  /** In all its blocks, also those whose history was taken. */
+  /** In all its blocks, those of the pieces taken too. */
   readonly transactions: number
   readonly records: number
   /** The collected history is enough for one piece. */
   readonly pieceFull: boolean
   /** The collected history, which is forgotten here. */
   takePiece(filling: Filling): History
-  /** The batch, with the history that was not taken. */
-  build(changes: readonly Change[], filling: Filling, lib: number): Batch
+  /** Its last block; `lib` is the node's. */
+  end(lib: number): Published
 }
 
-type Held = { blocks: BlockDoc[]; transactions: TransactionDoc[]; records: RecordDoc[] }
+type Piece = { blocks: BlockDoc[]; transactions: TransactionDoc[]; records: RecordDoc[] }
+
+const NOTHING = { documents: 0, bytes: 0 }
 
 export const batchBuilder = (bounds: BatchBounds): BatchBuilder => {
-  const none = (): Held & { documents: number; bytes: number } => ({
-    blocks: [],
-    transactions: [],
-    records: [],
-    documents: 0,
-    bytes: 0,
-  })
-  let held = none()
-  const taken = { documents: 0, bytes: 0, transactions: 0, records: 0 }
-  let first: number | undefined
-  let end: Omit<Published, 'lib'> | undefined
+  const none = (): Piece => ({ blocks: [], transactions: [], records: [] })
+  let piece = none()
+  let ofPiece = NOTHING
+  let all = NOTHING
+  const count = { transactions: 0, records: 0 }
+  let last: BlockDoc | undefined
   return {
-    add: documents => {
-      const { block, transactions, records } = documents
-      first ??= block.height
-      end = { height: block.height, hash: block.hash, time: block.time }
-      held.blocks.push(block)
-      for (const transaction of transactions) held.transactions.push(transaction)
-      for (const record of records) held.records.push(record)
-      held.documents += 1 + transactions.length + records.length
-      held.bytes += weightOf(documents)
+    add: ({ block, transactions, records }) => {
+      last = block
+      piece.blocks.push(block)
+      for (const transaction of transactions) piece.transactions.push(transaction)
+      for (const record of records) piece.records.push(record)
+      count.transactions += transactions.length
+      count.records += records.length
+      const size = sizeOf({ blocks: [block], transactions, records })
+      ofPiece = sumOfSizes(ofPiece, size)
+      all = sumOfSizes(all, size)
     },
     get empty() {
-      return first === undefined
+      return last === undefined
     },
-    full: changes =>
-      taken.documents + held.documents >= bounds.documents ||
-      taken.bytes + held.bytes >= bounds.bytes ||
-      changes >= (bounds.changes ?? Number.POSITIVE_INFINITY),
+    full: changes => isFull(all, bounds) || changes >= (bounds.changes ?? Number.POSITIVE_INFINITY),
     get transactions() {
-      return taken.transactions + held.transactions.length
+      return count.transactions
     },
     get records() {
-      return taken.records + held.records.length
+      return count.records
     },
     get pieceFull() {
-      const { piece } = bounds
-      return piece !== undefined && (held.documents >= piece.documents || held.bytes >= piece.bytes)
+      return bounds.piece !== undefined && isFull(ofPiece, bounds.piece)
     },
     takePiece: filling => {
-      const { blocks, transactions, records, documents, bytes } = held
-      taken.documents += documents
-      taken.bytes += bytes
-      taken.transactions += transactions.length
-      taken.records += records.length
-      held = none()
-      return { blocks, transactions, records, filling }
+      const taken = piece
+      piece = none()
+      ofPiece = NOTHING
+      return { ...taken, filling }
     },
-    build: (changes, filling, lib) => {
-      if (first === undefined || end === undefined) throw new RangeError('A batch has at least one block.')
-      const { blocks, transactions, records } = held
-      return { first, end: { ...end, lib }, blocks, transactions, records, filling, changes }
+    end: lib => {
+      if (last === undefined) throw new RangeError('A batch has at least one block.')
+      return { height: last.height, hash: last.hash, time: last.time, lib }
     },
   }
-}
-
-/** Fixed fields of a document take about this many bytes. */
-const FIXED = 300
-
-const weightOf = ({ block, transactions, records }: BlockDocuments): number => {
-  let weight = FIXED + block.tx_hashes.length + (block.base?.length ?? 0)
-  for (const { body } of transactions) weight += FIXED + body.length
-  for (const { data, return: returned } of records) weight += FIXED + data.length + returned.length
-  return weight
 }

@@ -1,6 +1,6 @@
 import type { BlockDocuments } from '#derive/derive-block.ts'
 import type { BatchBounds } from '#store/batch.ts'
-import type { Batch, Writer } from '#store/port.ts'
+import type { BatchEnd, History, Writer } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { batchBuilder } from './batch-builder.ts'
 import type { Collect } from './collect.ts'
@@ -14,7 +14,7 @@ const OLDEST_MS = { near: 2_000, far: 15_000 }
 const FAR = 1_000
 
 type Parts = {
-  readonly writer: Pick<Writer, 'stage'>
+  readonly writer: Pick<Writer, 'append'>
   readonly deriver: Pick<Deriver, 'changed' | 'cut'>
   readonly partitions: Partitioning
   readonly bounds: BatchBounds
@@ -24,30 +24,33 @@ type Parts = {
   readonly handedOver: () => Promise<void>
 }
 
+/** A batch cut from the state; `rest` is its history that was not appended yet. */
+export type ClosedBatch = BatchEnd & { readonly rest: History }
+
 /** A batch that is full, and not cut from the state yet. */
 export type OpenBatch = {
   readonly transactions: number
   readonly records: number
   /** Cuts it from the state: once, before more is derived, and after the batch before has settled. */
-  close(): Batch
+  close(): ClosedBatch
 }
 
 /**
  * Collects the documents of blocks into batches; `lib` is the node's last irreversible block. A batch ends when it is full
- * or old, where a partition ends, and with the last block. The history of a large batch goes to the store ahead of it,
- * piece by piece, where the store takes that.
+ * or old, where a partition ends, and with the last block. Its history is appended piece by piece, the last one by `commits`.
  */
 export async function* batches(
   documents: AsyncIterable<BlockDocuments>,
-  { writer: { stage }, deriver, partitions, bounds, clock, collect, handedOver }: Parts,
+  { writer, deriver, partitions, bounds, clock, collect, handedOver }: Parts,
   lib: number,
 ): AsyncGenerator<OpenBatch, void, void> {
   const pieces = oneUnderWay()
   let batch = batchBuilder(bounds)
   let begun = 0
   const open = (): OpenBatch => {
-    const { transactions, records, build } = batch
-    return { transactions, records, close: () => build(deriver.cut(), partitions.filling(), lib) }
+    const { transactions, records, takePiece, end } = batch
+    const close = () => ({ rest: takePiece(partitions.filling()), end: end(lib), changes: deriver.cut() })
+    return { transactions, records, close }
   }
   try {
     for await (const each of documents) {
@@ -59,10 +62,10 @@ export async function* batches(
       if (isOld || batch.full(deriver.changed()) || partitions.full()) {
         yield open()
         batch = batchBuilder(bounds)
-      } else if (stage !== undefined && batch.pieceFull) {
+      } else if (batch.pieceFull) {
         await pieces.settle()
         const piece = batch.takePiece(partitions.filling())
-        pieces.begin(handedOver().then(() => stage(piece)))
+        pieces.begin(handedOver().then(() => writer.append(piece)))
       }
     }
     if (!batch.empty) yield open()

@@ -5,7 +5,7 @@ import { oneUnderWay } from './one-under-way.ts'
 import type { Proving } from './proving.ts'
 
 type Parts = {
-  readonly writer: Pick<Writer, 'commit'>
+  readonly writer: Pick<Writer, 'append' | 'commit'>
   readonly deriver: Pick<Deriver, 'settled'>
   readonly proof: Pick<Proving, 'cut'>
 }
@@ -22,8 +22,8 @@ export type Commits = {
   /** Begins to commit a batch, once the one before is in the store; throws why that one failed. */
   add(batch: OpenBatch): Promise<void>
   /**
-   * Waits until the batch added last is given to the store: history that goes ahead belongs to the batch after it from
-   * then on. Throws why that batch will never get there.
+   * Waits until the batch added last is given to the store: history appended from then on belongs to the batch after it.
+   * Throws why that batch will never get there.
    */
   handedOver(): Promise<void>
   /** Waits for the batch on its way; throws why it failed. */
@@ -39,10 +39,11 @@ export const commits = (
   let records = 0
   let given: Promise<void> = Promise.resolve()
   const commit = async (open: OpenBatch, onGiven: () => void): Promise<void> => {
-    const batch = open.close()
+    const { rest, ...batch } = open.close()
     const prove = proof.cut()
     const proved = await prove(batch.end)
     const end = proved === undefined ? batch.end : { ...batch.end, proved }
+    await writer.append(rest)
     const done = writer.commit({ ...batch, end })
     onGiven()
     await done

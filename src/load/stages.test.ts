@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { LINKED } from '#chain/proof.ts'
 import type { BlockDocuments } from '#derive/derive-block.ts'
-import type { Batch, History } from '#store/port.ts'
+import type { BatchEnd, History } from '#store/port.ts'
 import { batchOf, blockDoc, publishedAt, recordDoc, transactionDoc } from '#test/store/suite/fixture.ts'
 import { chainOf, transaction } from '#test/support/stores/hand-made.ts'
-import { batches, type OpenBatch } from './batches.ts'
+import { batches, type ClosedBatch, type OpenBatch } from './batches.ts'
 import { commits } from './commits.ts'
 import { derived } from './derived.ts'
 import { partitioning } from './partitioning.ts'
@@ -135,7 +135,7 @@ const batchesOf = async (
   const pieces: History[] = []
   const cuts: number[] = []
   const parts = {
-    writer: { stage: async (history: History) => void pieces.push(history) },
+    writer: { append: async (history: History) => void pieces.push(history) },
     deriver: { changed: () => 0, cut: () => [] },
     partitions: partitioning({ filling: { partition: 0, documents: 0 }, documents: partitionDocuments }),
     bounds: {
@@ -147,7 +147,7 @@ const batchesOf = async (
     collect: (documents: number) => void cuts.push(documents),
     handedOver: async () => undefined,
   }
-  const made: Batch[] = []
+  const made: ClosedBatch[] = []
   const documents = (async function* () {
     for (const [height, count] of rows.entries()) {
       yield documentsOf(height, count)
@@ -160,7 +160,7 @@ const batchesOf = async (
 
 test('batches: full ones, and the rest', async () => {
   const { made, cuts } = await batchesOf([1, 0, 3, 0, 0], { documents: 5 })
-  expect(made.map(({ first, end }) => [first, end.height])).toEqual([
+  expect(made.map(({ rest, end }) => [rest.blocks[0]?.height, end.height])).toEqual([
     [0, 1],
     [2, 2],
     [3, 4],
@@ -171,7 +171,7 @@ test('batches: full ones, and the rest', async () => {
 
 test('batches: a batch goes to one partition', async () => {
   const { made } = await batchesOf([0, 0, 0, 0, 0], { documents: ANY }, 4)
-  expect(made.map(({ first, end, filling }) => [first, end.height, filling])).toEqual([
+  expect(made.map(({ rest, end }) => [rest.blocks[0]?.height, end.height, rest.filling])).toEqual([
     [0, 1, { partition: 0, documents: 4 }],
     [2, 3, { partition: 1, documents: 4 }],
     [4, 4, { partition: 2, documents: 2 }],
@@ -187,18 +187,16 @@ test('batches: one that fills slowly ends after two seconds, far from the head a
   expect(await endsOf(2_000)).toEqual([16, 19])
 })
 
-test('batches: history goes ahead piece by piece; each block is in a piece or in its batch', async () => {
+test('batches: history is appended piece by piece; each block is in a piece or in the rest of its batch', async () => {
   const { made, pieces } = await batchesOf([0, 0, 0, 0, 0, 0, 0], { documents: 10, piece: 4 })
   expect(pieces.map(({ blocks }) => blocks.map(({ height }) => height))).toEqual([
     [0, 1],
     [2, 3],
     [5, 6],
   ])
-  expect(
-    made.map(({ first, end, blocks }) => [first, end.height, blocks.map(({ height }) => height)]),
-  ).toEqual([
-    [0, 4, [4]],
-    [5, 6, []],
+  expect(made.map(({ end, rest }) => [end.height, rest.blocks.map(({ height }) => height)])).toEqual([
+    [4, [4]],
+    [6, []],
   ])
 })
 
@@ -207,9 +205,10 @@ test('commits: a batch is closed when the one before is in the store; a failure 
   const ways = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const parts = {
     writer: {
-      commit: async ({ first }: Batch) => {
-        told.push(`commit ${first}`)
-        await ways[first]?.promise
+      append: async ({ blocks }: History) => void told.push(`append ${blocks.map(({ height }) => height)}`),
+      commit: async ({ end }: BatchEnd) => {
+        told.push(`commit ${end.height}`)
+        await ways[end.height]?.promise
       },
     },
     deriver: { settled: () => void told.push('settled') },
@@ -220,7 +219,8 @@ test('commits: a batch is closed when the one before is in the store; a failure 
     records: 2,
     close: () => {
       told.push(`close ${height}`)
-      return batchOf(height, height)
+      const { end, changes, ...rest } = batchOf(height, height)
+      return { end, changes, rest }
     },
   })
   const made = commits(parts, ({ end, transactions, records }) => {
@@ -228,15 +228,19 @@ test('commits: a batch is closed when the one before is in the store; a failure 
   })
   await made.add(openAt(0))
   const second = made.add(openAt(1))
-  expect(told).toEqual(['close 0', 'commit 0'])
+  await Bun.sleep(0)
+  expect(told).toEqual(['close 0', 'append 0', 'commit 0'])
   ways[0]?.resolve()
   await second
+  await Bun.sleep(0)
   expect(told.splice(0)).toEqual([
     'close 0',
+    'append 0',
     'commit 0',
     'settled',
     'committed 0: 1, 2',
     'close 1',
+    'append 1',
     'commit 1',
   ])
   ways[1]?.reject(new Error('no room'))
@@ -250,8 +254,8 @@ const pieceAhead = (agreed: Promise<void>) => {
   const told: string[] = []
   const second = Promise.withResolvers<void>()
   const writer = {
-    stage: async ({ blocks }: History) => void told.push(`stage ${blocks.map(({ height }) => height)}`),
-    commit: async ({ end }: Batch) => void told.push(`commit up to ${end.height}`),
+    append: async ({ blocks }: History) => void told.push(`append ${blocks.map(({ height }) => height)}`),
+    commit: async ({ end }: BatchEnd) => void told.push(`commit up to ${end.height}`),
   }
   const made = commits(
     {
@@ -293,10 +297,10 @@ test('batches, commits: history goes ahead only once the batch before is with th
   const { told, work, onSecondPiece } = pieceAhead(nodes.promise)
   await onSecondPiece
   await Bun.sleep(0)
-  expect(told).toEqual(['stage 0'])
+  expect(told).toEqual(['append 0'])
   nodes.resolve()
   await work
-  expect(told).toEqual(['stage 0', 'commit up to 1', 'stage 2', 'commit up to 3'])
+  expect(told).toEqual(['append 0', 'append 1', 'commit up to 1', 'append 2', 'append 3', 'commit up to 3'])
 })
 
 test('batches, commits: nothing goes ahead of a batch after one that nodes disagree on', async () => {
@@ -305,5 +309,5 @@ test('batches, commits: nothing goes ahead of a batch after one that nodes disag
   await onSecondPiece
   nodes.reject(new Error('the nodes disagree'))
   expect(await work.catch(String)).toBe('Error: the nodes disagree')
-  expect(told).toEqual(['stage 0'])
+  expect(told).toEqual(['append 0'])
 })

@@ -21,10 +21,7 @@ export const NOTHING_FILLED: Filling = { partition: 0, documents: 0 }
 /** Documents of a run of blocks, and the partition they go to, with them. */
 export type History = Pick<Batch, 'blocks' | 'transactions' | 'records' | 'filling'>
 
-/**
- * A run of blocks as documents: complete or absent, whatever happens while it is written. Its history is what was stored
- * ahead (`Writer.stage`) and what is here.
- */
+/** A run of blocks as documents: complete or absent, whatever happens while it is written. */
 export type Batch = {
   readonly first: number
   /** Height, hash, time of the last block; the node's lib. */
@@ -38,8 +35,11 @@ export type Batch = {
   readonly changes: readonly Change[]
 }
 
+/** What commits a batch once its history is appended. */
+export type BatchEnd = Pick<Batch, 'end' | 'changes'>
+
 /** Documents, and about how many bytes they take. */
-type Bounds = {
+export type Bounds = {
   readonly documents: number
   /** Characters of text, about as many bytes. */
   readonly bytes: number
@@ -49,11 +49,33 @@ type Bounds = {
 export type BatchBounds = Bounds & {
   /** State documents it changes; absent: any number. */
   readonly changes?: number
-  /** History to collect before it is sent to the store ahead of the batch (`Writer.stage`); absent: all is kept. */
+  /** History to collect before it is appended; absent: that of the whole batch. */
   readonly piece?: Bounds
 }
 
-/** The last block that was stored ahead of a batch. */
+/** Whether documents reach a bound. */
+export const isFull = (size: Bounds, bounds: Bounds): boolean =>
+  size.documents >= bounds.documents || size.bytes >= bounds.bytes
+
+export const sumOfSizes = (one: Bounds, other: Bounds): Bounds => ({
+  documents: one.documents + other.documents,
+  bytes: one.bytes + other.bytes,
+})
+
+/** Fixed fields of a document take about this many bytes. */
+const FIXED = 300
+
+/** Size of history in the measure of the bounds. */
+export const sizeOf = ({ blocks, transactions, records }: Omit<History, 'filling'>): Bounds => {
+  const documents = blocks.length + transactions.length + records.length
+  let bytes = FIXED * documents
+  for (const { tx_hashes, base } of blocks) bytes += tx_hashes.length + (base?.length ?? 0)
+  for (const { body } of transactions) bytes += body.length
+  for (const { data, return: returned } of records) bytes += data.length + returned.length
+  return { documents, bytes }
+}
+
+/** The last block that a store wrote before the rest of its batch. */
 export type Ahead = Pick<Published, 'height' | 'hash' | 'time'>
 
 /**

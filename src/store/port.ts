@@ -5,7 +5,7 @@ import type { ReadPort } from './read-port.ts'
 import type { WritePort } from './write-port.ts'
 
 export type { Audit, Found, Placed } from './audit-port.ts'
-export type { Batch, Filling, History } from './batch.ts'
+export type { Batch, BatchEnd, Filling, History } from './batch.ts'
 export type { KeyStore, StoredKey, Usage } from './keys-port.ts'
 export type { Difference, MergeOptions, MergeProgress } from './maintain-port.ts'
 export type { Rewrite } from './mender-port.ts'

@@ -1,7 +1,7 @@
 import type { BalanceDoc } from '#indices/balance.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { StandingRange } from '#indices/standing.ts'
-import type { Batch, BatchBounds, Filling, History } from './batch.ts'
+import type { BatchBounds, BatchEnd, Filling, History } from './batch.ts'
 import type { Mender } from './mender-port.ts'
 import type { Identity, Published } from './published.ts'
 
@@ -47,16 +47,17 @@ export type Writer = Mender & {
    */
   members(range: StandingRange): Promise<readonly Change['doc'][]>
   /**
-   * Stores history of the next batch, block after block, so that nobody has to keep it; the batch then has the rest. Not
-   * visible until that batch is committed. `commit` of the batch before must have been called, and may still be under way.
-   * After a failure, of this or of a batch, history stored ahead is void: take the store over again. Absent where a larger
-   * batch would be no cheaper.
+   * Appends history to the next batch: that of whole blocks, each right after the one before, all of one partition. The
+   * store writes it at once or with the batch; nobody sees it before the batch is committed. `commit` of the batch before
+   * must have been called, and may still be under way. After a failure, of this or of a batch, what was appended to it is
+   * void: the store is taken over again, or the batch appended anew.
    */
-  readonly stage?: (history: History) => Promise<void>
+  append(history: History): Promise<void>
   /**
-   * Stores and publishes a batch that begins right after the checkpoint. Returns when it is committed and published;
-   * throws 'conflict' when another writer took over. Killed at any moment, the store is as before or as after.
+   * Stores and publishes the batch of all history appended since the last call, which begins right after the checkpoint;
+   * waits for its history to be written. Returns when it is committed and published; throws 'conflict' when another writer
+   * took over. Killed at any moment, the store is as before or as after.
    */
-  commit(batch: Batch): Promise<void>
+  commit(end: BatchEnd): Promise<void>
   release(): Promise<void>
 }

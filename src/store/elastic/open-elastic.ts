@@ -1,3 +1,4 @@
+import type { Bounds } from '#store/batch.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { closingClock } from './client/closing-clock.ts'
@@ -22,6 +23,8 @@ export type ElasticOptions = ConnectionOptions & {
   readonly replicas?: number
   /** History documents after which a new partition is opened. Default 100,000,000. */
   readonly partitionDocuments?: number
+  /** History that a loader writes at once, ahead of its batch. Default 8,000 documents, 4 MB. */
+  readonly piece?: Bounds
   /** Time after which the lease of an unresponsive loader expires, milliseconds. Default 15,000. */
   readonly leaseMs?: number
   /** Longest time for one answer to a write, milliseconds. Default 120,000. */
@@ -38,6 +41,7 @@ export type ElasticOptions = ConnectionOptions & {
 
 /** A shard can have 2^31 documents; merging, moving and restoring work best with a twentieth of that. */
 export const PARTITION_DOCUMENTS = 100_000_000
+const PIECE: Bounds = { documents: 8_000, bytes: 4_000_000 }
 const LEASE_MS = 15_000
 /** API keys have sockets of their own: requests that hang must not keep them from being read. */
 const KEY_SOCKETS = 8
@@ -57,8 +61,8 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
   const { connection, names } = cluster
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const reading = openReading(cluster)
-  const { partitionDocuments = PARTITION_DOCUMENTS } = options
-  const { takeOver, release } = soleWriter(cluster, { partitionDocuments, reading })
+  const { partitionDocuments = PARTITION_DOCUMENTS, piece = PIECE } = options
+  const { takeOver, release } = soleWriter(cluster, { partitionDocuments, piece, reading })
   return {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,

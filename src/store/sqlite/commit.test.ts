@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Failure } from '#failure/failure.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { writeBatch } from './commit.ts'
 import { type Connection, openOrCreate } from './connection.ts'
 import { getPublished } from './meta.ts'
@@ -30,7 +31,7 @@ describe('writeBatch', () => {
     const store = openSqlite({ path })
     await store.create()
     const writer = await store.takeOver(identity)
-    await writer.commit(tellingBatch(0, 9))
+    await commitBatch(writer, tellingBatch(0, 9))
     await writer.release()
     const pen = openOrCreate(path, 'full')
     const before = contents(pen)
@@ -59,9 +60,9 @@ describe('writeBatch', () => {
     const store = openSqlite({ path: join(folder, 'busy.sqlite') })
     await store.create()
     const writer = await store.takeOver(identity)
-    await writer.commit(tellingBatch(0, 0))
+    await commitBatch(writer, tellingBatch(0, 0))
     let committed = false
-    const commit = writer.commit(tellingBatch(1, 5_000)).then(() => {
+    const commit = commitBatch(writer, tellingBatch(1, 5_000)).then(() => {
       committed = true
     })
     let served = 0
@@ -80,8 +81,8 @@ describe('writeBatch', () => {
     const store = openSqlite({ path: join(folder, 'one.sqlite') })
     await store.create()
     const writer = await store.takeOver(identity)
-    const running = writer.commit(tellingBatch(0, 3_000))
-    expect((await failureOf(writer.commit(tellingBatch(0, 1)))).kind).toBe('defect')
+    const running = commitBatch(writer, tellingBatch(0, 3_000))
+    expect((await failureOf(commitBatch(writer, tellingBatch(0, 1)))).kind).toBe('defect')
     expect(await writer.getMany([])).toEqual([])
     const closing = store.close()
     await running

@@ -7,6 +7,7 @@ import { blockId } from '#indices/position.ts'
 import type { Store, View } from '#store/port.ts'
 import { batchOf, identity, publishedAt } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { openSqlite } from './open-sqlite.ts'
 
 let folder: string
@@ -15,7 +16,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'iostlens-readers-'))
   store = openSqlite({ path: join(folder, 'store.sqlite') })
   await store.create()
-  await (await store.takeOver(identity)).commit(batchOf(0, 3))
+  await commitBatch(await store.takeOver(identity), batchOf(0, 3))
 })
 afterAll(async () => {
   await store.close()

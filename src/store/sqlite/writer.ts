@@ -1,7 +1,8 @@
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
-import { type BatchBounds, checkBatch } from '#store/batch.ts'
-import type { Writer } from '#store/port.ts'
+import { appendedHistory, batchWith } from '#store/appended.ts'
+import { type BatchBounds, checkBatch, NOTHING_FILLED } from '#store/batch.ts'
+import type { History, Writer } from '#store/port.ts'
 import { rankingOf } from '#store/ranking-page.ts'
 import { walkRange } from '#store/walk.ts'
 import { writeBatch } from './commit.ts'
@@ -15,8 +16,11 @@ import { keepUndo } from './undo.ts'
 /** Big enough to be cheap, small enough to be held twice: one batch being written, one being derived. */
 const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000 }
 
+const NO_HISTORY: History = { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
+
 export const writerOf = (pen: Pen): Writer => {
   const mender = menderOf(pen)
+  const appended = appendedHistory()
   return {
     ...mender,
     get unfinished() {
@@ -30,8 +34,14 @@ export const writerOf = (pen: Pen): Writer => {
     due: range => pen.read(reader => dueBalances(reader, range)),
     members: range =>
       walkRange(range, (after, limit) => pen.read(reader => membersAfter(reader, range, { after, limit }))),
-    commit: async batch => {
+    append: async history => {
       pen.check()
+      appended.add(history)
+    },
+    commit: async end => {
+      pen.check()
+      const history = appended.take() ?? NO_HISTORY
+      const batch = batchWith(history, end, (pen.checkpoint?.height ?? -1) + 1)
       if (!pen.isWriting) checkBatch(batch, pen.checkpoint)
       await pen.write(async writing => {
         keepUndo(writing, batch, pen.checkpoint)

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
+import type { Bounds } from '#store/batch.ts'
 import type { Batch, StoredKey, Writer } from '#store/port.ts'
 import { identity, recordDoc, tellingBatch, wealthDoc } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import {
   freePorts,
   type OwnServer,
@@ -29,6 +31,7 @@ type Case = {
   readonly name: string
   readonly removed: readonly string[]
   readonly mending?: true
+  readonly piece?: Bounds
   readonly work: (writer: Writer, target: TestElastic) => Promise<unknown>
 }
 
@@ -36,22 +39,23 @@ const cases: readonly Case[] = [
   {
     name: 'a batch without the indices of history and state',
     removed: ['blocks-000000', 'transactions-000000', 'records-000000', 'wealth-0'],
-    work: writer => writer.commit(withNew(HEIGHT + 2)),
+    work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
   },
   {
     name: 'a batch without its journal',
     removed: ['journal-0'],
-    work: writer => writer.commit(withNew(HEIGHT + 2)),
+    work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
   },
   {
     name: 'history ahead of its batch',
     removed: ['blocks-000000', 'transactions-000000', 'records-000000'],
-    work: async writer => await writer.stage?.(tellingBatch(HEIGHT + 2, HEIGHT + 2)),
+    work: async writer => await writer.append(tellingBatch(HEIGHT + 2, HEIGHT + 2)),
+    piece: { documents: 1, bytes: 1 },
   },
   {
     name: 'a checkpoint',
     removed: ['meta-0'],
-    work: writer => writer.commit(withNew(HEIGHT + 2)),
+    work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
   },
   {
     name: 'documents that are put right',
@@ -107,16 +111,17 @@ describe.skipIf(servers === undefined)('a server that makes any index that is wr
   })
   afterAll(() => servers?.[Symbol.dispose]())
 
-  for (const { name, removed, mending = false, work } of cases)
+  for (const { name, removed, mending = false, piece, work } of cases)
     test(`${name}: makes none`, async () => {
       const target = openTestElastic({ url: server.url, patienceMs: 1_000 })
       try {
         await target.store.create()
         const first = await target.store.takeOver(identity)
-        await first.commit(tellingBatch(0, HEIGHT))
-        await first.commit(withNew(HEIGHT + 1))
+        await commitBatch(first, tellingBatch(0, HEIGHT))
+        await commitBatch(first, withNew(HEIGHT + 1))
         await first.release()
-        const writer = await target.store.takeOver(identity, { mending })
+        const writing = target.reopen(piece === undefined ? {} : { piece })
+        const writer = await writing.takeOver(identity, { mending })
         const before = await namesOf(target)
         const lost = removed.map(index => `${target.prefix}-${index}`)
         await ask('DELETE', `${target.url}/${lost.join(',')}`)

@@ -5,7 +5,7 @@ import type { Batch } from '#store/port.ts'
 import { listAt, tellingBatch } from '#test/store/suite/fixture.ts'
 
 /** Blocks of a partition: so few that each run of the crash tests' loader opens one. */
-const BLOCKS = 2
+const BLOCKS = 6
 
 /** Last block of the partition of a block: no batch goes beyond it. */
 export const partitionEnd = (height: number): number => height - (height % BLOCKS) + BLOCKS - 1

@@ -1,24 +1,27 @@
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import { identity } from '#test/store/suite/fixture.ts'
+import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { crashBatch, partitionEnd } from './crash-batch.ts'
-import { cutBatch, staged } from './cut-batch.ts'
+
+/** A block of these batches has three documents of history. */
+const TWO_BLOCKS = { documents: 6, bytes: Number.POSITIVE_INFINITY }
 
 /**
- * A loader for the crash tests, to be killed: `bun crash-loader.ts URL PREFIX`. Takes the store over, commits a batch
- * of one block and one of three, or as many as its partition holds, the first block of each stored ahead; the second
+ * A loader for the crash tests, to be killed: `bun crash-loader.ts URL PREFIX`. Takes the store over, commits two
+ * batches of three blocks, or as many as their partition holds, the first two blocks of each written ahead; the second
  * one's while the first batch is committed. Lets go.
  */
 const main = async ([url = '', prefix = '']: readonly string[]): Promise<void> => {
-  const store = openElastic({ url, prefix, leaseMs: 300 })
+  const store = openElastic({ url, prefix, leaseMs: 300, piece: TWO_BLOCKS })
   const writer = await store.takeOver(identity)
   let first = (writer.checkpoint?.height ?? -1) + 1
   let committing: Promise<void> | undefined
-  for (const size of [1, 3]) {
-    const last = Math.min(first + size - 1, partitionEnd(first))
-    const { ahead, rest } = cutBatch(crashBatch(first, last), first + 1)
-    await staged(writer, ahead)
+  for (let batches = 0; batches < 2; batches++) {
+    const last = Math.min(first + 2, partitionEnd(first))
+    const batch = crashBatch(first, last)
+    await writer.append(historyOf(batch, first, first + 1))
     await committing
-    committing = writer.commit(rest)
+    committing = commitBatch(writer, restOf(batch, first + 2))
     first = last + 1
   }
   await committing

@@ -8,6 +8,7 @@ import { wealth } from '#indices/wealth.ts'
 import type { Store, View } from '#store/port.ts'
 import { identity, listAt, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { crashBatch, partitionEnd } from './crash-batch.ts'
 
@@ -121,7 +122,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(height).toBeGreaterThan(10)
       const writer = await clean.store.takeOver(identity)
       for (let first = 0; first <= Number(height); first = partitionEnd(first) + 1)
-        await writer.commit(crashBatch(first, Math.min(Number(height), partitionEnd(first))))
+        await commitBatch(writer, crashBatch(first, Math.min(Number(height), partitionEnd(first))))
       await writer.release()
       expect(await contents(target)).toEqual(await contents(clean))
     } finally {

@@ -11,6 +11,7 @@ import type { Writer } from '#store/port.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 /** Waits of retries are not waited for. */
@@ -49,7 +50,7 @@ const withFaults = async (body: (setting: Setting & { writer: Writer; at: number
   shared.faults.fateOf = () => pass
   shared.events.length = 0
   const writer = await shared.through.takeOver(identity)
-  if (writer.checkpoint === undefined) await writer.commit(tellingBatch(0, 0))
+  if (writer.checkpoint === undefined) await commitBatch(writer, tellingBatch(0, 0))
   try {
     await body({ ...shared, writer, at: (writer.checkpoint?.height ?? 0) + 1 })
   } finally {
@@ -192,8 +193,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     test(`commit: is done exactly once when ${name}`, () =>
       withFaults(async ({ target, faults, events, writer, at }) => {
         faults.fateOf = fateOf
-        await writer.commit(tellingBatch(at, at + 4))
-        await writer.commit(tellingBatch(at + 5, at + 5))
+        await commitBatch(writer, tellingBatch(at, at + 4))
+        await commitBatch(writer, tellingBatch(at + 5, at + 5))
         expect(await target.store.published()).toEqual(publishedAt(at + 5))
         expect((await owners(target)).map(({ total }) => total)).toEqual([totalAt(at + 5), totalAt(at + 5)])
         expect(await countBlocks(target)).toBe(at + 6)
@@ -204,7 +205,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     test(`commit: rows are done when a write of them was answered, also when there is lost: ${name}`, () =>
       withFaults(async ({ target, faults, events, writer, at }) => {
         faults.fateOf = fates()
-        await writer.commit(tellingBatch(at, at + 1))
+        await commitBatch(writer, tellingBatch(at, at + 1))
         expect([await writesOf(target, at), await writesOf(target, at + 1)]).toEqual([writes, writes])
         expect(events.map(({ type }) => type)).toEqual(new Array(retries).fill('retry'))
         expect(await target.store.published()).toEqual(publishedAt(at + 1))
@@ -216,7 +217,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const setBlock = (value: boolean | null) =>
         put(target, 'records-000000/_settings', { 'index.blocks.read_only_allow_delete': value })
       await setBlock(true)
-      const commit = writer.commit(tellingBatch(at, at + 2))
+      const commit = commitBatch(writer, tellingBatch(at, at + 2))
       while (events.length === 0) await Bun.sleep(5)
       expect(events[0]?.type).toBe('blocked')
       expect(await target.store.published()).toEqual(publishedAt(at - 1))
@@ -231,7 +232,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const setBlock = (value: boolean | null) =>
         put(target, '*/_settings', { 'index.blocks.read_only_allow_delete': value })
       await setBlock(true)
-      const commit = writer.commit(tellingBatch(at, at + 2))
+      const commit = commitBatch(writer, tellingBatch(at, at + 2))
       while (events.length === 0) await Bun.sleep(5)
       expect((await owners(target)).map(({ total }) => total)).toEqual([totalAt(at - 1), totalAt(at - 1)])
       await setBlock(null)
@@ -247,7 +248,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const old: Fate = { type: 'answer', with: { status: 200, body: before } }
       const lagging = firstOf(asked => asked.method === 'GET' && asked.path.startsWith(path), 2, old)
       faults.fateOf = asked => (isCheckpoint(asked) ? lost(asked) : lagging(asked))
-      await writer.commit(tellingBatch(at, at))
+      await commitBatch(writer, tellingBatch(at, at))
       expect(events.map(({ type }) => type)).toEqual(['retry', 'retry', 'retry'])
       expect(await target.store.published()).toEqual(publishedAt(at))
     }))
@@ -267,23 +268,23 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
           }
         },
       })
-      const refused = await failureOf(writer.commit(batchOf(at, at + 1)))
+      const refused = await failureOf(commitBatch(writer, batchOf(at, at + 1)))
       expect([refused.kind, refused.retryable]).toEqual(['defect', false])
       expect(refused.message).toContain(`${target.prefix}-blocks-000000-into '${id}'`)
       expect(refused.message).toContain('[hash8]')
       expect(await target.store.published()).toEqual(publishedAt(at - 1))
       // Another end: what the failed try left behind must be gone.
-      await writer.commit(batchOf(at, at))
+      await commitBatch(writer, batchOf(at, at))
       expect(await countBlocks(target)).toBe(at + 1)
     }))
 
   test('commit: stops when other content stands where its documents belong', () =>
     withFaults(async ({ target, writer, at }) => {
       await put(target, `blocks-000000/_create/${blockId(at)}`, { height: at, hash: 'of somebody else' })
-      const refused = await failureOf(writer.commit(batchOf(at, at)))
+      const refused = await failureOf(commitBatch(writer, batchOf(at, at)))
       expect(refused.kind).toBe('conflict')
       expect(refused.message).toContain(blockId(at))
-      await writer.commit(batchOf(at, at))
+      await commitBatch(writer, batchOf(at, at))
       const stored = await target.store.read(view => view.find(blocks, 'hash8', blockDoc(at).hash8))
       expect<unknown>(stored).toEqual([blockDoc(at)])
     }))
@@ -296,14 +297,14 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         sleeping()
         return { type: 'hold', until: woken }
       }
-      const late = kindOf(silent.commit(tellingBatch(at, at + 2)))
+      const late = kindOf(commitBatch(silent, tellingBatch(at, at + 2)))
       await asleep
       const next = await target.store.takeOver(identity)
       expect(next.checkpoint).toEqual(publishedAt(at - 1))
-      await next.commit(tellingBatch(at, at))
+      await commitBatch(next, tellingBatch(at, at))
       wake()
       expect(await late).toBe('conflict')
-      await next.commit(tellingBatch(at + 1, at + 1))
+      await commitBatch(next, tellingBatch(at + 1, at + 1))
       expect(await target.store.published()).toEqual(publishedAt(at + 1))
       await next.release()
       // What the late one wrote above is gone with the next take-over.
@@ -325,7 +326,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         sending()
         return { type: 'hold', until: released }
       }
-      const late = dead.commit(tellingBatch(at, at))
+      const late = commitBatch(dead, tellingBatch(at, at))
       await sent
       const before = await seqNoOf(target)
       const sleep = async (ms: number): Promise<void> => {
@@ -335,17 +336,17 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       }
       const next = await target.reopen({ leaseMs: 3_000, clock: { sleep } }).takeOver(identity)
       expect(next.checkpoint).toEqual(publishedAt(at))
-      await next.commit(tellingBatch(at + 1, at + 1))
+      await commitBatch(next, tellingBatch(at + 1, at + 1))
       faults.fateOf = () => pass
       await late
-      expect(await kindOf(dead.commit(tellingBatch(at + 1, at + 1)))).toBe('conflict')
+      expect(await kindOf(commitBatch(dead, tellingBatch(at + 1, at + 1)))).toBe('conflict')
       expect(await target.store.published()).toEqual(publishedAt(at + 1))
       await next.release()
     }))
 
   test('read: waits from refresh to publication and shows the new height, never a mixture', () =>
     withFaults(async ({ target, faults, writer, at }) => {
-      await writer.commit(tellingBatch(at, at))
+      await commitBatch(writer, tellingBatch(at, at))
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
       const { promise: refreshed, resolve: ready } = Promise.withResolvers<void>()
       let bulks = 0
@@ -355,7 +356,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         ready()
         return { type: 'hold', until: released }
       }
-      const commit = writer.commit(tellingBatch(at + 1, at + 1))
+      const commit = commitBatch(writer, tellingBatch(at + 1, at + 1))
       await refreshed
       const ranking = owners(target)
       const one = target.store.read(view => view.get(wealth, 'a'))
@@ -383,7 +384,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         index: balances,
         doc: holding(owner, amount),
       })
-      await writer.commit(batchOf(at, at, { changes: [holds('x', 2n), holds('y', 1n)] }))
+      await commitBatch(writer, batchOf(at, at, { changes: [holds('x', 2n), holds('y', 1n)] }))
       const { promise: released, resolve: release } = Promise.withResolvers<void>()
       const { promise: refreshed, resolve: ready } = Promise.withResolvers<void>()
       faults.fateOf = asked => {
@@ -391,7 +392,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         ready()
         return { type: 'hold', until: released }
       }
-      const commit = writer.commit(
+      const commit = commitBatch(
+        writer,
         batchOf(at + 1, at + 1, { changes: [{ ...holds('y', 0n), before: holding('y', 1n) } as Change] }),
       )
       await refreshed

@@ -13,13 +13,21 @@ import {
   wealthDoc,
 } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
+import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
-import { cutBatch, restOf, staged } from './cut-batch.ts'
 
 setDefaultTimeout(60_000)
 
-const withStore = async (body: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = openTestElastic()
+/** Documents of so many blocks of a telling batch: of `withStore`, the history that is written ahead; less is held. */
+const TWO_BLOCKS = 6
+const THREE_BLOCKS = 9
+const ANY_HISTORY = 1
+
+const withStore = async (
+  body: (target: TestElastic) => Promise<void>,
+  documents = TWO_BLOCKS,
+): Promise<void> => {
+  const target = openTestElastic({ piece: { documents, bytes: Number.POSITIVE_INFINITY } })
   try {
     await target.store.create()
     await body(target)
@@ -29,9 +37,9 @@ const withStore = async (body: (target: TestElastic) => Promise<void>): Promise<
 }
 
 /** Heights of the blocks that stand in Elasticsearch, whoever may see them. */
-const standing = async ({ url, prefix }: TestElastic): Promise<readonly number[]> => {
-  await fetch(`${url}/${prefix}-blocks/_refresh`, { method: 'POST' })
-  const answer = await fetch(`${url}/${prefix}-blocks/_search?size=1000`)
+const standing = async ({ url, prefix }: TestElastic, index = 'blocks'): Promise<readonly number[]> => {
+  await fetch(`${url}/${prefix}-${index}/_refresh`, { method: 'POST' })
+  const answer = await fetch(`${url}/${prefix}-${index}/_search?size=1000`)
   const { hits } = (await answer.json()) as { hits: { hits: { _source: { height: number } }[] } }
   return hits.hits.map(({ _source }) => _source.height).toSorted((a, b) => a - b)
 }
@@ -45,35 +53,35 @@ const rowsOf = (store: Store, heights: readonly number[]) =>
   )
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('stage: what is stored ahead stands there unseen, and is seen with its batch', () =>
+  test('append: what is written ahead stands there unseen, and is seen with its batch', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
-      await writer.commit(tellingBatch(0, 1))
+      await commitBatch(writer, tellingBatch(0, 1))
       const batch = tellingBatch(2, 6)
-      await staged(writer, cutBatch(batch, 4).ahead)
-      await staged(writer, cutBatch(restOf(batch, 4), 6).ahead)
+      await writer.append(historyOf(batch, 0, 3))
+      await writer.append(historyOf(batch, 4, 5))
       expect(await standing(target)).toEqual([0, 1, 2, 3, 4, 5])
       expect(await target.store.published()).toEqual(publishedAt(1))
       expect(await rowsOf(target.store, [1, 2])).toEqual([expect.objectContaining({ height: 1 }), undefined])
       expect(await target.store.read(view => view.get(blocks, blockId(2)))).toBeUndefined()
 
-      await writer.commit(restOf(batch, 6))
+      await commitBatch(writer, restOf(batch, 6))
       expect(await target.store.published()).toEqual(publishedAt(6))
       const rows = await rowsOf(target.store, [1, 2, 5, 6, 7])
       expect(rows.map(row => row?.height)).toEqual([1, 2, 5, 6, undefined])
       await writer.release()
     }))
 
-  test('stage: a batch may be stored ahead as a whole, also while the one before is being committed', () =>
+  test('append: a batch may be written ahead as a whole, also while the one before is being committed', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
       const [first, second] = [tellingBatch(0, 2), tellingBatch(3, 5)]
-      await staged(writer, cutBatch(first, 2).ahead)
-      const committing = writer.commit(restOf(first, 2))
-      await staged(writer, cutBatch(second, 6).ahead)
+      await writer.append(historyOf(first, 0, 1))
+      const committing = commitBatch(writer, restOf(first, 2))
+      await writer.append(historyOf(second, 0, 5))
       await committing
       expect(await target.store.published()).toEqual(publishedAt(2))
-      await writer.commit(restOf(second, 6))
+      await commitBatch(writer, restOf(second, 6))
       expect(await target.store.published()).toEqual(publishedAt(5))
       expect((await rowsOf(target.store, [0, 1, 2, 3, 4, 5])).map(row => row?.height)).toEqual([
         0, 1, 2, 3, 4, 5,
@@ -81,25 +89,26 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await writer.release()
     }))
 
-  test('stage: opens a partition, which is seen with its batch', () =>
+  test('append: opens a partition, which is seen with its batch', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
-      await writer.commit(tellingBatch(0, 2))
+      await commitBatch(writer, tellingBatch(0, 2))
       const batch: Batch = { ...tellingBatch(3, 5), filling: { partition: 1, documents: 9 } }
-      await staged(writer, cutBatch(batch, 4).ahead)
+      await writer.append(historyOf(batch, 0, 4))
+      expect(await standing(target, 'blocks-000001')).toEqual([3, 4])
       expect(await target.store.partitions.firsts()).toEqual([0])
-      await writer.commit(restOf(batch, 4))
+      await commitBatch(writer, restOf(batch, 5))
       expect(await target.store.partitions.firsts()).toEqual([0, 3])
       expect((await rowsOf(target.store, [2, 3, 5])).map(row => row?.height)).toEqual([2, 3, 5])
       await writer.release()
     }))
 
-  test('stage: what a loader left ahead is gone for the next one, a partition of its own too', () =>
+  test('append: what a loader left ahead is gone for the next one, a partition of its own too', () =>
     withStore(async target => {
       for (const partition of [0, 1]) {
         const writer = await target.store.takeOver(identity)
-        if (writer.checkpoint === undefined) await writer.commit(tellingBatch(0, 2))
-        await staged(writer, batchOf(3, 5, { filling: { partition, documents: 3 } }))
+        if (writer.checkpoint === undefined) await commitBatch(writer, tellingBatch(0, 2))
+        await writer.append({ ...tellingBatch(3, 5), filling: { partition, documents: 9 } })
         await writer.release()
         const next = await target.store.takeOver(identity)
         expect(next.checkpoint).toEqual(publishedAt(2))
@@ -107,18 +116,18 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         await next.release()
       }
       const last = await target.store.takeOver(identity)
-      await last.commit(tellingBatch(3, 4))
+      await commitBatch(last, tellingBatch(3, 4))
       expect((await rowsOf(target.store, [3, 4, 5])).map(row => row?.height)).toEqual([3, 4, undefined])
       await last.release()
     }))
 
-  test('stage: refuses a hole, what is there already, and another partition than its batch', () =>
+  test('append: refuses a hole, what is there already, and another partition than its batch', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
-      await writer.commit(batchOf(0, 2))
-      await staged(writer, batchOf(3, 4))
+      await commitBatch(writer, batchOf(0, 2))
+      await writer.append(batchOf(3, 4))
       const refused = async (batch: Batch, problem: string) => {
-        const { kind, message } = await failureOf(staged(writer, batch))
+        const { kind, message } = await failureOf(writer.append(batch))
         expect([kind, message]).toEqual(['defect', problem])
       }
       const from5 = 'History of blocks from 5 on: '
@@ -133,34 +142,34 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         'History of block 5 belongs to another partition than its batch.',
       )
       // A batch that lacks a block between, or goes elsewhere.
-      const lacking = await failureOf(writer.commit({ ...batchOf(3, 6), blocks: batchOf(6, 6).blocks }))
+      const lacking = await failureOf(commitBatch(writer, { ...batchOf(3, 6), blocks: batchOf(6, 6).blocks }))
       expect(lacking.kind).toBe('defect')
       expect(await target.store.published()).toEqual(publishedAt(2))
       await writer.release()
-    }))
+    }, ANY_HISTORY))
 
-  test('stage: what stands ahead of a batch that failed does not go into one after it', () =>
+  test('append: what stands ahead of a batch that failed does not go into one after it', () =>
     withStore(async target => {
       const writer = await target.store.takeOver(identity)
-      await writer.commit(tellingBatch(0, 1))
+      await commitBatch(writer, tellingBatch(0, 1))
       // Its last row cannot be stored.
       const broken = batchOf(2, 3, { records: [{ ...recordDoc(3, 0), time: 2n ** 63n }] })
-      const [failed, next] = [writer.commit(broken), tellingBatch(4, 6)]
-      const ahead = staged(writer, cutBatch(next, 6).ahead)
+      const [failed, next] = [commitBatch(writer, broken), tellingBatch(4, 7)]
+      const ahead = writer.append(historyOf(next, 0, 6))
       expect((await failureOf(failed)).kind).toBe('defect')
       await ahead
-      expect((await failureOf(writer.commit(restOf(next, 6)))).kind).toBe('unavailable')
-      await writer.commit(tellingBatch(2, 3))
+      expect((await failureOf(commitBatch(writer, restOf(next, 7)))).kind).toBe('unavailable')
+      await commitBatch(writer, tellingBatch(2, 3))
       expect(await target.store.published()).toEqual(publishedAt(3))
       expect(await standing(target)).toEqual([0, 1, 2, 3])
-      const late = await failureOf(writer.commit(restOf(next, 6)))
+      const late = await failureOf(commitBatch(writer, restOf(next, 7)))
       expect(late.kind).toBe('defect')
-      await writer.commit({
+      await commitBatch(writer, {
         ...next,
         changes: [{ index: wealth, doc: wealthDoc('a', 7n), before: wealthDoc('a', 4n) }],
       })
-      expect(await target.store.published()).toEqual(publishedAt(6))
-      expect((await rowsOf(target.store, [3, 4, 5, 6])).map(row => row?.height)).toEqual([3, 4, 5, 6])
+      expect(await target.store.published()).toEqual(publishedAt(7))
+      expect((await rowsOf(target.store, [3, 4, 5, 6, 7])).map(row => row?.height)).toEqual([3, 4, 5, 6, 7])
       await writer.release()
-    }))
+    }, THREE_BLOCKS))
 })

@@ -6,6 +6,7 @@ import { batchOf, identity } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
@@ -46,7 +47,7 @@ const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise
   try {
     await target.store.create()
     const writer = await target.store.takeOver(identity)
-    await writer.commit(batchOf(0, 3))
+    await commitBatch(writer, batchOf(0, 3))
     await writer.release()
     await work(target)
   } finally {

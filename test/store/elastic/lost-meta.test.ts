@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { batchOf, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 const HEIGHT = 3
@@ -15,7 +16,7 @@ const damaged = async (
   try {
     await target.store.create()
     const writer = await target.store.takeOver(identity)
-    await writer.commit(tellingBatch(0, HEIGHT))
+    await commitBatch(writer, tellingBatch(0, HEIGHT))
     await writer.release()
     await damage(target, rest => `${target.url}/${target.prefix}-${rest}`)
     await look(target)
@@ -86,7 +87,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => 
         expect((await failureOf(other.read(async view => view.at))).kind).toBe('unavailable')
         const writer = await other.takeOver(identity)
         expect(await other.published()).toEqual(publishedAt(HEIGHT))
-        await writer.commit(batchOf(HEIGHT + 1, HEIGHT + 1))
+        await commitBatch(writer, batchOf(HEIGHT + 1, HEIGHT + 1))
         await writer.release()
       },
     ))

@@ -5,6 +5,7 @@ import { openElastic } from '#store/elastic/open-elastic.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 
 setDefaultTimeout(600_000)
@@ -52,7 +53,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   test('merge: answers that are lost are asked again; one that failed is told and mended by the next', () =>
     withProxy(async ({ target, faults, through }) => {
       const writer = await target.store.takeOver(identity)
-      for (const batch of batches) await writer.commit(batch)
+      for (const batch of batches) await commitBatch(writer, batch)
       faults.fateOf = asked =>
         isMerge(asked)
           ? {
@@ -69,14 +70,14 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await merged(through)).toEqual(['skipped', ...MERGED.slice(2)])
       expect(lost).toBe(3)
       expect(await merged(through)).toEqual(SKIPPED)
-      await writer.commit(batchOf(4, 4, { filling: { partition: 1, documents: 2 } }))
+      await commitBatch(writer, batchOf(4, 4, { filling: { partition: 1, documents: 2 } }))
       expect(await target.store.published()).toEqual(publishedAt(4))
     }))
 
   test('merge: an abort ends the wait', () =>
     withProxy(async ({ target, faults, through }) => {
       const writer = await target.store.takeOver(identity)
-      for (const batch of batches) await writer.commit(batch)
+      for (const batch of batches) await commitBatch(writer, batch)
       const stop = new AbortController()
       faults.fateOf = asked => {
         if (!isMerge(asked)) return pass
@@ -98,10 +99,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         return { type: 'hold', until: woken }
       }
       const [first, second] = batches
-      const late = kindOf(silent.commit(first ?? tellingBatch(0, 2)))
+      const late = kindOf(commitBatch(silent, first ?? tellingBatch(0, 2)))
       await asleep
       const next = await target.store.takeOver(identity)
-      for (const batch of batches) await next.commit(batch)
+      for (const batch of batches) await commitBatch(next, batch)
       expect(await merged(target.store)).toEqual(MERGED)
       wake()
       expect(await late).toBe('conflict')
@@ -120,12 +121,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     withProxy(async ({ target, faults, through }) => {
       const dying = await through.takeOver(identity)
       const [first, second] = batches
-      await dying.commit(first ?? tellingBatch(0, 2))
+      await commitBatch(dying, first ?? tellingBatch(0, 2))
       // All but the checkpoint is written.
       const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
       faults.fateOf = ({ path }) =>
         path.includes('/_doc/checkpoint') ? { type: 'hold', until: woken } : pass
-      const late = kindOf(dying.commit(second ?? tellingBatch(3, 3)))
+      const late = kindOf(commitBatch(dying, second ?? tellingBatch(3, 3)))
       const count = async () => {
         await fetch(`${target.url}/${target.prefix}-blocks-000001/_refresh`, { method: 'POST' })
         const answer = await fetch(`${target.url}/${target.prefix}-blocks-000001/_count`)
@@ -135,7 +136,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const next = await target.store.takeOver(identity)
       expect(await count()).toBe(0)
       // This one was told to fill the first partition further.
-      await next.commit(batchOf(3, 4, { filling: { partition: 0, documents: 11 } }))
+      await commitBatch(next, batchOf(3, 4, { filling: { partition: 0, documents: 11 } }))
       expect(next.partitions?.filling).toEqual({ partition: 0, documents: 11 })
       expect(await count()).toBe(0)
       wake()

@@ -7,6 +7,7 @@ import type { View } from '#store/port.ts'
 import { blockDoc, identity, listAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 const HEIGHT = 5
@@ -98,7 +99,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     target = openTestElastic()
     await target.store.create()
     const writer = await target.store.takeOver(identity)
-    await writer.commit(tellingBatch(0, HEIGHT))
+    await commitBatch(writer, tellingBatch(0, HEIGHT))
     await writer.release()
     proxy = await openProxy(target.url, asked => fateOf(asked))
   })

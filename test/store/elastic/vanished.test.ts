@@ -17,6 +17,7 @@ import {
 } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 const HEIGHT = 3
@@ -131,7 +132,7 @@ const withLoaded = async (body: (target: TestElastic) => Promise<void>): Promise
   try {
     await target.store.create()
     const writer = await target.store.takeOver(identity)
-    await writer.commit(tellingBatch(0, HEIGHT))
+    await commitBatch(writer, tellingBatch(0, HEIGHT))
     await writer.release()
     await body(target)
   } finally {
@@ -185,7 +186,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         const loader = target.reopen()
         const writer = await loader.takeOver(identity)
         await damage.to(target, name)
-        const refused = await failureOf(writer.commit(tellingBatch(HEIGHT + 1, HEIGHT + 1)))
+        const refused = await failureOf(commitBatch(writer, tellingBatch(HEIGHT + 1, HEIGHT + 1)))
         expect(['damaged', 'conflict', damage.loader]).toContain(refused.kind)
         expect(refused.help).toMatch(damage.help)
         if (name !== 'meta-0') expect((await loader.published())?.height).toBe(HEIGHT)
@@ -243,7 +244,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await other.create()
       expect(await other.check()).toEqual([])
       const writer = await other.takeOver(identity)
-      await writer.commit(tellingBatch(HEIGHT + 1, HEIGHT + 1))
+      await commitBatch(writer, tellingBatch(HEIGHT + 1, HEIGHT + 1))
       await writer.release()
       now += 2_000
       expect(await look(other)).toEqual(seenAt(HEIGHT + 1))

@@ -1,5 +1,6 @@
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 
 /**
  * A loader for crash tests: `bun crash-loader.ts PATH SIZES`. Goes on from the checkpoint with batches of the given
@@ -13,6 +14,6 @@ for (let round = 0; ; round += 1) {
   const first = (writer.checkpoint?.height ?? -1) + 1
   const last = first + (list[round % list.length] ?? 1) - 1
   process.stdout.write(`begin ${last}\n`)
-  await writer.commit(tellingBatch(first, last))
+  await commitBatch(writer, tellingBatch(first, last))
   process.stdout.write(`end ${last}\n`)
 }

@@ -20,6 +20,7 @@ import {
   wealthDoc,
 } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 
 /** Small, and longer than a slice, so that the loader dies within a transaction, between and inside its slices. */
 const SIZES = '1,40,900,7'
@@ -122,7 +123,7 @@ describe('crash', () => {
     const store = openSqlite({ path })
     const writer = await store.takeOver(identity)
     const height = writer.checkpoint?.height ?? -1
-    await writer.commit(tellingBatch(height + 1, height + 3))
+    await commitBatch(writer, tellingBatch(height + 1, height + 3))
     await store.close()
     expect(await expectWhole(path)).toBe(height + 3)
   }, 600_000)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { batchOf, identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { ROOT } from '../../support/root.ts'
 
 let folder: string
@@ -20,7 +21,7 @@ const made = async (file: string, blocks: number) => {
   const store = openSqlite({ path })
   await store.create()
   const writer = await store.takeOver(identity)
-  if (blocks > 0) await writer.commit(tellingBatch(0, blocks - 1))
+  if (blocks > 0) await commitBatch(writer, tellingBatch(0, blocks - 1))
   await writer.release()
   return { path, store }
 }
@@ -49,7 +50,7 @@ describe('files', () => {
     const loader = openSqlite({ path })
     await loader.create()
     expect(await server.published()).toBeUndefined()
-    await (await loader.takeOver(identity)).commit(batchOf(0, 1))
+    await commitBatch(await loader.takeOver(identity), batchOf(0, 1))
     expect(await server.read(async ({ at }) => at.height)).toBe(1)
     await loader.close()
     await server.close()
@@ -229,7 +230,7 @@ describe('files', () => {
     const { path, store } = await made('moved.sqlite', 2)
     const writer = await store.takeOver(identity)
     renameSync(path, `${path}.old`)
-    const { kind, message } = await failureOf(writer.commit(tellingBatch(2, 3)))
+    const { kind, message } = await failureOf(commitBatch(writer, tellingBatch(2, 3)))
     expect([kind, message]).toEqual(['conflict', `sqlite:${path} was removed or replaced during loading.`])
     await store.close()
   })
@@ -241,12 +242,12 @@ describe('files', () => {
     renameSync(lock, `${lock}.old`)
     const other = openSqlite({ path })
     const second = await other.takeOver(identity)
-    const { kind, message } = await failureOf(first.commit(tellingBatch(2, 3)))
+    const { kind, message } = await failureOf(commitBatch(first, tellingBatch(2, 3)))
     expect([kind, message.startsWith(`Another loader has taken over sqlite:${path}`)]).toEqual([
       'conflict',
       true,
     ])
-    await second.commit(tellingBatch(2, 2))
+    await commitBatch(second, tellingBatch(2, 2))
     expect((await store.published())?.height).toBe(2)
     await other.close()
     await store.close()

@@ -10,6 +10,7 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -24,7 +25,7 @@ const made = async (file: string, height: number, { of = identity }: { readonly 
   const store = openSqlite({ path })
   await store.create()
   const writer = await store.takeOver(of)
-  await writer.commit(tellingBatch(0, height))
+  await commitBatch(writer, tellingBatch(0, height))
   await writer.release()
   if (height === 3) await store.keys.add(KEY)
   await store.close()
@@ -108,7 +109,7 @@ describe('a file that is replaced under its readers', () => {
     const loader = openSqlite({ path })
     await loader.create()
     const writer = await loader.takeOver(identity)
-    await writer.commit(tellingBatch(4, 5))
+    await commitBatch(writer, tellingBatch(4, 5))
     await loader.close()
     expect(await height()).toBe(5)
     renameSync(other, path)

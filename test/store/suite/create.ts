@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { wealth } from '#indices/wealth.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
@@ -36,7 +37,7 @@ export const createCases = (open: Open): void => {
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
-      await writer.commit(batchOf(0, 2))
+      await commitBatch(writer, batchOf(0, 2))
       await store.create()
       expect((await store.published())?.height).toBe(2)
       expect(await store.read(view => view.page(wealth, 'richest', { offset: 0, limit: 5 }))).toEqual([])

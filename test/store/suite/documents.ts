@@ -6,6 +6,7 @@ import { records } from '#indices/record.ts'
 import { type Change, type Key, stateIndices } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, blockDoc, identity, MAX, MIN, recordDoc, timeOf, transactionDoc } from './fixture.ts'
 import type { Open, Opened } from './harness.ts'
 import { balanceDoc, oddIds, oddTexts, samples, tokenDoc } from './samples.ts'
@@ -46,7 +47,7 @@ export const documentCases = (open: Open): void => {
     await opened.store.create()
     const writer = await opened.store.takeOver(identity)
     const changes = [...samples, ...odd, ...texts, loneSurrogates]
-    await writer.commit(batchOf(0, 1, { ...history, changes }))
+    await commitBatch(writer, batchOf(0, 1, { ...history, changes }))
   })
   afterAll(() => opened.destroy())
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { StoredKey } from '#store/port.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
@@ -54,8 +55,12 @@ export const keyCases = (open: Open): void => {
       await store.create()
       const other = await reopen()
       const writer = await store.takeOver(identity)
-      await Promise.all([writer.commit(batchOf(0, 2000)), other.keys.add(key('a')), store.keys.add(key('b'))])
-      await Promise.all([writer.commit(batchOf(2001, 4000)), other.keys.revoke('b', 9)])
+      await Promise.all([
+        commitBatch(writer, batchOf(0, 2000)),
+        other.keys.add(key('a')),
+        store.keys.add(key('b')),
+      ])
+      await Promise.all([commitBatch(writer, batchOf(2001, 4000)), other.keys.revoke('b', 9)])
       expect(await other.keys.list()).toEqual([key('a'), key('b', { revoked: 9 })])
       expect((await other.published())?.height).toBe(4000)
       await writer.release()

@@ -6,6 +6,7 @@ import type { RecordDoc } from '#indices/record.ts'
 import type { Change } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Writer } from '#store/port.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, blockDoc, hash8Of, identity, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc } from './samples.ts'
@@ -70,7 +71,8 @@ export const listCases = (open: Open): void => {
           doc => ({ index: balances, doc }) as const,
         ),
       ]
-      await writer.commit(
+      await commitBatch(
+        writer,
         batchOf(first, last, {
           blocks: Array.from({ length: last - first + 1 }, (_, at) =>
             blockDoc(first + at, first + at === 6 ? { base: '{}', base_hash8: hash8Of(0) } : {}),

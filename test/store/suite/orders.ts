@@ -4,6 +4,7 @@ import { pledgeId, pledges } from '#indices/pledge.ts'
 import type { Change } from '#indices/registry.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, MAX, MIN, wealthDoc } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc } from './samples.ts'
@@ -67,7 +68,7 @@ export const orderCases = (open: Open): void => {
       { index: wealth, doc: wealthDoc('zero', 0n) },
       { index: wealth, doc: wealthDoc('bottom', MIN) },
     ]
-    await writer.commit(batchOf(0, 0, { changes }))
+    await commitBatch(writer, batchOf(0, 0, { changes }))
   })
   afterAll(() => opened.destroy())
   const page: Opened['store']['read'] = (...args) => opened.store.read(...args)

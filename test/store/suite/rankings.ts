@@ -3,6 +3,7 @@ import { type BalanceDoc, balances } from '#indices/balance.ts'
 import type { Change } from '#indices/registry.ts'
 import { type Segment, segments, segmentsId } from '#indices/segment.ts'
 import type { Standing } from '#indices/standing.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
 import { balanceDoc } from './samples.ts'
@@ -48,7 +49,7 @@ export const rankingCases = (open: Open): void => {
       leaf('torn', 0, root),
       leaf('emptied', 0, []),
     ]
-    await writer.commit(batchOf(0, 0, { changes }))
+    await commitBatch(writer, batchOf(0, 0, { changes }))
     await writer.release()
   })
   afterAll(() => opened.destroy())

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
@@ -16,14 +17,14 @@ export const takeOverCases = (open: Open): void => {
       expect(refused.message).toMatch(/another loader/i)
       expect(await kindOf(store.takeOver(identity))).toBe('conflict')
 
-      await first.commit(batchOf(0, 4))
+      await commitBatch(first, batchOf(0, 4))
       expect(first.checkpoint).toEqual(publishedAt(4))
       await first.release()
       await first.release()
       const second = await other.takeOver(identity)
       expect(second.checkpoint).toEqual(publishedAt(4))
-      await second.commit(batchOf(5, 5))
-      expect(await kindOf(first.commit(batchOf(5, 5)))).toBe('conflict')
+      await commitBatch(second, batchOf(5, 5))
+      expect(await kindOf(commitBatch(first, batchOf(5, 5)))).toBe('conflict')
       expect(await store.published()).toEqual(publishedAt(5))
       await second.release()
     }))
@@ -50,7 +51,7 @@ export const takeOverCases = (open: Open): void => {
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const writer = await store.takeOver(identity)
-      await writer.commit(batchOf(0, 0))
+      await commitBatch(writer, batchOf(0, 0))
       const other = await reopen()
       await store.close()
       await store.close()

@@ -5,6 +5,7 @@ import { blockId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Store, View } from '#store/port.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, hash8Of, identity, listAt, publishedAt, tellingBatch, totalAt } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
@@ -58,14 +59,14 @@ export const viewCases = (open: Open): void => {
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const writer = await store.takeOver(identity)
-      await writer.commit(tellingBatch(0, 0))
+      await commitBatch(writer, tellingBatch(0, 0))
       let done = false
       const others = [store, store, await reopen()]
       const readers = others.map(reader => readUntil(reader, () => done))
       try {
         let next = 1
         for (const size of [1, 2, 1, 5, 1, 13, 3, 1, 1, 20, 1, 1]) {
-          await writer.commit(tellingBatch(next, next + size - 1))
+          await commitBatch(writer, tellingBatch(next, next + size - 1))
           expect((await store.published())?.height).toBe(next + size - 1)
           next += size
         }
@@ -83,7 +84,7 @@ export const viewCases = (open: Open): void => {
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
-      await writer.commit(tellingBatch(0, 4))
+      await commitBatch(writer, tellingBatch(0, 4))
       const many = await Promise.all(Array.from({ length: 100 }, () => store.read(heightsSeen)))
       expect<unknown>(many).toEqual(new Array(100).fill(expectedAt(4)))
       const mistake = new RangeError('a mistake of the caller')
@@ -103,7 +104,7 @@ export const viewCases = (open: Open): void => {
     withStore(open, async ({ store }) => {
       await store.create()
       const writer = await store.takeOver(identity)
-      await writer.commit(batchOf(0, 0))
+      await commitBatch(writer, batchOf(0, 0))
       let runs = 0
       const before = await failureOf(
         store.read(

@@ -7,25 +7,23 @@ import { loadFrom } from '../stores/loading.ts'
  * batches of at most so many documents and partitions of PARTITION. Prints a line per batch committed; ends with code 0 when all up to TO is loaded.
  */
 const [node = '', kind, ...rest] = process.argv.slice(2)
+const [to, documents = 1_000] = rest.slice(kind === 'sqlite' ? 1 : 3).map(Number)
+// Several of a batch, each of some blocks.
+const piece = { documents: Math.ceil(documents / 4), bytes: Number.MAX_SAFE_INTEGER }
 const store =
   kind === 'sqlite'
-    ? openSqlite({ path: rest.shift() ?? '' })
+    ? openSqlite({ path: rest[0] ?? '' })
     : openElastic({
-        url: rest.shift() ?? '',
-        prefix: rest.shift() ?? '',
-        partitionDocuments: Number(rest.shift()),
+        url: rest[0] ?? '',
+        prefix: rest[1] ?? '',
+        partitionDocuments: Number(rest[2]),
         leaseMs: 600,
+        piece,
       })
-const [to, documents] = rest.map(Number)
 await loadFrom(node, store, {
   ...(to === undefined ? {} : { to }),
   onProgress: ({ height }) => process.stdout.write(`${height}\n`),
-  batch: {
-    documents: documents ?? 1_000,
-    bytes: Number.MAX_SAFE_INTEGER,
-    // Several of a batch, each of some blocks.
-    piece: { documents: Math.ceil((documents ?? 1_000) / 4), bytes: Number.MAX_SAFE_INTEGER },
-  },
+  batch: { documents, bytes: Number.MAX_SAFE_INTEGER, piece },
 })
 await store.close()
 process.exit(0)

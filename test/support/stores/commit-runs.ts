@@ -29,7 +29,8 @@ export const commitRuns = async (
       batch.add(each)
       documents += 1 + each.transactions.length + each.records.length
     }
-    await writer.commit(batch.build(derive.cut(), { partition: 0, documents }, lib))
+    await writer.append(batch.takePiece({ partition: 0, documents }))
+    await writer.commit({ end: batch.end(lib), changes: derive.cut() })
     derive.settled()
   }
   await writer.release()

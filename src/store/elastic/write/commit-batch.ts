@@ -66,7 +66,7 @@ const plan = (before: Checkpoint, batch: Batch, stored: Stored | undefined) => {
   checkBatch(batch, before.end, stored?.last)
   const partitions = partitionsWith(before.partitions, batch)
   const { partition } = batch.filling
-  if (stored !== undefined && stored.partition !== partition)
+  if (stored !== undefined && stored.filling.partition !== partition)
     throw new Failure('defect', `The history stored ahead of block ${batch.first} is in another partition.`)
   const stamp = stampOf({ end: batch.end, lift: before.lift })
   return {

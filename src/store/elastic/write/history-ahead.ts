@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import { type Ahead, checkHistory } from '#store/batch.ts'
-import type { Batch, History } from '#store/port.ts'
+import { appendedHistory, batchWith } from '#store/appended.ts'
+import { type Ahead, type Bounds, checkHistory, isFull } from '#store/batch.ts'
+import type { Batch, BatchEnd, History } from '#store/port.ts'
 import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
@@ -11,9 +12,10 @@ import { historyItems } from './history.ts'
 
 /** History that was written ahead of its batch. */
 export type Stored = {
-  /** Its last block. */
+  /** Height of its first block. */
+  readonly first: number
   readonly last: Ahead
-  readonly partition: number
+  readonly filling: History['filling']
   /** Number of its documents. */
   readonly added: Added
   /** Settles when all of it is written, rejects if a write failed. */
@@ -22,17 +24,22 @@ export type Stored = {
 
 type Options = {
   readonly cluster: Cluster
-  readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions'>
+  readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions' | 'filling'>
+  /** Appended history of this size is written at once; less is held, and written with the batch in one bulk. */
+  readonly piece: Bounds
 }
+
+const NO_DOCUMENTS = { blocks: [], transactions: [], records: [] } as const
 
 /** The batch that is being committed; `done` settles when that has ended. */
 type Under = { readonly batch: Batch; readonly done: Promise<void> }
 
 /**
- * History of the next batch, written while the batch is derived. It is above the checkpoint, where no reader looks and
- * the next loader cleans up, so it counts only until something fails.
+ * History of the next batch. A large batch's is written while the batch is derived: above the checkpoint, where no reader
+ * looks and the next loader cleans up, so it counts only until something fails.
  */
-export const historyAhead = ({ cluster, checkpoint }: Options) => {
+export const historyAhead = ({ cluster, checkpoint, piece }: Options) => {
+  const held = appendedHistory()
   let under: Under | undefined
   let stored: Stored | undefined
   let last: Promise<void> = Promise.resolve()
@@ -52,35 +59,52 @@ export const historyAhead = ({ cluster, checkpoint }: Options) => {
     const before = under === undefined ? partitions : partitionsWith(partitions, under.batch)
     return partitionsWith(before, { first, filling }) !== before
   }
+  /** The block after all that was committed, is being committed or was written ahead. */
+  const nextHeight = (): number => ((stored?.last ?? under?.batch.end ?? checkpoint().end)?.height ?? -1) + 1
+  const store = async (history: History): Promise<void> => {
+    cluster.requireLease?.()
+    const first = nextHeight()
+    checkHistory(history, first)
+    const end = history.blocks.at(-1)
+    if (end === undefined) return
+    const { filling } = history
+    if (stored !== undefined && stored.filling.partition !== filling.partition)
+      throw new Failure('defect', `History of block ${first} belongs to another partition than its batch.`)
+    const after =
+      stored === undefined && opens(first, filling) ? (under?.done ?? Promise.resolve()) : undefined
+    // After a failed write nothing more is written.
+    const written = (stored?.written ?? last).then(() => write(history, after))
+    const added = addedBy(history)
+    stored = {
+      first: stored?.first ?? first,
+      last: { height: end.height, hash: end.hash, time: end.time },
+      filling,
+      added: stored === undefined ? added : sumOf(stored.added, added),
+      written,
+    }
+    last = written.catch(() => {})
+    await written
+  }
   return {
-    store: async (history: History): Promise<void> => {
-      cluster.requireLease?.()
-      const first = ((stored?.last ?? under?.batch.end ?? checkpoint().end)?.height ?? -1) + 1
-      checkHistory(history, first)
-      const end = history.blocks.at(-1)
-      if (end === undefined) return
-      const { partition } = history.filling
-      if (stored !== undefined && stored.partition !== partition)
-        throw new Failure('defect', `History of block ${first} belongs to another partition than its batch.`)
-      const after =
-        stored === undefined && opens(first, history.filling) ? (under?.done ?? Promise.resolve()) : undefined
-      // After a failed write nothing more is written.
-      const written = (stored?.written ?? last).then(() => write(history, after))
-      const added = addedBy(history)
-      stored = {
-        last: { height: end.height, hash: end.hash, time: end.time },
-        partition,
-        added: stored === undefined ? added : sumOf(stored.added, added),
-        written,
-      }
-      last = written.catch(() => {})
-      await written
+    append: async (history: History): Promise<void> => {
+      held.add(history)
+      if (!isFull(held.size, piece)) return
+      const full = held.take()
+      if (full !== undefined) await store(full)
     },
-    /** Commits a batch with the history written ahead of it; from here on history belongs to the next batch. */
-    commit: async (batch: Batch, work: (stored: Stored | undefined) => Promise<void>): Promise<void> => {
+    /**
+     * Commits the batch of what was appended: `work` gets what of it was written ahead, and the batch with the rest. From
+     * here on history belongs to the next batch.
+     */
+    commit: async (
+      end: BatchEnd,
+      work: (batch: Batch, stored: Stored | undefined) => Promise<void>,
+    ): Promise<void> => {
       const own = stored
+      const rest = held.take() ?? { ...NO_DOCUMENTS, filling: own?.filling ?? checkpoint().filling }
+      const batch = { ...batchWith(rest, end, nextHeight()), ...(own && { first: own.first }) }
       stored = undefined
-      const done = work(own)
+      const done = work(batch, own)
       const mine = { batch, done: done.catch(() => {}) }
       under = mine
       try {

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import type { Bounds } from '#store/batch.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
 import type { Reading } from '../read/open-reading.ts'
@@ -17,12 +18,14 @@ const CLOSE_MS = 2_000
 type Options = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
+  /** History that is written at once, ahead of its batch. */
+  readonly piece: Bounds
   /** Readers of the same process see its writes at once. */
   readonly reading: Reading
 }
 
 /** The one writer that this process may have in a store. */
-export const soleWriter = (cluster: Cluster, { partitionDocuments, reading }: Options) => {
+export const soleWriter = (cluster: Cluster, { partitionDocuments, piece, reading }: Options) => {
   const { names } = cluster
   let isTaken = false
   let writer: Writer | undefined
@@ -38,7 +41,7 @@ export const soleWriter = (cluster: Cluster, { partitionDocuments, reading }: Op
     isTaken = true
     try {
       const served = await writable(cluster, mending)
-      const options = { cluster: served, identity, partitionDocuments, mending, onRelease }
+      const options = { cluster: served, identity, partitionDocuments, piece, mending, onRelease }
       const opened = await openWriter(options)
       if (mending) reading.beginRepair()
       writer = tellingWriter(opened, () => {

@@ -9,7 +9,7 @@ export const tellingWriter = (writer: Writer, onChange: () => void): Writer => (
   get unfinished() {
     return writer.unfinished
   },
-  commit: batch => writer.commit(batch).finally(onChange),
+  commit: end => writer.commit(end).finally(onChange),
   accept: () => writer.accept?.().finally(onChange) ?? Promise.resolve(),
   rewrite: rewrite => writer.rewrite(rewrite).finally(onChange),
   takeBack: height => writer.takeBack(height).finally(onChange),

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Change, Key } from '#indices/registry.ts'
-import type { BatchBounds } from '#store/batch.ts'
+import type { Bounds } from '#store/batch.ts'
 import type { Identity, Writer } from '#store/port.ts'
 import { getMany } from '../client/get-many.ts'
 import { dueBalances } from '../read/due-balances.ts'
@@ -18,12 +18,11 @@ import { recover } from './recover.ts'
 import { type Mender, menderOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
-/** The larger a batch, the less often a document of state is written; its history is not held, but goes ahead. */
-const BOUNDS: BatchBounds = {
+/** The larger a batch, the less often a document of state is written; its history is not held, but written ahead. */
+const BOUNDS = {
   documents: 200_000,
   bytes: Number.POSITIVE_INFINITY,
   changes: 25_000,
-  piece: { documents: 8_000, bytes: 4_000_000 },
 }
 
 export type WriterOptions = {
@@ -31,6 +30,8 @@ export type WriterOptions = {
   readonly identity: Identity
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
+  /** History that is written at once, ahead of its batch. */
+  readonly piece: Bounds
   /** For a repair, which takes the store as it is. */
   readonly mending: boolean
   readonly onRelease: () => void
@@ -43,8 +44,9 @@ export type WriterOptions = {
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { lease, keeper, restore } = await takeStore(options)
   const { cluster } = lease
+  const { piece } = options
   const mender = options.mending ? await menderOf(lease) : undefined
-  const ahead = historyAhead({ cluster, checkpoint: lease.checkpoint })
+  const ahead = historyAhead({ cluster, checkpoint: lease.checkpoint, piece })
   const commit = batchCommitter({ lease, keeper, ahead, restore })
   const { inTurn, settled } = turns()
   /** Settles as the work does, but with the damage of the store if that is why the work failed. */
@@ -65,9 +67,9 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       },
       documents: options.partitionDocuments,
     },
-    bounds: BOUNDS,
-    stage: history => named(ahead.store(history)),
-    commit: batch => named(ahead.commit(batch, stored => inTurn(() => commit(batch, stored)))),
+    bounds: { ...BOUNDS, piece },
+    append: history => named(ahead.append(history)),
+    commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
     accept: () => inTurn(keeper.accept),
     rewrite: rewrite => inTurn(() => rewriteUnder(lease, rewrite)),
     get unfinished() {

@@ -1,0 +1,24 @@
+import type { Batch, History, Writer } from '#store/port.ts'
+
+/** Appends the history of a batch and commits it, in one go: what is appended after the call belongs to the next batch. */
+export const commitBatch = async (writer: Writer, { end, changes, ...history }: Batch): Promise<void> => {
+  await Promise.all([writer.append(history), writer.commit({ end, changes })])
+}
+
+/** The part of some history that is of blocks `first` … `last`. */
+export const historyOf = (history: History, first: number, last: number): History => {
+  const part = <T extends { readonly height: number }>(docs: readonly T[]): readonly T[] =>
+    docs.filter(({ height }) => height >= first && height <= last)
+  return {
+    blocks: part(history.blocks),
+    transactions: part(history.transactions),
+    records: part(history.records),
+    filling: history.filling,
+  }
+}
+
+/** A batch without its history below `height`, which was appended before. */
+export const restOf = (batch: Batch, height: number): Batch => ({
+  ...batch,
+  ...historyOf(batch, height, batch.end.height),
+})
