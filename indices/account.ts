@@ -1,5 +1,5 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { int, json, long, text } from './fields.ts'
+import { int, json, long, name, text } from './fields.ts'
 
 /** An item of a permission or a group: a key, or another account's permission. */
 export type PermissionItem = {
@@ -20,8 +20,9 @@ export type Group = { readonly name: string; readonly items: readonly Permission
 export const accounts = defineIndex({
   name: 'accounts',
   kind: 'state',
+  named: 'name',
   fields: {
-    name: text(),
+    name: name(),
     /** Publisher of the transaction with the signUp receipt. */
     creator: text(),
     height: int(),

@@ -1,21 +1,22 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { int, long, optional, searchedLong, text } from './fields.ts'
+import { hash, hashes, hashStart, int, long, optional, packed, text } from './fields.ts'
 
 /** Headers, and the base transaction of each block as its difference from the template. Id: `blockId`. */
 export const blocks = defineIndex({
   name: 'blocks',
   kind: 'history',
   finds: ['hash8', 'base_hash8'],
+  position: ['height'],
   fields: {
     height: int(),
-    hash: text(),
+    hash: hash(),
     /** First 8 bytes of the hash as a signed integer: finds the block, the stored hash confirms it. */
-    hash8: searchedLong(),
+    hash8: hashStart(),
     version: text(),
-    parent_hash: text(),
-    tx_merkle_hash: text(),
-    tx_receipt_merkle_hash: text(),
-    witness: text(),
+    parent_hash: hash(),
+    tx_merkle_hash: hash(),
+    tx_receipt_merkle_hash: hash(),
+    witness: hash(),
     /** Account whose producer key signed the block, by the mapping after its own transactions; else the key. */
     witness_account: text(),
     /** Nanoseconds since 1970. */
@@ -27,10 +28,10 @@ export const blocks = defineIndex({
     info: text(),
     orig_info: text(),
     /** Hashes of all transactions in order, base first, joined by one space. */
-    tx_hashes: text(),
+    tx_hashes: hashes(),
     /** The base transaction: JSON text of what differs from the template (`chain/base-transaction.ts`). */
-    base: optional(text()),
-    base_hash8: optional(searchedLong()),
+    base: optional(packed()),
+    base_hash8: optional(hashStart()),
   },
 })
 export type BlockDoc = DocOf<typeof blocks>

@@ -1,5 +1,5 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, json, long, text } from './fields.ts'
+import { bool, int, json, long, name, text } from './fields.ts'
 
 /** One action a contract offers, as the node's getContract gives it. */
 export type Abi = {
@@ -12,8 +12,9 @@ export type Abi = {
 export const contracts = defineIndex({
   name: 'contracts',
   kind: 'state',
+  named: 'contract',
   fields: {
-    contract: text(),
+    contract: name(),
     publisher: text(),
     /** Who pays its RAM: publisher of setCode; for system contracts the chain's own text, often empty. */
     owner: text(),

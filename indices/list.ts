@@ -24,9 +24,21 @@ export const listOf = {
   contract: (contract: string): string => `contract/${contract}`,
   action: (contract: string, action: string): string => `action/${contract}/${action}`,
   created: (account: string): string => `created/${account}`,
+  /** Movements of a token. */
+  token: (symbol: string): string => `token/${symbol}`,
+  /** Rows of an account that moved a token to or from it. */
+  moved: (account: string, symbol: string): string => `moved/${account}/${symbol}`,
+  /** Rows that deployed a contract. */
+  contracts: 'contracts',
 } as const
 
 const ORDINALS = 2n ** 32n
 
 /** Place of a row in a list: list number · 2^32 + ordinal. */
 export const placeOf = (list: number, ordinal: number): bigint => BigInt(list) * ORDINALS + BigInt(ordinal)
+
+/** The number of the list and the ordinal that a place stands for. */
+export const listAndOrdinal = (place: bigint): { readonly list: number; readonly ordinal: number } => ({
+  list: Number(place / ORDINALS),
+  ordinal: Number(place % ORDINALS),
+})

@@ -1,16 +1,30 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, json, keyword, long, text } from './fields.ts'
+import { bool, int, json, keyword, long, name, optional, searchedBool, sortedLong, text } from './fields.ts'
 
 /** Producers, also unregistered ones (their votes remain). Id: the account. Votes and IOST in 10^-8. */
 export const producers = defineIndex({
   name: 'producers',
   kind: 'state',
-  orders: { all: { by: [['account', 'asc']] } },
+  named: 'listed',
+  orders: {
+    /** The table: registered producers. */
+    ranked: {
+      where: 'registered',
+      by: [
+        ['votes', 'desc'],
+        ['account', 'asc'],
+      ],
+      counted: true,
+    },
+    all: { by: [['account', 'asc']] },
+  },
   fields: {
     account: keyword(),
     /** False: not in the table (never registered, or unregistered); detail answers 404, voters are still answered. `pubkey` to
      * `online` are then the last known values. */
-    registered: bool(),
+    registered: searchedBool(),
+    /** The account again, while it is in the table. */
+    listed: optional(name()),
     pubkey: text(),
     loc: text(),
     url: text(),
@@ -19,7 +33,7 @@ export const producers = defineIndex({
     /** 0 APPLY, 1 APPROVED, 2 UNAPPLY, 3 UNAPPLY_APPROVED. */
     status: int(),
     online: bool(),
-    votes: long(),
+    votes: sortedLong(),
     /** Voters with votes above zero. */
     voter_count: int(),
     block_count: int(),

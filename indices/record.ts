@@ -1,8 +1,37 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, long, optional, places, text } from './fields.ts'
+import { bool, int, long, optional, places, text, word } from './fields.ts'
+
+/** What a page of a list shows of a record: all but its places. */
+const listed = {
+  height: int(),
+  /** Position of the transaction in the block. */
+  tx: int(),
+  /** Number of the row in the transaction. */
+  index: int(),
+  tx_hash: text(),
+  /** Time of the block, nanoseconds since 1970. */
+  time: long(),
+  contract: word(),
+  action_name: word(),
+  /** The action's arguments or the receipt's content: the chain's own text. */
+  data: text(),
+  return: word(),
+  status_code: word(),
+  from: text(),
+  to: text(),
+  /** What really moved, in token units; on rows of token.iost movements. */
+  amount: optional(text()),
+  /** On signUp rows: the account that paid and counts as creator. */
+  creator: optional(text()),
+  /** On rows that deployed a contract: its id. */
+  deployed: optional(text()),
+  /** Position of the receipt in the transaction, on rows that are not an action's own. */
+  receipt: optional(int()),
+  overflow: bool(),
+}
 
 /**
- * Rows of get-account-tx, get-contract-tx and get-subaccount-list. Id: `recordId`.
+ * Rows of get-account-tx, get-contract-tx, get-token-tx, get-subaccount-list and get-contract-list. Id: `recordId`.
  *
  * When `overflow` is true the row's texts together exceed `OVERFLOW_BYTES`: `contract`, `action_name`, `data` and
  * `return` are then empty here and are read from the transaction (`action` or `receipt` says where).
@@ -10,34 +39,14 @@ import { bool, int, long, optional, places, text } from './fields.ts'
 export const records = defineIndex({
   name: 'records',
   kind: 'history',
-  fields: {
-    height: int(),
-    /** Position of the transaction in the block. */
-    tx: int(),
-    /** Number of the row in the transaction. */
-    index: int(),
-    tx_hash: text(),
-    /** Time of the block, nanoseconds since 1970. */
-    time: long(),
-    contract: text(),
-    action_name: text(),
-    /** The action's arguments or the receipt's content: the chain's own text. */
-    data: text(),
-    return: text(),
-    status_code: text(),
-    from: text(),
-    to: text(),
-    /** What really moved, in token units; on rows of token.iost movements. */
-    amount: optional(text()),
-    /** On signUp rows: the account that paid and counts as creator. */
-    creator: optional(text()),
-    /** Position of the receipt in the transaction, on rows that are not an action's own. */
-    receipt: optional(int()),
-    overflow: bool(),
-    places: places(),
-  },
+  position: ['height', 'tx', 'index'],
+  fields: { ...listed, places: places() },
 })
 export type RecordDoc = DocOf<typeof records>
+
+/** The same documents as pages of lists read them: a page needs no places, which are a tenth of its bytes. */
+export const listedRecords = { ...records, fields: listed }
+export type ListedRecord = DocOf<typeof listedRecords>
 
 /** Rows with more text than this keep it in the transaction only (a failed action may carry 64 KB). */
 export const OVERFLOW_BYTES = 4096

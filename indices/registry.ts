@@ -2,6 +2,7 @@ import { accounts } from './account.ts'
 import { balances } from './balance.ts'
 import { blocks } from './block.ts'
 import { contracts } from './contract.ts'
+import { days } from './day.ts'
 import type { DocOf } from './define.ts'
 import { lists } from './list.ts'
 import { pledges } from './pledge.ts'
@@ -12,6 +13,7 @@ import { segments } from './segment.ts'
 import { statistics } from './statistics.ts'
 import { tokens } from './token.ts'
 import { transactions } from './transaction.ts'
+import { transactionRuns } from './transaction-run.ts'
 import { votes } from './vote.ts'
 import { wealth } from './wealth.ts'
 
@@ -22,6 +24,7 @@ export const stateIndices = [
   accounts,
   balances,
   contracts,
+  days,
   lists,
   pledges,
   producers,
@@ -30,6 +33,7 @@ export const stateIndices = [
   segments,
   statistics,
   tokens,
+  transactionRuns,
   votes,
   wealth,
 ] as const
@@ -37,6 +41,9 @@ export const stateIndices = [
 export type HistoryIndex = (typeof historyIndices)[number]
 export type StateIndex = (typeof stateIndices)[number]
 export type AnyIndex = HistoryIndex | StateIndex
+
+/** Indices whose documents are found by the beginning of their names. */
+export type NamedIndex = typeof accounts | typeof contracts | typeof producers | typeof tokens
 
 /** A state document together with its index: what one thing is after a batch. */
 export type Change = {
@@ -54,4 +61,4 @@ export type Key = { readonly index: StateIndex; readonly id: string }
  * Raised by hand when stored documents of an earlier version are not what this code would write: a loader refuses to
  * go on with another version's documents.
  */
-export const DERIVATION = 2
+export const DERIVATION = 4

@@ -19,16 +19,19 @@ export const segments = defineIndex({
 export type SegmentsDoc = DocOf<typeof segments>
 
 /**
- * Bounds of the tree. A page passes over less than one segment, and the chain's next block rewrites the leaves it
- * touched: both are kept small. A leaf takes some 6 KB; the root of ten million members has some 400 segments.
+ * Bounds of the tree. A page passes over less than one segment, at a tenth of what its own rows cost each; the chain's
+ * next block rewrites the leaves it touched: both are kept small. A leaf takes some 6 KB, half full; the root of ten
+ * million members has some 1,200 segments.
  */
 export type SegmentSizes = {
-  /** Most members of a segment, and of a group without segments. */
+  /** Most members of a group without segments. */
+  readonly group: number
+  /** Most members of a segment. */
   readonly members: number
   /** Most segments of a leaf. */
   readonly leaf: number
 }
-export const SEGMENT_SIZES: SegmentSizes = { members: 512, leaf: 128 }
+export const SEGMENT_SIZES: SegmentSizes = { group: 512, members: 128, leaf: 256 }
 
 /** `group` is `''` for orders without groups. Comes last: whatever it contains, ids stay apart. */
 export const segmentsId = (index: string, leaf: number, group: string): string => `${index}/${leaf}/${group}`

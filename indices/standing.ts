@@ -17,25 +17,51 @@ export type StandingRange = {
   readonly until?: Standing
 }
 
+/** Id of the document of a member: those of all counted orders are made alike. */
+export const memberId = (group: string | undefined, name: string): string =>
+  group === undefined ? name : `${group}/${name}`
+
 type CountedOrder = {
   readonly name: string
   readonly group: string | undefined
   readonly amount: string
   readonly member: string
+  /** Members have an amount above zero. */
+  readonly isPositive: boolean
+  readonly where: string | undefined
 }
 
 /** The counted order of an index, if it has one: its fields. */
 export const countedOrderOf = (index: Index): CountedOrder | undefined => {
   for (const [name, order] of Object.entries(index.orders))
-    if (order.counted) return { name, group: order.group, ...standingFields(order) }
+    if (order.counted) {
+      const { group, where, positive } = order
+      return { name, group, where, isPositive: positive !== undefined, ...standingFields(order) }
+    }
   return undefined
 }
 
-/** Fields of a counted order: it goes by an amount descending, above zero, then by a name ascending. */
-export const standingFields = ({ by }: Order): { readonly amount: string; readonly member: string } => {
+/** Where a document stands in a counted order; undefined: it is in the index, not in the ranking. */
+export const standingOf = (order: CountedOrder, doc: object): Standing | undefined => {
+  // The fields are those of the index's own definition.
+  const amount = Reflect.get(doc, order.amount) as bigint | number
+  if (order.isPositive && amount <= 0) return undefined
+  if (order.where !== undefined && Reflect.get(doc, order.where) !== true) return undefined
+  return { amount: BigInt(amount), name: Reflect.get(doc, order.member) as string }
+}
+
+/** Fields of a counted order: it goes by an amount descending, which alone may have to be above zero, then by a name ascending. */
+export const standingFields = ({
+  by,
+  positive = [],
+}: Order): { readonly amount: string; readonly member: string } => {
   const [amount, member] = by
   if (amount?.[1] !== 'desc' || member?.[1] !== 'asc' || by.length !== 2)
     throw new TypeError(`An order that is counted goes by an amount and a name, not by ${by.join(' ')}.`)
+  if (positive.some(field => field !== amount[0]))
+    throw new TypeError(
+      `Members of an order that is counted have ${amount[0]} above zero, not ${positive.join(' or ')}.`,
+    )
   return { amount: amount[0], member: member[0] }
 }
 
@@ -61,7 +87,30 @@ const weightOf = (unit: number): number => (isSurrogate(unit) ? unit + 0x10000 :
 export const beginOf = ([amount, name]: Segment): Standing | undefined =>
   amount === '' ? undefined : { amount: BigInt(amount), name }
 
-/** Whether a standing is in the range. */
-export const isWithin = (standing: Standing, { after, until }: StandingRange): boolean =>
-  (after === undefined || compareStandings(after, standing) < 0) &&
-  (until === undefined || compareStandings(standing, until) <= 0)
+/**
+ * Tells of documents whether they stand in a range of a counted order, and makes nothing on the way: for one range all
+ * documents of a batch are looked at.
+ */
+export const standsIn = (order: CountedOrder, range: StandingRange): ((doc: object) => boolean) => {
+  const { group, amount, member, isPositive, where } = order
+  const { group: ofGroup = '', after, until } = range
+  // The fields are those of the index's own definition.
+  const fieldOf = (doc: object, name: string): unknown => (doc as Readonly<Record<string, unknown>>)[name]
+  const isRanked = (doc: object, own: bigint | number): boolean =>
+    !(isPositive && own <= 0) &&
+    (group === undefined || fieldOf(doc, group) === ofGroup) &&
+    (where === undefined || fieldOf(doc, where) === true)
+  const isBehind = (own: bigint | number, name: string): boolean =>
+    after === undefined || own < after.amount || compareNames(after.name, name) < 0
+  const isBefore = (own: bigint | number, name: string): boolean =>
+    until === undefined || own > until.amount || compareNames(name, until.name) <= 0
+  return doc => {
+    const own = fieldOf(doc, amount) as bigint | number
+    // Most documents are told by their amount alone.
+    if (after !== undefined && own > after.amount) return false
+    if (until !== undefined && own < until.amount) return false
+    if (!isRanked(doc, own)) return false
+    const name = fieldOf(doc, member) as string
+    return isBehind(own, name) && isBefore(own, name)
+  }
+}

@@ -1,5 +1,5 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { int, json, text } from './fields.ts'
+import { int, json, long, text } from './fields.ts'
 
 /** Figures over the whole chain: one document, id `STATISTICS`. */
 export const statistics = defineIndex({
@@ -9,6 +9,10 @@ export const statistics = defineIndex({
     account_count: int(),
     contract_count: int(),
     token_count: int(),
+    /** Registered producers: the rows of `ranked`. */
+    producer_count: int(),
+    /** Σ of their votes, in 10^-8. */
+    producer_votes: long(),
     /** Documents of `wealth` with a total above zero: the rows of `richest`. */
     wealth_count: int(),
     /** Lists numbered so far; the next list gets `list_count` + 1. */

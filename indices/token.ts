@@ -1,12 +1,23 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, long, text } from './fields.ts'
+import { bool, int, keyword, long, sortedInt, text } from './fields.ts'
 
 /** Tokens of token.iost. Id: the symbol. Supplies in the smallest unit. */
 export const tokens = defineIndex({
   name: 'tokens',
   kind: 'state',
+  named: 'symbol',
+  orders: {
+    /** All of them: a token without holders comes last. */
+    byHolders: {
+      by: [
+        ['holder_count', 'desc'],
+        ['symbol', 'asc'],
+      ],
+      counted: true,
+    },
+  },
   fields: {
-    symbol: text(),
+    symbol: keyword(),
     full_name: text(),
     /** `""` after recycle. */
     issuer: text(),
@@ -16,7 +27,7 @@ export const tokens = defineIndex({
     can_transfer: bool(),
     only_issuer_can_transfer: bool(),
     /** Owners with an amount above zero. */
-    holder_count: int(),
+    holder_count: sortedInt(),
     height: int(),
     time: long(),
     tx_hash: text(),

@@ -1,19 +1,20 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { int, searchedLong, text } from './fields.ts'
+import { hash, hashStart, int, packed } from './fields.ts'
 
 /** All transactions but base ones, as the node gives them. Id: `transactionId`. */
 export const transactions = defineIndex({
   name: 'transactions',
   kind: 'history',
   finds: ['hash8'],
+  position: ['height', 'tx'],
   fields: {
     height: int(),
     /** Position in the block. */
     tx: int(),
-    hash: text(),
-    hash8: searchedLong(),
+    hash: hash(),
+    hash8: hashStart(),
     /** The node's transaction object with its receipt, compact JSON text. */
-    body: text(),
+    body: packed(),
   },
 })
 export type TransactionDoc = DocOf<typeof transactions>

@@ -1,16 +1,20 @@
 import { writeSync } from 'node:fs'
-import { lineWriter } from '#cli/line-writer.ts'
+import { droppedLines, lineWriter } from '#cli/line-writer.ts'
 import { run } from '#cli/run.ts'
 import { createScreen } from '#cli/screen.ts'
 import { stopSignal } from '#cli/stop.ts'
 import { version } from '../package.json'
+
+/** Commit the program was built from, by `scripts/build`; empty or absent where that is not known. */
+declare const BUILD_COMMIT: string | undefined
+const commit = typeof BUILD_COMMIT === 'string' ? BUILD_COMMIT : ''
 
 const { stderr, stdout } = process
 
 /** A reader of the log that has stalled keeps the process no longer than this at its end, in milliseconds. */
 const LAST_LINES_MS = 1_000
 const log = lineWriter((text, done) => stderr.write(text, done), {
-  dropped: count => `${count} log lines were dropped because they were read too slowly.\n`,
+  dropped: droppedLines,
 })
 
 // What the loop has no turn left for, where a process ends in the midst of it.
@@ -28,7 +32,7 @@ process.on('exit', () => {
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 const code = await run(process.argv.slice(2), {
-  version,
+  version: commit === '' ? version : `${version}+${commit}`,
   environment: process.env,
   out: line => stdout.write(`${line}\n`),
   screen: createScreen({
@@ -37,7 +41,11 @@ const code = await run(process.argv.slice(2), {
     // 0 where a terminal does not say how wide it is.
     columns: () => stderr.columns || 80,
   }),
+  droppedLines: log.dropped,
   stop: stopSignal,
+  threadProgram: new URL('./serving-thread.ts', import.meta.url),
+  provingProgram: new URL('./proving-thread.ts', import.meta.url),
+  writingProgram: new URL('./writing-thread.ts', import.meta.url),
 })
 
 // Connections kept alive must not keep the process; what was written to a pipe must arrive first.

@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Elastic } from './elastic.ts'
+import type { Asked } from './in-turns.ts'
+import type { Client } from './lean-client.ts'
 import { fixed, whole } from './measure.ts'
 import {
   BINARY,
@@ -12,6 +14,7 @@ import {
   serving,
   unlimitedKey,
 } from './processes.ts'
+import { untilTaken } from './until-taken.ts'
 import type { Verdict } from './verdicts.ts'
 
 /** What every section works with. */
@@ -27,7 +30,13 @@ export type Bench = {
   readonly holders: number
   /** Documents of a sample. */
   readonly sample: number
-  /** Measured calls of each kind. */
+  /** Asks the services. */
+  readonly client: Client
+  /** Seconds of each of its turns. */
+  readonly seconds: number
+  /** How often each side of a ratio has its turn. */
+  readonly rounds: number
+  /** Measured calls of each kind, where they are counted. */
   readonly calls: number
   /** Process of Elasticsearch, when it runs on this machine. */
   readonly elasticPid: number | undefined
@@ -51,6 +60,10 @@ export type Served = {
   readonly service: Running
   /** Answer of an action as text; throws unless it is 200. `query` as it stands behind the key. */
   readonly ask: (query: string) => Promise<string>
+  /** Takes an export to its end, keeping nothing of it; throws unless it is 200. */
+  readonly drain: (query: string) => Promise<{ readonly rows: number; readonly bytes: number }>
+  /** Such queries as a lean client sends them. */
+  readonly asked: (name: string, queries: readonly string[]) => Asked
   /** Resident memory since it listens, MB. */
   readonly memory: readonly number[]
   readonly stop: () => Promise<void>
@@ -82,16 +95,28 @@ export const serve = async (bench: Bench, name: StoreName): Promise<Served> => {
   const service = await serving(folder, [BINARY, 'serve', '--store', store, '--listen', '127.0.0.1:0'])
   const memory = memoryOf(service.pid)
   const key = await unlimitedKey(folder, store)
+  const pathOf = (query: string): string => `/api/?apikey=${key}&${query}`
   return {
     name,
     service,
     ask: async query => {
-      const url = `${service.url}/api/?apikey=${key}&${query}`
-      const answer = await fetch(url)
+      const answer = await untilTaken(() => fetch(service.url + pathOf(query)))
       const text = await answer.text()
       if (!answer.ok) throw new Error(`${query}: ${answer.status} ${text}`)
       return text
     },
+    drain: async query => {
+      const answer = await untilTaken(() => fetch(service.url + pathOf(query)))
+      if (!answer.ok) throw new Error(`${query}: ${answer.status} ${await answer.text()}`)
+      let bytes = 0
+      for await (const part of answer.body ?? []) bytes += part.length
+      return { rows: Number(answer.headers.get('x-total-count')), bytes }
+    },
+    asked: (name, queries) => ({
+      name,
+      target: { url: service.url, paths: queries.map(pathOf) },
+      pid: service.pid,
+    }),
     memory: memory.samples,
     stop: async () => {
       memory.stop()

@@ -1,6 +1,7 @@
 import type { Index } from '#indices/define.ts'
 import { encode } from '#store/elastic/schema/documents.ts'
 import { shapeOf } from '#store/elastic/schema/mappings.ts'
+import { untilTaken } from './until-taken.ts'
 
 /** Bytes of one bulk, and how many are sent at once: what the loader's own sender does. */
 const BYTES = 4_000_000
@@ -15,8 +16,8 @@ export type Elastic = {
 }
 
 export const elasticAt = (url: string): Elastic => {
-  const send = async (method: string, path: string, body?: string): Promise<string> => {
-    const answer = await fetch(url + path, {
+  const once = (method: string, path: string, body: string | undefined): Promise<Response> =>
+    fetch(url + path, {
       method,
       ...(body === undefined
         ? {}
@@ -27,6 +28,8 @@ export const elasticAt = (url: string): Elastic => {
             },
           }),
     })
+  const send = async (method: string, path: string, body?: string): Promise<string> => {
+    const answer = await untilTaken(() => once(method, path, body))
     const text = await answer.text()
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 500)}`)
     return text

@@ -72,6 +72,8 @@ const genesisThings = (holders: number, rows: number): readonly Change[] => {
         account_count: holders,
         contract_count: 1,
         token_count: 2,
+        producer_count: 0,
+        producer_votes: 0n,
         wealth_count: 0,
         list_count: 0,
         pledge_seq: 0,
@@ -95,7 +97,7 @@ const segmentChanges = (holders: ReturnType<typeof holdersOf>): readonly Change[
   const made = new Map<string, Change>()
   const members = Array.from({ length: holders.count }, (_, rank) => holders.standing(rank))
   const ranking = { index: balances, order: 'holders', group: TOKEN }
-  if (holders.count <= SEGMENT_SIZES.members) return []
+  if (holders.count <= SEGMENT_SIZES.group) return []
   foundTree(
     {
       get: () => undefined,

@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { hash8 } from '#chain/hash.ts'
+import { encodeBase58 } from '#chain/base58.ts'
+import { hash8, hashBytes } from '#chain/hash.ts'
+import { merkleRoot } from '#chain/merkle.ts'
 import { type BalanceDoc, balanceId } from '#indices/balance.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { type ListDoc, listOf, placeOf } from '#indices/list.ts'
@@ -95,6 +97,9 @@ const bodyOf = (row: number, hash: string, { from, data }: Transfer): string => 
   )
 }
 
+const rootOf = (hashes: readonly string[]): string =>
+  encodeBase58(merkleRoot(hashes.flatMap(hash => hashBytes(hash) ?? [])))
+
 const WITNESS = '6sNQa7PV2SFzqCBtQUcQYJGGoU7XaB6R4xuCQVXNZe6b'
 
 /** A block with these transactions besides its base one; block 0 has none at all. */
@@ -109,7 +114,7 @@ export const blockWith = (height: number, hashes: readonly string[]): BlockDoc =
     hash8: hash8(hash),
     version: '1',
     parent_hash: blockHash(height - 1),
-    tx_merkle_hash: hashOf(3, height),
+    tx_merkle_hash: rootOf(all),
     tx_receipt_merkle_hash: hashOf(4, height),
     witness: WITNESS,
     witness_account: 'producer000',

@@ -2,6 +2,7 @@ import { records } from '#indices/record.ts'
 import type { Bench } from './bench.ts'
 import { bodiesOf, createLike, sendBodies, sourceOf } from './elastic.ts'
 import { filledBlocks } from './filled-chain.ts'
+import type { Asked } from './in-turns.ts'
 import type { Ask } from './measure.ts'
 
 /** Rows of a page, here and in everything that is compared with it. */
@@ -9,11 +10,16 @@ export const SIZE = 20
 /** Other rows beside them, so that the term is looked for among some. */
 const OTHERS = 10_000
 
+/** A floor as a call, and as what a lean client sends. */
+export type Floor = Ask & Asked
+
 /**
  * What no service on Elasticsearch can be faster than: F1, a search that finds nothing; F2, a full page of equal rows
  * found by a term that only they carry, nothing sorted, scored or counted. Of an index of its own.
  */
-export const floors = async (bench: Bench): Promise<readonly [f1: Ask, f2: Ask]> => {
+export const floors = async (
+  bench: Pick<Bench, 'elastic' | 'prefix'>,
+): Promise<readonly [f1: Floor, f2: Floor]> => {
   const { elastic } = bench
   const index = `${bench.prefix}-floor`
   await createLike(elastic, index, {
@@ -35,19 +41,21 @@ export const floors = async (bench: Bench): Promise<readonly [f1: Ask, f2: Ask]>
     index,
   )
   await elastic.send('POST', `/${index}/_forcemerge?max_num_segments=1`)
-  const search = (mark: string): (() => Promise<string>) => {
+  const path = `/${index}/_search?filter_path=hits.hits._id,hits.hits._source`
+  const floor = (name: string, mark: string): Floor => {
     const body = JSON.stringify({
       size: SIZE,
       track_total_hits: false,
       query: { bool: { filter: [{ term: { mark } }] } },
     })
-    return () => elastic.send('POST', `/${index}/_search?filter_path=hits.hits._id,hits.hits._source`, body)
+    return {
+      name,
+      ask: () => elastic.send('POST', path, body),
+      target: { url: elastic.url, paths: [path], body },
+    }
   }
-  const f2 = search('equal')
-  const rows = (await f2()).split('"_id"').length - 1
+  const f2 = floor(`F2: ${SIZE} equal rows by a term`, 'equal')
+  const rows = String(await f2.ask(0)).split('"_id"').length - 1
   if (rows !== SIZE) throw new Error(`The floor has ${rows} rows.`)
-  return [
-    { name: 'F1: empty search', ask: search('nobody') },
-    { name: `F2: ${SIZE} equal rows by a term`, ask: f2 },
-  ]
+  return [floor('F1: empty search', 'nobody'), f2]
 }

@@ -1,5 +1,4 @@
-import { pageOfRecords } from '#actions/list/records.ts'
-import { pageOfOrder } from '#actions/list/whole-list.ts'
+import { recordsOf } from '#actions/list/records.ts'
 import { hash8 } from '#chain/hash.ts'
 import { balances } from '#indices/balance.ts'
 import { listOf } from '#indices/list.ts'
@@ -25,8 +24,11 @@ export const inProcessSection = async (bench: Bench): Promise<string> => {
     { name: CONTRACT, key: listOf.contract(CONTRACT), last: lastPage(bench.rows) },
   ]
   const pages = lists.flatMap(({ name, key, last }) => {
-    const page = (view: View, number: number) =>
-      pageOfRecords({ view, node: undefined }, key, { page: BigInt(number), size: SIZE, sort: 'desc' })
+    const page = async (view: View, number: number) => {
+      const { total, docs } = await recordsOf({ view, node: undefined }, key, { sort: 'desc' })
+      const offset = (number - 1) * SIZE
+      return docs(view, offset, Math.min(SIZE, total - offset))
+    }
     return [
       ask(`${name}, first page`, view => page(view, 1)),
       ask(`${name}, middle pages`, (view, n) => page(view, (last >> 1) + (n % (last >> 2)))),
@@ -36,11 +38,7 @@ export const inProcessSection = async (bench: Bench): Promise<string> => {
   })
   const total = bench.holders
   const holders = (view: View, number: number) =>
-    pageOfOrder(
-      view,
-      { index: balances, order: 'holders', group: TOKEN },
-      { page: BigInt(number), size: SIZE, total },
-    )
+    view.page(balances, 'holders', { group: TOKEN, offset: (number - 1) * SIZE, limit: SIZE })
   const asks: readonly Ask[] = [
     ...pages,
     ask('holders, first page', view => holders(view, 1)),

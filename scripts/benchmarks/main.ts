@@ -2,17 +2,20 @@ import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Bench, fill, type Served, STORES, type StoreName, serve, sqlitePath } from './bench.ts'
 import { calm, elasticAt, removeIndices } from './elastic.ts'
-import { floors } from './floors.ts'
+import { exportsSection } from './exports.ts'
+import { type Floor, floors } from './floors.ts'
 import { fromSizeSection } from './from-size.ts'
 import { inProcessSection } from './in-process.ts'
+import { leanClient } from './lean-client.ts'
 import { loadingSection } from './loading.ts'
 import { loadLine, machine } from './machine.ts'
-import { type Ask, fixed, whole } from './measure.ts'
+import { fixed, whole } from './measure.ts'
 import { memorySection } from './memory.ts'
 import { mergedSection } from './merged.ts'
 import { pagesSection } from './pages.ts'
-import { BINARY, endAll, readThrough } from './processes.ts'
+import { BINARY, readThrough } from './processes.ts'
 import { rankingsSection } from './rankings.ts'
+import { runToEnd } from './run-to-end.ts'
 import { sizesSection } from './sizes.ts'
 import { storedText } from './stored.ts'
 import { transactionsSection } from './transactions.ts'
@@ -30,6 +33,7 @@ const STORED = {
   rankings: { title: 'Rankings', run: rankingsSection },
   transactions: { title: 'Transaction by hash', run: transactionsSection },
   memory: { title: 'Memory under load', run: memorySection },
+  exports: { title: 'Exports', run: exportsSection },
 } as const
 const OTHERS = ['merged', 'from-size', 'in-process', 'loading', 'sizes', 'tried'] as const
 const NAMES = [...(Object.keys(STORED) as (keyof typeof STORED)[]), ...OTHERS]
@@ -55,10 +59,15 @@ const say = (text: string): void => console.log(`${text}\n`)
 const elastic = elasticAt((process.env['ELASTICSEARCH_URL'] ?? '').replace(/\/+$/, ''))
 const here = await machine(elastic)
 const verdicts: Verdict[] = []
+const work = values.work ?? usage('--work FOLDER is missing.')
 const bench: Bench = {
   elastic,
   prefix: `bench-${crypto.randomUUID().slice(0, 8)}`,
-  work: values.work ?? usage('--work FOLDER is missing.'),
+  work,
+  client: leanClient(work),
+  seconds: rows < 1_000_000 ? 1 : 3,
+  // Figures of so few rows say nothing anyway: whoever asks for them looks whether everything can be measured.
+  rounds: rows < 100_000 ? 1 : 3,
   rows,
   holders: Math.max(1_000, Math.min(1_000_000, rows / 10)),
   sample: Math.min(rows, 200_000),
@@ -67,11 +76,10 @@ const bench: Bench = {
   judge: verdict => void verdicts.push(verdict),
 }
 
-let code = 0
 /** One that fails says why and makes the end's code 1; the others are measured all the same. */
 const section = async (title: string, run: () => Promise<string>): Promise<void> => {
   const text = await run().catch((error: unknown) => {
-    code = 1
+    process.exitCode = 1
     console.error(error)
     return `FAILED: ${error instanceof Error ? error.message : String(error)}`
   })
@@ -83,7 +91,7 @@ const ownSections = (name: StoreName) =>
   name === 'SQLite' ? (['in-process'] as const) : (['merged', 'from-size'] as const)
 
 /** Sections on a filled store; an index is removed after them, a file with the folder of the run. */
-const onStore = async (name: StoreName, floor: readonly [Ask, Ask]): Promise<void> => {
+const onStore = async (name: StoreName, floor: readonly [Floor, Floor]): Promise<void> => {
   say(await storedText(bench, name))
   // Warm: in the system's cache as far as there is room.
   if (name === 'SQLite') await readThrough(sqlitePath(bench))
@@ -111,7 +119,7 @@ const run = async (): Promise<void> => {
   say(here.line)
   say(
     `${whole(rows)} rows and transactions, ${whole(bench.holders)} holders, samples of ${whole(bench.sample)}; pages have 20 rows. ` +
-      `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. Sides of a ratio take turns; each but first pages is asked once. Indices ${bench.prefix}-*.`,
+      `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. The client is ${bench.client.name}. Sides of a ratio take turns. Indices ${bench.prefix}-*.`,
   )
   const floor = await floors(bench)
   const filled = STORES.filter(name => stored.length > 0 || ownSections(name).some(wants))
@@ -126,20 +134,4 @@ const run = async (): Promise<void> => {
   if (verdicts.length > 0) await section('Promises', async () => verdictTable(verdicts))
 }
 
-const end = async (): Promise<never> => {
-  await endAll()
-  await removeIndices(elastic, bench.prefix)
-  process.exit(code)
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => {
-    code = 1
-    void end()
-  })
-try {
-  await run()
-} catch (error) {
-  code = 1
-  console.error(error)
-}
-await end()
+await runToEnd(run, () => removeIndices(elastic, bench.prefix))

@@ -1,6 +1,7 @@
 import type { Bench, Served } from './bench.ts'
 import { calm } from './elastic.ts'
-import { type Ask, fixed } from './measure.ts'
+import type { Floor } from './floors.ts'
+import { fixed } from './measure.ts'
 import { pagesSection } from './pages.ts'
 import { transactionsSection } from './transactions.ts'
 
@@ -8,7 +9,7 @@ import { transactionsSection } from './transactions.ts'
 export const mergedSection = async (
   bench: Bench,
   served: Served,
-  floors: readonly [Ask, Ask],
+  floors: readonly [Floor, Floor],
 ): Promise<string> => {
   const { elastic, prefix } = bench
   const start = performance.now()

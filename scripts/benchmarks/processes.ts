@@ -83,6 +83,10 @@ export const running = async (folder: string, command: readonly string[]): Promi
   }
 }
 
+/** Stdout of a command; throws when it does not end with code 0. */
+export const outputOf = async (folder: string, command: readonly string[]): Promise<string> =>
+  (await running(folder, command)).out
+
 /** Twice a second is enough for what is to stay flat over minutes. */
 const SAMPLE_MS = 500
 

@@ -1,9 +1,10 @@
 import { fromUnits } from '#chain/amount.ts'
 import type { Bench, Served } from './bench.ts'
-import { SIZE } from './floors.ts'
+import { type Floor, SIZE } from './floors.ts'
 import { DECIMAL, holdersOf, scattered, TOKEN } from './holders.ts'
-import { type Ask, fixed, interleaved, table, whole } from './measure.ts'
-import { HEADING, lastPage, timesCells } from './pages.ts'
+import { clientsText, FIGURES, figureCells, inTurns, ratio } from './in-turns.ts'
+import { fixed, table, whole } from './measure.ts'
+import { lastPage, pagesAsked } from './pages.ts'
 
 const QUERY = `module=token&action=get-token-holder&token=${TOKEN}&size=${SIZE}`
 const CHECKED = 20
@@ -12,7 +13,7 @@ const CHECKED = 20
 export const rankingsSection = async (
   bench: Bench,
   served: Served,
-  floors: readonly [Ask, Ask],
+  floors: readonly [Floor, Floor],
 ): Promise<string> => {
   const { count, standing } = holdersOf(bench.holders)
   const last = lastPage(count)
@@ -32,34 +33,28 @@ export const rankingsSection = async (
   }
   for (const number of [1, last >> 1, last - 1, last]) await check(number)
   for (let n = 0; n < CHECKED; n++) await check(1 + scattered(n, last))
-  const asks: readonly Ask[] = [
-    ...floors,
-    { name: 'first page', ask: () => page(1) },
-    { name: 'middle pages', ask: n => page((last >> 1) + (n % (last >> 2))) },
-    { name: 'last pages', ask: n => page(last - (n % (last >> 2))) },
-    { name: 'random pages', ask: n => page(1 + scattered(n, last)) },
-  ]
+  const asked = [...floors, ...pagesAsked(served, QUERY, last)]
   const parts: string[] = []
   for (const clients of [1, 8]) {
-    const times = await interleaved(asks, { calls: bench.calls, clients })
+    const times = await inTurns(asked, { ...bench, clients })
     const [, f2, first] = times
     if (clients === 1)
       bench.judge({
         promise: `${served.name}, any page of ${whole(count)} holders`,
-        most: 3,
+        most: 2,
         unit: '× its first page',
-        measured: Math.max(...times.slice(floors.length).map(({ p50 }) => p50)) / (first?.p50 ?? 1),
+        measured: ratio(Math.max(...times.slice(floors.length).map(({ p50 }) => p50)), first?.p50),
       })
-    const rows = times.map((each, at) => [
+    const rows = times.map(each => [
       served.name,
-      asks[at]?.name ?? '',
-      ...timesCells(each),
-      fixed(each.p50 / (f2?.p50 ?? 1)),
-      fixed(each.p50 / (first?.p50 ?? 1)),
+      each.name,
+      ...figureCells(each),
+      fixed(ratio(each.p50, f2?.p50)),
+      fixed(ratio(each.p50, first?.p50)),
     ])
     parts.push(
-      `get-token-holder of ${TOKEN}, ${whole(count)} holders, ${SIZE} a page, ${clients} client${clients === 1 ? '' : 's'}:`,
-      table([...HEADING, 'p50 ÷ F2', 'p50 ÷ first'], rows),
+      `get-token-holder of ${TOKEN}, ${whole(count)} holders, ${SIZE} a page, ${clientsText(clients)}:`,
+      table(['store', 'what', ...FIGURES, 'p50 ÷ F2', 'p50 ÷ first'], rows),
     )
   }
   return parts.join('\n\n')

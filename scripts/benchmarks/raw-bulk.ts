@@ -24,7 +24,10 @@ export const rawSqlite = async (loaded: string, copy: string, height: number): P
     const [first] = rows
     if (first === undefined) return
     const start = performance.now()
-    const insert = to.prepare(`INSERT INTO "${name}" VALUES (${first.map(() => '?').join(',')})`)
+    const columns = columnsOf(to, name).map(column => `"${column}"`)
+    const insert = to.prepare(
+      `INSERT INTO "${name}" (${columns.join(',')}) VALUES (${first.map(() => '?').join(',')})`,
+    )
     to.transaction(() => {
       for (const row of rows) insert.run(...(row as string[]))
     })()
@@ -32,12 +35,11 @@ export const rawSqlite = async (loaded: string, copy: string, height: number): P
   }
   /** In pieces, so that a file of any size can be copied; written in turns as a loader does. */
   const copyRows = (name: string, column: string, after: bigint): number => {
+    const columns = columnsOf(from, name)
     const read = from.prepare(
-      `SELECT * FROM "${name}" WHERE "${column}" > ? ORDER BY "${column}" LIMIT ${ROWS}`,
+      `SELECT ${columns.map(each => `"${each}"`).join(',')} FROM "${name}" WHERE "${column}" > ? ORDER BY "${column}" LIMIT ${ROWS}`,
     )
-    const key = (from.query(`SELECT name FROM pragma_table_info('${name}')`).values() as string[][])
-      .flat()
-      .indexOf(column)
+    const key = columns.indexOf(column)
     let count = 0
     for (let last = after; ; ) {
       const rows = read.values(last) as bigint[][]
@@ -48,18 +50,25 @@ export const rawSqlite = async (loaded: string, copy: string, height: number): P
       last = next
     }
   }
-  const firstRow = (name: string): bigint => {
+  const firstRow = (name: string, column: string): bigint => {
     const [row] = from
-      .query(`SELECT max("_row") FROM "${name}" WHERE "height" <= ${height}`)
+      .query(`SELECT max("${column}") FROM "${name}" WHERE "height" <= ${height}`)
       .values() as bigint[][]
     return row?.[0] ?? 0n
   }
-  for (const { name } of historyIndices) documents += copyRows(name, '_row', firstRow(name))
-  placesAfter(from, firstRow('records'), rows => write('records.places', rows))
+  for (const { name } of historyIndices) {
+    const column = name === 'records' ? '_row' : '_position'
+    documents += copyRows(name, column, firstRow(name, column))
+  }
+  placesAfter(from, firstRow('records', '_row'), rows => write('records.places', rows))
   from.close()
   to.close()
   return { seconds, documents }
 }
+
+/** Columns that are stored: those that follow from others are not in the list. */
+const columnsOf = (db: Database, table: string): readonly string[] =>
+  (db.query(`SELECT name FROM pragma_table_info('${table}')`).values() as string[][]).flat()
 
 /** Places of the rows after one, in pieces, in the order of their rows. */
 const placesAfter = (from: Database, after: bigint, each: (rows: readonly unknown[][]) => void): void => {

@@ -5,7 +5,7 @@ import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
-import { inserter, upsert } from '#store/sqlite/commit.ts'
+import { historyRows, upsert } from '#store/sqlite/commit.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { tableOf } from '#store/sqlite/tables.ts'
@@ -165,11 +165,11 @@ const sqliteSizes = async (bench: Bench, kinds: readonly Kind[]): Promise<string
   if (connection === undefined) throw new Error(`${path} is not there.`)
   connection.db.transaction(() => {
     for (const { index, docs } of kinds) {
-      const put =
-        index.kind === 'history'
-          ? inserter(connection, index)
-          : (doc: object) => upsert(connection, tableOf(index), doc)
-      for (const doc of docs) put(doc)
+      if (index.kind === 'history') {
+        const rows = historyRows(connection, index)
+        for (const doc of docs) rows.add(doc)
+        rows.end()
+      } else for (const doc of docs) upsert(connection, tableOf(index), doc)
     }
   })()
   connection.close()

@@ -1,19 +1,23 @@
 import { Failure } from '#failure/failure.ts'
+import type { HeadSource } from '#head/showing.ts'
+import { type HeadAt, headAt } from '#head/shown.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Action, Apart, Prices, Profiles } from './define.ts'
-import { rawOf, wholeOf } from './list/paging.ts'
+import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
 import { actions } from './registry.ts'
 import type { Options } from './request/options.ts'
 import type { Query } from './request/query.ts'
-import { readParams } from './request/read.ts'
+import { readParams, takes } from './request/read.ts'
 import { routeFor } from './request/route.ts'
 
 /** What answering needs; built once by the caller. */
 export type AnswerDeps = {
   readonly store: Store
   readonly node: Node | undefined
+  /** The blocks above the published one; undefined: none are followed. */
+  readonly head?: Pick<HeadSource, 'shown'> | undefined
   readonly prices: Prices
   readonly profiles: Profiles
   readonly clock: Clock
@@ -25,7 +29,16 @@ export type Turn = <T>(work: (apart: Apart) => Promise<T>) => Promise<T>
 const atOnce: Turn = work => work(ask => ask())
 
 /** `data` is written with `writeJson`; `at` is the height it is true for. */
-export type Answer = { readonly data: unknown; readonly at: Published }
+export type Answer = {
+  readonly data: unknown
+  readonly at: Published
+  /** Which part of a list it is; undefined: no list, or a whole one. */
+  readonly paged: Paged | undefined
+  /** The blocks above as they were for it; undefined: they were not asked for. */
+  readonly head: Pick<HeadAt, 'status' | 'height'> | undefined
+  /** Whether the action reads a parameter of this name. */
+  readonly takes: (name: string) => boolean
+}
 
 /** A call of the interface: its parameters, and the options read from them. */
 export type Call = { readonly query: Query; readonly options: Options }
@@ -39,22 +52,39 @@ export const answer = async (
   { query, options }: Call,
   { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
 ): Promise<Answer> => {
-  const action = routeFor(query, actions)
+  const { action, params } = readCall({ query, options })
   const lenient = options.compat === 'iostabc'
-  const params = readParams(action.params, query, { unknown: lenient ? 'ignore' : 'refuse' })
-  action.check?.(params)
-  const { store, ...others } = deps
+  const { store, head: source, ...others } = deps
+  const answerOf = (data: unknown, { at }: View, head: HeadAt | undefined): Answer => ({
+    data,
+    at,
+    head,
+    paged: pagedOf(params, data),
+    takes: name => takes(action.params, name),
+  })
   const run = async (view: View, apart: Apart): Promise<Answer> => {
-    const context = { ...others, view, compat: options.compat, signal, apart }
+    const head = params['head'] === 1 ? headAt(source?.shown(), view.at) : undefined
+    const given = head === undefined ? {} : { head }
+    const context = { ...others, ...given, view, compat: options.compat, signal, apart }
     try {
-      return { data: await action.run(context, params), at: view.at }
+      return answerOf(await action.run(context, params), view, head)
     } catch (error) {
       if (lenient && error instanceof Failure && error.kind === 'not_found')
-        return { data: nothingOf(action, params), at: view.at }
+        return answerOf(nothingOf(action, params), view, head)
       throw error
     }
   }
   return turn(apart => store.read(view => run(view, apart), { signal }))
+}
+
+/** The action of a call and its parameters. Throws 'bad_request'. */
+export const readCall = ({ query, options }: Call) => {
+  const action = routeFor(query, actions)
+  const params = readParams(action.params, query, {
+    unknown: options.compat === 'iostabc' ? 'ignore' : 'refuse',
+  })
+  action.check?.(params)
+  return { action, params }
 }
 
 /** The old service's answer for unknown things: no fields, and no rows for lists. */

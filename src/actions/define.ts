@@ -1,7 +1,10 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { FailureKind } from '#failure/failure.ts'
+import type { HeadAt } from '#head/shown.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import type { ListSource } from './list/listing.ts'
 
 /** A text in the two languages of the service. */
 export type Text = { readonly en: string; readonly zh: string }
@@ -20,6 +23,8 @@ export type Context = {
   readonly view: View
   /** The chain above the last irreversible block, when the service follows a node. */
   readonly node: Node | undefined
+  /** The blocks above the height of the answer, where the call asks for them (`head=1`). */
+  readonly head?: HeadAt
   readonly prices: Prices
   readonly profiles: Profiles
   readonly compat: Compat
@@ -51,10 +56,18 @@ export type Profile = {
   readonly social_media: Readonly<Record<string, string>>
 }
 
+/**
+ * Failures that depend on the query: `not_found` where it names a thing that must exist, `loading` where that thing or a
+ * part of the range may not be loaded yet, `bad_block` where a node is asked for what is not stored.
+ */
+export type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block'>
+
 /** One query of the interface: what it takes, what it gives, what it promises, how it answers. */
 export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly module: string
   readonly action: string
+  /** Its name over all modules, where another module has an action of the same name (`nameOf`); absent: `action`. */
+  readonly name?: string
   readonly title: Text
   /** Its promise: order, paging, units, the meaning of absent fields. Becomes the reference. */
   readonly summary: Text
@@ -64,13 +77,22 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly check?: (params: Static<P>) => void
   /** Shape of `data` as JSON with `numbers=number`. */
   readonly result: R
+  /** The same with `compat=iostabc`; absent: the same shape. */
+  readonly compatResult?: TSchema
   /** The property that holds the rows of a list action; absent: not a list. */
   readonly list?: string
+  /** How its list is read, if it has pages; absent with `list`: the answer has all rows. */
+  readonly source?: ListSource
   /** Data for `data`; `Exact` values where digits must survive. Throws Failure ('not_found', 'bad_request' …). */
   readonly run: (context: Context, params: Static<P>) => Promise<unknown>
+  /** Failures of its own, beside those that every query may have. */
+  readonly fails: readonly OwnFailure[]
   /** Parameters of a call that works on the recorded chain, for the reference and the smoke test. */
   readonly example: Readonly<Record<string, string>>
 }
+
+/** Name of an action over all modules: of its file, its place in the reference and its operation. */
+export const nameOf = ({ name, action }: Pick<Action, 'name' | 'action'>): string => name ?? action
 
 /** Declares an action; its `run` is typed by its parameters. */
 export const defineAction = <P extends TObject, R extends TSchema>(action: Action<P, R>): Action =>

@@ -62,5 +62,6 @@ export const getAccountBalance = defineAction({
       vote_balance: { total: iostOf(total), list: ballots },
     }
   },
+  fails: ['not_found', 'loading'],
   example: { account: 'busyhub' },
 })

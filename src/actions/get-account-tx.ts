@@ -1,33 +1,45 @@
 import { Type } from '@sinclair/typebox'
 import { listOf } from '#indices/list.ts'
-import { defineAction } from './define.ts'
+import { requireToken } from './find/listed.ts'
 import { ownerOf } from './find/owner.ts'
-import { rawOf } from './list/paging.ts'
-import { pageOfRecords } from './list/records.ts'
-import { owner, paging, sort } from './request/parameter-types.ts'
+import { defineList } from './list/listing.ts'
+import { recordsOf } from './list/records.ts'
+import { headOption } from './request/head.ts'
+import { owner, paging, sort, tokenFilter } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
-import { listOfRows } from './shape/results.ts'
-import { recordRow, rowsFrom } from './shape/rows.ts'
+import { recordLists, shownRecords } from './shape/rows.ts'
 
 /** Calls by an account and movements to or from it. */
-export const getAccountTx = defineAction({
+export const getAccountTx = defineList({
   module: 'account',
   action: 'get-account-tx',
   title: { en: 'Account transactions', zh: '账户交易记录' },
   summary: {
-    en: 'Actions of an account and token movements to or from it, newest first; sort=asc returns the exact reverse. There is one row per action of a transaction, including failed ones, and one row per token movement (transfer, transferFreeze, issue, destroy) or sign-up that is not itself an action. Every page can be requested, at any depth. start_block, end_block, start_time and end_time limit the rows to a range that includes both ends; total and pages refer to the limited list. Also accepts contract ids, public keys that own tokens, and 0.',
-    zh: '账户调用的方法以及转入、转出该账户的代币，最新的在前；sort=asc 时顺序完全相反。交易中的每个方法调用（包括失败的）为一行；并非由方法直接产生的代币变动（transfer、transferFreeze、issue、destroy）和账户注册也各为一行。可访问任意页，无深度限制。start_block、end_block、start_time、end_time 用于限定区间，区间含首尾；total 与分页按筛选结果计算。也可查询合约 ID、持有代币的公钥和 0。',
+    en: 'Actions of an account and token movements to or from it, newest first; sort=asc returns the exact reverse. There is one row per action of a transaction, including failed ones, and one row per token movement (transfer, transferFreeze, issue, destroy) or sign-up that is not itself an action. With token, only rows that moved that token to or from the account are returned. Also accepts contract ids, public keys that own tokens, and 0.',
+    zh: '账户调用的方法以及转入、转出该账户的代币，最新的在前；sort=asc 时顺序完全相反。交易中的每个方法调用（包括失败的）为一行；并非由方法直接产生的代币变动（transfer、transferFreeze、issue、destroy）和账户注册也各为一行。指定 token 时只返回该代币转入或转出该账户的记录。也可查询合约 ID、持有代币的公钥和 0。',
   },
-  params: Type.Object({ account: owner(), ...paging, sort: sort(), ...range }),
+  params: Type.Object({
+    account: owner(),
+    token: tokenFilter(),
+    ...paging,
+    sort: sort(),
+    ...range,
+    head: headOption(),
+  }),
   check: checkRange,
-  result: listOfRows('transactions', recordRow('compat'), { en: 'Records of this page.', zh: '记录列表。' }),
+  ...recordLists('compat'),
   list: 'transactions',
-  run: async (context, { account, ...asked }) => {
-    const { view, compat } = context
-    const name = await ownerOf(context, account)
-    const { total, docs } = await pageOfRecords(context, listOf.account(name), asked)
-    const transactions = await rowsFrom(view, docs, { contract: 'compat', compat })
-    return { transactions, page: rawOf(asked.page), size: asked.size, total }
+  source: {
+    state: [],
+    isFeed: true,
+    open: async (context, { account, token, ...asked }) => {
+      const name = await ownerOf(context, account)
+      if (token !== undefined) await requireToken(context, token)
+      const list = token === undefined ? listOf.account(name) : listOf.moved(name, token)
+      const found = await recordsOf(context, list, asked)
+      return { ...found, ...shownRecords({ contract: 'compat', compat: context.compat, head: context.head }) }
+    },
   },
+  fails: ['not_found', 'loading'],
   example: { account: 'busyhub', page: '1', size: '5' },
 })

@@ -16,5 +16,6 @@ export const getBlockDetail = defineAction({
   params: Type.Object({ number: Type.Optional(number()), hash: Type.Optional(hash('block')) }),
   result: blockResult,
   run: async (context, name) => blockAnswer(await findBlock(context, name)),
+  fails: ['not_found', 'loading', 'bad_block'],
   example: { number: '4851' },
 })

@@ -21,5 +21,6 @@ export const getBlockTx = defineAction({
     const { doc } = await findBlock(context, name)
     return wholeOf('transactions', doc.tx_hashes === '' ? [] : doc.tx_hashes.split(' '))
   },
+  fails: ['not_found', 'loading', 'bad_block'],
   example: { number: '4851' },
 })

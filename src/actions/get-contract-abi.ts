@@ -44,5 +44,6 @@ export const getContractAbi = defineAction({
       found.abis.map(({ name, args, amount_limit }) => ({ name, args, amount_limit })),
     )
   },
+  fails: ['not_found', 'loading'],
   example: { contract: 'token.iost' },
 })

@@ -32,5 +32,6 @@ export const getContractDetail = defineAction({
       tx_hash: found.tx_hash,
     }
   },
+  fails: ['not_found', 'loading'],
   example: { contract: 'token.iost' },
 })

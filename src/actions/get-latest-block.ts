@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { checkAlone } from '#chain/check-alone.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
+import { lacking } from '#store/lacking.ts'
 import { type Context, defineAction } from './define.ts'
 import { storedBlock } from './find/block.ts'
 import { askedOnce } from './find/head.ts'
-import { unknown } from './find/unknown.ts'
 import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './shape/block-answer.ts'
 
 /** The newest block. */
@@ -20,9 +20,11 @@ export const getLatestBlock = defineAction({
   result: blockResult,
   run: async context => {
     const found = (await newerBlock(context)) ?? (await storedBlock(context, context.view.at.height))
-    if (found === undefined) throw unknown(context, 'block', String(context.view.at.height))
+    if (found === undefined)
+      throw lacking(`Block ${context.view.at.height}, the last published one, is not stored.`)
     return blockAnswer(found)
   },
+  fails: [],
   example: {},
 })
 

@@ -1,19 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { Exact } from '#chain/json.ts'
 import { balanceId, balances } from '#indices/balance.ts'
-import { producers } from '#indices/producer.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { wholeOrder } from './list/whole-list.ts'
+import { ramPricesOf } from './shape/ram-market.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
 import { doubleOf, iostOf } from './shape/values.ts'
 
 /** Reward pools of the chain and the address that no one can spend from: their IOST does not circulate. */
 const NOT_CIRCULATING = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr']
-/** ram.iost sells at balance ÷ left and buys at 2 % above (chain rule, `ram.js`). */
-const BUY_FACTOR = 1.02
 
 const result = shape({
   account_count: count(
@@ -75,16 +72,15 @@ export const getOverview = defineAction({
   result,
   run: async context => {
     const { view } = context
-    const [figures, iost, votes, outside] = await Promise.all([
+    const [figures, iost, outside] = await Promise.all([
       view.get(statistics, STATISTICS),
       view.get(tokens, 'iost'),
-      votesOf(view),
       notCirculating(view),
     ])
     const price = context.prices.get()
     return {
       account_count: figures?.account_count ?? 0,
-      all_votes: iostOf(votes),
+      all_votes: iostOf(figures?.producer_votes ?? 0n),
       circulating_supply: iostOf((iost?.current_supply ?? 0n) - outside),
       usd_price: price === undefined ? null : new Exact(price.usd),
       cny_price: price === undefined ? null : new Exact(price.cny),
@@ -98,15 +94,9 @@ export const getOverview = defineAction({
       ...marketOf(figures?.ram ?? { left: '0', used: '0', balance: '0' }),
     }
   },
+  fails: [],
   example: {},
 })
-
-const votesOf = async (view: View): Promise<bigint> => {
-  let sum = 0n
-  for (const producer of await wholeOrder(view, { index: producers, order: 'all' }))
-    if (producer.registered) sum += producer.votes
-  return sum
-}
 
 const notCirculating = async (view: View): Promise<bigint> => {
   const docs = await view.getMany(
@@ -116,14 +106,11 @@ const notCirculating = async (view: View): Promise<bigint> => {
   return docs.reduce((sum, doc) => sum + (doc?.amount ?? 0n) + (doc?.frozen ?? 0n), 0n)
 }
 
-/** Doubles in the chain's own order of operations (`ram.js`, `ram_handler.go`). */
 const marketOf = (ram: { readonly left: string; readonly used: string; readonly balance: string }) => {
   const left = Number(ram.left)
   const used = Number(ram.used)
-  const balance = Number(ram.balance)
   return {
-    ram_buy_price: doubleOf((BUY_FACTOR * balance) / left),
-    ram_sell_price: doubleOf(balance / left),
+    ...ramPricesOf(ram),
     total_ram: doubleOf(used + left).text,
     used_ram: doubleOf(used).text,
   }

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { dayOf } from '#chain/time.ts'
 import { type ProducerDoc, producers } from '#indices/producer.ts'
 import { defineAction, type Profile } from './define.ts'
-import { dayOf, dividendRateOf, RATE_DECIMALS } from './find/dividend.ts'
+import { dividendRateOf, RATE_DECIMALS } from './find/dividend.ts'
 import { unknown } from './find/unknown.ts'
 import { placeIn } from './list/ranking.ts'
 import { wholeOrder } from './list/whole-list.ts'
@@ -99,6 +100,7 @@ export const getProducerDetail = defineAction({
       votes: iostOf(found.votes),
     }
   },
+  fails: ['not_found', 'loading'],
   example: { producer: 'producer000' },
 })
 

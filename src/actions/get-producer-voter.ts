@@ -1,11 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { producers } from '#indices/producer.ts'
 import { votes } from '#indices/vote.ts'
-import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
-import { rawOf, wholeOf } from './list/paging.ts'
-import { pageOfOrder, wholeOrder } from './list/whole-list.ts'
-import { pageIfAsked, producer, SIZE_DEFAULT, sizeIfAsked } from './request/parameter-types.ts'
+import { defineList } from './list/listing.ts'
+import { listingOf } from './list/whole-list.ts'
+import { pageIfAsked, producer, sizeIfAsked } from './request/parameter-types.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
 
@@ -15,7 +14,7 @@ const row = shape({
 })
 
 /** Who votes for a producer. */
-export const getProducerVoter = defineAction({
+export const getProducerVoter = defineList({
   module: 'producer',
   action: 'get-producer-voter',
   title: { en: 'Voters of a producer', zh: '生产者的投票者' },
@@ -26,23 +25,15 @@ export const getProducerVoter = defineAction({
   params: Type.Object({ producer: producer(['account']), page: pageIfAsked(), size: sizeIfAsked() }),
   result: listOfRows('voters', row, { en: 'Voters.', zh: '投票者列表。' }),
   list: 'voters',
-  run: async (context, { producer: account, page, size }) => {
-    const { view } = context
-    const found = await view.get(producers, account)
-    if (found === undefined) throw unknown(context, 'producer', account)
-    const order = { index: votes, order: 'voters', group: account } as const
-    if (page === undefined && size === undefined) {
-      const docs = await wholeOrder(view, order)
-      return wholeOf('voters', docs.map(rowOf))
-    }
-    const part = { page: page ?? 1n, size: size ?? SIZE_DEFAULT, total: found.voter_count }
-    const docs = await pageOfOrder(view, order, part)
-    return { voters: docs.map(rowOf), page: rawOf(part.page), size: part.size, total: part.total }
+  source: {
+    state: [votes, producers],
+    open: async (context, { producer: account }) => {
+      const found = await context.view.get(producers, account)
+      if (found === undefined) throw unknown(context, 'producer', account)
+      const order = { index: votes, order: 'voters', group: account } as const
+      return listingOf(order, found.voter_count, doc => ({ account: doc.voter, votes: iostOf(doc.votes) }))
+    },
   },
+  fails: ['not_found', 'loading'],
   example: { producer: 'producer000' },
-})
-
-const rowOf = (doc: { readonly voter: string; readonly votes: bigint }) => ({
-  account: doc.voter,
-  votes: iostOf(doc.votes),
 })

@@ -49,5 +49,6 @@ export const getTokenDetail = defineAction({
       tx_hash: found.tx_hash,
     }
   },
+  fails: ['not_found', 'loading'],
   example: { token: 'iost' },
 })

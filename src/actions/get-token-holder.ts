@@ -2,10 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
 import { balances } from '#indices/balance.ts'
 import { tokens } from '#indices/token.ts'
-import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
-import { rawOf } from './list/paging.ts'
-import { pageOfOrder } from './list/whole-list.ts'
+import { defineList } from './list/listing.ts'
+import { listingOf } from './list/whole-list.ts'
 import { paging, token } from './request/parameter-types.ts'
 import { listOfRows, shape, text } from './shape/results.ts'
 
@@ -16,7 +15,7 @@ const row = shape({
 })
 
 /** The holders of a token. */
-export const getTokenHolder = defineAction({
+export const getTokenHolder = defineList({
   module: 'token',
   action: 'get-token-holder',
   title: { en: 'Token holders', zh: '代币持有者' },
@@ -27,26 +26,19 @@ export const getTokenHolder = defineAction({
   params: Type.Object({ token: token(), ...paging }),
   result: listOfRows('holders', row, { en: 'Holders of this page.', zh: '持有者列表。' }),
   list: 'holders',
-  run: async (context, { token: symbol, page, size }) => {
-    const { view } = context
-    const found = await view.get(tokens, symbol)
-    if (found === undefined) throw unknown(context, 'token', symbol)
-    const total = found.holder_count
-    const docs = await pageOfOrder(
-      view,
-      { index: balances, order: 'holders', group: symbol },
-      { page, size, total },
-    )
-    return {
-      holders: docs.map(doc => ({
+  source: {
+    state: [balances, tokens],
+    open: async (context, { token: symbol }) => {
+      const found = await context.view.get(tokens, symbol)
+      if (found === undefined) throw unknown(context, 'token', symbol)
+      const order = { index: balances, order: 'holders', group: symbol } as const
+      return listingOf(order, found.holder_count, doc => ({
         account: doc.owner,
         balance: fromUnits(doc.amount, found.decimal),
         symbol,
-      })),
-      page: rawOf(page),
-      size,
-      total,
-    }
+      }))
+    },
   },
+  fails: ['not_found', 'loading'],
   example: { token: 'iost', page: '1', size: '10' },
 })

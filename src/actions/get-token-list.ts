@@ -51,5 +51,6 @@ export const getTokenList = defineAction({
     })
     return wholeOf('tokens', rows)
   },
+  fails: ['not_found', 'loading'],
   example: { account: 'busyhub' },
 })

@@ -26,6 +26,7 @@ export const getTransactionAction = defineAction({
       actions.map(({ contract, action_name, data }) => ({ contract, action_name, data })),
     )
   },
+  fails: ['not_found', 'loading', 'bad_block'],
   example: { tx_hash: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp' },
 })
 

@@ -24,6 +24,7 @@ export const getTransactionReceipt = defineAction({
     const rows = (tx_receipt?.receipts ?? []).map(({ func_name, content }) => ({ func_name, content }))
     return wholeOf('receipts', rows)
   },
+  fails: ['not_found', 'loading', 'bad_block'],
   example: { tx_hash: '4aSfS9vs1bsvVAybT1Ehcp9LWL9EjMFSHRKs2cWS1wHx' },
 })
 

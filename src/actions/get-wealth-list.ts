@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
-import { defineAction } from './define.ts'
-import { rawOf } from './list/paging.ts'
-import { pageOfOrder } from './list/whole-list.ts'
+import { defineList } from './list/listing.ts'
+import { listingOf } from './list/whole-list.ts'
 import { paging } from './request/parameter-types.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
@@ -21,7 +20,7 @@ const row = shape({
 })
 
 /** Who has how much IOST. */
-export const getWealthList = defineAction({
+export const getWealthList = defineList({
   module: 'base',
   action: 'get-wealth-list',
   title: { en: 'Wealth list', zh: '财富榜' },
@@ -32,22 +31,20 @@ export const getWealthList = defineAction({
   params: Type.Object({ ...paging }),
   result: listOfRows('wealth', row, { en: 'Owners of this page.', zh: '持有者列表。' }),
   list: 'wealth',
-  run: async ({ view }, { page, size }) => {
-    const total = (await view.get(statistics, STATISTICS))?.wealth_count ?? 0
-    const docs = await pageOfOrder(view, { index: wealth, order: 'richest' }, { page, size, total })
-    return {
-      wealth: docs.map(doc => ({
+  source: {
+    state: [wealth, statistics],
+    open: async ({ view }) => {
+      const total = (await view.get(statistics, STATISTICS))?.wealth_count ?? 0
+      return listingOf({ index: wealth, order: 'richest' }, total, doc => ({
         symbol: 'iost',
         account: doc.owner,
         balance: iostOf(doc.total),
         token_balance: iostOf(doc.token),
         vote_balance: iostOf(doc.vote),
         frozen_balance: iostOf(doc.frozen),
-      })),
-      page: rawOf(page),
-      size,
-      total,
-    }
+      }))
+    },
   },
+  fails: [],
   example: { page: '1', size: '10' },
 })

@@ -2,30 +2,48 @@ import type { Action } from './define.ts'
 import { getAccountBalance } from './get-account-balance.ts'
 import { getAccountDetail } from './get-account-detail.ts'
 import { getAccountTx } from './get-account-tx.ts'
+import { getBalances } from './get-balances.ts'
+import { getBaseTokenList } from './get-base-token-list.ts'
 import { getBlockDetail } from './get-block-detail.ts'
+import { getBlockList } from './get-block-list.ts'
 import { getBlockTx } from './get-block-tx.ts'
 import { getContractAbi } from './get-contract-abi.ts'
 import { getContractDetail } from './get-contract-detail.ts'
+import { getContractList } from './get-contract-list.ts'
 import { getContractTx } from './get-contract-tx.ts'
+import { getDailyStatistics } from './get-daily-statistics.ts'
 import { getLatestBlock } from './get-latest-block.ts'
 import { getOverview } from './get-overview.ts'
 import { getProducerDetail } from './get-producer-detail.ts'
+import { getProducerList } from './get-producer-list.ts'
 import { getProducerVoter } from './get-producer-voter.ts'
 import { getSubaccountList } from './get-subaccount-list.ts'
 import { getTokenDetail } from './get-token-detail.ts'
 import { getTokenHolder } from './get-token-holder.ts'
 import { getTokenList } from './get-token-list.ts'
+import { getTokenTx } from './get-token-tx.ts'
 import { getTransactionAction } from './get-transaction-action.ts'
 import { getTransactionDetail } from './get-transaction-detail.ts'
+import { getTransactionList } from './get-transaction-list.ts'
 import { getTransactionReceipt } from './get-transaction-receipt.ts'
+import { getTransactions } from './get-transactions.ts'
 import { getWealthList } from './get-wealth-list.ts'
+import { search } from './search.ts'
 
 /** Every action of the interface, listed by hand in the order of the reference. */
 export const actions: readonly Action[] = [
   getOverview,
+  getDailyStatistics,
   getWealthList,
+  getBlockList,
+  getBaseTokenList,
+  getProducerList,
+  search,
+  getTransactionList,
+  getContractList,
   getAccountDetail,
   getAccountBalance,
+  getBalances,
   getSubaccountList,
   getAccountTx,
   getTokenList,
@@ -39,7 +57,9 @@ export const actions: readonly Action[] = [
   getContractTx,
   getTokenDetail,
   getTokenHolder,
+  getTokenTx,
   getTransactionDetail,
+  getTransactions,
   getTransactionAction,
   getTransactionReceipt,
 ]

@@ -4,6 +4,7 @@ import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
+import { OTHER_DERIVATION } from '#store/identity.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -68,7 +69,7 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
     throw new Failure(
       'conflict',
       `${store.name} was derived by derivation version ${identity.derivation}; this program has version ${DERIVATION}.`,
-      { help: 'Run iostlens indices migrate with this version, or use the version that loaded the store.' },
+      { help: OTHER_DERIVATION },
     )
   if (node !== undefined) await requireSameChain(node, { identity, published }, options.signal)
   const sampled = spread(published.height, node === undefined ? 0 : options.sample)

@@ -152,8 +152,8 @@ const storedContract = async ({ store, signal }: Source, id: string) => {
   }
 }
 
-/** Broken JSON is as good as nothing. */
+/** What cannot be read is as good as nothing. */
 const unreadable = (error: unknown): undefined => {
-  if (error instanceof SyntaxError) return undefined
+  if (error instanceof Failure && error.kind === 'damaged') return undefined
   throw error
 }

@@ -27,6 +27,47 @@ test('base58: identity for any bytes', () => {
   )
 })
 
+/** 32 bytes are written in another way than any other number; the extremes, each limb alone, and many leading zeros. */
+const BITS = Array.from({ length: 256 }, (_, bit) => 1n << BigInt(bit))
+test('base58: 32 bytes are the same number with a zero byte before it', () => {
+  const plain = (bytes: Uint8Array) => encodeBase58(Uint8Array.of(0, ...bytes)).slice(1)
+  for (const value of [
+    0n,
+    2n ** 256n - 1n,
+    ...BITS,
+    ...BITS.map(bit => bit - 1n),
+    ...BITS.map(bit => bit * 3n),
+  ]) {
+    const hex = BigInt.asUintN(256, value).toString(16).padStart(64, '0')
+    const bytes = new Uint8Array(Buffer.from(hex, 'hex'))
+    expect([hex, encodeBase58(bytes)]).toEqual([hex, plain(bytes)])
+    expect([hex, decodeBase58(plain(bytes))]).toEqual([hex, bytes])
+  }
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      bytes =>
+        encodeBase58(bytes) === plain(bytes) &&
+        Bun.deepEquals(decodeBase58(plain(bytes)), new Uint8Array(bytes)),
+    ),
+  )
+})
+
+/** Texts of the lengths that 32 bytes have, and numbers that need 33 or fewer than 32. */
+test('base58: identity for texts of 42 to 45 letters', () => {
+  for (const letter of ['1', '2', 'J', 'z'])
+    for (const length of [42, 43, 44, 45]) {
+      const text = letter.repeat(length)
+      expect(encodeBase58(decodeBase58(text))).toBe(text)
+    }
+  fc.assert(
+    fc.property(
+      fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{42,45}$/),
+      text => encodeBase58(decodeBase58(text)) === text,
+    ),
+  )
+})
+
 test('base58: identity for any text of the alphabet', () => {
   fc.assert(
     fc.property(
@@ -36,7 +77,7 @@ test('base58: identity for any text of the alphabet', () => {
   )
 })
 
-test.each(['0', 'O', 'I', 'l', 'ab cd', 'ä', '_'])(
+test.each(['0', 'O', 'I', 'l', 'ab cd', 'ä', '_', `${'z'.repeat(42)}0`, `${'2'.repeat(43)}ä`])(
   'base58: %p has a character that is not of the alphabet',
   text => {
     expect(base58Bytes(text)).toBeUndefined()

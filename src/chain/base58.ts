@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
+import { ALPHABET, base58Of32, bytesOf32 } from './base58-of-32.ts'
 
-/** Bitcoin's alphabet, as go-iost uses it. */
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const NO_DIGIT = 255
 const DIGITS = new Uint8Array(128).fill(NO_DIGIT)
 for (const [digit, letter] of [...ALPHABET].entries()) DIGITS[letter.charCodeAt(0)] = digit
@@ -30,7 +29,9 @@ const multiplyAdd = (limbs: number[], used: number, factor: number, summand: num
 }
 
 /** The bytes of a base58 text, each leading `1` one zero byte; undefined when a character is not of the alphabet. */
-export const base58Bytes = (text: string): Uint8Array | undefined => {
+export const base58Bytes = (text: string): Uint8Array | undefined => bytesOf32(text) ?? bytesOfAny(text)
+
+const bytesOfAny = (text: string): Uint8Array | undefined => {
   const { length } = text
   const limbs: number[] = []
   let used = 0
@@ -73,6 +74,7 @@ export const decodeBase58 = (text: string): Uint8Array => {
 
 /** Base58 of bytes; "" of none. */
 export const encodeBase58 = (bytes: Uint8Array): string => {
+  if (bytes.length === 32) return base58Of32(bytes)
   let zeros = 0
   while (bytes[zeros] === 0) zeros += 1
   let value = zeros === bytes.length ? 0n : BigInt(`0x${Buffer.from(bytes).toString('hex')}`)

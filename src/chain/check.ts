@@ -5,7 +5,7 @@ import { uncut } from './cut-letter.ts'
 import { hashBytes } from './hash.ts'
 import { infoForms } from './head-info.ts'
 import { merklePath, merkleRoot, rootOnPath } from './merkle.ts'
-import { headHash } from './raw-head.ts'
+import { headHash, type RawHead } from './raw-head.ts'
 import { isShownOf, mayHaveLost, receiptHash } from './receipt-hash.ts'
 import { hashedPartOf, transactionHash } from './transaction-hash.ts'
 
@@ -26,6 +26,8 @@ export type Known = {
   readonly info?: Uint8Array
   /** Receipts from the raw form, by position, whose bytes the node's JSON has lost; `later`: they are checked later. */
   readonly receipts?: ReadonlyMap<number, TxReceipt> | 'later'
+  /** The head that the block's roots were taken from: its bytes are compared, not their texts. */
+  readonly head?: Pick<RawHead, 'txMerkleHash' | 'txReceiptMerkleHash'>
 }
 
 /** Where a block belongs in its chain. */
@@ -62,16 +64,17 @@ export const checkBlock = (
 }
 
 /** The part of `checkBlock` that is left for a block whose hash was made from its raw head: what the head covers. */
-export const checkContents = (block: Block, { receipts }: Known = {}): void => {
-  const hashes = transactionHashes(block)
-  if (receipts !== 'later') checkReceipts(block, hashes, receipts)
+export const checkContents = (block: Block, known: Known = {}): void => {
+  const hashes = transactionHashes(block, known)
+  checkReceipts(block, hashes, known)
   if (block.height === 0) return
   const [base] = block.transactions
   if (base?.publisher !== BASE_PUBLISHER)
     throw bad(block, `first transaction is published by "${base?.publisher ?? ''}", not by ${BASE_PUBLISHER}`)
   // It has no signatures, so its text has its hash.
-  const hash = encodeBase58(transactionHash(hashedPartOf(base)))
-  if (hash !== base.hash) throw bad(block, `base transaction ${base.hash} has a text with the hash ${hash}`)
+  const hash = transactionHash(hashedPartOf(base))
+  if (!isSame(hash, hashes[0] ?? NOTHING))
+    throw bad(block, `base transaction ${base.hash} has a text with the hash ${encodeBase58(hash)}`)
 }
 
 /** Whether the hash is its head's: with the bytes of `info` when they are known, else with any that nodes show so. */
@@ -93,28 +96,34 @@ const isHeadOf = (block: Block, info: Uint8Array | undefined): boolean => {
   return forms.some(form => headHash({ ...head, info: form }) === block.hash)
 }
 
-const transactionHashes = (block: Block): readonly Uint8Array[] => {
+const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
+
+/** Whether a root is the one of a block's head: `text` of the block, or the very bytes where they are known. */
+const isRoot = (root: Uint8Array, text: string, bytes: Uint8Array | undefined): boolean =>
+  bytes === undefined ? encodeBase58(root) === text : isSame(root, bytes)
+
+const transactionHashes = (block: Block, { head }: Known): readonly Uint8Array[] => {
   const hashes = block.transactions.map(({ hash }) => {
     const bytes = hashBytes(hash)
     if (bytes === undefined) throw bad(block, `transaction hash "${hash.slice(0, 60)}" is not a hash`)
     return bytes
   })
-  const root = encodeBase58(merkleRoot(hashes))
-  if (root !== block.txMerkleHash)
-    throw bad(block, `merkle root of its transactions is ${root}, but its head has ${block.txMerkleHash}`)
+  const root = merkleRoot(hashes)
+  if (!isRoot(root, block.txMerkleHash, head?.txMerkleHash))
+    throw bad(
+      block,
+      `merkle root of its transactions is ${encodeBase58(root)}, but its head has ${block.txMerkleHash}`,
+    )
   return hashes
 }
 
-const checkReceipts = (
-  block: Block,
-  hashes: readonly Uint8Array[],
-  raw: ReadonlyMap<number, TxReceipt> | undefined,
-): void => {
+const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: raw, head }: Known): void => {
+  if (raw === 'later') return
   const leaves = block.transactions.map(({ hash, receipt }, index) => {
     const whole = raw?.get(index)
     if (whole !== undefined && !isShownOf(receipt, whole))
       throw bad(block, `receipt of transaction ${hash} differs in the raw block`)
-    const leaf = receiptHash(hashes[index] ?? new Uint8Array(), whole ?? receipt)
+    const leaf = receiptHash(hashes[index] ?? NOTHING, whole ?? receipt)
     if (leaf === undefined)
       throw bad(
         block,
@@ -122,9 +131,12 @@ const checkReceipts = (
       )
     return leaf
   })
-  const root = encodeBase58(merkleRoot(leaves))
-  if (root !== block.txReceiptMerkleHash)
-    throw bad(block, `merkle root of its receipts is ${root}, but its head has ${block.txReceiptMerkleHash}`)
+  const root = merkleRoot(leaves)
+  if (!isRoot(root, block.txReceiptMerkleHash, head?.txReceiptMerkleHash))
+    throw bad(
+      block,
+      `merkle root of its receipts is ${encodeBase58(root)}, but its head has ${block.txReceiptMerkleHash}`,
+    )
 }
 
 /**
@@ -140,7 +152,7 @@ export const restoredReceipt = (block: Block, index: number): TxReceipt | undefi
   const hash = hashBytes(tx.hash) ?? NOTHING
   const root = hashBytes(block.txReceiptMerkleHash) ?? NOTHING
   const path = merklePath(leaves, index)
-  return uncut(hash, tx.receipt, leaf => Buffer.compare(rootOnPath(path, leaf), root) === 0)
+  return uncut(hash, tx.receipt, leaf => isSame(rootOnPath(path, leaf), root))
 }
 
 /** Positions of the receipts whose bytes the node's JSON may have lost. */

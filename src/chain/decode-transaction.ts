@@ -38,8 +38,20 @@ export const transactionAt = (
   path: Path,
   data: Bound = IN_GENESIS,
 ): Transaction => {
+  asObject(value, path)
+  return transactionFrom({ value, body: transactionText(text, span, value) }, path, data)
+}
+
+/** A transaction object, and its text as `transactionText` makes it. */
+type Bodied = { readonly value: unknown; readonly body: string }
+
+/** As `transactionAt`, of a text that was made before. */
+export const transactionFrom = (
+  { value, body }: Bodied,
+  path: Path,
+  data: Bound = IN_GENESIS,
+): Transaction => {
   const fields = asObject(value, path)
-  const body = transactionText(text, span, value)
   const hash = textOf(fields, 'hash', path, HASH)
   return {
     hash,
@@ -111,7 +123,7 @@ const txReceiptFrom = (
   if (own !== '' && own !== hash)
     throw wrong({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
   return {
-    gasUsage: gasOf(fields, path),
+    gasUsage: gasUsageOf(fields, path),
     ramUsage: ramUsageOf(fields, body, path),
     statusCode: textOf(fields, 'status_code', path, WORD),
     message: textOf(fields, 'message', path, OF_EXECUTION),
@@ -122,8 +134,8 @@ const txReceiptFrom = (
   }
 }
 
-/** Gas × 100. More than two decimals are nothing the node can mean. */
-const gasOf = (fields: Fields, above: Path): bigint => {
+/** Gas × 100, of a receipt's `gas_usage`. More than two decimals are nothing the node can mean. */
+export const gasUsageOf = (fields: Fields, above: Path): bigint => {
   const text = decimalOf(fields, 'gas_usage', above)
   const point = text.indexOf('.')
   if (point >= 0 && text.length - point - 1 > GAS_DECIMALS)

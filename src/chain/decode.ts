@@ -17,7 +17,7 @@ import {
   textsOf,
   wrong,
 } from './json-fields.ts'
-import { compactJson, elementSpans, memberSpans, type Span } from './json-text.ts'
+import { compactJson, elementSpans, memberSpans, type Span, spansInside } from './json-text.ts'
 
 /** `PENDING` above the last irreversible block of the node that answered. */
 export type BlockStatus = 'PENDING' | 'IRREVERSIBLE'
@@ -29,24 +29,26 @@ const statusOf = (fields: Fields, above: Path): BlockStatus => {
   return status
 }
 
-/** A list in a JSON text: where it stands, when it is there, and its parsed entries. */
+/** A list in a JSON text: its parsed entries, and where each stands. */
 type WrittenList = {
   readonly text: string
-  readonly span: Span | undefined
+  readonly spans: readonly Span[]
   readonly values: readonly unknown[]
 }
 
 const transactionsAt = (
-  { text, span, values }: WrittenList,
+  { text, spans, values }: WrittenList,
   path: Path,
   height: number,
 ): readonly Transaction[] => {
-  const spans = span === undefined ? [] : elementSpans(text, span[0])
   const data = height === 0 ? IN_GENESIS : IN_TRANSACTION
   return values.map((value, index) =>
     transactionAt({ text, span: spans[index] ?? [0, 0], value }, { above: path, key: index }, data),
   )
 }
+
+const elementsAt = (text: string, list: Span | undefined): readonly Span[] =>
+  list === undefined ? [] : elementSpans(text, list[0])
 
 /**
  * Decodes the answer of getBlockByNumber or getBlockByHash. Without `complete` the node gives no transactions: the list
@@ -73,7 +75,12 @@ export const decodeBlockAnswer = (text: string): { readonly status: BlockStatus;
     info: info === undefined || memberOf(fields, 'info') === null ? '{}' : infoAt(text, info, path),
     origInfo: optionalTextOf(fields, 'orig_info', path, INFO),
     transactions: transactionsAt(
-      { text, span: spans.get('transactions'), values: listOf(fields, 'transactions', path) },
+      // Before its elements are looked for it must be a list.
+      {
+        text,
+        values: listOf(fields, 'transactions', path),
+        spans: elementsAt(text, spans.get('transactions')),
+      },
       { above: path, key: 'transactions' },
       height,
     ),
@@ -98,27 +105,57 @@ export type BlockTransactions = {
 export const decodeBlockTransactions = (text: string): readonly BlockTransactions[] => {
   const answer = asObject(parseAnswer(text, 'getBlockTxsByContract'), { key: 'answer' })
   const above: Path = { key: 'blocktx_list' }
-  const list = listOf(answer, 'blocktx_list', { key: 'answer' })
-  const spans = elementSpans(text, memberSpans(text).get('blocktx_list')?.[0])
-  return list.map((value, index) => {
+  const list = listOf(answer, 'blocktx_list', { key: 'answer' }).map((value, index) => {
     const path: Path = { above, key: index }
     const fields = asObject(value, path)
+    return { path, fields, values: listOf(fields, 'tx_list', path) }
+  })
+  const spans = spansByPass(text, answer, list) ?? spansByName(text)
+  return list.map(({ path, fields, values }, index) => {
     const height = countOf(fields, 'block_number', path)
     return {
       status: statusOf(fields, path),
       height,
       transactions: transactionsAt(
-        {
-          text,
-          span: memberSpans(text, spans[index]?.[0]).get('tx_list'),
-          values: listOf(fields, 'tx_list', path),
-        },
+        { text, spans: spans[index] ?? [], values },
         { above: path, key: 'tx_list' },
         height,
       ),
     }
   })
 }
+
+type TransactionList = { readonly fields: Fields; readonly values: readonly unknown[] }
+
+/** Brackets around a transaction of a bulk answer: `{"blocktx_list":[{"tx_list":[` */
+const AROUND = 4
+const MEMBERS: ReadonlySet<string> = new Set(['status', 'block_number', 'tx_list'])
+
+/**
+ * Where the transactions of each block stand in a bulk answer, found in one pass; undefined where something beside them may
+ * be nested as deep: a member that nodes do not give, or one that stands twice.
+ */
+const spansByPass = (
+  text: string,
+  answer: Fields,
+  lists: readonly TransactionList[],
+): readonly (readonly Span[])[] | undefined => {
+  const isKnown = lists.every(({ fields }) => Object.keys(fields).every(name => MEMBERS.has(name)))
+  if (!isKnown || Object.keys(answer).length !== 1) return undefined
+  const spans = spansInside(text, AROUND)
+  const counts = lists.map(({ values }) => values.length)
+  if (spans.length !== counts.reduce((sum, count) => sum + count, 0)) return undefined
+  let next = 0
+  return counts.map(count => {
+    next += count
+    return spans.slice(next - count, next)
+  })
+}
+
+const spansByName = (text: string): readonly (readonly Span[])[] =>
+  elementsAt(text, memberSpans(text).get('blocktx_list')).map(([start]) =>
+    elementsAt(text, memberSpans(text, start).get('tx_list')),
+  )
 
 /** Decodes the answer of getChainInfo. Throws Failure 'bad_block'. */
 export const decodeChainInfo = (text: string) => {

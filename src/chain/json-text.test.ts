@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { compactJson, elementSpans, memberSpans } from './json-text.ts'
+import { compactJson, elementSpans, memberSpans, spansInside } from './json-text.ts'
 
 const cut = (text: string, spans: Iterable<readonly [number, number]>): readonly string[] =>
   [...spans].map(([from, to]) => text.slice(from, to))
@@ -22,6 +22,13 @@ test('elementSpans: of any kind, empty lists too', () => {
   const text = '[ 1,"a\\\\", [ ] ,{"b":[]}, true ]'
   expect(cut(text, elementSpans(text))).toEqual(['1', '"a\\\\"', '[ ]', '{"b":[]}', 'true'])
   expect(elementSpans('[]')).toEqual([])
+})
+
+test('spansInside: objects and lists at one depth, whatever is in strings and deeper', () => {
+  const text = '{"a":[ {"b":[{}]}, ["]", [1]] ,3,"{"], "c":{"d":"}\\""}}'
+  expect(cut(text, spansInside(text, 2))).toEqual(['{"b":[{}]}', '["]", [1]]'])
+  expect(cut(text, spansInside(text, 0))).toEqual([text])
+  expect(spansInside('1', 0)).toEqual([])
 })
 
 test('compactJson: equals JSON.stringify for values whose order and numbers survive it', () => {

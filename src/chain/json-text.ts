@@ -101,6 +101,25 @@ export const elementSpans = (text: string, from = 0): readonly Span[] => {
   return elements
 }
 
+/** Where the objects and lists stand that are inside so many brackets, found in one pass. */
+export const spansInside = (text: string, inside: number): readonly Span[] => {
+  const values: Span[] = []
+  let depth = 0
+  let start = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text.charCodeAt(at)
+    if (letter === QUOTE) at = afterString(text, at) - 1
+    else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
+      if (depth === inside) start = at
+      depth += 1
+    } else if (letter === CLOSE_OBJECT || letter === CLOSE_LIST) {
+      depth -= 1
+      if (depth === inside) values.push([start, at + 1])
+    }
+  }
+  return values
+}
+
 /** A part of a JSON text without the space between its words; strings and numbers stay character by character. */
 export const compactJson = (text: string, [from, to]: Span = [0, text.length]): string => {
   // Joined at the end: a text grown piece by piece would keep the whole answer it was cut from in memory.

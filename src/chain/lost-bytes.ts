@@ -41,7 +41,7 @@ export const textOfBytes = (bytes: Uint8Array): string => {
 
 /** The inverse of `textOfBytes`; a text that is UTF-8 stays itself. */
 export const bytesOfText = (text: string): Uint8Array | string => {
-  if (!LONE.test(text)) return text
+  if (text.isWellFormed() || !LONE.test(text)) return text
   return Buffer.concat(
     [...text].map(letter => {
       const code = letter.charCodeAt(0)

@@ -1,10 +1,10 @@
-import { sha3 } from './hash.ts'
+import { sha3OfPair } from './hash.ts'
 
 const parentsOf = (level: readonly Uint8Array[]): readonly Uint8Array[] => {
   const parents: Uint8Array[] = []
   for (let at = 0; at < level.length; at += 2) {
     const left = level[at] ?? new Uint8Array()
-    parents.push(sha3(left, level[at + 1] ?? left))
+    parents.push(sha3OfPair(left, level[at + 1] ?? left))
   }
   return parents
 }
@@ -41,6 +41,6 @@ export const merklePath = (leaves: readonly Uint8Array[], index: number): Merkle
 /** The root of the tree whose leaf at the path's place is `leaf`. */
 export const rootOnPath = (path: MerklePath, leaf: Uint8Array): Uint8Array =>
   path.reduce(
-    (own, { neighbour = own, isLeft }) => (isLeft ? sha3(neighbour, own) : sha3(own, neighbour)),
+    (own, { neighbour = own, isLeft }) => (isLeft ? sha3OfPair(neighbour, own) : sha3OfPair(own, neighbour)),
     leaf,
   )

@@ -1,7 +1,6 @@
 import { encodeBase58 } from './base58.ts'
 import { HASH, INFO, PUBLIC_KEY } from './bounds.ts'
-import { encodeSimple } from './encode-simple.ts'
-import { sha3 } from './hash.ts'
+import { hashSimple } from './encode-simple.ts'
 import {
   asObject,
   countOf,
@@ -57,18 +56,16 @@ export const rawHeadFrom = (value: unknown, above: Path): RawHead => {
 
 /** The block's hash: SHA3-256 of its head (go-iost core/block, BlockHead.hash). */
 export const headHashBytes = (head: Omit<RawHead, 'sign'>): Uint8Array =>
-  sha3(
-    encodeSimple([
-      head.version,
-      head.parentHash,
-      head.txMerkleHash,
-      head.txReceiptMerkleHash,
-      head.info,
-      BigInt(head.height),
-      head.witness,
-      head.time,
-    ]),
-  )
+  hashSimple([
+    head.version,
+    head.parentHash,
+    head.txMerkleHash,
+    head.txReceiptMerkleHash,
+    head.info,
+    BigInt(head.height),
+    head.witness,
+    head.time,
+  ])
 
 /** The same in base58. */
 export const headHash = (head: Omit<RawHead, 'sign'>): string => encodeBase58(headHashBytes(head))

@@ -1,6 +1,5 @@
 import type { TxReceipt } from './block.ts'
-import { encodeSimple } from './encode-simple.ts'
-import { sha3 } from './hash.ts'
+import { encodeSimple, hashSimple } from './encode-simple.ts'
 import { bytesOfText, isLossyOf, mayBeLossy } from './lost-bytes.ts'
 
 /** go-iost core/tx StatusCode, whose numbers are part of what is hashed. */
@@ -19,7 +18,13 @@ const STATUS_CODES: readonly string[] = [
 /** Name of a status by its number, `""` when there is none. */
 export const statusName = (code: number): string => STATUS_CODES[code] ?? ''
 
-const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+/** Order of texts as UTF-8. Without surrogates it is that of their letters. */
+const byBytes = (a: string, b: string): number => {
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+const SURROGATE = /[\ud800-\udfff]/
 
 /**
  * Hash of a transaction's receipt (go-iost core/tx, TxReceipt.ToBytes): a leaf of the block's receipt tree. `txHash` is
@@ -27,8 +32,8 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * have.
  */
 export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
-  const bytes = receiptBytes(txHash, receipt)
-  return bytes === undefined ? undefined : sha3(bytes)
+  const parts = partsOf(txHash, receipt)
+  return parts === undefined ? undefined : hashSimple(parts)
 }
 
 /** Where the message begins in `receiptBytes`: behind the hash and the gas, the status and three lengths. */
@@ -36,22 +41,26 @@ export const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
 
 /** The hashed bytes of a receipt. */
 export const receiptBytes = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
+  const parts = partsOf(txHash, receipt)
+  return parts === undefined ? undefined : encodeSimple(parts)
+}
+
+const partsOf = (txHash: Uint8Array, receipt: TxReceipt): Parameters<typeof encodeSimple>[0] | undefined => {
   const code = STATUS_CODES.indexOf(receipt.statusCode)
   if (code < 0) return undefined
-  const ram = [...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b))
-  return encodeSimple([
+  const ram =
+    receipt.ramUsage.length < 2 ? receipt.ramUsage : [...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b))
+  return [
     txHash,
     receipt.gasUsage,
-    encodeSimple([code, bytesOfText(receipt.message)]),
+    [code, bytesOfText(receipt.message)],
     ram.length,
     ...ram.flat(),
     receipt.returns.length,
     ...receipt.returns.map(bytesOfText),
     receipt.receipts.length,
-    ...receipt.receipts.map(({ funcName, content }) =>
-      encodeSimple([bytesOfText(funcName), bytesOfText(content)]),
-    ),
-  ])
+    ...receipt.receipts.map(({ funcName, content }) => [bytesOfText(funcName), bytesOfText(content)]),
+  ]
 }
 
 /** The texts of a receipt that are hashed and that any bytes may stand in. */

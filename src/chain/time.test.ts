@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fromIso, toIso } from './time.ts'
+import { dateOf, dayOf, dayOfDate, fromIso, toIso } from './time.ts'
 
 const TIMES: readonly (readonly [bigint, string])[] = [
   [0n, '1970-01-01T00:00:00.000Z'],
@@ -72,3 +72,18 @@ test('fromIso: what toIso writes contains the time it was written from', () =>
       expect([first <= ns && ns <= last, last - first]).toEqual([true, 999_999n])
     }),
   ))
+
+test('dayOf, dateOf, dayOfDate: UTC days since 1970', () => {
+  expect(dayOf(86_400_000_000_000n * 20_000n - 1n)).toBe(19_999)
+  expect(dayOf(86_400_000_000_000n * 20_000n)).toBe(20_000)
+  for (const [day, date] of [
+    [0, '1970-01-01'],
+    [19_782, '2024-02-29'],
+    [106_751, '2262-04-11'],
+  ] as const) {
+    expect(dateOf(day)).toBe(date)
+    expect(dayOfDate(date)).toBe(day)
+  }
+  for (const text of ['2023-02-29', '2024-13-01', '2024-1-1', '2024-02-29T', '0000-00-00', ''])
+    expect([text, dayOfDate(text)]).toEqual([text, undefined])
+})

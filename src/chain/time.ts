@@ -3,10 +3,15 @@ import { Failure } from '#failure/failure.ts'
 /** Nanoseconds since 1970, both inclusive. */
 export type Span = { readonly first: bigint; readonly last: bigint }
 
-export const ISO_PATTERN = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?Z'
+/** A date that exists: days by month, and 29 February in leap years only. */
+export const DATE_PATTERN =
+  '(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)'
+export const ISO_PATTERN = `${DATE_PATTERN}T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\\.[0-9]{1,9})?Z`
 const ISO = new RegExp(`^${ISO_PATTERN}$`)
 
 const NS_PER_MS = 1_000_000n
+const NS_PER_DAY = 86_400_000_000_000n
+const MS_PER_DAY = 86_400_000
 /** The last millisecond a `Date` can hold (ECMAScript time values). */
 const LAST_MS = 8_640_000_000_000_000n
 
@@ -35,4 +40,17 @@ export const fromIso = (text: string): Span | undefined => {
   const fraction = text.slice(seconds.length + 1, -1)
   const first = BigInt(ms) * NS_PER_MS + BigInt(fraction.padEnd(9, '0'))
   return { first, last: fraction.length > 3 ? first : first + NS_PER_MS - 1n }
+}
+
+/** UTC day since 1970 of a time in nanoseconds. */
+export const dayOf = (ns: bigint): number => Number(ns / NS_PER_DAY)
+
+/** `2026-11-21` of a UTC day since 1970. */
+export const dateOf = (day: number): string =>
+  new Date(day * MS_PER_DAY).toISOString().slice(0, 'YYYY-MM-DD'.length)
+
+/** UTC day since 1970 of a date; undefined: no such date. */
+export const dayOfDate = (date: string): number | undefined => {
+  const span = fromIso(`${date}T00:00:00Z`)
+  return span === undefined ? undefined : dayOf(span.first)
 }

@@ -1,8 +1,7 @@
 import { fromUnits, unitsOf } from './amount.ts'
 import { base58Bytes } from './base58.ts'
 import type { Action, Transaction } from './block.ts'
-import { encodeSimple } from './encode-simple.ts'
-import { sha3 } from './hash.ts'
+import { encodeSimple, hashSimple } from './encode-simple.ts'
 import type { Signature } from './signature.ts'
 
 /** The hashed fields of a transaction. Gas × 100; hashes as bytes. */
@@ -28,29 +27,27 @@ const encodedSign = ({ algorithm, sig, pubKey }: Signature): Uint8Array =>
 
 /** A transaction's hash (go-iost core/tx, Tx.ToBytes at level Full). */
 export const transactionHash = (tx: HashedTransaction): Uint8Array =>
-  sha3(
-    encodeSimple([
-      tx.time,
-      tx.expiration,
-      tx.gasRatio,
-      tx.gasLimit,
-      tx.delay,
-      tx.chainId,
-      tx.reserved,
-      tx.signers.length,
-      ...tx.signers,
-      tx.actions.length,
-      ...tx.actions.map(({ contract, actionName, data }) => encodeSimple([contract, actionName, data])),
-      tx.amountLimit.length,
-      ...tx.amountLimit.map(({ token, value }) => encodeSimple([token, value])),
-      tx.signs.length,
-      ...tx.signs.map(encodedSign),
-      tx.referredTx,
-      tx.publisher,
-      tx.publishSigns.length,
-      ...tx.publishSigns.map(encodedSign),
-    ]),
-  )
+  hashSimple([
+    tx.time,
+    tx.expiration,
+    tx.gasRatio,
+    tx.gasLimit,
+    tx.delay,
+    tx.chainId,
+    tx.reserved,
+    tx.signers.length,
+    ...tx.signers,
+    tx.actions.length,
+    ...tx.actions.map(({ contract, actionName, data }) => [contract, actionName, data]),
+    tx.amountLimit.length,
+    ...tx.amountLimit.map(({ token, value }) => [token, value]),
+    tx.signs.length,
+    ...tx.signs.map(encodedSign),
+    tx.referredTx,
+    tx.publisher,
+    tx.publishSigns.length,
+    ...tx.publishSigns.map(encodedSign),
+  ])
 
 /** Gas has two decimals in the node's JSON. */
 const GAS_DECIMALS = 2

@@ -16,6 +16,14 @@ export type Call = Resolved & {
   readonly out: (line: string) => void
   readonly screen: Screen
   readonly log: Log
+  /** Lines of the log that were dropped so far. */
+  readonly droppedLines: () => number
+  /** The program of a thread that serves. */
+  readonly threadProgram: URL
+  /** The program of a thread that proves blocks. */
+  readonly provingProgram: URL
+  /** The program of a thread that writes to an SQLite store. */
+  readonly writingProgram: URL
 }
 
 export type Command = {

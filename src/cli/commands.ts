@@ -1,8 +1,12 @@
+import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
+import { doctor } from './doctor/doctor.ts'
+import { health } from './health.ts'
 import { indicesCheck, indicesCreate, indicesMerge, indicesPrint } from './indices.ts'
 import { indicesMigrate } from './indices-migrate.ts'
 import { keysAdd, keysList, keysRevoke } from './keys.ts'
+import { keysChange, keysRotate, keysShow } from './keys-change.ts'
 import { load } from './load.ts'
 import { repair } from './repair.ts'
 import { serve } from './serve.ts'
@@ -17,14 +21,20 @@ export const commands: readonly Command[] = [
   serve,
   keysAdd,
   keysList,
+  keysShow,
+  keysChange,
+  keysRotate,
   keysRevoke,
   indicesCreate,
   indicesCheck,
   indicesPrint,
   indicesMerge,
   indicesMigrate,
+  backup,
   status,
   verify,
   repair,
+  health,
+  doctor,
   config,
 ]

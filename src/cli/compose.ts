@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { stateIndices } from '#indices/registry.ts'
+import type { HeldMemory } from '#node/budget.ts'
 import { createNode } from '#node/create-node.ts'
 import type { BlockEvent } from '#node/fetching.ts'
 import type { Node, NodeEvent } from '#node/port.ts'
@@ -9,18 +10,41 @@ import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Difference, Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import type { Call } from './command.ts'
 import type { ExitCode } from './exit-code.ts'
+import type { Counts } from './metrics/catalogue.ts'
+import { countNodeCall } from './metrics/count-node-call.ts'
+import { countedStore } from './metrics/counted-store.ts'
 import type { StoreAddress } from './readers.ts'
 import type { Values } from './settings.ts'
+import { provingThreads, writingThreads } from './threads/loading-threads.ts'
 
 /** Where documents are kept: by --store, else in the data folder. */
 export const storeAddressOf = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
-/** The store that the settings name. Not connected to yet. */
-const openStore = (values: Values, log: Log): Store => {
+/** The store that the settings name. Not connected to yet. `writingProgram`: of threads that write long loads. */
+export const openStore = (
+  values: Values,
+  log: Log,
+  { counts, writingProgram }: { readonly counts?: Counts; readonly writingProgram?: URL } = {},
+): Store => {
+  const store = openUncounted(values, { log, writingProgram, counts })
+  return counts === undefined
+    ? store
+    : countedStore(store, counts, batch => log('info', 'Committed a batch.', batch))
+}
+
+type Opening = {
+  readonly log: Log
+  readonly writingProgram: URL | undefined
+  readonly counts: Counts | undefined
+}
+
+const openUncounted = (values: Values, { log, writingProgram, counts }: Opening): Store => {
   const address = storeAddressOf(values)
-  if (address.type === 'sqlite') return openSqlite({ path: address.path })
+  if (address.type === 'sqlite')
+    return openSqlite({ path: address.path, writing: writingThreads(values, writingProgram) })
   const auth = authOf(values, address)
   const caFile = values['store-ca']
   return openElastic({
@@ -31,19 +55,34 @@ const openStore = (values: Values, log: Log): Store => {
     replicas: values.replicas,
     partitionDocuments: values['partition-documents'],
     leaseMs: values.lease,
-    onEvent: event => tell(log, event),
+    onEvent: event => {
+      if (event.type === 'retry') counts?.storeRetries.add(1, 'write')
+      tell(log, event)
+    },
+    onCacheLook: isHit => counts?.cacheReads.add(1, 'state', isHit ? 'hit' : 'miss'),
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })
 }
 
 /** Runs `work` with the store that the settings name, and closes the store afterwards in any case. */
-export const withStore = async (
+export const withStore = (
   values: Values,
   log: Log,
   work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => {
-  const store = openStore(values, log)
+): Promise<ExitCode> => closedAfter(openStore(values, log), work)
+
+/** As `withStore`, and counted; `writingProgram`: for long loads. */
+export const withCountedStore = (
+  {
+    values,
+    log,
+    ...counted
+  }: Pick<Call, 'values' | 'log'> & { readonly counts: Counts; readonly writingProgram?: URL },
+  work: (store: Store) => Promise<ExitCode>,
+): Promise<ExitCode> => closedAfter(openStore(values, log, counted), work)
+
+const closedAfter = async (store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> => {
   try {
     return await work(store)
   } finally {
@@ -90,8 +129,13 @@ const authOf = (values: Values, address: Elastic) => {
 }
 
 /** Refuses a store whose indices are not those of this version. A store that does not exist yet is usable: it is empty. */
-export const requireUsable = async (store: Store): Promise<void> =>
+export const requireUsable = async (store: Store): Promise<void> => {
   refuseDifferent(store, await store.check())
+  // What is missing may be yet to come, or another version may have made the store without it: only the store knows.
+  await store.published().catch((error: unknown) => {
+    if (error instanceof Failure && error.kind === 'conflict') throw error
+  })
+}
 
 /** Refuses a store that does not exist, too: a mistyped name must not look like an empty store. */
 export const requireExisting = async (store: Store): Promise<void> => {
@@ -143,11 +187,27 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
           reason: event.reason,
         },
       )
+      break
+    case 'thread_died':
+      log('error', 'A thread that proves blocks has died; the main thread does its work.', {
+        reason: event.reason,
+      })
   }
 }
 
+type Means = {
+  readonly held?: HeldMemory
+  /** Threads that run it prove the blocks of a long load; absent: this thread does. */
+  readonly provingProgram?: URL
+  readonly counts?: Counts
+}
+
 /** Client of the nodes the settings name; undefined: none are named. */
-export const connectNode = (values: Values, log: Log): Node | undefined =>
+export const connectNode = (
+  values: Values,
+  log: Log,
+  { held, provingProgram, counts }: Means = {},
+): Node | undefined =>
   values.node === undefined
     ? undefined
     : createNode({
@@ -157,7 +217,10 @@ export const connectNode = (values: Values, log: Log): Node | undefined =>
         requestMs: Math.min(values['node-timeout'], values.deadline / 2),
         inFlight: values['node-requests'],
         prove: values.prove,
+        held,
+        ...(provingProgram === undefined ? {} : { threads: provingThreads(values, provingProgram) }),
         onEvent: event => tellOfNode(log, event),
+        ...(counts === undefined ? {} : { onCall: call => countNodeCall(counts, call) }),
         onBlockEvent: event => tellOfBlock(log, event),
       })
 

@@ -1,10 +1,13 @@
 import { shown } from '#actions/request/refusals.ts'
-import { Failure } from '#failure/failure.ts'
+import { writeJson } from '#chain/json.ts'
+import { type Holder, holdersOf } from '#keys/holder.ts'
 import { createKey } from '#keys/key.ts'
-import type { StoredKey } from '#store/port.ts'
 import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
 import { exists, requireExisting, withStore } from './compose.ts'
+import { planIn } from './keys-change.ts'
+import { type Asked, askedOf, shapeOf, stateOf, timeText } from './keys-shown.ts'
+import { onHolder } from './on-holder.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 
 export const keysAdd: Command = {
@@ -16,19 +19,30 @@ export const keysAdd: Command = {
     'The last line on stdout is the key. It cannot be printed again.',
     'A store that does not exist is created, so that keys can be added before the first load; the output then says so.',
   ],
-  settings: [...STORE, 'replicas', 'per-second', 'per-day', 'expires', ...LOGGING],
-  examples: ['iostlens keys add wallet', 'iostlens keys add wallet --per-second 50 --expires 90d'],
+  settings: [...STORE, 'replicas', 'plan', 'per-second', 'per-day', 'note', 'expires', 'json', ...LOGGING],
+  examples: [
+    'iostlens keys add wallet',
+    'iostlens keys add wallet --plan large --note "Ada, explorer"',
+    'iostlens keys add wallet --per-second 50 --expires 90d',
+  ],
   run: async ({ values, words: [name = ''], log, out }) => {
     const now = Date.now()
-    const plan = { perSecond: values['per-second'], perDay: values['per-day'] }
+    const plan = planIn(values)
+    const { note, expires } = values
     const { key, stored } = createKey(name, plan, {
       now,
-      ...(values.expires === undefined ? {} : { expires: now + values.expires }),
+      ...(typeof expires === 'number' ? { expires: now + expires } : {}),
+      ...(note === undefined || note === 'off' ? {} : { note }),
     })
     return withStore(values, log, async store => {
       const isNew = !(await exists(store))
       await store.create()
       await store.keys.add(stored)
+      if (values.json) {
+        const { name, perSecond, perDay } = stored
+        out(JSON.stringify({ id: stored.id, name, per_second: perSecond, per_day: perDay, key }))
+        return 0
+      }
       if (isNew) out(`Created the store ${store.name}: it did not exist.`)
       const until = stored.expires === undefined ? 'until it is revoked' : `until ${timeText(stored.expires)}`
       out(`Key ${stored.id} of ${shown(name)} in ${store.name}`)
@@ -45,15 +59,26 @@ export const keysList: Command = {
   name: 'keys list',
   words: [],
   summary: 'list all API keys with their limits; never the keys themselves',
-  about: ['Prints every key, including revoked and expired ones: id, name, limits, times and state.'],
-  settings: [...STORE, ...LOGGING],
-  examples: ['iostlens keys list'],
+  about: [
+    'Prints every key, including revoked and expired ones: id, name, limits, times and state.',
+    'With --counts also the requests of today and of 30 days and the last use, as all services on the store have counted them.',
+  ],
+  settings: [...STORE, 'counts', 'json', ...LOGGING],
+  examples: ['iostlens keys list', 'iostlens keys list --counts'],
   run: ({ values, log, out }) =>
     withStore(values, log, async store => {
       await requireExisting(store)
-      const keys = await store.keys.list()
-      const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', 'STATE', 'NAME']
-      for (const line of aligned([head, ...keys.map(key => rowOf(key, Date.now()))])) out(line)
+      const holders = holdersOf(await store.keys.list())
+      const now = Date.now()
+      const asked = values.counts || values.json ? await askedOf(store, now) : undefined
+      if (values.json && asked !== undefined) {
+        out(writeJson({ keys: holders.map(holder => shapeOf(holder, asked(holder.id), now)) }))
+        return 0
+      }
+      const counted = asked === undefined ? [] : ['TODAY', '30 DAYS', 'LAST USE']
+      const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', ...counted, 'STATE', 'NAME']
+      for (const line of aligned([head, ...holders.map(holder => rowOf(holder, now, asked?.(holder.id)))]))
+        out(line)
       return 0
     }),
 }
@@ -67,31 +92,24 @@ export const keysRevoke: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens keys revoke 3f9a1c20de'],
-  run: ({ values, words: [id = ''], log, out }) =>
-    withStore(values, log, async store => {
-      await requireExisting(store)
-      if (!(await store.keys.revoke(id, Date.now())))
-        throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
-          help: "'iostlens keys list' prints the ids.",
-        })
-      out(`Revoked key ${id}.`)
-      return 0
-    }),
+  run: onHolder(async ({ out, store, id, holder: { current, former } }) => {
+    const now = Date.now()
+    // One revoked key of a holder is enough to refuse all.
+    for (const key of [current, ...former]) await store.keys.revoke(key.id, now)
+    out(`Revoked key ${id}.`)
+    return 0
+  }),
 }
 
-const rowOf = (key: StoredKey, now: number): readonly string[] => [
-  key.id,
-  String(key.perSecond),
-  String(key.perDay),
-  timeText(key.created),
-  key.expires === undefined ? '-' : timeText(key.expires),
-  stateOf(key, now),
-  key.name,
+const rowOf = (holder: Holder, now: number, asked: Asked | undefined): readonly string[] => [
+  holder.id,
+  String(holder.current.perSecond),
+  String(holder.current.perDay),
+  timeText(holder.created),
+  holder.current.expires === undefined ? '-' : timeText(holder.current.expires),
+  ...(asked === undefined
+    ? []
+    : [String(asked.today), String(asked.month), asked.last === undefined ? '-' : timeText(asked.last)]),
+  stateOf(holder, now),
+  holder.current.name,
 ]
-
-const stateOf = ({ revoked, expires }: StoredKey, now: number): string => {
-  if (revoked !== undefined) return `revoked ${timeText(revoked)}`
-  return expires !== undefined && expires <= now ? 'expired' : 'valid'
-}
-
-const timeText = (ms: number): string => new Date(ms).toISOString()

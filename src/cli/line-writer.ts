@@ -5,7 +5,13 @@ export type LineWriter = {
   written(giveUp: Promise<void>): Promise<void>
   /** Takes what has not been sent yet: for a process that ends at once. */
   takeRest(): string
+  /** Lines dropped so far. */
+  dropped(): number
 }
+
+/** What stands in the log for lines that were dropped. */
+export const droppedLines = (count: number): string =>
+  `${count} log lines were dropped because they were read too slowly.\n`
 
 /** What waits for a slow reader; beyond that it is dropped. */
 const MAX_WAITING = 1_000_000
@@ -29,6 +35,7 @@ export const lineWriter = (
   let waiting: string[] = []
   let length = 0
   let lost = 0
+  let lostInAll = 0
   let isSending = false
   let idle = Promise.withResolvers<void>()
 
@@ -55,6 +62,7 @@ export const lineWriter = (
       // One alone is never too long.
       if (length > 0 && length + text.length > maxWaiting) {
         lost += 1
+        lostInAll += 1
         return
       }
       waiting.push(text)
@@ -68,5 +76,6 @@ export const lineWriter = (
       if (isSending) await Promise.race([idle.promise, giveUp])
     },
     takeRest: take,
+    dropped: () => lostInAll,
   }
 }

@@ -1,12 +1,16 @@
-import { Failure } from '#failure/failure.ts'
 import { load as loadChain } from '#load/load.ts'
 import { loadedHeight } from '#load/loaded-height.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
-import { connectNode, withStore } from './compose.ts'
+import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
+import { watchThread } from './metrics/process-metrics.ts'
+import { serveMetrics } from './metrics/serve-metrics.ts'
 import { progressView } from './progress.ts'
+import { logRun } from './run-lines.ts'
 import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
+import type { Values } from './settings.ts'
+import { withChain } from './with-chain.ts'
 
 export const load: Command = {
   name: 'load',
@@ -17,24 +21,26 @@ export const load: Command = {
     'No block is ever skipped. Loading waits and retries as long as the problem may pass: the node is unreachable or behind, or it sends a block that fails a check. With --once it gives up with exit code 75 when nothing was loaded for --wait.',
     'Other problems end it at once: the host does not exist (2), the store is of another chain or version (3), another loader is running (75).',
   ],
-  settings: [...NODE, ...STORE, ...LOADING, 'to', 'once', 'wait', ...LOGGING],
+  settings: [...NODE, ...STORE, ...LOADING, 'threads', 'metrics-listen', 'to', 'once', 'wait', ...LOGGING],
   examples: [
     'iostlens load --node http://127.0.0.1:30001 --once',
     'iostlens load --node http://127.0.0.1:30001 --store http://127.0.0.1:9200/iostlens',
   ],
-  run: async ({ values, log, screen, out, signal }) => {
-    const node = connectNode(values, log)
-    if (node === undefined || values.node === undefined) throw noNode('load')
-    await requireKnownHosts(values.node)
-    return withStore(values, log, async store => {
+  run: call => {
+    const { values, version, log, screen, out, signal, droppedLines } = call
+    return withChain({ command: 'load', serving: 0 }, call, async ({ node, urls, store, metrics }) => {
+      await requireKnownHosts(urls)
+      const listener = serveLoadMetrics(values, { metrics, store, node, log, version, droppedLines })
       try {
         await store.create()
         await node.watch(() => store.identity())
         const from = await loadedHeight(store)
+        const logEnd = await logRun(log, { message: 'Loading.' }, { version, store, node })
         const view = progressView({ screen, log, now: systemClock.elapsed, from })
         const { height } = await loadChain(
-          { node, store },
+          { node: countedBlocks(node, metrics.own), store },
           {
+            ...loadCounts(metrics.own),
             once: values.once,
             patience: { waitMs: values.once ? values.wait : Number.POSITIVE_INFINITY },
             signal,
@@ -44,16 +50,32 @@ export const load: Command = {
           },
         )
         view.end()
+        await logEnd()
         out(height < 0 ? 'Nothing is loaded.' : `Loaded up to block ${height}.`)
         return 0
       } finally {
-        node.close()
+        await listener?.stop()
       }
     })
   },
 }
 
-export const noNode = (command: string): Failure =>
-  new Failure('usage', `Command '${command}' needs a node.`, {
-    help: 'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
-  })
+type Exposing = Omit<Parameters<typeof serveMetrics>[1], 'clock' | 'threads'> & {
+  readonly droppedLines: () => number
+}
+
+/** `/metrics` of a load, if there is an address for it. */
+const serveLoadMetrics = (
+  { 'metrics-listen': address }: Values,
+  { droppedLines, ...from }: Exposing,
+): { readonly stop: () => Promise<void> } | undefined => {
+  if (address === undefined) return undefined
+  const listener = serveMetrics(address, { ...from, clock: systemClock, threads: 0 })
+  const watching = watchThread(from.metrics.own, droppedLines)
+  return {
+    stop: () => {
+      watching.stop()
+      return listener.stop()
+    },
+  }
+}

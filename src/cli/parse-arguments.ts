@@ -1,4 +1,4 @@
-import { nearest, shown } from '#actions/request/refusals.ts'
+import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { FlagTexts } from './read-settings.ts'
 import { type SettingName, settingNames, settingOf } from './settings.ts'
@@ -96,7 +96,14 @@ const unknownFlag = (command: string, written: string, own: readonly string[]): 
     )
   return new Failure(
     'usage',
-    `Unknown flag ${shown(`--${bare}`)}; the nearest one is '--${nearest(bare, [...own, 'help']) ?? 'help'}'.`,
+    `Unknown flag ${shown(`--${bare}`)}${
+      nearestText(
+        nearest(
+          `--${bare}`,
+          [...own, 'help'].map(name => `--${name}`),
+        ),
+      ).en
+    }`,
     { help: `'iostlens ${command} --help' lists the flags.` },
   )
 }

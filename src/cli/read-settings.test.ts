@@ -55,6 +55,34 @@ test('readSettings: an unknown variable is refused with the nearest name', () =>
   )
 })
 
+test('readSettings: what Kubernetes sets for Services named iostlens is no setting', () => {
+  const links = {
+    IOSTLENS_PORT: 'tcp://10.96.12.7:8080',
+    IOSTLENS_SERVICE_HOST: '10.96.12.7',
+    IOSTLENS_SERVICE_PORT: '8080',
+    IOSTLENS_SERVICE_PORT_HTTP: '8080',
+    IOSTLENS_PORT_8080_TCP: 'tcp://10.96.12.7:8080',
+    IOSTLENS_PORT_8080_TCP_PROTO: 'tcp',
+    IOSTLENS_PORT_8080_TCP_PORT: '8080',
+    IOSTLENS_PORT_8080_TCP_ADDR: '10.96.12.7',
+    IOSTLENS_PORT_53_UDP: 'udp://[fd00::7]:53',
+    IOSTLENS_METRICS_PORT: 'tcp://[fd00::7]:9100',
+    IOSTLENS_METRICS_SERVICE_HOST: 'fd00::7',
+  }
+  expect(readSettings(none, links)).toEqual(readSettings(none, {}))
+  // The name alone makes no link: an operator meant something by it.
+  for (const [name, value] of [
+    ['IOSTLENS_PORT', '8080'],
+    ['IOSTLENS_PORT', ''],
+    ['IOSTLENS_SERVICE_HOST', 'iostlens.example'],
+    ['IOSTLENS_PORT_TCP', 'tcp://10.96.12.7:8080'],
+    ['IOSTLENS_SUPPORT', 'tcp://10.96.12.7:8080'],
+  ] as const)
+    expect(messageOf(() => readSettings(none, { [name]: value }))).toStartWith(
+      `Unknown environment variable '${name}'`,
+    )
+})
+
 test('readSettings: a value that breaks its rule is named with the rule and its source', () => {
   expect(messageOf(() => readSettings(flag('listen', '8080'), {}))).toBe(
     "--listen is '8080'; it must be HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080.",

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { nearest, shown } from '#actions/request/refusals.ts'
+import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure, withoutSecrets } from '#failure/failure.ts'
+
+import { isServiceLink } from './service-links.ts'
 import { environmentName, type SettingName, settingNames, settingOf, type Values } from './settings.ts'
 
 /** Texts given by flag; `file` when the flag was `--name-file`. */
@@ -19,7 +21,7 @@ export type Resolved = {
 /**
  * Settings from flags, then the environment (`IOSTLENS_NAME`, and for secrets `IOSTLENS_NAME_FILE`), then defaults. An
  * empty variable counts as absent, so that a compose file may pass one on. Throws 'usage' for an unknown `IOSTLENS_`
- * name, and for a value that breaks its rule, also of a setting the command at hand does not use.
+ * name, unless Kubernetes set it for a Service, and for a value that breaks its rule, also of a setting the command at hand does not use.
  */
 export const readSettings = (flags: FlagTexts, environment: Environment): Resolved => {
   refuseUnknown(environment)
@@ -77,10 +79,14 @@ const refuseUnknown = (environment: Environment): void => {
       : [environmentName(name), `${environmentName(name)}_FILE`],
   )
   for (const name of Object.keys(environment).sort())
-    if (name.startsWith('IOSTLENS_') && !known.includes(name))
+    if (
+      name.startsWith('IOSTLENS_') &&
+      !known.includes(name) &&
+      !isServiceLink(name, environment[name] ?? '')
+    )
       throw new Failure(
         'usage',
-        `Unknown environment variable ${shown(name)}; the nearest one is '${nearest(name, known) ?? ''}'.`,
+        `Unknown environment variable ${shown(name)}${nearestText(nearest(name, known)).en}`,
         { help: "'iostlens config' prints every setting." },
       )
 }

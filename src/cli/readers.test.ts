@@ -1,5 +1,15 @@
 import { expect, test } from 'bun:test'
-import { address, count, duration, nodeUrls, pathOrUrl, storeAddress, testKey, yesNo } from './readers.ts'
+import {
+  address,
+  basePath,
+  count,
+  duration,
+  nodeUrls,
+  pathOrUrl,
+  storeAddress,
+  testKey,
+  yesNo,
+} from './readers.ts'
 
 test('count: takes whole numbers in range and coerces nothing', () => {
   const reader = count(1, 256)
@@ -27,6 +37,32 @@ test('yesNo: takes true and false only', () => {
     undefined,
     undefined,
   ])
+})
+
+test('basePath: takes paths without escapes, with or without a slash at their end', () => {
+  expect(['/', '/iost', '/iost/', '/a/b-c_d.e~1', '/.well'].map(basePath.read)).toEqual([
+    '',
+    '/iost',
+    '/iost',
+    '/a/b-c_d.e~1',
+    '/.well',
+  ])
+  const wrong = [
+    '',
+    'iost',
+    '//',
+    '/a//b',
+    '/a b',
+    '/%61',
+    '/a?b',
+    '/a#b',
+    '/..',
+    '/a/./b',
+    '/:x',
+    '/*',
+    '/中',
+  ]
+  expect(wrong.map(basePath.read)).toEqual(wrong.map(() => undefined))
 })
 
 test('address: takes names, IPv4 and IPv6 in brackets, with a port', () => {

@@ -1,4 +1,6 @@
+import { type IpRange, ipRangeIn } from '#http/ip-address.ts'
 import { KEY_MAX_LENGTH } from '#keys/key.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
 
 /**
  * How the text of a setting becomes its value. For a text that does not fit, a reader returns the rule; the caller adds
@@ -22,10 +24,10 @@ export const count = (least: number, most: number): Reader<number> => ({
 
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['ms', 1],
-  ['s', 1_000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
+  ['s', SECOND_MS],
+  ['m', MINUTE_MS],
+  ['h', HOUR_MS],
+  ['d', DAY_MS],
 ])
 
 /** Length of time, read to milliseconds. */
@@ -38,6 +40,12 @@ export const duration = (leastMs: number, mostMs: number): Reader<number> => ({
     return ms >= leastMs && ms <= mostMs ? ms : undefined
   },
 })
+
+/** A length of time, or `never`. */
+export const durationOrNever = (leastMs: number, mostMs: number): Reader<number | 'never'> => {
+  const { rule, read } = duration(leastMs, mostMs)
+  return { rule: `${rule}, or never`, read: text => (text === 'never' ? 'never' : read(text)) }
+}
 
 const durationText = (ms: number): string => {
   const fitting = [...UNITS].reverse().find(([, length]) => ms % length === 0)
@@ -60,7 +68,8 @@ export const path: Reader<string> = {
   read: text => (text === '' || text.includes('\0') ? undefined : text),
 }
 
-export const secret: Reader<string> = {
+/** One line of text, such as a password. */
+export const line: Reader<string> = {
   rule: 'text without line breaks or other control characters',
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the rule refuses
   read: text => (text === '' || /[\u0000-\u001f\u007f]/.test(text) ? undefined : text),
@@ -71,6 +80,15 @@ export const testKey: Reader<string> = {
   rule: `off, or 4 to ${KEY_MAX_LENGTH} of the characters A-Z a-z 0-9 . _ ~ -`,
   read: text =>
     text === 'off' || (/^[\w.~-]{4,}$/.test(text) && text.length <= KEY_MAX_LENGTH) ? text : undefined,
+}
+
+/** Path prefix of all addresses: `""` for none, else without a slash at its end. */
+export const basePath: Reader<string> = {
+  rule: '/ or a path such as /iost, of the characters A-Z a-z 0-9 . _ ~ - and /',
+  read: text =>
+    text === '/' || /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/.test(text)
+      ? text.replace(/\/$/, '')
+      : undefined,
 }
 
 export type Address = { readonly host: string; readonly port: number }
@@ -97,6 +115,15 @@ const httpUrl = (text: string): URL | undefined => {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
   return url.search === '' && url.hash === '' ? url : undefined
+}
+
+/** Addresses of proxies, and ranges of them. */
+export const ipRanges: Reader<readonly IpRange[]> = {
+  rule: 'one or more IP addresses or CIDR ranges, comma-separated, such as 10.0.0.0/8,fd00::/8',
+  read: text => {
+    const ranges = text.split(',').map(part => ipRangeIn(part.trim()))
+    return ranges.every(range => range !== undefined) ? ranges : undefined
+  },
 }
 
 /** A file, or where to fetch it. */

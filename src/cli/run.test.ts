@@ -16,7 +16,14 @@ const outcome = async (args: readonly string[], environment: Record<string, stri
     columns: () => 80,
   })
   const stop = () => new AbortController().signal
-  const code = await run(args, { version: '1.2.3', environment, out: line => out.push(line), screen, stop })
+  const threadProgram = new URL('../serving-thread.ts', import.meta.url)
+  const provingProgram = new URL('../proving-thread.ts', import.meta.url)
+  const writingProgram = new URL('../writing-thread.ts', import.meta.url)
+  const code = await run(args, {
+    ...{ version: '1.2.3', environment, screen, stop, threadProgram, provingProgram, writingProgram },
+    out: line => out.push(line),
+    droppedLines: () => 0,
+  })
   return { code, out: out.join('\n'), err }
 }
 
@@ -61,12 +68,12 @@ test.each([
   [['srve'], "Unknown command 'srve'; the nearest one is 'serve'.", "'iostlens --help' lists the commands."],
   [
     ['keys'],
-    "'keys' must be followed by one of: add, list, revoke.",
+    "'keys' must be followed by one of: add, list, show, change, rotate, revoke.",
     "'iostlens keys --help' explains the command.",
   ],
   [
     ['keys', 'ad'],
-    "Unknown command 'keys ad'; 'keys' must be followed by one of: add, list, revoke.",
+    "Unknown command 'keys ad'; 'keys' must be followed by one of: add, list, show, change, rotate, revoke.",
     "'iostlens keys --help' explains the command.",
   ],
   [

@@ -1,4 +1,4 @@
-import { nearest, shown } from '#actions/request/refusals.ts'
+import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Command } from './command.ts'
 import { commands } from './commands.ts'
@@ -9,15 +9,21 @@ import { parseArguments } from './parse-arguments.ts'
 import { type Environment, readSettings } from './read-settings.ts'
 import type { Screen } from './screen.ts'
 import { environmentName } from './settings.ts'
-import { leftWhenStopped } from './stop.ts'
+import { LEAVE_MS, leftWhenStopped } from './stop.ts'
 
 export type Surroundings = {
   readonly version: string
   readonly environment: Environment
   readonly out: (line: string) => void
   readonly screen: Screen
+  /** Lines of the log that were dropped so far. */
+  readonly droppedLines: () => number
   /** Asked for once a command really runs. */
   readonly stop: () => AbortSignal
+  /** The program of a thread that serves. */
+  readonly threadProgram: URL
+  readonly provingProgram: URL
+  readonly writingProgram: URL
 }
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
@@ -56,12 +62,14 @@ const family = (first: string, rest: readonly string[], around: Surroundings): E
   if (members.length === 0)
     throw new Failure(
       'usage',
-      `Unknown command ${shown(first)}; the nearest one is '${
-        nearest(
-          first,
-          commands.map(({ name }) => name.split(' ')[0] ?? name),
-        ) ?? ''
-      }'.`,
+      `Unknown command ${shown(first)}${
+        nearestText(
+          nearest(
+            first,
+            commands.map(({ name }) => name.split(' ')[0] ?? name),
+          ),
+        ).en
+      }`,
       { help: "'iostlens --help' lists the commands." },
     )
   if (rest.includes('--help') || rest.includes('-h')) {
@@ -82,7 +90,17 @@ const family = (first: string, rest: readonly string[], around: Surroundings): E
 const runCommand = async (
   command: Command,
   args: readonly string[],
-  { version, environment, out, screen, stop }: Surroundings,
+  {
+    version,
+    environment,
+    out,
+    screen,
+    droppedLines,
+    stop,
+    threadProgram,
+    provingProgram,
+    writingProgram,
+  }: Surroundings,
 ): Promise<ExitCode> => {
   const { flags, words, help } = parseArguments(command.name, command.settings, args)
   if (help) {
@@ -107,7 +125,23 @@ const runCommand = async (
     now: () => new Date(),
   })
   const signal = stop()
-  return leftWhenStopped(command.run({ ...resolved, version, words, out, screen, log, signal }), signal)
+  return leftWhenStopped(
+    command.run({
+      ...resolved,
+      version,
+      words,
+      out,
+      screen,
+      log,
+      droppedLines,
+      signal,
+      threadProgram,
+      provingProgram,
+      writingProgram,
+    }),
+    signal,
+    resolved.values.drain + LEAVE_MS,
+  )
 }
 
 /** Settings may be what went wrong, so they are not asked. */

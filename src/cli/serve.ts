@@ -1,5 +1,10 @@
+import { availableParallelism } from 'node:os'
+import type { Store } from '#store/port.ts'
 import type { Command } from './command.ts'
-import { connectNode, requireUsable, withStore } from './compose.ts'
+import { connectNode, requireUsable, withCountedStore } from './compose.ts'
+import type { ExitCode } from './exit-code.ts'
+import { processMetrics } from './metrics/process-metrics.ts'
+import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
 import { LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
 import { stopped } from './stop.ts'
@@ -15,23 +20,35 @@ export const serve: Command = {
   ],
   settings: [...NODE, ...STORE, ...SERVING, ...LOGGING],
   examples: ['iostlens serve', 'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens'],
-  run: ({ values, version, log, out, signal }) =>
-    withStore(values, log, async store => {
-      const node = connectNode(values, log)
+  run: ({ values, version, log, out, screen, signal, threadProgram, droppedLines }) => {
+    const threads = values.threads ?? availableParallelism()
+    const metrics = processMetrics(threads)
+    const serving = async (store: Store): Promise<ExitCode> => {
+      const node = connectNode(values, log, { counts: metrics.own })
       try {
         await requireUsable(store)
         await node?.watch(
           () => store.identity(),
           () => store.published(),
         )
-        const serving = await startServing({ values, version, store, node, log })
-        out(serving.url)
-        log('info', 'Serving.', { url: serving.url, store: store.name, node: node?.name ?? 'none' })
+        const served = await startServing({
+          ...{ values, version, store, node, log, threadProgram },
+          threads,
+          writeLine: screen.line,
+          metrics,
+          droppedLines,
+        })
+        out(served.url)
+        const message = 'Serving.'
+        const logEnd = await logRun(log, { message, url: served.url }, { version, store, node })
         await stopped(signal)
-        await serving.stop()
+        await served.stop()
+        await logEnd()
         return 0
       } finally {
         node?.close()
       }
-    }),
+    }
+    return withCountedStore({ values, log, counts: metrics.own }, serving)
+  },
 }

@@ -1,25 +1,22 @@
 import { join } from 'node:path'
-import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import { createApp } from '#http/app.ts'
-import { keyring } from '#keys/keyring.ts'
-import { watchLateness } from '#keys/lateness.ts'
-import { TEST_PLAN } from '#keys/plan.ts'
+import { followHead } from '#head/keep-following.ts'
+import type { HeadSource } from '#head/showing.ts'
 import { createRates } from '#keys/rate.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { openUsage } from '#store/sqlite/usage.ts'
+import { usageIn } from '#store/sqlite/usage.ts'
 import { systemClock } from '#time/clock.ts'
-import { keepCounts } from './keep-counts.ts'
-import { parsePrices } from './prices.ts'
-import { parseProfiles } from './profiles.ts'
-import type { Address } from './readers.ts'
+import { type Given, watchGiven } from './given.ts'
+import { type Counting, keepCounts } from './keep-counts.ts'
+import { urlOf } from './listen.ts'
+import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
+import { serveMetrics } from './metrics/serve-metrics.ts'
+import { serveApp } from './serve-app.ts'
 import type { Values } from './settings.ts'
+import { type ServingMemory, servingMemory } from './threads/memory.ts'
+import { serveByThreads } from './threads/serve-by-threads.ts'
 import { watchStore } from './watch-store.ts'
-import { watch } from './watched.ts'
-
-/** Requests under way at the stop get this long to end. */
-const DRAIN_MS = 5_000
 
 export type Serving = {
   /** Base URL with the port that was really taken. */
@@ -28,96 +25,120 @@ export type Serving = {
   stop(): Promise<void>
 }
 
-/** Serves the API; throws 'usage' when the address is not available. */
-export const startServing = async (parts: {
+export type ServingParts = {
   readonly values: Values
   readonly version: string
+  /** As many threads serve; with 1 it is the current one. */
+  readonly threads: number
+  /** The program of a thread. */
+  readonly threadProgram: URL
   readonly store: Store
   readonly node: Node | undefined
   readonly log: Log
-}): Promise<Serving> => {
-  const { values, version, store, node, log } = parts
-  const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
-  const prices =
-    values.prices === undefined
-      ? undefined
-      : await watch({ source: values.prices, what: 'Prices', parse: parsePrices, log, clock: systemClock })
-  const profiles =
-    values.profiles === undefined
-      ? undefined
-      : await watch({
-          source: { path: values.profiles },
-          what: 'Profiles',
-          parse: parseProfiles,
-          log,
-          clock: systemClock,
-        })
-  const lateness = watchLateness()
-  const rates = createRates({ now: systemClock.now, lateMs: lateness.ms })
-  const app = createApp({
-    store,
-    node,
-    keyring: keyring({
-      store: store.keys,
-      clock: systemClock,
-      ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
-    }),
-    rates,
-    prices: { get: () => prices?.get() },
-    profiles: { get: producer => profiles?.get()?.get(producer) },
-    defaults: { format: values.format, compat: values.compat },
-    deadlineMs: values.deadline,
-    maxInFlight: values['max-in-flight'],
-    clock: systemClock,
-    log,
-    version,
-    ...(testKey === undefined ? {} : { testKey }),
-  })
-  const { host, port } = values.listen
-  const server = listening(values.listen, () => {
-    // Elysia would share the port with any other process of ours.
-    app.listen({ hostname: host, port, reusePort: false })
-    return app.server
-  })
-  const file = join(values.data, 'usage.sqlite')
+  /** Writes a line that another thread has logged. */
+  readonly writeLine: (line: string) => void
+  readonly metrics: ProcessMetrics
+  /** Lines of the log that were dropped so far. */
+  readonly droppedLines: () => number
+}
+
+/** Serves the API; throws 'usage' when the address is not available. */
+export const startServing = async (parts: ServingParts): Promise<Serving> => {
+  const { values, store, log, metrics } = parts
+  let tell: (given: Given) => void = () => undefined
+  const given = await watchGiven(values, { log, clock: systemClock, onChange: () => tell(given.get()) })
+  const memory = servingMemory(parts.threads, metrics.memory, values)
+  const head = headOf(parts)
+  const common = {
+    ...parts,
+    ...(head === undefined ? {} : { head }),
+    given: given.get,
+    memory,
+    beforeRequests: () => keepDayCounts(parts, memory),
+  }
+  const ownMetrics = serveOwnMetrics(parts, memory)
+  const served = await (parts.threads === 1 ? serveHere(common) : serveByThreads(common)).catch(
+    (error: unknown) => {
+      head?.stop()
+      throw error
+    },
+  )
+  tell = served.tell
   const watching = watchStore(store, systemClock, log)
-  const counting = keepCounts(rates, { file, open: () => openUsage(file), clock: systemClock }, log)
   return {
-    url: urlOf(host, server.port ?? port),
+    url: `${urlOf({ host: values.listen.host, port: served.port })}${values['base-path']}`,
     stop: async () => {
+      // Requests are answered to the end, some with blocks above the published one.
+      await served.stop()
       watching.stop()
-      prices?.close()
-      profiles?.close()
-      lateness.stop()
-      await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)])
-      await server.stop(true)
-      counting.stop()
+      await ownMetrics.stop()
+      head?.stop()
+      given.close()
+      await served.counting.stop()
     },
   }
 }
 
-/** Runs `listen`; an address that is in use or not this machine's becomes a 'usage' Failure. */
-const listening = <T>(address: Address, listen: () => T | null | undefined): T => {
-  const name = urlOf(address.host, address.port).slice('http://'.length)
-  try {
-    const server = listen()
-    if (server !== null && server !== undefined) return server
-  } catch (cause) {
-    if (cause instanceof Failure) throw cause
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-    if (code === 'EADDRINUSE')
-      throw new Failure('usage', `Address ${name} is in use by another program.`, {
-        help: 'Stop that program, or choose another address with --listen HOST:PORT (port 0 picks a free port).',
-        cause,
-      })
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Failure('usage', `Cannot listen on ${name}: ${reason}.`, {
-      help: 'Choose another address with --listen HOST:PORT.',
-      cause,
-    })
+/** What the main thread does for metrics, beside the threads that serve. */
+const serveOwnMetrics = (
+  parts: ServingParts,
+  memory: ServingMemory,
+): { readonly stop: () => Promise<void> } => {
+  const { values, threads, metrics, droppedLines } = parts
+  const { 'metrics-listen': address } = values
+  const listener =
+    address === undefined
+      ? undefined
+      : serveMetrics(address, { ...parts, clock: systemClock, turns: memory.turns })
+  // With one thread the app watches it.
+  const watching = threads === 1 ? undefined : watchThread(metrics.own, droppedLines)
+  return {
+    stop: async () => {
+      watching?.stop()
+      await listener?.stop()
+    },
   }
-  throw new Failure('defect', `Listening on ${name} returned no server.`)
 }
 
-const urlOf = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+/** One follower serves all threads: the node is asked once, and each block is proved and derived once. */
+const headOf = ({ values, store, node, log }: ServingParts) =>
+  node === undefined ? undefined : followHead({ node, store, prove: values.prove, clock: systemClock, log })
+
+const keepDayCounts = ({ values, store, log }: ServingParts, memory: ServingMemory): Promise<Counting> => {
+  const file = join(values.data, 'usage.sqlite')
+  const rates = createRates({ now: systemClock.now, memory: memory.rates, thread: memory.threads })
+  const local = { usage: usageIn(file), file }
+  return keepCounts(rates, { usage: store.usage, local, clock: systemClock }, log)
+}
+
+/** What both ways to serve are made of. */
+export type Serve = ServingParts & {
+  readonly given: () => Given
+  /** Absent: no node is followed. */
+  readonly head?: HeadSource
+  readonly memory: ServingMemory
+  /** To be called before any request is answered. */
+  readonly beforeRequests: () => Promise<Counting>
+}
+
+export type Served = {
+  readonly port: number
+  readonly counting: Counting
+  /** Passes on what the operator's files say now. */
+  tell(given: Given): void
+  stop(): Promise<void>
+}
+
+const serveHere = async (serve: Serve): Promise<Served> => {
+  const counting = await serve.beforeRequests()
+  try {
+    const app = serveApp(
+      { ...serve, thread: 0 },
+      { address: serve.values.listen, isShared: serve.values['reuse-port'] },
+    )
+    return { ...app, counting, tell: () => undefined }
+  } catch (error) {
+    await counting.stop()
+    throw error
+  }
+}

@@ -1,43 +1,23 @@
 import { PROOF_LEVELS } from '#chain/proof.ts'
-import { DEFAULT_PLAN, TEST_PLAN } from '#keys/plan.ts'
+import { TEST_PLAN } from '#keys/plan.ts'
 import { PARTITION_DOCUMENTS } from '#store/elastic/open-elastic.ts'
+import { DAY_MS, MINUTE_MS } from '#time/units.ts'
+import { keySettings } from './key-settings.ts'
+import { listenSettings } from './listen-settings.ts'
 import {
-  address,
   choice,
   count,
   duration,
+  ipRanges,
+  line,
   nodeUrls,
   path,
   pathOrUrl,
-  type Reader,
-  secret,
   storeAddress,
   testKey,
   yesNo,
 } from './readers.ts'
-
-/** One thing an operator may decide: by flag `--name`, or by `IOSTLENS_NAME` in the environment. */
-export type Setting<T> = {
-  readonly reader: Reader<T>
-  /** The placeholder for the value in help texts. */
-  readonly value: string
-  readonly about: string
-  /** Absent: none, and the value is undefined. */
-  readonly fallback?: string
-  /**
-   * Never shown. `--name-file PATH` and `IOSTLENS_NAME_FILE` read it from a file; by flag alone it would stand in the
-   * list of processes, so only `shared` ones have a plain flag.
-   */
-  readonly secret?: 'shared' | 'private'
-}
-
-/** A setting that always has a value. */
-const given = <T>(setting: Setting<T> & { readonly fallback: string }): Setting<T> => setting
-/** A setting that may be left out. */
-const maybe = <T>(setting: Setting<T>): Setting<T | undefined> => setting
-
-const MINUTE = 60_000
-const DAY = 86_400_000
+import { given, maybe, type Setting } from './setting.ts'
 
 /** Every setting of every command, in the order `iostlens config` prints them. */
 export const settings = {
@@ -48,7 +28,7 @@ export const settings = {
       'RPC URL of a node, or several of the same chain, comma-separated; the healthy node with the highest block is used.',
   }),
   'node-timeout': given({
-    reader: duration(100, 10 * MINUTE),
+    reader: duration(100, 10 * MINUTE_MS),
     value: 'TIME',
     about: 'Time limit of one request to a node.',
     fallback: '10s',
@@ -78,15 +58,15 @@ export const settings = {
     about:
       'Where data is stored: sqlite:PATH, or http(s)://HOST:PORT/PREFIX for Elasticsearch. All index names begin with PREFIX (default iostlens). Separate the hosts of a cluster with commas. Default: iostlens.sqlite in the data folder.',
   }),
-  'store-user': maybe({ reader: secret, value: 'NAME', about: 'Elasticsearch user.' }),
+  'store-user': maybe({ reader: line, value: 'NAME', about: 'Elasticsearch user.' }),
   'store-password': maybe({
-    reader: secret,
+    reader: line,
     value: 'TEXT',
     about: 'Password of the Elasticsearch user.',
     secret: 'private',
   }),
   'store-api-key': maybe({
-    reader: secret,
+    reader: line,
     value: 'TEXT',
     about: 'Elasticsearch API key, instead of user and password.',
     secret: 'private',
@@ -97,7 +77,7 @@ export const settings = {
     about: 'PEM file of the certificate authority (CA) that signed the certificate of Elasticsearch.',
   }),
   'store-timeout': given({
-    reader: duration(100, 10 * MINUTE),
+    reader: duration(100, 10 * MINUTE_MS),
     value: 'TIME',
     about: 'Time limit of one request to Elasticsearch.',
     fallback: '30s',
@@ -116,16 +96,17 @@ export const settings = {
     fallback: String(PARTITION_DOCUMENTS),
   }),
   lease: given({
-    reader: duration(1_000, 60 * MINUTE),
+    reader: duration(1_000, 60 * MINUTE_MS),
     value: 'TIME',
     about: "Time after which an unresponsive loader's lock expires.",
     fallback: '15s',
   }),
-  listen: given({
-    reader: address,
-    value: 'HOST:PORT',
-    about: 'Address to serve on; port 0 picks a free port.',
-    fallback: '127.0.0.1:8080',
+  ...listenSettings,
+  threads: maybe({
+    reader: count(1, 256),
+    value: 'N',
+    about:
+      'Number of threads that serve, each with its own connections to the store. Default: the number of processor cores; for up one fewer, which the load takes, but at least 1. For load: threads in all, one of which derives and writes while up to three others prove blocks; 1 does everything in one thread.',
   }),
   'test-key': given({
     reader: testKey,
@@ -134,8 +115,14 @@ export const settings = {
     fallback: 'off',
     secret: 'shared',
   }),
+  'trusted-proxies': maybe({
+    reader: ipRanges,
+    value: 'CIDR[,CIDR]',
+    about:
+      'Proxies in front of the service, whose X-Forwarded-For (or else Forwarded) names the client. Without it the limits by address, of the test key and of wrong keys, are for the address that connects.',
+  }),
   deadline: given({
-    reader: duration(10, 10 * MINUTE),
+    reader: duration(10, 10 * MINUTE_MS),
     value: 'TIME',
     about: 'Time limit of one API request; beyond it the response is 504.',
     fallback: '10s',
@@ -146,6 +133,37 @@ export const settings = {
     about:
       'Number of requests that may query the store at once. Further requests wait, in turn by key, for at most one second; then the response is 503.',
     fallback: '64',
+  }),
+  'max-exports': given({
+    reader: count(1, 24),
+    value: 'N',
+    about:
+      'Number of exports (format=ndjson or csv) that may be sent at once, at most two of one key; further ones are refused with 503.',
+    fallback: '8',
+  }),
+  'max-feeds': given({
+    reader: count(1, 100_000),
+    value: 'N',
+    about: 'Number of feeds (format=sse) that may be open at once; further ones are refused with 503.',
+    fallback: '5000',
+  }),
+  'max-feeds-per-key': given({
+    reader: count(1, 100_000),
+    value: 'N',
+    about: 'Number of feeds of one key that may be open at once; further ones are refused with 429.',
+    fallback: '100',
+  }),
+  'export-stall': given({
+    reader: duration(100, 10 * MINUTE_MS),
+    value: 'TIME',
+    about: 'Time after which an export or a feed is cut off whose client takes nothing of it.',
+    fallback: '30s',
+  }),
+  'max-lag': maybe({
+    reader: duration(1_000, 365 * DAY_MS),
+    value: 'TIME',
+    about:
+      'Age of the last loaded block beyond which /ready returns 503. Blocks are loaded when they are irreversible, about 40 seconds after they were made, so 5m is a useful value. Default: no limit.',
   }),
   format: given({
     reader: choice('envelope', 'bare'),
@@ -181,6 +199,13 @@ export const settings = {
     about: 'Log format on stderr: plain or json.',
     fallback: 'plain',
   }),
+  'log-sample': given({
+    reader: count(1, 1_000_000),
+    value: 'N',
+    about:
+      'Of N successful requests one has a line in the log; refusals and failures always have one. They are counted all the same (/metrics).',
+    fallback: '1',
+  }),
   to: maybe({
     reader: count(0, 999_999_999_999),
     value: 'HEIGHT',
@@ -193,7 +218,7 @@ export const settings = {
     fallback: 'false',
   }),
   wait: given({
-    reader: duration(100, DAY),
+    reader: duration(100, DAY_MS),
     value: 'TIME',
     about: 'With --once: time without progress after which loading ends with exit code 75.',
     fallback: '5m',
@@ -228,23 +253,7 @@ export const settings = {
     about: 'Delete replaced indices when done.',
     fallback: 'false',
   }),
-  'per-second': given({
-    reader: count(1, 1_000_000),
-    value: 'N',
-    about: 'Requests per second that the new key may make.',
-    fallback: String(DEFAULT_PLAN.perSecond),
-  }),
-  'per-day': given({
-    reader: count(1, 1_000_000_000_000),
-    value: 'N',
-    about: 'Requests per day (UTC) that the new key may make.',
-    fallback: String(DEFAULT_PLAN.perDay),
-  }),
-  expires: maybe({
-    reader: duration(1_000, 36_500 * DAY),
-    value: 'TIME',
-    about: 'Validity of the new key, such as 90d. Default: until it is revoked.',
-  }),
+  ...keySettings,
 } as const
 
 export type SettingName = keyof typeof settings

@@ -5,9 +5,9 @@ const forever = new Promise<number>(() => {})
 
 test('leftWhenStopped: work that ends by itself is waited for, stopped or not', async () => {
   const stop = new AbortController()
-  expect(await leftWhenStopped(Promise.resolve(3), stop.signal)).toBe(3)
+  expect(await leftWhenStopped(Promise.resolve(3), stop.signal, 60_000)).toBe(3)
   const work = Promise.withResolvers<number>()
-  const waiting = leftWhenStopped(work.promise, stop.signal)
+  const waiting = leftWhenStopped(work.promise, stop.signal, 60_000)
   stop.abort()
   work.resolve(4)
   expect(await waiting).toBe(4)

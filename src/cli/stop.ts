@@ -22,14 +22,14 @@ export const stopped = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** More than requests under way, a batch on its way and the release of the store take together. */
-const LEAVE_MS = 10_000
+/** More than a batch on its way and the release of the store take together. */
+export const LEAVE_MS = 5_000
 
 /**
  * The result of `work`. A command that was asked to stop but still waits for a server is abandoned after a while, which
  * is safe: every step may be cut off anywhere. Throws 'deadline' then.
  */
-export const leftWhenStopped = <T>(work: Promise<T>, signal: AbortSignal, afterMs = LEAVE_MS): Promise<T> =>
+export const leftWhenStopped = <T>(work: Promise<T>, signal: AbortSignal, afterMs: number): Promise<T> =>
   withinAfterAbort(work, {
     signal,
     ms: afterMs,

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Log } from '#failure/log.ts'
 import { load as loadChain } from '#load/load.ts'
 import { loadedHeight } from '#load/loaded-height.ts'
@@ -7,12 +8,14 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
-import { connectNode, requireUsable, withStore } from './compose.ts'
-import { noNode } from './load.ts'
+import { requireUsable } from './compose.ts'
+import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
 import { progressView } from './progress.ts'
+import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
 import { LOADING, LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
 import { welcome } from './welcome.ts'
+import { withChain } from './with-chain.ts'
 
 export const up: Command = {
   name: 'up',
@@ -28,47 +31,57 @@ export const up: Command = {
     'iostlens up --node http://127.0.0.1:30001',
     'iostlens up --node http://127.0.0.1:30001 --test-key try-it --listen 127.0.0.1:8080',
   ],
-  run: async ({ values, version, log, screen, out, signal }) => {
-    const node = connectNode(values, log)
-    const urls = values.node
-    if (node === undefined || urls === undefined) throw noNode('up')
-    return withStore(values, log, async store => {
+  run: call => {
+    const { values, version, log, screen, out, signal, threadProgram, droppedLines } = call
+    // The load keeps one core busy while there is much to load.
+    const threads = values.threads ?? Math.max(1, availableParallelism() - 1)
+    return withChain({ command: 'up', serving: threads }, call, async ({ node, urls, store, metrics }) => {
+      await store.create()
+      await requireUsable(store)
+      await node.watch(
+        () => store.identity(),
+        () => store.published(),
+      )
+      const from = await loadedHeight(store)
+      // With data to serve it goes on; a typing error at the first start is reported at once.
+      if (from < 0) await requireKnownHosts(urls)
+      const view = progressView({ screen, log, now: systemClock.elapsed, from })
+      const serving = await startServing({
+        ...{ values, version, store, node, log, threadProgram },
+        threads,
+        writeLine: screen.line,
+        metrics,
+        droppedLines,
+      })
+      const greet = onlyOnce(log, async () => {
+        const lines = await welcome({ url: serving.url, testKey: values['test-key'], store })
+        screen.keepBar()
+        for (const line of lines) out(line)
+      })
+      const onProgress = (progress: Progress): void => {
+        view.update(progress)
+        if (progress.height >= progress.target) greet()
+      }
       try {
-        await store.create()
-        await requireUsable(store)
-        await node.watch(
-          () => store.identity(),
-          () => store.published(),
-        )
-        const from = await loadedHeight(store)
-        // With data to serve it goes on; a typing error at the first start is reported at once.
-        if (from < 0) await requireKnownHosts(urls)
-        const view = progressView({ screen, log, now: systemClock.elapsed, from })
-        const serving = await startServing({ values, version, store, node, log })
-        const greet = onlyOnce(log, async () => {
-          const lines = await welcome({ url: serving.url, testKey: values['test-key'], store })
-          screen.keepBar()
-          for (const line of lines) out(line)
+        out(serving.url)
+        const message = 'Serving.'
+        const logEnd = await logRun(log, { message, url: serving.url }, { version, store, node })
+        const started = isLoaded(node, store, signal).then(loaded => {
+          if (loaded) greet()
         })
-        const onProgress = (progress: Progress): void => {
-          view.update(progress)
-          if (progress.height >= progress.target) greet()
-        }
-        try {
-          out(serving.url)
-          log('info', 'Serving.', { url: serving.url, store: store.name, node: node.name })
-          const started = isLoaded(node, store, signal).then(loaded => {
-            if (loaded) greet()
-          })
-          await loadChain({ node, store }, { once: false, patience: 'always', signal, onProgress, log })
-          await started
-          view.end()
-          return 0
-        } finally {
-          await serving.stop()
-        }
+        await loadChain(
+          { node: countedBlocks(node, metrics.own), store },
+          {
+            ...{ once: false, patience: 'always', signal, onProgress, log },
+            ...loadCounts(metrics.own),
+          },
+        )
+        await started
+        view.end()
+        await logEnd()
+        return 0
       } finally {
-        node.close()
+        await serving.stop()
       }
     })
   },

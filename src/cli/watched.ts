@@ -27,8 +27,10 @@ export const watch = async <T>(options: {
   readonly parse: (text: string) => T
   readonly log: Log
   readonly clock: Pick<Clock, 'sleep'>
+  /** Called when a new value was read. */
+  readonly onChange?: () => void
 }): Promise<Watched<T>> => {
-  const { source, what, parse, log, clock } = options
+  const { source, what, parse, log, clock, onChange = () => undefined } = options
   const name = 'path' in source ? source.path : withoutSecrets(source.url)
   let value: T | undefined
   let mark: string | undefined
@@ -36,6 +38,7 @@ export const watch = async <T>(options: {
   const look = async (): Promise<void> => {
     if ('url' in source) {
       value = parse(await fetchText(source.url))
+      onChange()
       return
     }
     const { mtimeMs, size } = await stat(source.path)
@@ -44,6 +47,7 @@ export const watch = async <T>(options: {
     if (size > MAX_BYTES) throw new RangeError(`${size} bytes are more than ${MAX_BYTES}`)
     value = parse(await readFile(source.path, 'utf8'))
     mark = found
+    onChange()
   }
   const warn = (error: unknown): void =>
     log('warn', `${what} could not be read; the last ones read remain in use.`, {

@@ -1,12 +1,12 @@
 import { unitsOf } from '#chain/amount.ts'
 import type { ExactJson } from '#chain/json.ts'
+import { dayOf } from '#chain/time.ts'
 import { changeProducer, producerOf } from './producer-draft.ts'
 import { textAt } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
 import type { Movement } from './token.ts'
 
 const DECIMALS = 8
-const NS_PER_DAY = 86_400_000_000_000n
 /** Days of payouts kept: 30 and the current one (the period of dividend_rate). */
 const DAYS = 31
 
@@ -46,16 +46,19 @@ export const awardByTransfers = (
   payVoters(scope, producer, next?.from === bank && next.to === bank ? next.amount : own.amount)
 }
 
-const award = ({ state }: Scope, account: string, amount: bigint): void =>
-  changeProducer(state, account, { received_award: producerOf(state, account).received_award + amount })
+const award = (scope: Scope, account: string, amount: bigint): void =>
+  changeProducer(scope, account, {
+    received_award: producerOf(scope.state, account).received_award + amount,
+  })
 
-const payVoters = ({ state, block }: Scope, producer: string, amount: bigint): void => {
-  const day = Number(block.time / NS_PER_DAY)
+const payVoters = (scope: Scope, producer: string, amount: bigint): void => {
+  const { state, block } = scope
+  const day = dayOf(block.time)
   const { payouts } = producerOf(state, producer)
   const last = payouts.at(-1)
   const next =
     last?.[0] === day
       ? [...payouts.slice(0, -1), [day, String(BigInt(last[1]) + amount)] as const]
       : [...payouts, [day, String(amount)] as const]
-  changeProducer(state, producer, { payouts: next.slice(-DAYS) })
+  changeProducer(scope, producer, { payouts: next.slice(-DAYS) })
 }

@@ -39,7 +39,8 @@ export const blockDocument = ({ state, block }: Scope): BlockDoc => {
 }
 
 /** A producer signed one more block, by the mapping of keys valid at it. */
-export const countBlock = ({ state }: Scope, { witness, witness_account }: BlockDoc): void => {
+export const countBlock = (scope: Scope, { witness, witness_account }: BlockDoc): void => {
   if (witness_account === witness) return
-  changeProducer(state, witness_account, { block_count: producerOf(state, witness_account).block_count + 1 })
+  const { block_count } = producerOf(scope.state, witness_account)
+  changeProducer(scope, witness_account, { block_count: block_count + 1 })
 }

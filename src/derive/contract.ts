@@ -10,31 +10,31 @@ import { noteVersion } from './version.ts'
 
 /**
  * Applies a successful action of system.iost that deploys or updates code: none of them emits a
- * receipt.
+ * receipt. Gives the id of a contract that it brought into being.
  */
-export const applyCode = (at: TxScope, name: string, position: number): void => {
+export const applyCode = (at: TxScope, name: string, position: number): string | undefined => {
   const action = at.tx.actions[position]
   const args = action === undefined ? undefined : argumentsOf(action)
-  if (args === undefined) return
+  if (args === undefined) return undefined
   const first = textAt(args, 0) ?? ''
   switch (name) {
     case 'setCode':
-      deploy(at, { id: newId(at, position), code: deployedFrom(first), owner: at.tx.publisher })
-      return
+      return deploy(at, { id: newId(at, position), code: deployedFrom(first), owner: at.tx.publisher })
     case 'initSetCode':
-      deploy(at, { id: first, code: codeOf(at.scope, first, textAt(args, 1)), owner: SYSTEM_OWNER })
-      return
+      return deploy(at, { id: first, code: codeOf(at.scope, first, textAt(args, 1)), owner: SYSTEM_OWNER })
     case 'updateCode': {
       const code = deployedFrom(first)
       if (code !== undefined) update(at.scope, code.id, code)
-      return
+      return undefined
     }
     case 'updateNativeCode': {
       const code = codeOf(at.scope, first, textAt(args, 2))
       const version = textAt(args, 1) ?? ''
       update(at.scope, first, code === undefined || version === '' ? code : { ...code, version })
-      return
+      return undefined
     }
+    default:
+      return undefined
   }
 }
 
@@ -56,11 +56,13 @@ const codeOf = ({ systemCode }: Scope, id: string, text: string | undefined): De
 
 type Deployment = { readonly id: string; readonly code: Deployed | undefined; readonly owner: string }
 
-const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): void => {
+/** Gives the id unless there is such a contract already. */
+const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): string | undefined => {
   const { block, state, statistics, ledger } = scope
-  if (!isContractId(id)) return
+  if (!isContractId(id)) return undefined
   const system = isSystemContract(id)
-  if (state.get(contracts, id) === undefined && id !== SYSTEM_CONTRACT) statistics.contract_count += 1
+  const isNew = state.get(contracts, id) === undefined
+  if (isNew && id !== SYSTEM_CONTRACT) statistics.contract_count += 1
   state.put(contracts, {
     id,
     contract: id,
@@ -76,6 +78,7 @@ const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): void =
   })
   if (system) noteVersion(scope, id, code?.version ?? '')
   else ledger.open(id)
+  return isNew ? id : undefined
 }
 
 /** Publisher, owner and time of creation stay. */

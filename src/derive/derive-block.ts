@@ -11,6 +11,7 @@ import { addRecords } from './record.ts'
 import { beginBlock, type Scope, settle, type TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
+import { addToRuns } from './transaction-runs.ts'
 
 /** Documents of one block; state changes are in the state. */
 export type BlockDocuments = {
@@ -43,6 +44,7 @@ export const deriveBlock = (
   const { block } = loaded
   const ranked = rankedState(state)
   const scope = beginBlock(ranked.state, loaded, partition)
+  addToRuns(scope.state, block, scope.statistics.transaction_count)
   for (const id of due) scope.ledger.release(id)
   const transactions: TransactionDoc[] = []
   block.transactions.forEach((tx, position) => {

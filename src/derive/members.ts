@@ -1,5 +1,5 @@
 import type { Index } from '#indices/define.ts'
-import { countedOrderOf, isWithin, type Standing, type StandingRange } from '#indices/standing.ts'
+import { countedOrderOf, type Standing, type StandingRange, standingOf, standsIn } from '#indices/standing.ts'
 
 type Doc = { readonly id: string }
 /** The counted order of an index, applied to its documents. */
@@ -11,6 +11,8 @@ export type Counted = {
   readonly groupOf: (doc: Doc) => string
   /** undefined: the document is in the index, not in the ranking. */
   readonly standingOf: (doc: Doc | undefined) => Standing | undefined
+  /** Whether a document stands in a range of this order. */
+  readonly within: (range: StandingRange) => (doc: Doc) => boolean
 }
 
 const known = new Map<string, Counted | undefined>()
@@ -24,18 +26,14 @@ export const countedOf = (index: Index): Counted | undefined => {
 const countedFor = (index: Index): Counted | undefined => {
   const order = countedOrderOf(index)
   if (order === undefined) return undefined
-  const { name, group, amount, member } = order
-  // The fields are those of the index's own definition.
-  const value = (doc: Doc, field: string) => (doc as unknown as Readonly<Record<string, unknown>>)[field]
+  const { name, group } = order
   return {
     index,
     order: name,
     grouped: group !== undefined,
-    groupOf: doc => (group === undefined ? '' : (value(doc, group) as string)),
-    standingOf: doc => {
-      const held = doc === undefined ? 0n : (value(doc, amount) as bigint)
-      return doc !== undefined && held > 0n ? { amount: held, name: value(doc, member) as string } : undefined
-    },
+    groupOf: doc => (group === undefined ? '' : (Reflect.get(doc, group) as string)),
+    standingOf: doc => (doc === undefined ? undefined : standingOf(order, doc)),
+    within: range => standsIn(order, range),
   }
 }
 
@@ -45,12 +43,11 @@ export const withChanges = <D extends Doc>(
   docs: Iterable<D>,
   changed: Iterable<D>,
 ): ReadonlyMap<string, D> => {
-  const counted = countedOf(range.index)
+  const isMember = countedOf(range.index)?.within(range) ?? (() => false)
   const now = new Map<string, D>()
   for (const doc of docs) now.set(doc.id, doc)
   for (const doc of changed) {
-    const standing = counted?.groupOf(doc) === (range.group ?? '') ? counted.standingOf(doc) : undefined
-    if (standing !== undefined && isWithin(standing, range)) now.set(doc.id, doc)
+    if (isMember(doc)) now.set(doc.id, doc)
     else now.delete(doc.id)
   }
   return now

@@ -3,6 +3,7 @@ import { isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
+import { days } from '#indices/day.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { pledgeId, pledges } from '#indices/pledge.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
@@ -13,6 +14,7 @@ import { tokens } from '#indices/token.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { isBase } from './block-document.ts'
+import { dayId } from './day.ts'
 import { applies } from './eras.ts'
 import { isMovement } from './ownership.ts'
 import { type Call, partiesOf } from './parties.ts'
@@ -22,28 +24,31 @@ type Add = (index: StateIndex, id: string) => void
 
 /**
  * State that deriving the block will need, as far as the block tells: nearly always all of it. State that only other state
- * can name (the owner of a contract that pays RAM, whose key signed) is requested by `Missing`. `due` as in `deriveBlock`.
+ * can name (the owner of a contract that pays RAM, whose key signed) is requested by `Missing`. A key comes as often as the
+ * block names it.
  */
-export const needsOf = ({ block }: LoadedBlock, due: readonly string[] = []): readonly Key[] => {
-  const keys: Key[] = []
-  const seen = new Map<StateIndex, Set<string>>()
-  const add: Add = (index, id) => {
-    const ids = seen.get(index)
-    if (ids?.has(id)) return
-    if (ids === undefined) seen.set(index, new Set([id]))
-    else ids.add(id)
-    keys.push({ index, id })
-  }
+export const needsOf = ({ block }: LoadedBlock): readonly Key[] => {
+  const { keys, add } = collected()
   add(statistics, STATISTICS)
+  add(days, dayId(block.time))
   add(producerKeys, block.witness)
-  for (const id of due) {
-    const slash = id.indexOf('/')
-    needBalance(add, id.slice(0, slash), id.slice(slash + 1))
-  }
   block.transactions.forEach((tx, position) => {
     needTransaction(add, tx, isBase(block, position))
   })
   return keys
+}
+
+/** State that is needed to release what is due of a balance, by its id. */
+export const needsOfDue = (id: string): readonly Key[] => {
+  const { keys, add } = collected()
+  const slash = id.indexOf('/')
+  needBalance(add, id.slice(0, slash), id.slice(slash + 1))
+  return keys
+}
+
+const collected = (): { readonly keys: readonly Key[]; readonly add: Add } => {
+  const keys: Key[] = []
+  return { keys, add: (index, id) => void keys.push({ index, id }) }
 }
 
 const needTransaction = (add: Add, tx: Transaction, base: boolean): void => {
@@ -70,7 +75,9 @@ const needReceipts = (add: Add, tx: Transaction, base: boolean): void => {
     needReceipt(add, said, tx)
     // The block's own contribute makes no row.
     const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
-    if (row) needRow(add, said, tx.publisher)
+    if (!row) continue
+    needRow(add, said, tx.publisher)
+    if (said.contract === 'token.iost') needMoved(add, said)
   }
 }
 
@@ -98,6 +105,16 @@ const needRow = (add: Add, call: Call, publisher: string): void => {
   add(contracts, contract)
   add(lists, listOf.contract(contract))
   add(lists, listOf.action(contract, name))
+}
+
+/** Lists that a movement of a token is in, whether its row is the receipt's or the action's that owns it. */
+const needMoved = (add: Add, said: Said): void => {
+  const token = textAt(said.args, 0)
+  if (token === undefined) return
+  add(lists, listOf.token(token))
+  // The publisher is an account of the row's where a party is no possible name: requested by `Missing`.
+  const { from, to } = partiesOf(said, '')
+  for (const name of [from, to]) if (isPossibleName(name)) add(lists, listOf.moved(name, token))
 }
 
 const needBalance = (add: Add, token: string, owner: string): void => {
@@ -191,5 +208,6 @@ const needCode = (add: Add, { name, args }: Call, tx: Transaction): void => {
   const id = name === 'setCode' ? `Contract${tx.hash}` : first
   if (name !== 'setCode' && name !== 'initSetCode' && name !== 'updateNativeCode') return
   add(contracts, id)
+  add(lists, listOf.contracts)
   needWealth(add, id)
 }

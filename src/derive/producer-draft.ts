@@ -1,4 +1,5 @@
 import { type ProducerDoc, producers } from '#indices/producer.ts'
+import type { Scope } from './scope.ts'
 import type { State } from './state.ts'
 
 /** A producer's document; one that never registered (votes, awards and keys may come first) is not in the table. */
@@ -21,6 +22,18 @@ export const producerOf = (state: State, account: string): ProducerDoc =>
     payouts: [],
   }
 
-export const changeProducer = (state: State, account: string, change: Partial<ProducerDoc>): void => {
-  state.put(producers, { ...producerOf(state, account), ...change })
+/** Puts a producer's document and counts what that changes in the table. */
+export const changeProducer = (
+  { state, statistics }: Pick<Scope, 'state' | 'statistics'>,
+  account: string,
+  change: Partial<ProducerDoc>,
+): void => {
+  const before = producerOf(state, account)
+  const { listed: _, ...after } = { ...before, ...change }
+  state.put(producers, { ...after, ...(after.registered ? { listed: account } : {}) })
+  statistics.producer_count += Number(after.registered) - Number(before.registered)
+  statistics.producer_votes += votesInTable(after) - votesInTable(before)
 }
+
+const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'votes'>): bigint =>
+  registered ? votes : 0n

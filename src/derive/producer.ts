@@ -3,8 +3,7 @@ import { producerKeys } from '#indices/producer.ts'
 import { removesOnApply } from './eras.ts'
 import { changeProducer, producerOf } from './producer-draft.ts'
 import { textAt } from './receipt.ts'
-import type { TxScope } from './scope.ts'
-import type { State } from './state.ts'
+import type { Scope, TxScope } from './scope.ts'
 import { versionOf } from './version.ts'
 
 const APPLY = 0
@@ -14,12 +13,12 @@ const UNAPPLY_APPROVED = 3
 
 /** Changes of the producer table by receipts of vote_producer.iost, or by an older contract's actions. */
 export const applyProducer = (at: TxScope, name: string, args: readonly ExactJson[]): void => {
-  const { state } = at.scope
+  const { scope } = at
   const account = textAt(args, 0)
   if (account === undefined) return
   switch (name) {
     case 'initProducer':
-      register(state, account, {
+      register(scope, account, {
         pubkey: textAt(args, 1) ?? '',
         status: APPROVED,
         online: true,
@@ -27,7 +26,7 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
       })
       return
     case 'applyRegister':
-      register(state, account, {
+      register(scope, account, {
         pubkey: textAt(args, 1) ?? '',
         loc: textAt(args, 2) ?? '',
         url: textAt(args, 3) ?? '',
@@ -36,27 +35,28 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
       })
       return
     case 'updateProducer':
-      update(state, account, args)
+      update(scope, account, args)
       return
     case 'applyUnregister':
-      if (producerOf(state, account).status !== APPLY) changeProducer(state, account, { status: UNAPPLY })
-      else if (removesOnApply(versionOf(at.scope, 'vote_producer.iost'))) unregister(state, account)
+      if (producerOf(scope.state, account).status !== APPLY)
+        changeProducer(scope, account, { status: UNAPPLY })
+      else if (removesOnApply(versionOf(at.scope, 'vote_producer.iost'))) unregister(scope, account)
       return
     case 'approveRegister':
-      changeProducer(state, account, { status: APPROVED })
+      changeProducer(scope, account, { status: APPROVED })
       return
     case 'approveUnregister':
     case 'forceUnregister':
-      changeProducer(state, account, { status: UNAPPLY_APPROVED })
+      changeProducer(scope, account, { status: UNAPPLY_APPROVED })
       return
     case 'unregister':
-      unregister(state, account)
+      unregister(scope, account)
       return
     case 'logInProducer':
-      changeProducer(state, account, { online: true })
+      changeProducer(scope, account, { online: true })
       return
     case 'logOutProducer':
-      changeProducer(state, account, { online: false })
+      changeProducer(scope, account, { online: false })
       return
   }
 }
@@ -71,13 +71,14 @@ type Entry = {
   readonly online?: boolean
 }
 
-const register = (state: State, account: string, entry: Entry): void => {
+const register = (scope: Scope, account: string, entry: Entry): void => {
   const { pubkey, loc = '', url = '', net_id = '', is_producer, status = APPLY, online = false } = entry
-  changeProducer(state, account, { registered: true, pubkey, loc, url, net_id, is_producer, status, online })
-  state.put(producerKeys, { id: pubkey, account })
+  changeProducer(scope, account, { registered: true, pubkey, loc, url, net_id, is_producer, status, online })
+  scope.state.put(producerKeys, { id: pubkey, account })
 }
 
-const update = (state: State, account: string, args: readonly ExactJson[]): void => {
+const update = (scope: Scope, account: string, args: readonly ExactJson[]): void => {
+  const { state } = scope
   const pubkey = textAt(args, 1) ?? ''
   const before = producerOf(state, account)
   if (before.pubkey !== pubkey) {
@@ -85,13 +86,14 @@ const update = (state: State, account: string, args: readonly ExactJson[]): void
     state.put(producerKeys, { id: pubkey, account })
   }
   const [loc = '', url = '', net_id = ''] = [textAt(args, 2), textAt(args, 3), textAt(args, 4)]
-  changeProducer(state, account, { pubkey, loc, url, net_id })
+  changeProducer(scope, account, { pubkey, loc, url, net_id })
 }
 
 /** The row leaves the table and its key is free again; votes stay with the account. */
-const unregister = (state: State, account: string): void => {
+const unregister = (scope: Scope, account: string): void => {
+  const { state } = scope
   const before = producerOf(state, account)
   if (!before.registered) return
   state.put(producerKeys, { id: before.pubkey, account: '' })
-  changeProducer(state, account, { registered: false })
+  changeProducer(scope, account, { registered: false })
 }

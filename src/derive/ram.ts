@@ -86,6 +86,7 @@ export const ramTrades = ({ scope }: TxScope): RamTrades => {
     const { price, fee } = paid
     paid = undefined
     addTotal(scope, to, amount)
+    scope.day.ramFees += fee
     change(scope, market => {
       market.left -= Number(amount)
       market.balance += hundredths(price - fee)

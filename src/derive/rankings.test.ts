@@ -10,7 +10,7 @@ import { Missing } from './state.ts'
 import { UNKNOWN, workingState } from './working-state.ts'
 
 /** Small, so that some dozens of members make a tree of many leaves. */
-const SIZES: SegmentSizes = { members: 6, leaf: 8 }
+const SIZES: SegmentSizes = { group: 6, members: 6, leaf: 8 }
 const MAX = 2n ** 63n - 1n
 const TOKEN = 'coin'
 

@@ -82,11 +82,11 @@ type Segmented = { readonly state: State; readonly sizes: SegmentSizes }
 const settleRanking = ({ state, sizes }: Segmented, ranking: Ranking, moves: Moves): void => {
   const size = sizeOf(state, ranking)
   const before = size - moves.entered.length + moves.left.length
-  if (size <= sizes.members) {
-    if (before > sizes.members) dissolveTree(state, ranking)
+  if (size <= sizes.group) {
+    if (before > sizes.group) dissolveTree(state, ranking)
     return
   }
-  if (before <= sizes.members) {
+  if (before <= sizes.group) {
     requireCount(ranking, foundTree(state, ranking, sizes), size)
     return
   }
@@ -104,6 +104,10 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
       return state.get(tokens, group)?.holder_count ?? 0
     case votes:
       return state.get(producers, group)?.voter_count ?? 0
+    case tokens:
+      return state.get(statistics, STATISTICS)?.token_count ?? 0
+    case producers:
+      return state.get(statistics, STATISTICS)?.producer_count ?? 0
     case wealth:
       return state.get(statistics, STATISTICS)?.wealth_count ?? 0
     default:

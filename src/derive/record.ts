@@ -4,12 +4,14 @@ import { contracts } from '#indices/contract.ts'
 import { listOf } from '#indices/list.ts'
 import { recordId } from '#indices/position.ts'
 import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
+import { countMovement } from './day.ts'
 import { applies } from './eras.ts'
 import { isMovement, ownership } from './ownership.ts'
 import { type Parties, partiesOf } from './parties.ts'
 import { argumentsOf, saidBy } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
 import type { Movement } from './token.ts'
+import type { Effects } from './transaction.ts'
 
 /** A row before it has an id, a time and places. */
 type Row = Parties & {
@@ -20,15 +22,17 @@ type Row = Parties & {
   readonly return: string
   readonly movement: Movement | undefined
   readonly signUp: boolean
+  /** Id of the contract that the action deployed. */
+  readonly deployed: string | undefined
   /** Position of the receipt, on rows that are not an action's own. */
   readonly receipt: number | undefined
 }
 
 /**
- * Adds a transaction's rows: one for each of its actions, then one for each token movement and sign-up that no action owns. `movements` are those of
- * its receipts by position. A base transaction has only movements, and not the contribute it pays for the parent block.
+ * Adds a transaction's rows: one for each of its actions, then one for each token movement and sign-up that no action
+ * owns. A base transaction has only movements, and not the contribute it pays for the parent block.
  */
-export const addRecords = (at: TxScope, movements: ReadonlyMap<number, Movement>, base: boolean): void => {
+export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: boolean): void => {
   const { tx } = at
   const owned = ownership(tx, movements)
   if (!base)
@@ -44,6 +48,7 @@ export const addRecords = (at: TxScope, movements: ReadonlyMap<number, Movement>
         return: tx.receipt.returns[index] ?? '',
         movement: receipt === undefined ? undefined : movements.get(receipt),
         signUp: receipt !== undefined && contract === 'auth.iost',
+        deployed: deployed.get(index),
         receipt: undefined,
       })
     })
@@ -64,6 +69,7 @@ export const addRecords = (at: TxScope, movements: ReadonlyMap<number, Movement>
       return: '',
       movement: movements.get(position),
       signUp: contract === 'auth.iost',
+      deployed: undefined,
       receipt: position,
     })
     index += 1
@@ -81,7 +87,7 @@ const ownContribute = (movements: ReadonlyMap<number, Movement>): number | undef
 const add = ({ scope, tx, position }: TxScope, row: Row): void => {
   const { block } = scope
   const overflow = isLong(row)
-  const { movement, receipt } = row
+  const { movement, deployed, receipt } = row
   const doc: RecordDoc = {
     id: recordId(block.height, position, row.index),
     height: block.height,
@@ -99,29 +105,43 @@ const add = ({ scope, tx, position }: TxScope, row: Row): void => {
     to: overflow && !isPossibleName(row.to) ? '' : row.to,
     ...(movement === undefined ? {} : { amount: fromUnits(movement.amount, movement.decimals) }),
     ...(row.signUp ? { creator: tx.publisher } : {}),
+    ...(deployed === undefined ? {} : { deployed }),
     ...(receipt === undefined ? {} : { receipt }),
     overflow,
     places: listsOf(scope, tx.publisher, row).map(scope.lists.next),
   }
   scope.records.push(doc)
+  if (movement !== undefined) countMovement(scope, movement)
   scope.statistics.record_count += 1
 }
 
 /** Keys of the lists a row is in, each once. A failed action cannot create the list of a contract it merely names. */
 const listsOf = (scope: Scope, publisher: string, row: Row): readonly string[] => {
-  const { from, to, contract, action_name } = row
-  const keys: string[] = []
-  const isAction = row.receipt === undefined
-  if (isPossibleName(from)) keys.push(listOf.account(from))
-  if (to !== from && isPossibleName(to)) keys.push(listOf.account(to))
-  if (isAction && publisher !== from && publisher !== to && isPossibleName(publisher))
-    keys.push(listOf.account(publisher))
+  const { contract, action_name, movement } = row
+  const accounts = accountsOf(publisher, row)
+  const keys = accounts.map(listOf.account)
   if (isContractId(contract) && scope.state.get(contracts, contract) !== undefined) {
     keys.push(listOf.contract(contract))
     if (isActionName(action_name)) keys.push(listOf.action(contract, action_name))
   }
   if (row.signUp) keys.push(listOf.created(publisher))
+  if (row.deployed !== undefined) keys.push(listOf.contracts)
+  if (movement !== undefined) {
+    const { token, from, to } = movement
+    keys.push(listOf.token(token))
+    for (const name of accounts) if (name === from || name === to) keys.push(listOf.moved(name, token))
+  }
   return keys
+}
+
+/** The accounts that have the row in their lists, each once. */
+const accountsOf = (publisher: string, { from, to, receipt }: Row): readonly string[] => {
+  const names: string[] = []
+  if (isPossibleName(from)) names.push(from)
+  if (to !== from && isPossibleName(to)) names.push(to)
+  const isAction = receipt === undefined
+  if (isAction && publisher !== from && publisher !== to && isPossibleName(publisher)) names.push(publisher)
+  return names
 }
 
 const isLong = ({ contract, action_name, data, return: returned }: Row): boolean => {

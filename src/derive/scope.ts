@@ -1,6 +1,7 @@
 import type { Block, ContractCode, LoadedBlock, Transaction } from '#chain/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import { type DayDraft, dayDraft, settleDay } from './day.ts'
 import { type Ledger, ledger } from './ledger.ts'
 import { type ListCounts, listCounts } from './list-counts.ts'
 import type { State } from './state.ts'
@@ -13,6 +14,7 @@ export type Scope = {
   readonly block: Block
   readonly systemCode: ReadonlyMap<string, ContractCode>
   readonly statistics: Writable<StatisticsDoc>
+  readonly day: DayDraft
   readonly ledger: Ledger
   readonly lists: ListCounts
   readonly records: RecordDoc[]
@@ -26,6 +28,8 @@ const FIRST: StatisticsDoc = {
   account_count: 0,
   contract_count: 0,
   token_count: 0,
+  producer_count: 0,
+  producer_votes: 0n,
   wealth_count: 0,
   list_count: 0,
   pledge_seq: 0,
@@ -48,6 +52,7 @@ export const beginBlock = (state: State, { block, systemCode }: LoadedBlock, par
     block,
     systemCode: new Map(systemCode.map(code => [code.id, code])),
     statistics: figures,
+    day: dayDraft(),
     ledger: ledger(state, block),
     lists: listCounts(state, figures, partition),
     records: [],
@@ -58,5 +63,6 @@ export const beginBlock = (state: State, { block, systemCode }: LoadedBlock, par
 export const settle = (scope: Scope): void => {
   scope.ledger.settle(scope.statistics)
   scope.lists.settle()
+  settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
   scope.state.put(statistics, scope.statistics)
 }

@@ -13,30 +13,38 @@ import { applyVote } from './vote.ts'
 
 const VOTE_PRODUCER = 'vote_producer.iost'
 
-/**
- * Applies what a transaction changed; gives the token movements of its receipts by position. Failed transactions change
- * nothing but gas.
- */
-export const applyTransaction = (at: TxScope): ReadonlyMap<number, Movement> => {
+/** What a transaction did that its rows tell of. */
+export type Effects = {
+  /** Token movements by the position of their receipts. */
+  readonly movements: ReadonlyMap<number, Movement>
+  /** Ids of new contracts by the position of the actions that deployed them. */
+  readonly deployed: ReadonlyMap<number, string>
+}
+
+/** Applies what a transaction changed. Failed transactions change nothing but gas. */
+export const applyTransaction = (at: TxScope): Effects => {
   const movements = new Map<number, Movement>()
+  const deployed = new Map<number, string>()
   if (applies(at.tx)) {
-    applyActions(at)
+    applyActions(at, deployed)
     applyReceipts(at, movements)
     applySilentActions(at, movements)
     applySupplies(at)
     payRam(at)
   }
   payGas(at)
-  return movements
+  return { movements, deployed }
 }
 
 /** Effects that only actions show. Genesis applies them first: its receipts rely on them. */
-const applyActions = (at: TxScope): void => {
+const applyActions = (at: TxScope, deployed: Map<number, string>): void => {
   const genesis = at.scope.block.height === 0
   at.tx.actions.forEach((action, position) => {
     const { contract, actionName } = action
-    if (contract === 'system.iost') applyCode(at, actionName, position)
-    else if (genesis && contract === 'ram.iost' && actionName === 'issue') openMarket(at, position)
+    if (contract === 'system.iost') {
+      const id = applyCode(at, actionName, position)
+      if (id !== undefined) deployed.set(position, id)
+    } else if (genesis && contract === 'ram.iost' && actionName === 'issue') openMarket(at, position)
     else if (genesis && contract === VOTE_PRODUCER && actionName === 'initProducer')
       applyProducer(at, actionName, argumentsOf(action) ?? [])
   })

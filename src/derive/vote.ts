@@ -1,8 +1,7 @@
 import { unitsOf } from '#chain/amount.ts'
 import type { ExactJson } from '#chain/json.ts'
-import { producers } from '#indices/producer.ts'
 import { voteId, votes } from '#indices/vote.ts'
-import { producerOf } from './producer-draft.ts'
+import { changeProducer, producerOf } from './producer-draft.ts'
 import { textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
@@ -23,6 +22,6 @@ export const applyVote = (at: TxScope, name: string, args: readonly ExactJson[])
   state.put(votes, { id, producer, voter, votes: after })
   const doc = producerOf(state, producer)
   const voters = Number(after > 0n) - Number(before > 0n)
-  state.put(producers, { ...doc, votes: doc.votes + more, voter_count: doc.voter_count + voters })
+  changeProducer(at.scope, producer, { votes: doc.votes + more, voter_count: doc.voter_count + voters })
   ledger.addVotes(voter, more)
 }

@@ -33,49 +33,48 @@ export type WorkingState = State & {
 }
 
 type Doc = Change['doc']
-type Undo = { readonly name: string; readonly id: string; readonly before: Doc | undefined }
-/** Documents put, and what was looked up when the first of each id was. */
-type Written = {
-  readonly index: StateIndex
-  readonly docs: Map<string, Doc>
-  readonly before: Map<string, Doc | undefined>
-}
+/** A document that was put, and what was looked up when it was put first; `doc` is undefined while that is taken back. */
+type Written = { doc: Doc | undefined; readonly before: Doc | undefined }
+type Undo = { readonly index: StateIndex; readonly of: Written; readonly before: Doc | undefined }
 
 /** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
 export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
-  const written = new Map<string, Written>()
+  const written = new Map<StateIndex, Map<string, Written>>()
   let undo: Undo[] = []
+  let size = 0
 
-  const found = (index: StateIndex, id: string): Doc | undefined => {
-    const own = written.get(index.name)?.docs.get(id)
-    if (own !== undefined) return own
-    return fetched(index, id)
-  }
   const fetched = (index: StateIndex, id: string): Doc | undefined => {
     const doc = lookup(index, id)
     if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
     return doc
   }
-  const writtenOf = (index: StateIndex): Written => {
-    const kept = written.get(index.name)
-    if (kept !== undefined) return kept
-    const none: Written = { index, docs: new Map(), before: new Map() }
-    written.set(index.name, none)
+  const found = (index: StateIndex, id: string): Doc | undefined =>
+    written.get(index)?.get(id)?.doc ?? fetched(index, id)
+  const writtenOf = (index: StateIndex, id: string): Written => {
+    let ofIndex = written.get(index)
+    if (ofIndex === undefined) {
+      ofIndex = new Map()
+      written.set(index, ofIndex)
+    }
+    const known = ofIndex.get(id)
+    if (known !== undefined) return known
+    // Looked up now: it may be forgotten before the batch ends.
+    const none: Written = { doc: undefined, before: fetched(index, id) }
+    ofIndex.set(id, none)
     return none
   }
   return {
     get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
     put: (index, doc) => {
-      const { docs, before } = writtenOf(index)
-      // Looked up now: it may be forgotten before the batch ends.
-      if (!before.has(doc.id)) before.set(doc.id, fetched(index, doc.id))
-      undo.push({ name: index.name, id: doc.id, before: docs.get(doc.id) })
-      docs.set(doc.id, doc as Doc)
+      const of = writtenOf(index, doc.id)
+      undo.push({ index, of, before: of.doc })
+      if (of.doc === undefined) size += 1
+      of.doc = doc as Doc
     },
     members: range => {
       const fetched = lookupRange(range)
       if (fetched === UNKNOWN) throw new Missing([], [range])
-      const now = withChanges(range, fetched, written.get(range.index.name)?.docs.values() ?? [])
+      const now = withChanges(range, fetched, docsIn(written.get(range.index as StateIndex)))
       return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
     },
     mark: () => {
@@ -83,38 +82,45 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     },
     rollback: () => {
       for (let last = undo.pop(); last !== undefined; last = undo.pop()) {
-        const docs = written.get(last.name)?.docs
-        if (last.before === undefined) docs?.delete(last.id)
-        else docs?.set(last.id, last.before)
+        if (last.before === undefined) size -= 1
+        last.of.doc = last.before
       }
     },
     changedSinceMark: <I extends StateIndex>(index: I) => {
-      const ids = new Set<string>()
-      for (const { name, id } of undo) if (name === index.name) ids.add(id)
-      return [...ids].map(id => written.get(index.name)?.docs.get(id) as unknown as DocOf<I>)
+      const changed = new Set<Written>()
+      for (const each of undo) if (each.index === index) changed.add(each.of)
+      return [...changed].map(({ doc }) => doc as unknown as DocOf<I>)
     },
     atMark: <I extends StateIndex>(index: I, id: string) => {
-      const of = written.get(index.name)
-      const first = undo.find(each => each.name === index.name && each.id === id)
-      const doc = first === undefined ? of?.docs.get(id) : (first.before ?? of?.before.get(id))
+      const of = written.get(index)?.get(id)
+      const first = undo.find(each => each.of === of)
+      const doc = first === undefined ? of?.doc : (first.before ?? of?.before)
       return doc as unknown as DocOf<I> | undefined
     },
     get size() {
-      let size = 0
-      for (const { docs } of written.values()) size += docs.size
       return size
     },
     changes: () => {
       const changes: Change[] = []
-      for (const { index, docs, before: befores } of written.values())
-        for (const doc of docs.values()) {
-          const before = befores.get(doc.id)
-          if (before === undefined) changes.push({ index, doc } as Change)
-          else if (!sameValue(before, doc)) changes.push({ index, doc, before } as Change)
+      for (const [index, ofIndex] of written)
+        for (const each of ofIndex.values()) {
+          const change = changeOf(index, each)
+          if (change !== undefined) changes.push(change)
         }
       return changes
     },
   }
+}
+
+/** undefined: it was taken back, or is as it was looked up. */
+const changeOf = (index: StateIndex, { doc, before }: Written): Change | undefined => {
+  if (doc === undefined) return undefined
+  if (before === undefined) return { index, doc } as Change
+  return sameValue(before, doc) ? undefined : ({ index, doc, before } as Change)
+}
+
+function* docsIn(written: ReadonlyMap<string, Written> | undefined): Iterable<Doc> {
+  for (const { doc } of written?.values() ?? []) if (doc !== undefined) yield doc
 }
 
 const standingIn = ({ index }: StandingRange, doc: Doc): Standing => {

@@ -1,15 +1,14 @@
-import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Keyring } from '#keys/keyring.ts'
+import type { Caller } from '#keys/keyring.ts'
 import type { RateAnswer, Rates } from '#keys/rate.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Begin, Exchange } from './exchange.ts'
 import { Busy } from './fair-queue.ts'
+import { type Identifying, identified, keyOf } from './identify.ts'
 import type { Reply } from './reply.ts'
 import { type Queues, type Turns, turnsOf } from './turns.ts'
 
-export type Gate = {
-  readonly keyring: Keyring
+export type Gate = Identifying & {
   readonly rates: Rates
   readonly queues: Queues
   readonly clock: Clock
@@ -23,9 +22,11 @@ export type AdmittedHandler = (exchange: Exchange, signal: AbortSignal, turns: T
  * at before the key is known to be good, and those for whom there is no room cost as little as can be.
  */
 export const admitting =
-  (handler: AdmittedHandler, asks: 'store' | 'node', { keyring, rates, queues, clock }: Gate): Begin =>
+  (handler: AdmittedHandler, asks: 'store' | 'node', gate: Gate): Begin =>
   async exchange => {
-    const caller = await keyring.check(keyOf(exchange))
+    const { rates, queues, clock } = gate
+    const { caller } = await identified(exchange, gate)
+    exchange.named.key = caller.id
     queues[asks].check(caller.id)
     const rate = rates.take(caller)
     Object.assign(exchange.headers, rateHeaders(rate))
@@ -34,9 +35,10 @@ export const admitting =
     return async (admitted, signal) => {
       if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
       try {
-        return await handler(admitted, signal, turnsOf(queues, caller.id, signal))
+        const plan = planOf(caller, { rates, clock })
+        return await handler(admitted, signal, turnsOf(queues, { key: caller.id, plan }, signal))
       } catch (error) {
-        if (error instanceof Busy) rates.giveBack(caller, rate)
+        if (error instanceof Busy || isTooMuch(error)) rates.giveBack(caller, rate)
         throw error
       }
     }
@@ -51,44 +53,28 @@ export const crowdedOut =
   (exchange: Exchange): Busy | undefined => {
     try {
       const caller = keyring.known(keyOf(exchange))
-      if (caller !== undefined) queues[asks].check(caller.id)
+      if (caller === undefined) return undefined
+      exchange.named.key = caller.id
+      queues[asks].check(caller.id)
     } catch (error) {
       if (error instanceof Busy) return error
     }
     return undefined
   }
 
+/** A request that would have counted as more than the plan has left. */
+const isTooMuch = (error: unknown): boolean => error instanceof Failure && error.kind === 'rate_limited'
+
+const planOf = (caller: Caller, { rates, clock }: Pick<Gate, 'rates' | 'clock'>): Turns['plan'] => ({
+  more: async signal => {
+    for (let ms = rates.takeMore(caller); ms > 0; ms = rates.takeMore(caller)) await pause(ms, clock, signal)
+  },
+  require: requests => rates.requireToday(caller, requests),
+})
+
 const pause = async (ms: number, clock: Clock, signal: AbortSignal): Promise<void> => {
   await clock.sleep(ms, signal)
   signal.throwIfAborted()
-}
-
-/** The key of a request, from `apikey` or `X-API-Key`; both only if they agree. */
-const keyOf = ({ keys, request }: Exchange): string => {
-  const [key = ''] = keys
-  if (keys.length > 1)
-    throw badRequest(
-      {
-        en: `Parameter 'apikey' is given ${keys.length} times; give it once.`,
-        zh: `参数 'apikey' 出现了 ${keys.length} 次，只能提供一次。`,
-      },
-      { parameter: 'apikey' },
-    )
-  const header = request.headers.get('x-api-key')
-  if (header !== null && keys.length === 1 && header !== key)
-    throw badRequest(
-      {
-        en: "Parameter 'apikey' and header X-API-Key differ; give only one of them.",
-        zh: "参数 'apikey' 与请求头 X-API-Key 不一致；请只提供其中一个。",
-      },
-      { parameter: 'apikey' },
-    )
-  const given = keys.length === 1 ? key : (header ?? '')
-  if (given === '')
-    throw new Failure('unauthorized', "An API key is required; give it in the parameter 'apikey'.", {
-      zh: "缺少 API key；请通过参数 'apikey' 提供。",
-    })
-  return given
 }
 
 /** The RateLimit header fields (draft-ietf-httpapi-ratelimit-headers-03, the form clients know). */

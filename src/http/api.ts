@@ -6,6 +6,11 @@ import { toIso } from '#chain/time.ts'
 import type { AdmittedHandler } from './admit.ts'
 import { successText } from './envelope.ts'
 import type { Exchange } from './exchange.ts'
+import { exportReply } from './export/reply.ts'
+import type { OpenFeeds } from './feed/open-feeds.ts'
+import { feedReply } from './feed/reply.ts'
+import { headHeaders } from './head-headers.ts'
+import { linkHeader } from './links.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 
 /**
@@ -14,23 +19,58 @@ import { JSON_TYPE, textReply } from './reply.ts'
  */
 const CACHE_CONTROL = 'private, max-age=1'
 
-/** Answers `/api/`: the query's action, written as the query's options say. */
+/** Answers `/api/` and `/api/{module}/{action}`: the query's action, written as the query's options say. */
 export const apiHandler =
-  (deps: AnswerDeps, defaults: OptionDefaults): AdmittedHandler =>
+  (
+    deps: AnswerDeps,
+    {
+      defaults,
+      stallMs,
+      feeds,
+    }: { readonly defaults: OptionDefaults; readonly stallMs: number; readonly feeds: OpenFeeds },
+  ): AdmittedHandler =>
   async (exchange, signal, turns) => {
-    const { query, request } = exchange
+    const { request } = exchange
+    const query = [...routeOf(exchange.path), ...exchange.query]
     name(exchange, query)
     const acceptLanguage = request.headers.get('accept-language') ?? undefined
     const options = readOptions(query, { acceptLanguage, defaults })
-    const { data, at } = await answer(deps, { query, options }, { signal, turn: turns.store })
+    if (options.export !== undefined)
+      return exportReply(
+        deps,
+        { query, options, format: options.export },
+        { exchange, signal, turns, stallMs },
+      )
+    if (options.isFeed === true)
+      return feedReply(deps, { query, options }, { exchange, signal, turns, stallMs, feeds })
+    const { data, at, head, paged, takes } = await answer(
+      deps,
+      { query, options },
+      { signal, turn: turns.store },
+    )
+    const { secrets } = exchange.manner
     const headers = {
       'Cache-Control': CACHE_CONTROL,
       Vary: 'X-API-Key',
       'X-Block-Height': String(at.height),
       'X-Block-Time': toIso(at.time),
+      ...headHeaders(head),
+      ...(paged === undefined ? {} : { Link: linkHeader(exchange.query, paged, { takes, secrets }) }),
     }
     return textReply(200, { type: JSON_TYPE, text: successText(data, options) }, { headers, form: 'tagged' })
   }
+
+const ROUTE = /^\/api\/([^/]+)\/([^/]+)\/?$/
+
+/** Module and action of a path that names them, as the query would. */
+const routeOf = (path: string): Query => {
+  const [, module, action] = ROUTE.exec(path) ?? []
+  if (module === undefined || action === undefined) return []
+  return [
+    ['module', module],
+    ['action', action],
+  ]
+}
 
 /** Module and action for the log, when they are names of ours. */
 const name = ({ named }: Exchange, query: Query): void => {

@@ -3,35 +3,74 @@ import type { Prices, Profiles } from '#actions/define.ts'
 import { languageFor, type OptionDefaults } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
+import type { HeadSource } from '#head/showing.ts'
+import { type AddressLimits, addressLimits, addressMemory } from '#keys/address-limits.ts'
 import type { Keyring } from '#keys/keyring.ts'
 import type { Rates } from '#keys/rate.ts'
+import type { Exposed } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import { sampling } from './access-log.ts'
 import { type AdmittedHandler, admitting, crowdedOut } from './admit.ts'
 import { apiHandler } from './api.ts'
-import { documentHandler } from './documents.ts'
-import { answering, type Handler, refusing } from './exchange.ts'
+import { type HttpCounts, ownHttpCounts } from './counts.ts'
+import { documentHandlers, redirect } from './documents.ts'
+import { type Answering, answering, type Handler, refusing } from './exchange.ts'
+import { openFeeds } from './feed/open-feeds.ts'
+import { createGateway, type Gateway } from './gateway/gateway.ts'
+import type { IpRange } from './ip-address.ts'
 import { beforeRouting } from './methods.ts'
-import { textReply } from './reply.ts'
+import { metricsHandler } from './metrics.ts'
+import { originOf } from './origin.ts'
 import { rpcHandler } from './rpc.ts'
 import { healthHandler, readyHandler } from './status.ts'
-import { queuesFor } from './turns.ts'
+import { statusHandler } from './status-page/handler.ts'
+import type { Stopping } from './stopping.ts'
+import { type QueuesMemory, queuesFor, queuesMemory } from './turns.ts'
+import { usageHandler } from './usage.ts'
 
 export type AppOptions = {
   readonly store: Store
   /** undefined: the service follows no node; `/rpc/` answers 503. */
   readonly node: Node | undefined
+  /** The blocks above the published one; absent: none are followed. */
+  readonly head?: HeadSource
   readonly keyring: Keyring
   readonly rates: Rates
+  /** Absent: this thread is the only one. */
+  readonly addresses?: AddressLimits
+  /** Proxies whose word on the client's address is taken; absent: none. */
+  readonly trustedProxies?: readonly IpRange[]
   readonly prices: Prices
   readonly profiles: Profiles
   /** The defaults for options that a request does not give. */
   readonly defaults: OptionDefaults
+  /** Path prefix of every address, such as `/iost`; `""`: none. */
+  readonly basePath: string
   /** A request that takes longer is answered 504. */
   readonly deadlineMs: number
-  /** Requests that ask the store at once; more wait for their turn, for a while. */
+  /** Requests that ask the store at once; more wait for their turn, for a while. Given where no `turns` are. */
   readonly maxInFlight: number
+  /** Exports that are sent at once, the same. */
+  readonly maxExports: number
+  /** Feeds that are open at once, in all and of a key, the same. */
+  readonly maxFeeds: number
+  readonly maxFeedsPerKey: number
+  /** Absent: the service never stops. */
+  readonly stopping?: Stopping
+  /** An export or a feed is cut off when its client takes nothing for so long. */
+  readonly stallMs: number
+  /** `/ready` is 503 while the last loaded block is older; absent: however old it is. */
+  readonly maxLagMs?: number | undefined
+  /** One of so many successes has a line in the log; absent: each. */
+  readonly logEach?: number
+  /** How this thread counts requests; absent: nobody reads the counts. */
+  readonly counts?: HttpCounts
+  /** What `/metrics` answers with; absent: it is not here. */
+  readonly metrics?: Exposed | undefined
+  /** Where threads count together what runs and waits; absent: this thread is the only one. */
+  readonly turns?: { readonly memory: QueuesMemory; readonly thread: number }
   readonly clock: Clock
   readonly log: Log
   readonly version: string
@@ -48,68 +87,108 @@ const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
  * The whole service as one Elysia app: `app.handle(request)` in tests, `app.listen` for real. Every path answers; none
  * throws.
  */
-export const createApp = (options: AppOptions): Elysia => {
-  const { store, node, keyring, prices, profiles, defaults, deadlineMs, maxInFlight, clock, log, version } =
-    options
-  const common = { log, defaults, deadlineMs, clock }
-  const queues = queuesFor({ maxInFlight, deadlineMs, clock })
-  const gate = { keyring, rates: options.rates, queues, clock }
+export const createApp = (options: AppOptions): Elysia<string> => {
+  const { store, node, prices, profiles, defaults, basePath, deadlineMs, clock, version } = options
+  const origin = originOf(() => app.server, options.trustedProxies ?? [])
+  const common = answeringOf(options, origin.clientOf)
+  const { turns = { memory: queuesMemory(options), thread: 0 } } = options
+  const queues = queuesFor({ ...turns, deadlineMs, clock })
+  const gate = { ...gateOf(options), queues, networkOf: origin.networkOf }
   const open = (route: string, handler: Handler) => answering(route, handler, common)
   const keyed = (route: string, asks: 'store' | 'node', handler: AdmittedHandler) =>
     answering(route, { begin: admitting(handler, asks, gate) }, common)
-  const api = keyed('api', 'store', apiHandler({ store, node, prices, profiles, clock }, defaults))
-  const rpc = keyed('rpc', 'node', rpcHandler(node))
-  const documents = documentHandler({ version, testKey: options.testKey })
+  const api = keyed(
+    'api',
+    'store',
+    apiHandler(
+      { store, node, head: options.head, prices, profiles, clock },
+      {
+        defaults,
+        stallMs: options.stallMs,
+        feeds: openFeeds(options),
+      },
+    ),
+  )
+  const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, turns.memory.node.threads, common.counts)))
+  const documents = documentHandlers(
+    // Examples need no node: what is stored is enough, and pages do not wait for one.
+    { store, node: undefined, prices, profiles, clock },
+    { version, testKey: options.testKey, defaults, basePath },
+  )
   const handlers = {
     health: open('health', healthHandler(version)),
-    ready: open('ready', readyHandler({ store, node, version, clock })),
-    start: open('start', redirectToDocs),
-    docsEn: open('docs', documents.en),
-    docsZh: open('docs', documents.zh),
-    openapi: open('openapi', documents.openapi),
-    unknown: open('unknown', notFound),
+    ready: open('ready', readyHandler({ ...options, maxLagMs: options.maxLagMs })),
+    usage: open('usage', usageHandler(gate, defaults)),
+    start: open('start', redirectToDocs(basePath)),
+    unknown: open('unknown', notFound(options)),
   }
   const refusals = {
     api: refusing('api', crowdedOut('store', gate), common),
     rpc: refusing('rpc', crowdedOut('node', gate), common),
   }
+  const [apiPath, rpcPath] = crowdedPaths(basePath)
   /** A request for which there is no room is refused before the routes are looked at. */
   const refuseCrowd = (request: Request): Response | undefined => {
-    if (queues.store.isCrowded() && isFor(request, API_PATH)) return refusals.api(request)
-    if (queues.node.isCrowded() && isFor(request, RPC_PATH)) return refusals.rpc(request)
+    if (queues.store.isCrowded() && isFor(request, apiPath)) return refusals.api(request)
+    if (queues.node.isCrowded() && isFor(request, rpcPath)) return refusals.rpc(request)
     return undefined
   }
-  // Bun's own router would lead past `onRequest`.
-  const app: Elysia = new Elysia({
-    systemRouter: false,
-    nativeStaticResponse: false,
-    serve: { maxRequestBodySize: MAX_BODY_BYTES, idleTimeout: idleSeconds(deadlineMs) },
-  })
+  const app = emptyApp(basePath, deadlineMs)
   app
     .onRequest(
       ({ request }) =>
         refuseCrowd(request) ??
-        beforeRouting(request, { answering: common, get: inner => app.handle(inner) }),
+        beforeRouting(request, {
+          answering: common,
+          get: inner => app.handle(origin.replace(inner, request)),
+        }),
     )
     .get('/api', ({ request }) => api(request))
+    .get('/api/:module/:action', ({ request }) => api(request))
     .get('/rpc/*', ({ request }) => rpc(request))
     .get('/health', ({ request }) => handlers.health(request))
     .get('/ready', ({ request }) => handlers.ready(request))
+    .get('/usage', ({ request }) => handlers.usage(request))
     .get('/', ({ request }) => handlers.start(request))
     .get('/docs', ({ request }) => handlers.start(request))
-    .get('/docs/en', ({ request }) => handlers.docsEn(request))
-    .get('/docs/zh', ({ request }) => handlers.docsZh(request))
-    .get('/openapi.json', ({ request }) => handlers.openapi(request))
     .get('/*', ({ request }) => handlers.unknown(request))
     .onError(({ request, error, code }) =>
       code === 'NOT_FOUND' ? handlers.unknown(request) : open('error', () => Promise.reject(error))(request),
     )
+  for (const [path, { kind, handler }] of [...documents, ...pagesForOperators(options)]) {
+    const document = open(kind, handler)
+    app.get(path, ({ request }) => document(request))
+  }
   return app
 }
 
-/** As the routes take them. */
-const API_PATH = /^https?:\/\/[^/?#]{4,}\/api\/?(?:[?#]|$)/
-const RPC_PATH = /^https?:\/\/[^/?#]{4,}\/rpc\//
+type Page = { readonly kind: string; readonly handler: Handler }
+
+/** What is for those who run the service. */
+const pagesForOperators = (options: AppOptions): readonly (readonly [path: string, page: Page])[] => {
+  const { metrics, maxLagMs } = options
+  const status = { kind: 'status', handler: statusHandler({ ...options, maxLagMs }) }
+  return [
+    ['/status', status],
+    ...(metrics === undefined
+      ? []
+      : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),
+  ]
+}
+
+const answeringOf = (
+  { log, defaults, basePath, deadlineMs, clock, stopping, counts = ownHttpCounts(), logEach = 1 }: AppOptions,
+  addressOf: Answering['addressOf'],
+): Answering => ({
+  ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping, addressOf },
+  isLogged: sampling(logEach),
+})
+
+/** Addresses of queries and of the gateway, as the routes take them. */
+const crowdedPaths = (basePath: string): readonly [api: RegExp, rpc: RegExp] => {
+  const origin = `^https?://[^/?#]{4,}${RegExp.escape(basePath)}`
+  return [new RegExp(`${origin}/api(?:/[^/?#]+/[^/?#]+)?/?(?:[?#]|$)`), new RegExp(`${origin}/rpc/`)]
+}
 
 const isFor = ({ method, url }: Request, path: RegExp): boolean => method === 'GET' && path.test(url)
 
@@ -118,22 +197,62 @@ const idleSeconds = (deadlineMs: number): number => {
   return Math.min(most, Math.max(least, Math.ceil(deadlineMs / 1_000) + afterDeadline))
 }
 
-const notFound: Handler = async ({ path }) => {
-  const known = '/api/, /rpc/, /docs, /openapi.json, /health, /ready'
-  throw new Failure('not_found', `This path does not exist. Available paths: ${known}.`, {
-    zh: `此路径不存在。可用路径：${known}。`,
-    details: { path },
-  })
-}
+const KNOWN_PATHS = [
+  '/api/',
+  '/api/{module}/{action}',
+  '/rpc/',
+  '/docs',
+  '/openapi.json',
+  '/usage',
+  '/status',
+  '/health',
+  '/ready',
+]
+
+const notFound =
+  ({ basePath, metrics }: AppOptions): Handler =>
+  async ({ path }) => {
+    const paths = metrics === undefined ? KNOWN_PATHS : [...KNOWN_PATHS, '/metrics']
+    const known = paths.map(each => `${basePath}${each}`).join(', ')
+    throw new Failure('not_found', `This path does not exist. Available paths: ${known}.`, {
+      zh: `此路径不存在。可用路径：${known}。`,
+      details: { path },
+    })
+  }
 
 /** The reference in the reader's language. */
-const redirectToDocs: Handler = async ({ query, request }) => {
-  const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
-  return textReply(
-    302,
-    { type: 'text/plain; charset=utf-8', text: '' },
-    {
-      headers: { Location: `/docs/${lang}`, Vary: 'Accept-Language', 'Cache-Control': 'no-cache' },
-    },
-  )
+const redirectToDocs =
+  (basePath: string): Handler =>
+  async ({ query, path, request }) => {
+    const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
+    // The prefix without a slash at its end is an address beside those behind it.
+    const from = path === '' ? `${basePath.slice(basePath.lastIndexOf('/') + 1)}/` : ''
+    return redirect(path === '/docs/' ? lang : `${from}docs/${lang}`, { Vary: 'Accept-Language' })
+  }
+
+/** Bytes of nodes' answers that are kept, in all threads. */
+const KEPT_BYTES = 16 * 1024 * 1024
+
+const gatewayOf = ({ node, clock }: AppOptions, threads: number, counts: HttpCounts): Gateway | undefined =>
+  node === undefined
+    ? undefined
+    : createGateway(node, {
+        clock,
+        maxBytes: KEPT_BYTES / threads,
+        onAnswer: source => counts.gatewayAnswers.add(1, source),
+        onKept: bytes => counts.gatewayBytes.set(bytes),
+      })
+
+const gateOf = ({ keyring, rates, clock, addresses }: AppOptions) => {
+  const alone = () => addressLimits({ memory: addressMemory(), thread: 0, now: clock.now })
+  return { keyring, rates, clock, addresses: addresses ?? alone() }
 }
+
+/** Bun's own router would lead past `onRequest`. */
+const emptyApp = (basePath: string, deadlineMs: number): Elysia<string> =>
+  new Elysia({
+    prefix: basePath,
+    systemRouter: false,
+    nativeStaticResponse: false,
+    serve: { maxRequestBodySize: MAX_BODY_BYTES, idleTimeout: idleSeconds(deadlineMs) },
+  })

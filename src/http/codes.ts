@@ -1,4 +1,4 @@
-import type { Text } from '#actions/define.ts'
+import type { Action, Compat, Text } from '#actions/define.ts'
 import type { FailureKind } from '#failure/failure.ts'
 
 /** How a failure is reported to callers. */
@@ -117,4 +117,27 @@ export const codes: { readonly [K in FailureKind]: Code } = {
   defect: DEFECT,
   usage: DEFECT,
   conflict: DEFECT,
+}
+
+/** What any query may fail with. */
+const EVERY_QUERY: readonly FailureKind[] = [
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'method_not_allowed',
+  'uri_too_long',
+  'rate_limited',
+  'unavailable',
+  'damaged',
+  'deadline',
+  'defect',
+]
+
+/** How a query can fail, by code. With `compat=iostabc` a thing that does not exist is a success without data. */
+export const codesOf = (
+  { fails }: Pick<Action, 'fails'>,
+  { compat }: { readonly compat: Compat } = { compat: 'none' },
+): readonly Code[] => {
+  const own = fails.filter(kind => compat === 'none' || kind !== 'not_found')
+  return [...EVERY_QUERY, ...own].map(kind => codes[kind]).toSorted((a, b) => a.code - b.code)
 }

@@ -1,38 +1,150 @@
+import type { AnswerDeps } from '#actions/answer.ts'
 import { actions } from '#actions/registry.ts'
+import { FEED_FORMAT, type OptionDefaults, readOptions } from '#actions/request/options.ts'
+import { oneOf, type Query } from '#actions/request/query.ts'
+import { badRequest, shown } from '#actions/request/refusals.ts'
+import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
-import { openapiFor } from './openapi.ts'
-import { referenceFor } from './reference.ts'
-import type { Lang } from './reference-action.ts'
-import { JSON_TYPE, textReply } from './reply.ts'
+import { FORM_NAMES, type Form } from './openapi/described.ts'
+import { openapiFor } from './openapi/document.ts'
+import type { Lang } from './reference/action.ts'
+import { type Examples, servedExamples } from './reference/examples.ts'
+import { referenceFor } from './reference/page.ts'
+import { favicon, llmsFor, robotsFor } from './reference/plain.ts'
+import { script } from './reference/script.ts'
+import { style } from './reference/style.ts'
+import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
-/** The pages need only their own style; injected content would not run. */
-const PAGE_HEADERS = {
-  ...HEADERS,
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+
+const hashOf = ({ text }: { readonly text: string }): string =>
+  `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
+
+/** The pages have their own style and script only, and call this service only; injected content would not run. */
+const POLICY = [
+  "default-src 'none'",
+  `style-src ${hashOf(style)}`,
+  `script-src ${hashOf(script)}`,
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** A document, under the name of its kind in the log. */
+type Document = { readonly kind: 'docs' | 'openapi' | 'client'; readonly handler: Handler }
+
+/** The documents by their paths. */
+type Documents = ReadonlyMap<string, Document>
+
+/** The reference in both languages, the OpenAPI document, the client, and what robots ask for; each made at its first use. */
+export const documentHandlers = (
+  deps: AnswerDeps,
+  options: {
+    readonly version: string
+    readonly testKey: string | undefined
+    readonly defaults: OptionDefaults
+    readonly basePath: string
+  },
+): Documents => {
+  const examples = servedExamples(deps, actions, options.defaults)
+  const docs = (handler: Handler): Document => ({ kind: 'docs', handler })
+  const client = (type: string, make: typeof clientText): Document => ({
+    kind: 'client',
+    handler: fixed(type, () => make(actions, options.version)),
+  })
+  const icon = docs(fixed('image/svg+xml', () => favicon))
+  return new Map<string, Document>([
+    ['/docs/en', docs(pageHandler('en', options, examples))],
+    ['/docs/zh', docs(pageHandler('zh', options, examples))],
+    ['/openapi.json', { kind: 'openapi', handler: openapiHandler(options, examples) }],
+    ['/client.ts', client('application/typescript; charset=utf-8', clientText)],
+    ['/client.js', client('text/javascript; charset=utf-8', clientScript)],
+    ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => llmsFor(actions)))],
+    ['/robots.txt', docs(fixed('text/plain; charset=utf-8', () => robotsFor(options.basePath)))],
+    ['/favicon.svg', icon],
+    ['/favicon.ico', icon],
+  ])
 }
 
-export type Documents = { readonly en: Handler; readonly zh: Handler; readonly openapi: Handler }
-
-/** The reference in both languages and the OpenAPI document, each made at its first use. */
-export const documentHandler = (options: {
-  readonly version: string
-  readonly testKey: string | undefined
-}): Documents => {
-  const page = (lang: Lang): Handler => {
-    const text = once(() => referenceFor(actions, { ...options, lang }))
-    const headers = { ...PAGE_HEADERS, 'Content-Language': lang === 'zh' ? 'zh-CN' : 'en' }
-    return async () =>
-      textReply(200, { type: 'text/html; charset=utf-8', text: text() }, { headers, form: 'tagged' })
+const pageHandler = (
+  lang: Lang,
+  options: Parameters<typeof documentHandlers>[1],
+  served: () => Promise<Examples>,
+): Handler => {
+  const headers = {
+    ...HEADERS,
+    'Content-Security-Policy': POLICY,
+    'Content-Language': lang === 'zh' ? 'zh-CN' : 'en',
   }
-  const openapi = once(() => JSON.stringify(openapiFor(actions, options.version)))
-  return {
-    en: page('en'),
-    zh: page('zh'),
-    openapi: async () =>
-      textReply(200, { type: JSON_TYPE, text: openapi() }, { headers: HEADERS, form: 'tagged' }),
+  let made: { readonly examples: Examples; readonly text: string } | undefined
+  return async ({ path }) => {
+    // The page's own addresses are relative to one without a slash at its end.
+    if (path.endsWith('/')) return redirect(`../${lang}`)
+    const examples = await served()
+    if (made?.examples !== examples)
+      made = { examples, text: referenceFor(actions, { ...options, lang, examples }) }
+    return textReply(200, { type: 'text/html; charset=utf-8', text: made.text }, { headers, form: 'tagged' })
   }
 }
+
+const fixed = (type: string, make: () => string): Handler => {
+  const text = once(make)
+  return async () => textReply(200, { type, text: text() }, { headers: HEADERS, form: 'tagged' })
+}
+
+/** To an address relative to the asked one, since the service may stand behind any path. */
+export const redirect = (location: string, headers: Readonly<Record<string, string>> = {}): Reply =>
+  textReply(
+    302,
+    { type: 'text/plain; charset=utf-8', text: '' },
+    { headers: { Location: location, 'Cache-Control': 'no-cache', ...headers } },
+  )
+
+const openapiHandler = (
+  { version, defaults }: { readonly version: string; readonly defaults: OptionDefaults },
+  served: () => Promise<Examples>,
+): Handler => {
+  const form: Form = { ...defaults, numbers: 'number' }
+  const written = new Map<string, { readonly examples: Examples; readonly text: string }>()
+  return async ({ path, query, fault }) => {
+    if (fault !== undefined) throw fault
+    // The document's address of the service is relative to its own, which has no slash at its end.
+    if (path.endsWith('/')) return redirect(`../openapi.json${textOf(query)}`)
+    const chosen = chosenIn(query, defaults)
+    const examples = await served()
+    const choice = JSON.stringify(chosen)
+    const known = written.get(choice)
+    const text =
+      known?.examples === examples
+        ? known.text
+        : JSON.stringify(openapiFor(actions, { version, defaults: form, chosen, examples }))
+    written.set(choice, { examples, text })
+    return textReply(200, { type: JSON_TYPE, text }, { headers: HEADERS, form: 'tagged' })
+  }
+}
+
+/** The options that the document is asked for. Throws 'bad_request' on any other name or value. */
+const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
+  for (const [name] of query)
+    if (!(FORM_NAMES as readonly string[]).includes(name) && name !== 'lang')
+      throw badRequest({
+        en: `Unknown parameter ${shown(name)}; the document takes ${FORM_NAMES.join(', ')}.`,
+        zh: `未知参数 ${shown(name)}；此文档的参数为 ${FORM_NAMES.join('、')}。`,
+      })
+  const options = readOptions(query, { defaults })
+  const given = FORM_NAMES.filter(name => oneOf(query, name) !== undefined)
+  const chosen: Partial<Form> = Object.fromEntries(given.map(name => [name, options[name]]))
+  const { format: _, ...others } = chosen
+  const exported = options.isFeed === true ? FEED_FORMAT : options.export
+  return exported === undefined ? chosen : { ...others, export: exported }
+}
+
+const textOf = (query: Query): string =>
+  query.length === 0
+    ? ''
+    : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`
 
 const once = (make: () => string): (() => string) => {
   let made: string | undefined

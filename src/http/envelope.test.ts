@@ -5,7 +5,7 @@ import { failureOf, failureReply, successText } from './envelope.ts'
 import { Told } from './told.ts'
 
 const bodyOf = (failure: Failure, lang: 'en' | 'zh' = 'en', format: 'envelope' | 'bare' = 'envelope') =>
-  JSON.parse(new TextDecoder().decode(failureReply(failure, { lang, format, secrets: [] }, 'r1').body))
+  JSON.parse(String(failureReply(failure, { lang, format, secrets: [] }, 'r1').body))
 
 test('successText: keeps digits, in the envelope or alone', () => {
   const data = { balance: new Exact('9007199254740993.000000001'), n: 1 }
@@ -23,9 +23,7 @@ test('failureReply: status, code, message and request id, in both forms and lang
   expect(failureReply(failure, { lang: 'en', format: 'envelope', secrets: [] }, 'r1')).toEqual({
     status: 404,
     type: 'application/json; charset=utf-8',
-    body: new TextEncoder().encode(
-      '{"code":4040,"message":"Account \'a\' is not known.","data":{},"request_id":"r1"}',
-    ),
+    body: '{"code":4040,"message":"Account \'a\' is not known.","data":{},"request_id":"r1"}',
     headers: { 'Cache-Control': 'no-store', 'Content-Language': 'en' },
     form: 'raw',
   })
@@ -63,9 +61,7 @@ test('failureReply: a key is not repeated, in whichever parameter it was given',
     zh: "参数 'il_secretsecret'",
   })
   const message = (lang: 'en' | 'zh') =>
-    new TextDecoder().decode(
-      failureReply(failure, { lang, format: 'bare', secrets: ['il_secretsecret', 'is'] }, 'r1').body,
-    )
+    String(failureReply(failure, { lang, format: 'bare', secrets: ['il_secretsecret', 'is'] }, 'r1').body)
   expect(message('en')).toBe(`{"code":4000,"message":"Parameter 'page' is '***'.","request_id":"r1"}`)
   expect(message('zh')).toBe(`{"code":4000,"message":"参数 '***'","request_id":"r1"}`)
 })
@@ -74,7 +70,7 @@ test('failureReply: nor is its begin where a text was cut', () => {
   const told = (message: string) =>
     (
       JSON.parse(
-        new TextDecoder().decode(
+        String(
           failureReply(
             new Failure('bad_request', message),
             { lang: 'en', format: 'bare', secrets: ['a shared key'] },

@@ -34,6 +34,15 @@ export const failureReply = (failure: Failure, manner: Manner, id: string): Repl
   return textReply(status, { type: JSON_TYPE, text: writeJson(body) }, { headers })
 }
 
+/** What a failure is called where it ends something that has begun. */
+export const failureFields = (
+  failure: Failure,
+  { lang, secrets }: Pick<Manner, 'lang' | 'secrets'>,
+): { readonly code: number; readonly message: string } => ({
+  code: codes[failure.kind].code,
+  message: hidden(messageFor(failure, lang), secrets),
+})
+
 export const ALLOWED = 'GET, HEAD, OPTIONS'
 
 /** Anything else that is thrown is our bug. */

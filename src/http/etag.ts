@@ -1,11 +1,13 @@
+import { hash } from 'node:crypto'
+
 /** Entity tags and content codings of answers (RFC 9110 8.8.3, 12.5.3, 13.1.2). */
 
 /** 128 of SHA-256's 256 bits: two bodies never share a tag by accident. */
 const TAG_LETTERS = 22
 
-/** Strong tag of a body's bytes, with its quotes. */
-export const etagOf = (body: Uint8Array): string =>
-  `"${new Bun.CryptoHasher('sha256').update(body).digest('base64url').slice(0, TAG_LETTERS)}"`
+/** Strong tag of a body's bytes, with its quotes. A text stands for its UTF-8. */
+export const etagOf = (body: Uint8Array | string): string =>
+  `"${hash('sha256', body, 'base64url').slice(0, TAG_LETTERS)}"`
 
 /** The tag of the same body sent as gzip: other bytes on the wire, so another strong tag. */
 export const gzipTagOf = (etag: string): string => `${etag.slice(0, -1)}-gzip"`

@@ -3,24 +3,27 @@ import type { Query } from '#actions/request/query.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
+import { countAnswer, type HttpCounts } from './counts.ts'
 import { ClientGone, withDeadline } from './deadline.ts'
 import { failureOf, failureReply, type Manner } from './envelope.ts'
 import { Busy } from './fair-queue.ts'
 import { MAX_QUERY_BYTES, parseQuery, type QueryText } from './query-text.ts'
-import { type Reply, responseOf, textReply } from './reply.ts'
-import { targetOf } from './target.ts'
+import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.ts'
+import type { Stopping } from './stopping.ts'
+import { pathBehind, targetOf } from './target.ts'
 
 /** A request that is being answered. */
 export type Exchange = QueryText & {
   readonly request: Request
+  /** Behind the prefix that the service stands at. */
   readonly path: string
   /** Names the request in answers and logs. */
   readonly id: string
   readonly manner: Manner
   /** Headers of the answer, success or failure, that were known before it. */
   readonly headers: Record<string, string>
-  /** The fields of the request that the access log may contain: only our own names, never text that was sent. */
-  readonly named: { module?: string; action?: string }
+  /** The fields of the request that the access log may contain: only our own names, never text that was sent; `key` is the id of the key. */
+  readonly named: { key?: string; module?: string; action?: string }
 }
 
 export type Handler = (exchange: Exchange, signal: AbortSignal) => Promise<Reply>
@@ -31,8 +34,17 @@ export type Begin = (exchange: Exchange) => Promise<Handler>
 export type Answering = {
   readonly log: Log
   readonly defaults: OptionDefaults
+  /** Path prefix of the service, such as `/iost`; `""`: none. */
+  readonly basePath: string
   readonly deadlineMs: number
   readonly clock: Pick<Clock, 'elapsed'>
+  readonly counts: HttpCounts
+  /** Absent: the service never stops. */
+  readonly stopping?: Stopping | undefined
+  /** Whether the next success has a line in the access log. */
+  readonly isLogged: () => boolean
+  /** The address of the client; undefined: it has none, or is not asked over a socket. */
+  readonly addressOf: (request: Request) => string | undefined
 }
 
 /** nginx's status for a client that closed the connection; it appears only in the log. */
@@ -43,22 +55,21 @@ const GONE_STATUS = 499
  * common headers, one line in the access log. It never throws.
  */
 export const answering =
-  (
-    route: string,
-    handler: Handler | { readonly begin: Begin },
-    { log, defaults, deadlineMs, clock }: Answering,
-  ) =>
+  (route: string, handler: Handler | { readonly begin: Begin }, { deadlineMs, ...ours }: Answering) =>
   async (request: Request): Promise<Response> => {
-    const started = clock.elapsed()
-    const exchange = exchangeOf(request, defaults)
-    const done = (kind: string, reply: Reply): Response =>
-      responseTo(exchange, reply, { log, route, kind, started, clock })
+    const started = ours.clock.elapsed()
+    const exchange = exchangeOf(request, ours)
+    // Of a connection that is closed by the end of the answer nobody knows the address any more.
+    const client = ours.addressOf(request)
+    const done = (kind: string, reply: Reply, reason?: string): Response =>
+      responseTo(exchange, reply, { ...ours, route, kind, reason, started, client })
     try {
       checkLength(request.url)
       const run = 'begin' in handler ? await handler.begin(exchange) : handler
       const reply = await withDeadline(signal => run(exchange, signal), {
         ms: deadlineMs,
         client: request.signal,
+        running: ours.stopping?.running,
       })
       return done('ok', { ...reply, headers: { ...exchange.headers, ...reply.headers } })
     } catch (error) {
@@ -66,8 +77,8 @@ export const answering =
         return done('gone', textReply(GONE_STATUS, { type: 'text/plain', text: '' }))
       const failure = failureOf(error)
       // A refusal for lack of room needs no second log line.
-      if (!(failure instanceof Busy)) logCause(log, failure, exchange.id)
-      return done(failure.kind, failed(exchange, failure))
+      if (!(failure instanceof Busy)) logCause(ours.log, failure, exchange.id)
+      return done(failure.kind, failed(exchange, failure), reasonOf(failure))
     }
   }
 
@@ -76,50 +87,74 @@ export const answering =
  * undefined: nothing is refused, and nothing was logged.
  */
 export const refusing =
-  (route: string, why: (exchange: Exchange) => Busy | undefined, { log, defaults, clock }: Answering) =>
+  (route: string, why: (exchange: Exchange) => Busy | undefined, ours: Omit<Answering, 'deadlineMs'>) =>
   (request: Request): Response | undefined => {
-    const started = clock.elapsed()
-    const exchange = exchangeOf(request, defaults)
+    const started = ours.clock.elapsed()
+    const exchange = exchangeOf(request, ours)
     const failure = why(exchange)
     if (failure === undefined) return undefined
-    return responseTo(exchange, failed(exchange, failure), { log, route, kind: failure.kind, started, clock })
+    const { kind } = failure
+    const reason = reasonOf(failure)
+    const client = ours.addressOf(request)
+    return responseTo(exchange, failed(exchange, failure), { ...ours, route, kind, reason, started, client })
   }
+
+/** By what name a refusal is counted. */
+const reasonOf = (failure: Failure): string => (failure instanceof Busy ? 'busy' : failure.kind)
 
 const failed = ({ manner, id, headers }: Exchange, failure: Failure): Reply => {
   const reply = failureReply(failure, manner, id)
   return { ...reply, headers: { ...headers, ...reply.headers } }
 }
 
-type Logged = {
-  readonly log: Log
+type Logged = Pick<Answering, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping'> & {
   readonly route: string
   readonly kind: string
-  readonly clock: Pick<Clock, 'elapsed'>
+  /** By what name it is counted as refused; undefined: it is not. */
+  readonly reason: string | undefined
   /** By this clock. */
   readonly started: number
+  readonly client: string | undefined
 }
 
 /** The Response, with its line in the access log. */
 const responseTo = (
   { request, id, named }: Exchange,
   reply: Reply,
-  { log, route, kind, started, clock }: Logged,
+  { log, route, kind, reason, started, clock, counts, isLogged, client, stopping }: Logged,
 ): Response => {
   const response = responseOf(reply, request, id)
-  const ms = Math.round((clock.elapsed() - started) * 100) / 100
-  log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
-    id,
-    route,
-    ...named,
-    kind,
-    status: response.status,
-    ms,
-    bytes: reply.body.length,
-  })
+  if (stopping?.signal.aborted === true) response.headers.set('Connection', 'close')
+  const note = (kind: string, bytes: number, reason: string | undefined): void => {
+    const ms = Math.round((clock.elapsed() - started) * 100) / 100
+    const { status } = response
+    countAnswer(counts, { route, named, status, ms, bytes, reason })
+    if (kind === 'ok' && status < 400 && !isLogged()) return
+    log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
+      id,
+      route,
+      ...named,
+      ...(client === undefined ? {} : { client }),
+      kind,
+      status,
+      ms,
+      bytes,
+    })
+  }
+  const { body } = reply
+  if (!isStreamed(body)) note(kind, bytesIn(body), reason)
+  else
+    void body.ended.then(({ kind, bytes, cause }) => {
+      if (cause !== undefined) logCause(log, cause, id)
+      note(kind, bytes, kind === 'ok' || kind === 'gone' ? undefined : kind)
+    })
   return response
 }
 
-const exchangeOf = (request: Request, defaults: OptionDefaults): Exchange => {
+const exchangeOf = (
+  request: Request,
+  { defaults, basePath }: Pick<Answering, 'defaults' | 'basePath'>,
+): Exchange => {
   const { path, query } = targetOf(request.url)
   // A request that is too long is refused in the language that its beginning asks for.
   const parsed = parseQuery(query.slice(0, MAX_QUERY_BYTES))
@@ -129,7 +164,7 @@ const exchangeOf = (request: Request, defaults: OptionDefaults): Exchange => {
   return {
     ...parsed,
     request,
-    path,
+    path: pathBehind(basePath, path),
     id: newId(),
     manner: { lang, format: formatFor(parsed.query, defaults), secrets: [...parsed.keys, header ?? ''] },
     headers: {},

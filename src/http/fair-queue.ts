@@ -1,16 +1,15 @@
 import { drainMicrotasks } from 'bun:jsc'
 import type { Clock } from '#time/clock.ts'
+import { openPlaces, type Places } from './places.ts'
+import { type Bounds, type PlacesMemory, placesMemory } from './places-memory.ts'
 import { Told } from './told.ts'
-import { type Waiter, type WaitingBounds, type WaitingLine, waitingLine } from './waiting-line.ts'
+import { type Waiter, type WaitingLine, waitingLine } from './waiting-line.ts'
 
-/**
- * How many requests run at the same time and how many may wait, in total and per key; the longest wait in milliseconds.
- */
-export type Limits = WaitingBounds & {
-  readonly running: number
-  readonly runningOfKey: number
-  readonly ageMs: number
-}
+/** What runs and waits at most, and the longest wait in milliseconds. */
+export type Limits = Bounds & { readonly ageMs: number }
+
+/** Where a thread counts together with others, and its number among them. */
+export type Counted = { readonly memory: PlacesMemory; readonly thread: number }
 
 /** A place among those that are worked on. */
 export type Place = {
@@ -39,37 +38,50 @@ const SLICE_MS = 10
 /**
  * Lets keys take turns, however many requests each of them has. No request starts in the turn of the event loop in
  * which it came: a store that answers at once would otherwise keep the loop busy until all are served, and none would
- * be refused.
+ * be refused. Limits are those of all threads together; the turns of keys are kept in each thread, and threads take turns
+ * where all places are taken.
  */
-export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
-  const places = placesIn(limits)
-  const line = waitingLine(limits, places.free)
+export const fairQueue = (
+  limits: Limits,
+  clock: Clock,
+  { memory, thread }: Counted = { memory: placesMemory(limits, 1), thread: 0 },
+): FairQueue => {
+  const places = openPlaces(memory, thread)
+  const line = waitingLine(places, limits.waitingOfKey)
   const refuseOld = (): void => {
     for (const waiter of line.takeOld(clock.elapsed() - limits.ageMs)) waiter.refuse(tooLong(limits.ageMs))
   }
-  const startSoon = starter(line, refuseOld, clock)
+  const onLeft = (): void => {
+    if (line.count > 0) startSoon()
+  }
+  const start = (waiter: Waiter): boolean => {
+    if (!places.take(waiter.key)) return false
+    line.remove(waiter)
+    waiter.start()
+    return true
+  }
+  const startSoon = starter({ line, places, refuseOld, start }, clock)
   let watch: (() => void) | undefined
   const keepWatch = (): void => {
     if (watch !== undefined || line.count === 0) return
     watch = clock.after(limits.ageMs / 4, () => {
       watch = undefined
       refuseOld()
+      onLeft()
       keepWatch()
     })
-  }
-  const onLeft = (): void => {
-    if (line.count > 0) startSoon()
   }
   const wait = async (key: string, signal: AbortSignal): Promise<Place> => {
     const room = line.roomFor(key)
     if (room === false) throw TOO_MANY
     if (room !== true && line.remove(room)) room.refuse(TOO_MANY)
     const turn = Promise.withResolvers<Place>()
-    const start = (): void => turn.resolve(places.take(key, onLeft))
+    const start = (): void => turn.resolve(placeOf(() => places.leave(key), onLeft))
     const waiter: Waiter = { key, since: clock.elapsed(), start, refuse: turn.reject }
-    line.add(waiter)
+    if (!line.add(waiter)) throw TOO_MANY
     const abort = (): void => {
       if (line.remove(waiter)) turn.reject(signal.reason)
+      onLeft()
     }
     signal.addEventListener('abort', abort, { once: true })
     keepWatch()
@@ -81,7 +93,7 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
     check: key => {
       if (line.roomFor(key) === false) throw TOO_MANY
     },
-    isCrowded: () => line.count >= Math.min(limits.waiting, limits.waitingOfKey),
+    isCrowded: () => places.waiting() >= Math.min(limits.waiting, limits.waitingOfKey),
     run: async (key, work, signal) => {
       signal.throwIfAborted()
       const place = await wait(key, signal)
@@ -95,18 +107,32 @@ export const fairQueue = (limits: Limits, clock: Clock): FairQueue => {
 }
 
 /** Starts what waits, as far as there are places, in turns of the event loop that come after the current one. */
-const starter = (line: WaitingLine, refuseOld: () => void, { elapsed }: Clock): (() => void) => {
+const starter = (
+  {
+    line,
+    places,
+    refuseOld,
+    start,
+  }: {
+    readonly line: WaitingLine
+    readonly places: Places
+    readonly refuseOld: () => void
+    /** False: another thread has taken the place. */
+    readonly start: (waiter: Waiter) => boolean
+  },
+  { elapsed }: Clock,
+): (() => void) => {
   let isDue = false
   /** When work was last left for new requests. */
   let paused = elapsed()
   const go = (): void => {
     isDue = false
+    const look = places.look()
     refuseOld()
     const began = elapsed()
     const until = began + Math.max(SLICE_MS, began - paused)
     for (let waiter = line.next(); waiter !== undefined; waiter = line.next()) {
-      line.remove(waiter)
-      waiter.start()
+      if (!start(waiter)) continue
       // Answers that a store gives at once are finished now, so that their time is measured.
       drainMicrotasks()
       if (elapsed() < until) continue
@@ -114,6 +140,7 @@ const starter = (line: WaitingLine, refuseOld: () => void, { elapsed }: Clock): 
       break
     }
     paused = elapsed()
+    if (!isDue && line.count > 0) places.sleep(look, goSoon)
   }
   const goSoon = (): void => {
     if (isDue) return
@@ -124,29 +151,15 @@ const starter = (line: WaitingLine, refuseOld: () => void, { elapsed }: Clock): 
   return goSoon
 }
 
-/** The places that work takes, in all and of each key. */
-const placesIn = (limits: Pick<Limits, 'running' | 'runningOfKey'>) => {
-  const running = new Map<string, number>()
-  let runs = 0
+/** A place that is given back once. */
+export const placeOf = (leave: () => void, onLeft: () => void = () => undefined): Place => {
+  let isHeld = true
   return {
-    /** How many of a key may start now. */
-    free: (key: string): number =>
-      Math.max(0, Math.min(limits.running - runs, limits.runningOfKey - (running.get(key) ?? 0))),
-    take: (key: string, onLeft: () => void): Place => {
-      runs += 1
-      running.set(key, (running.get(key) ?? 0) + 1)
-      let isHeld = true
-      return {
-        leave: () => {
-          if (!isHeld) return
-          isHeld = false
-          runs -= 1
-          const left = (running.get(key) ?? 1) - 1
-          if (left === 0) running.delete(key)
-          else running.set(key, left)
-          onLeft()
-        },
-      }
+    leave: () => {
+      if (!isHeld) return
+      isHeld = false
+      leave()
+      onLeft()
     },
   }
 }

@@ -47,7 +47,8 @@ const preflight = (): Response =>
       ...COMMON_HEADERS,
       Allow: ALLOWED,
       'Access-Control-Allow-Methods': ALLOWED,
-      'Access-Control-Allow-Headers': 'X-API-Key, If-None-Match, Accept-Language, Content-Type',
+      'Access-Control-Allow-Headers':
+        'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
       'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
     },
   })

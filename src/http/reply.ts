@@ -1,16 +1,17 @@
+import type { Failure } from '#failure/failure.ts'
 import { acceptsGzip, etagOf, gzipTagOf, knownTag } from './etag.ts'
 
 /** Below this many bytes gzip saves less than a packet. */
 const GZIP_FROM_BYTES = 1_024
 /** Level 1: answers are packed once and thrown away; higher levels cost more time than the network saves. */
-const GZIP_LEVEL = 1
+export const GZIP_LEVEL = 1
 
 /** An answer before it becomes a Response. */
 export type Reply = {
   readonly status: number
   /** undefined: a node's answer that names none. */
   readonly type: string | undefined
-  readonly body: Uint8Array<ArrayBuffer>
+  readonly body: Body | Streamed
   readonly headers: Readonly<Record<string, string>>
   /** `tagged`: has an ETag, answers If-None-Match, may be compressed. `raw`: unchanged. */
   readonly form: 'tagged' | 'raw'
@@ -20,7 +21,23 @@ export type Reply = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-const encoder = new TextEncoder()
+/** Bytes, or a text that is sent as UTF-8. */
+export type Body = Uint8Array<ArrayBuffer> | string
+
+/** A body that is made while it is sent, of unknown length. */
+export type Streamed = {
+  readonly stream: ReadableStream<Uint8Array>
+  /** What became of it, when it is with the client or given up. */
+  readonly ended: Promise<StreamEnd>
+}
+/** `kind`: `ok`, `gone`, `stalled`, or the kind of the failure that broke it off. */
+export type StreamEnd = { readonly kind: string; readonly bytes: number; readonly cause?: Failure }
+
+export const isStreamed = (body: Body | Streamed): body is Streamed =>
+  typeof body !== 'string' && 'stream' in body
+
+export const bytesIn = (body: Body): number =>
+  typeof body === 'string' ? Buffer.byteLength(body) : body.length
 
 /** A body of text; `raw` unless said otherwise. */
 export const textReply = (
@@ -30,14 +47,14 @@ export const textReply = (
 ): Reply => ({
   status,
   type,
-  body: encoder.encode(text),
+  body: text,
   headers: options.headers ?? {},
   form: options.form ?? 'raw',
 })
 
 /** Headers a page of another origin may read. */
 const EXPOSED =
-  'ETag, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Block-Height, X-Block-Time, X-Request-Id'
+  'ETag, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Block-Height, X-Block-Time, X-Head-Height, X-Head-Status, X-Request-Id, X-Total-Count, Content-Disposition'
 
 /**
  * Any page may ask, none with the browser's credentials: the key is in the request. Keys stand in URLs, so no link
@@ -50,38 +67,51 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** The Response of a GET. Lengths are always given, so HEAD can repeat them. */
+/** The Response of a GET. Lengths are given where they are known, so HEAD can repeat them. */
 export const responseOf = (reply: Reply, request: Request, id: string): Response => {
   const headers = { ...COMMON_HEADERS, 'X-Request-Id': id, ...reply.headers }
-  if (reply.form === 'raw') return withBody(reply, headers, reply.body)
-  const plain = etagOf(reply.body)
-  const packs = reply.body.length > GZIP_FROM_BYTES && acceptsGzip(request.headers.get('accept-encoding'))
+  const { body: whole } = reply
+  if (isStreamed(whole)) return streamedResponse(reply, headers, whole)
+  if (reply.form === 'raw') return withBody(reply, headers, whole)
+  const plain = etagOf(whole)
+  const packs = acceptsGzip(request.headers.get('accept-encoding')) && bytesIn(whole) > GZIP_FROM_BYTES
   const etag = packs ? gzipTagOf(plain) : plain
   const vary = [reply.headers['Vary'], 'Accept-Encoding'].filter(each => each !== undefined).join(', ')
   const tagged = { ...headers, Vary: vary, ETag: etag }
   const known = knownTag(request.headers.get('if-none-match'), etag, plain)
   if (known !== undefined) return new Response(null, { status: 304, headers: { ...tagged, ETag: known } })
-  if (!packs) return withBody(reply, tagged, reply.body)
-  const body = Bun.gzipSync(reply.body, { level: GZIP_LEVEL })
+  if (!packs) return withBody(reply, tagged, whole)
+  const body = Bun.gzipSync(whole, { level: GZIP_LEVEL })
   return withBody(reply, { ...tagged, 'Content-Encoding': 'gzip' }, body)
 }
+
+const streamedResponse = (
+  { status, type }: Reply,
+  headers: Readonly<Record<string, string>>,
+  { stream }: Streamed,
+): Response =>
+  new Response(stream, {
+    status,
+    headers: { ...headers, ...(type === undefined ? {} : { 'Content-Type': type }) },
+  })
 
 const withBody = (
   { status, type, sent }: Reply,
   headers: Readonly<Record<string, string>>,
-  body: Uint8Array<ArrayBuffer>,
+  body: Body,
 ): Response => {
+  const bytes = bytesIn(body)
   const init = {
     status,
     headers: {
       ...headers,
       ...(type === undefined ? {} : { 'Content-Type': type }),
-      'Content-Length': String(body.length),
+      'Content-Length': String(bytes),
     },
   }
   if (sent === undefined) return new Response(body, init)
   // Bun names a type for bytes that have none, not for a stream.
-  if (body.length > PIECE_BYTES || (type === undefined && body.length > 0))
+  if (typeof body !== 'string' && (bytes > PIECE_BYTES || (type === undefined && bytes > 0)))
     return new Response(inPieces(body, sent), init)
   sent()
   return new Response(body, init)

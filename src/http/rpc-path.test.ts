@@ -30,7 +30,7 @@ const refused: readonly (readonly [path: string, kind: string, message: string])
     'not_found',
     "Unknown method 'getContractStorage'; the nearest one is 'getContractVote'.",
   ],
-  ['/rpc/__proto__', 'not_found', "Unknown method '__proto__'; the nearest one is 'getRAMInfo'."],
+  ['/rpc/__proto__', 'not_found', "Unknown method '__proto__'."],
   ['/rpc/getNodeInfo/', 'not_found', 'Method getNodeInfo must be called as /rpc/getNodeInfo.'],
   ['/rpc//getNodeInfo', 'not_found', 'The path has no method after /rpc/, such as /rpc/getNodeInfo.'],
   [

@@ -1,4 +1,4 @@
-import { badRequest, nearest, shown } from '#actions/request/refusals.ts'
+import { badRequest, nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { type RpcMethod, rpcMethods, rpcUnavailable, templateOf } from './rpc-methods.ts'
 import { Told } from './told.ts'
@@ -41,9 +41,9 @@ const unknownMethod = (name: string): Failure => {
       zh: '路径中 /rpc/ 之后缺少方法名，例如 /rpc/getNodeInfo。',
     })
   const names = rpcMethods.map(method => method.name)
-  const near = nearest(name, names) ?? ''
-  return new Failure('not_found', `Unknown method ${shown(name)}; the nearest one is '${near}'.`, {
-    zh: `未知方法 ${shown(name)}；最接近的是 '${near}'。`,
+  const near = nearestText(nearest(name, names))
+  return new Failure('not_found', `Unknown method ${shown(name)}${near.en}`, {
+    zh: `未知方法 ${shown(name)}${near.zh}`,
   })
 }
 

@@ -18,6 +18,13 @@ export const targetOf = (url: string): Target => {
 }
 
 /**
+ * The path behind the prefix that the service stands at; `""` is the prefix itself, without a slash at its end. A path
+ * that is not behind it stays as it is: no route has it.
+ */
+export const pathBehind = (prefix: string, path: string): string =>
+  path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+
+/**
  * Whether Elysia finds the path in this URL: it searches for the first `/` from character 11 on, so a host of fewer
  * than 4 characters hides it (`http://a/api/`).
  */

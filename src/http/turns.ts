@@ -1,6 +1,8 @@
 import type { Apart } from '#actions/define.ts'
 import type { Clock } from '#time/clock.ts'
-import { type FairQueue, fairQueue, type Limits } from './fair-queue.ts'
+import { Busy, type FairQueue, fairQueue, type Place, placeOf } from './fair-queue.ts'
+import { openPlaces, type Places } from './places.ts'
+import { type Bounds, forgetPlaces, type PlacesMemory, placesMemory } from './places-memory.ts'
 
 /**
  * Where requests wait for their turn. What nodes are asked has turns of its own: a node that hangs takes none from
@@ -13,6 +15,10 @@ export type Queues = {
   readonly node: FairQueue
   /** Answers that need a node for what is not stored; each keeps a view of the store meanwhile. */
   readonly aside: FairQueue
+  /** Lists that are sent whole, over minutes: none waits. */
+  readonly exports: Places
+  /** Feeds, which are open for days: none waits. */
+  readonly feeds: Places
 }
 
 /** The turns of one caller. */
@@ -20,6 +26,19 @@ export type Turns = {
   /** Runs `work` on the store; it may wait for a node apart, which gives its place to the next. */
   store<T>(work: (apart: Apart) => Promise<T>): Promise<T>
   node<T>(work: () => Promise<T>): Promise<T>
+  /** Takes a place among the exports, which is given back once. Throws 'rate_limited' or 'unavailable' at once. */
+  export(): Place
+  /** The same among the feeds. */
+  feed(): Place
+  /** The caller's plan, for what counts as more than one request. */
+  readonly plan: {
+    /** Counts one more, as soon as it may. Throws 'rate_limited' when the day has none left. */
+    more(signal: AbortSignal): Promise<void>
+    /** Throws 'rate_limited' when the day has fewer left. */
+    require(requests: number): void
+  }
+  /** The same caller's turns for work that ends with another signal. */
+  until(signal: AbortSignal): Turns
 }
 
 /** Nobody's answer is worth more than a second of waiting for its turn. */
@@ -33,35 +52,130 @@ const NODE = { running: 64, runningOfKey: 8, waiting: 128, waitingOfKey: 16 } as
 const ASIDE = { running: 16, runningOfKey: 4, waiting: 16, waitingOfKey: 4 } as const
 
 /** One key has at most half of what is worked on and a quarter of what waits. */
-const shared = (running: number): Omit<Limits, 'ageMs'> => ({
+const shared = (running: number): Bounds => ({
   running,
   runningOfKey: Math.ceil(running / 2),
   waiting: running * WAITING,
   waitingOfKey: Math.ceil((running * WAITING) / 4),
 })
 
-export const queuesFor = (options: {
+/** Where threads count what runs and waits, by queue. */
+export type QueuesMemory = Readonly<Record<keyof Queues, PlacesMemory>>
+
+/** What threads 0 … `threads` − 1 do together: requests worked on at once, exports sent at once, and feeds open at once. */
+export type Capacity = {
   readonly maxInFlight: number
+  readonly maxExports: number
+  readonly maxFeeds: number
+  readonly maxFeedsPerKey: number
+  readonly threads?: number
+}
+
+/** Exports of one key. */
+const EXPORTS_OF_KEY = 2
+
+export const queuesMemory = ({
+  maxInFlight,
+  maxExports,
+  maxFeeds,
+  maxFeedsPerKey,
+  threads = 1,
+}: Capacity): QueuesMemory => ({
+  store: placesMemory(shared(maxInFlight), threads),
+  node: placesMemory(NODE, threads),
+  aside: placesMemory(ASIDE, threads),
+  exports: placesMemory(
+    { running: maxExports, runningOfKey: EXPORTS_OF_KEY, waiting: 0, waitingOfKey: 0 },
+    threads,
+  ),
+  feeds: placesMemory(
+    { running: maxFeeds, runningOfKey: maxFeedsPerKey, waiting: 0, waitingOfKey: 0 },
+    threads,
+  ),
+})
+
+/** Takes back what a thread that has died had taken; `by` is the number of the current thread. */
+export const forgetTurns = (memory: QueuesMemory, dead: number, by: number): void => {
+  for (const places of Object.values(memory)) forgetPlaces(places, dead, by)
+}
+
+export const queuesFor = (options: {
+  readonly memory: QueuesMemory
+  readonly thread: number
   readonly deadlineMs: number
   readonly clock: Clock
 }): Queues => {
-  const { maxInFlight, deadlineMs, clock } = options
+  const { memory, thread, deadlineMs, clock } = options
   // A request that waited for half of its time has too little left.
   const ageMs = Math.min(AGE_MS, deadlineMs / 2)
-  const queue = (limits: Omit<Limits, 'ageMs'>) => fairQueue({ ...limits, ageMs }, clock)
-  return { store: queue(shared(maxInFlight)), node: queue(NODE), aside: queue(ASIDE) }
+  const queue = (memory: PlacesMemory) => fairQueue({ ...memory.bounds, ageMs }, clock, { memory, thread })
+  return {
+    store: queue(memory.store),
+    node: queue(memory.node),
+    aside: queue(memory.aside),
+    exports: openPlaces(memory.exports, thread),
+    feeds: openPlaces(memory.feeds, thread),
+  }
 }
 
-export const turnsOf = ({ store, node, aside }: Queues, key: string, signal: AbortSignal): Turns => ({
-  store: work =>
-    store.run(
-      key,
-      place =>
-        work(ask => {
-          place.leave()
-          return aside.run(key, ask, signal)
-        }),
-      signal,
-    ),
-  node: work => node.run(key, work, signal),
+export const turnsOf = (
+  queues: Queues,
+  caller: { readonly key: string; readonly plan: Turns['plan'] },
+  signal: AbortSignal,
+): Turns => {
+  const { key, plan } = caller
+  const { store, node, aside, exports, feeds } = queues
+  return {
+    store: work =>
+      store.run(
+        key,
+        place =>
+          work(ask => {
+            place.leave()
+            return aside.run(key, ask, signal)
+          }),
+        signal,
+      ),
+    node: work => node.run(key, work, signal),
+    export: () => exportPlace(exports, key),
+    feed: () => feedPlace(feeds, key),
+    plan,
+    until: other => turnsOf(queues, caller, other),
+  }
+}
+
+const exportPlace = (places: Places, key: string): Place => {
+  if (places.take(key)) return placeOf(() => places.leave(key))
+  throw places.runningOf(key) >= EXPORTS_OF_KEY ? TOO_MANY_OF_KEY : TOO_MANY_EXPORTS
+}
+
+const TOO_MANY_OF_KEY = new Busy(
+  'rate_limited',
+  `This API key is limited to ${EXPORTS_OF_KEY} exports at once; wait until one has ended.`,
+  {
+    zh: `此 API key 最多同时进行 ${EXPORTS_OF_KEY} 个导出；请等待其中一个结束。`,
+    details: { retryAfter: 10 },
+  },
+)
+
+const TOO_MANY_EXPORTS = new Busy('unavailable', 'The service is busy: too many exports are being sent.', {
+  zh: '服务繁忙：正在进行的导出过多。',
+  details: { retryAfter: 10 },
+})
+
+const feedPlace = (places: Places, key: string): Place => {
+  if (places.take(key)) return placeOf(() => places.leave(key))
+  const open = places.runningOf(key)
+  throw open >= places.mostOfKey ? tooManyFeedsOf(open) : TOO_MANY_FEEDS
+}
+
+const tooManyFeedsOf = (open: number): Busy =>
+  new Busy('rate_limited', `This API key has ${open} feeds open, as many as it may; close one first.`, {
+    zh: `此 API key 已打开 ${open} 个事件流，已达上限；请先关闭其中一个。`,
+    details: { retryAfter: 10 },
+  })
+
+const TOO_MANY_FEEDS = new Busy('unavailable', 'The service is busy: too many feeds are open.', {
+  zh: '服务繁忙：打开的事件流过多。',
+  details: { retryAfter: 10 },
 })

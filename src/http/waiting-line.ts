@@ -1,3 +1,5 @@
+import type { Places } from './places.ts'
+
 /** A request that waits for its turn. */
 export type Waiter = {
   readonly key: string
@@ -7,13 +9,11 @@ export type Waiter = {
   readonly refuse: (reason: Error) => void
 }
 
-/** How many may wait, in all and of one key. */
-export type WaitingBounds = { readonly waiting: number; readonly waitingOfKey: number }
-
 /** Requests that wait, by key; keys take turns. */
 export type WaitingLine = {
   readonly count: number
-  add(waiter: Waiter): void
+  /** False: there is no room. */
+  add(waiter: Waiter): boolean
   /** False: it does not wait any more. */
   remove(waiter: Waiter): boolean
   /**
@@ -31,8 +31,12 @@ export type WaitingLine = {
   roomFor(key: string): boolean | Waiter
 }
 
-/** `placesFor` says how many of a key may start now. */
-export const waitingLine = (bounds: WaitingBounds, placesFor: (key: string) => number): WaitingLine => {
+/** What waits in this thread; `places` counts what waits in all. */
+export const waitingLine = (
+  places: Pick<Places, 'free' | 'waitingOf' | 'hasRoom' | 'enter' | 'quit'>,
+  waitingOfKey: number,
+): WaitingLine => {
+  const placesFor = places.free
   // In the order in which keys get their turns.
   const keys = new Map<string, Set<Waiter>>()
   let count = 0
@@ -42,6 +46,7 @@ export const waitingLine = (bounds: WaitingBounds, placesFor: (key: string) => n
     if (own?.delete(waiter) !== true) return false
     if (own.size === 0) keys.delete(waiter.key)
     count -= 1
+    places.quit(waiter.key)
     return true
   }
   return {
@@ -49,9 +54,11 @@ export const waitingLine = (bounds: WaitingBounds, placesFor: (key: string) => n
       return count
     },
     add: waiter => {
+      if (!places.enter(waiter.key)) return false
       const own = keys.get(waiter.key) ?? new Set()
       keys.set(waiter.key, own.add(waiter))
       count += 1
+      return true
     },
     remove,
     takeOld: until =>
@@ -71,9 +78,9 @@ export const waitingLine = (bounds: WaitingBounds, placesFor: (key: string) => n
       return waiter
     },
     roomFor: key => {
-      const own = keys.get(key)?.size ?? 0
-      if (own >= bounds.waitingOfKey) return false
-      if (count < bounds.waiting) return true
+      const own = places.waitingOf(key)
+      if (own >= waitingOfKey) return false
+      if (places.hasRoom()) return true
       let most: Set<Waiter> | undefined
       for (const each of keys.values()) if (each.size > (most?.size ?? own + 1)) most = each
       return most === undefined ? false : ([...most].at(-1) ?? false)

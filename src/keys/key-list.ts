@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
+import { keysByHash } from './holder.ts'
 
 /** A list older than this is read again; what is asked meanwhile is answered by it. */
 const REFRESH_MS = 1_000
@@ -14,7 +15,7 @@ const READ_MS = 1_500
 /** A request waits this long for a newer list while the one at hand is believed, and while it is not. */
 const PATIENCE_MS = { believed: 100, needed: 1_000 } as const
 
-/** Keys by the hash of their text, as stored when the reading began. */
+/** Keys by the hash of their text, as stored when the reading began; `keysByHash` says more. */
 export type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly at: number }
 
 export type KeyLists = {
@@ -25,6 +26,8 @@ export type KeyLists = {
   get(maxAgeMs?: number): Promise<KeyList>
   /** The list at hand when it need not be read again yet. */
   fresh(): KeyList | undefined
+  /** The list at hand as long as it is believed; the next one is read before it is not. */
+  believed(): KeyList | undefined
 }
 
 /**
@@ -42,8 +45,7 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
     try {
       const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
       const list = await within(store.list(controller.signal), { ms: READ_MS, late, clock })
-      if (known === undefined || at >= known.at)
-        known = { keys: new Map(list.map(key => [key.hash, key] as const)), at }
+      if (known === undefined || at >= known.at) known = { keys: keysByHash(list), at }
       failed = undefined
     } catch (cause) {
       // An older list may have come while this read was under way: then the store is not out of reach.
@@ -69,6 +71,10 @@ export const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists 
 
   return {
     fresh: () => younger(REFRESH_MS),
+    believed: () => {
+      keepReading(REFRESH_MS)
+      return younger(BELIEVED_MS)
+    },
     get: async (maxAgeMs = REFRESH_MS) => {
       const fresh = younger(maxAgeMs)
       if (fresh !== undefined) return fresh

@@ -8,6 +8,7 @@ const KEY_LETTERS = 32
 /** Public handle of a key; 2^40 of them, and the store refuses one that exists. */
 const ID_BYTES = 5
 const NAME_LENGTH = 100
+const NOTE_LENGTH = 500
 
 /** Form of every key this service creates: `il_` and 32 letters or digits, so that a leaked key is recognised. */
 export const KEY_PATTERN = /^il_[0-9A-Za-z]{32}$/
@@ -31,9 +32,10 @@ export type NewKey = {
 export const createKey = (
   name: string,
   plan: Plan,
-  options: { readonly now: number; readonly expires?: number },
+  options: { readonly now: number; readonly expires?: number; readonly note?: string },
 ): NewKey => {
   checkName(name)
+  if (options.note !== undefined) checkNote(options.note)
   checkRate('Requests per second', plan.perSecond)
   checkRate('Requests per day', plan.perDay)
   if (options.expires !== undefined && options.expires <= options.now)
@@ -41,15 +43,32 @@ export const createKey = (
   const key = `il_${randomLetters(KEY_LETTERS)}`
   const id = crypto.getRandomValues(new Uint8Array(ID_BYTES)).toHex()
   const { perSecond, perDay } = plan
-  const stored = { id, hash: hashOfKey(key), name, perSecond, perDay, created: options.now }
-  return { key, stored: options.expires === undefined ? stored : { ...stored, expires: options.expires } }
+  const { now, expires, note } = options
+  return {
+    key,
+    stored: {
+      ...{ id, hash: hashOfKey(key), name, perSecond, perDay, created: now },
+      ...(expires === undefined ? {} : { expires }),
+      ...(note === undefined ? {} : { note }),
+    },
+  }
 }
 
-const checkName = (name: string): void => {
+/** Throws 'usage' for a text that is no name. */
+export const checkName = (name: string): void => {
   if (name.length === 0 || name.length > NAME_LENGTH || name.trim() !== name || /\p{C}/u.test(name))
     throw new Failure(
       'usage',
       `Key name ${JSON.stringify(name)} is not 1 to ${NAME_LENGTH} printable characters without leading or trailing spaces.`,
+    )
+}
+
+/** Throws 'usage' for a note that is not one printable line. */
+export const checkNote = (note: string): void => {
+  if (note.length === 0 || note.length > NOTE_LENGTH || /\p{C}/u.test(note))
+    throw new Failure(
+      'usage',
+      `The note ${JSON.stringify(note)} is not 1 to ${NOTE_LENGTH} printable characters.`,
     )
 }
 

@@ -11,7 +11,7 @@ const plan = { perSecond: 3, perDay: 7 }
 const harness = (...keys: readonly StoredKey[]) => {
   const clock = handClock(NOW)
   const state = { keys: [...keys], reads: 0, hung: 0, mode: 'works' as 'works' | 'fails' | 'hangs' }
-  const store: KeyStore = {
+  const store: Pick<KeyStore, 'add' | 'list' | 'revoke'> = {
     add: async key => {
       state.keys.push(key)
     },

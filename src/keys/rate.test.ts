@@ -183,12 +183,12 @@ test('giveBack: a request refused for another reason does not count, and opens n
   expect(rates.take(caller(1, 2)).allowed).toBe(true)
 })
 
-test('share: the day goes on where all processes left it, and ends at midnight', () => {
+test('share: the day goes on where all processes left it, and ends at midnight', async () => {
   const at = clock(NOON)
   const stored = new Map<string, number>()
   let days: number[] = []
   const usage = {
-    add: (day: number, counts: ReadonlyMap<string, number>) => {
+    add: async (day: number, counts: ReadonlyMap<string, number>) => {
       days.push(day)
       for (const [key, count] of counts) stored.set(key, (stored.get(key) ?? 0) + count)
       return new Map(stored)
@@ -197,13 +197,13 @@ test('share: the day goes on where all processes left it, and ends at midnight',
   const [one, two] = [createRates(at), createRates(at)]
   const key = caller(100, 5)
   for (const rates of [one, one, two]) rates.take(key)
-  for (const rates of [one, two, one]) rates.share(usage)
+  for (const rates of [one, two, one]) await rates.share(usage)
   expect([...stored]).toEqual([['a', 3]])
   expect(one.take(key)).toMatchObject({ allowed: true, remaining: 1 })
-  one.share(usage)
+  await one.share(usage)
   // As after a restart.
   const next = createRates(at)
-  next.share(usage)
+  await next.share(usage)
   expect(next.take(key)).toMatchObject({ allowed: true, remaining: 0 })
   expect(next.take(key).allowed).toBe(false)
   const day = Math.floor(NOON / 86_400_000)
@@ -212,6 +212,43 @@ test('share: the day goes on where all processes left it, and ends at midnight',
   stored.clear()
   days = []
   expect(next.take(key)).toMatchObject({ allowed: true, remaining: 4 })
-  next.share(usage)
+  await next.share(usage)
   expect([days, [...stored]]).toEqual([[day + 1], [['a', 1]]])
+})
+
+test('share: what could not be added is added by the next one, once', async () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  const key = caller(100, 10)
+  const seen: number[] = []
+  const usage = (fails: boolean) => ({
+    add: async (_: number, counts: ReadonlyMap<string, number>) => {
+      seen.push(counts.get('a') ?? 0)
+      if (fails) throw new Error('down')
+      return new Map([['a', 2 + (counts.get('a') ?? 0)]])
+    },
+  })
+  rates.take(key)
+  await expect(rates.share(usage(true))).rejects.toThrow('down')
+  rates.take(key)
+  const adding = rates.share(usage(false))
+  // Counted while the answer is under way.
+  rates.take(key)
+  await adding
+  expect(seen).toEqual([1, 2])
+  // Two of others, three of ours.
+  expect(rates.left(key)).toMatchObject({ today: 5, usedToday: 5 })
+})
+
+test('left: says what is left of the second and the day, and asks for nothing', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  const key = caller(3, 5)
+  const dayEnds = NOON + 43_200_000
+  expect(rates.left(key)).toEqual({ second: 3, today: 5, usedToday: 0, dayEnds })
+  for (let times = 0; times < 2; times++) rates.take(key)
+  for (let times = 0; times < 2; times++)
+    expect(rates.left(key)).toEqual({ second: 1, today: 3, usedToday: 2, dayEnds })
+  at.time += 1_001
+  expect(rates.left(key)).toMatchObject({ second: 3, today: 3 })
 })

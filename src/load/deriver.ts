@@ -1,6 +1,6 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
-import { needsOf } from '#derive/needs.ts'
+import { needsOf, needsOfDue } from '#derive/needs.ts'
 import { Missing } from '#derive/state.ts'
 import { type WorkingState, workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
@@ -48,7 +48,8 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
   const newState = () => workingState((index, id) => known.get({ index, id }), ranges.get)
   let state = newState()
   const due = expiries(writer.checkpoint?.time, range => writer.due(range))
-  const fetching = new WeakMap<Run, Promise<void>>()
+  const fetching = new WeakMap<Run, { readonly keys: readonly Key[]; readonly fetched: Promise<void> }>()
+  const keysOf = (run: Run): readonly Key[] => run.flatMap(loaded => needsOf(loaded))
 
   const read: Deriver['read'] = async keys => {
     await known.fetch(keys)
@@ -71,20 +72,22 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
   }
   return {
     prefetch: run => {
-      const fetched = known.fetch(run.flatMap(loaded => needsOf(loaded)))
-      fetching.set(run, fetched)
+      const keys = keysOf(run)
+      const fetched = known.fetch(keys)
+      fetching.set(run, { keys, fetched })
       // A failure is thrown by `begin`; until then it must not count as unhandled.
       fetched.catch(() => undefined)
     },
     begin: async run => {
       const last = run.at(-1)
       if (last === undefined) return
-      await fetching.get(run)
+      const ahead = fetching.get(run)
+      await ahead?.fetched
       known.trim()
       await due.extend(last.block.time, unwritten(known, state))
       // Whichever block of the run they fall in.
-      const falling = due.peek(last.block.time)
-      await known.fetch(run.flatMap((loaded, at) => needsOf(loaded, at === 0 ? falling : [])))
+      const falling = due.peek(last.block.time).flatMap(needsOfDue)
+      await known.fetch([...falling, ...(ahead?.keys ?? keysOf(run))])
     },
     derive: async loaded => {
       const taken = due.take(loaded.block.time)

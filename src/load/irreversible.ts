@@ -2,8 +2,8 @@ import { highestPossible } from '#chain/highest-possible.ts'
 import type { Log } from '#failure/log.ts'
 import type { BlockSource } from '#node/port.ts'
 
-/** Looks in a row, half a second apart, after which a chain that does not go on is worth a line: a minute. */
-const STILL = 120
+/** Looks in a row, a tenth of a second apart, after which a chain that does not go on is worth a line: a minute. */
+const STILL = 600
 
 /** Blocks accepted without a check while no block time is known. */
 const FIRST_BLOCKS = 10_000

@@ -2,7 +2,7 @@ import { UNKNOWN } from '#derive/working-state.ts'
 import type { Index } from '#indices/define.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
-import { stateCache, unknownKeys } from './state-cache.ts'
+import { type Held, stateCache, unknownKeys } from './state-cache.ts'
 
 /** State documents kept between batches, at most twice as many: some 30 MB. */
 const CACHED = 30_000
@@ -29,11 +29,9 @@ export type KnownState = {
 
 export const knownState = (getMany: Writer['getMany']): KnownState => {
   const cache = stateCache(CACHED)
-  let flying = new Map<string, Map<string, Change>>()
-  const get: KnownState['get'] = ({ index, id }) => {
-    const change = flying.get(index.name)?.get(id)
-    return change === undefined ? cache.get(index, id) : change.doc
-  }
+  let flying: readonly Held[] = []
+  let flyingDocs = new Map<Index, Doc[]>()
+  const get: KnownState['get'] = ({ index, id }) => cache.get(index, id)
   return {
     get,
     fetch: async keys => {
@@ -47,19 +45,21 @@ export const knownState = (getMany: Writer['getMany']): KnownState => {
         })
       }
     },
-    inFlight: index => [...(flying.get(index.name)?.values() ?? [])].map(({ doc }) => doc),
+    inFlight: index => flyingDocs.get(index) ?? [],
     sent: changes => {
-      flying = new Map()
-      for (const change of changes) {
-        const ofIndex = flying.get(change.index.name)
-        if (ofIndex === undefined) flying.set(change.index.name, new Map([[change.doc.id, change]]))
-        else ofIndex.set(change.doc.id, change)
-      }
+      flyingDocs = new Map()
+      flying = changes.map(({ index, doc }) => {
+        const docs = flyingDocs.get(index)
+        if (docs === undefined) flyingDocs.set(index, [doc])
+        else docs.push(doc)
+        return cache.hold(index, doc)
+      })
     },
     arrived: () => {
-      for (const ofIndex of flying.values())
-        for (const { index, doc } of ofIndex.values()) cache.set(index, doc.id, doc)
-      flying = new Map()
+      // What nobody has asked for meanwhile is not kept, least of all as it was before: new holders come by the thousand.
+      for (const held of flying) cache.release(held)
+      flying = []
+      flyingDocs = new Map()
     },
     trim: cache.trim,
   }

@@ -23,9 +23,13 @@ export type LoadOptions = {
   readonly patience?: Patience
   readonly onProgress: (progress: Progress) => void
   readonly log: Log
+  /** Told how long the derivation of each block took, milliseconds, with what it waited for. */
+  readonly onDerived?: (ms: number) => void
+  /** Told of each failure after which the load begins anew or ends. */
+  readonly onFailure?: () => void
   /** Bounds of one batch; results do not depend on them. */
   readonly batch?: BatchBounds
-  /** Pause between two looks at the head of a chain that is followed: one block's time. */
+  /** Pause between two looks at the head of a chain that is followed. */
   readonly pollMs?: number
   readonly clock?: Clock
   /** Of blocks that are loaded from a store: what is on record there of how far they were proved. */
@@ -70,6 +74,7 @@ export const load = async (
         time.signal,
       )
       if (failed === undefined || time.signal.aborted) break
+      options.onFailure?.()
       if (!mayMend(failed, patience)) throw failed
       last = failed
       failures++

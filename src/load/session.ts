@@ -4,15 +4,15 @@ import { systemClock } from '#time/clock.ts'
 import { agreedOn } from './agreement.ts'
 import { collector } from './collect.ts'
 import { commits } from './commits.ts'
-import { deriver } from './deriver.ts'
+import { type Deriver, deriver } from './deriver.ts'
 import { fill, type Stages } from './fill.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load.ts'
 import { partitioning } from './partitioning.ts'
 import { proving } from './proving.ts'
 
-/** Half a second: the chain's block time. */
-const POLL_MS = 500
+/** A fifth of the chain's block time: on average a block waits half of it before it is seen. */
+const POLL_MS = 100
 /** At most so many new blocks at a time count as following: the last irreversible block advances by a few, or some dozens. */
 const FOLLOWED = 50
 
@@ -56,7 +56,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
 const stagesOver = (writer: Writer, node: BlockSource, options: LoadOptions): Stages => {
   const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress } = options
   const partitions = partitioning(writer.partitions)
-  const derive = deriver(writer, partitions.next)
+  const derive = timed(deriver(writer, partitions.next), options)
   const proof = proving(derive, {
     checkpoint: writer.checkpoint,
     recorded,
@@ -76,6 +76,23 @@ const stagesOver = (writer: Writer, node: BlockSource, options: LoadOptions): St
     collect: collector(),
   }
 }
+
+/** The same deriver; the time of each block is told. */
+const timed = (
+  deriver: Deriver,
+  { onDerived, clock = systemClock }: Pick<LoadOptions, 'onDerived' | 'clock'>,
+): Deriver =>
+  onDerived === undefined
+    ? deriver
+    : {
+        ...deriver,
+        derive: async loaded => {
+          const since = clock.elapsed()
+          const documents = await deriver.derive(loaded)
+          onDerived(clock.elapsed() - since)
+          return documents
+        },
+      }
 
 /** The blocks that follow what is stored, up to `to`. */
 const nextBlocks = ({ checkpoint }: Writer, to: number, signal: AbortSignal) => {

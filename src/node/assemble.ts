@@ -25,9 +25,9 @@ const blockOf = (head: RawHead, transactions: Block['transactions']): Block => (
   transactions,
 })
 
-const isWhole = (block: Block): boolean => {
+const isWhole = (block: Block, head: RawHead): boolean => {
   try {
-    checkContents(block)
+    checkContents(block, { head })
     return true
   } catch (error) {
     if (error instanceof Failure) return false
@@ -48,6 +48,6 @@ export const assemble = (
     const list = listAt.get(head.height)
     if (list?.status === 'PENDING') return undefined
     const block = blockOf(head, list?.transactions ?? [])
-    return isWhole(block) ? block : undefined
+    return isWhole(block, head) ? block : undefined
   })
 }

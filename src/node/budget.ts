@@ -12,8 +12,15 @@ export type Budget = { hold(): Hold }
 /** Of each answer this much always has room: their number is bounded elsewhere, and small answers must not wait for large ones. */
 const FREE_BYTES = 256 * 1024
 
-export const createBudget = (maxBytes: number): Budget => {
-  let held = 0
+/** Where threads that keep one budget together note what each of them holds: four bytes for each. */
+export type HeldMemory = { readonly memory: SharedArrayBuffer; readonly thread: number }
+
+export const createBudget = (
+  maxBytes: number,
+  { memory, thread }: HeldMemory = { memory: new SharedArrayBuffer(4), thread: 0 },
+): Budget => {
+  const held = new Int32Array(memory)
+  const inAll = (): number => held.reduce((sum, own) => sum + own, 0)
   return {
     hold: () => {
       let own = 0
@@ -21,13 +28,17 @@ export const createBudget = (maxBytes: number): Budget => {
       return {
         grow: bytes => {
           const more = counted(own + bytes) - counted(own)
-          if (held + more > maxBytes) return false
-          held += more
+          // Noted first: two threads that see room for one of them take too little rather than too much.
+          Atomics.add(held, thread, more)
+          if (inAll() > maxBytes) {
+            Atomics.sub(held, thread, more)
+            return false
+          }
           own += bytes
           return true
         },
         release: () => {
-          held -= counted(own)
+          Atomics.sub(held, thread, counted(own))
           own = 0
         },
       }

@@ -1,7 +1,7 @@
 import { textOfBytes } from '#chain/lost-bytes.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { askOnce, endedByCaller, type HttpLimits, type HttpRequest } from './http.ts'
+import { askOnce, endedByCaller, type HttpLimits, type HttpRequest, isTrouble, type Means } from './http.ts'
 import type { Member, Pool } from './pool.ts'
 import type { NodeAnswer } from './port.ts'
 
@@ -13,6 +13,8 @@ export type Asking = {
   readonly tries: number
   /** Ends every question that is asked. */
   readonly signal: AbortSignal
+  /** Told of each request that is over. */
+  readonly onCall?: Means['onCall']
 }
 
 export type Question<T> = HttpRequest & {
@@ -81,7 +83,7 @@ export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> 
     if (member === undefined) break
     await clock.sleep(Math.max(0, member.restUntil - clock.elapsed()), signal)
     if (signal.aborted) throw endedByCaller(signal)
-    const result = await tryOnce(asking, member, question)
+    const result = await tryOnce({ ...asking, isRetry: tries > 0 }, member, question)
     if (result.tag === 'done') return result.value
     if (result.tag === 'elsewhere') {
       without.add(member)
@@ -119,12 +121,12 @@ export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<str
 
 /** One try at one node, judged. */
 export const tryOnce = async <T>(
-  { pool, limits, clock, signal }: Asking,
+  { pool, limits, clock, signal, onCall, isRetry = false }: Asking & Pick<Means, 'isRetry'>,
   member: Member,
   question: Question<T>,
 ): Promise<Try<T>> => {
   const { name } = member.endpoint
-  const outcome = await askOnce(member.endpoint, question, { limits, clock, signal })
+  const outcome = await askOnce(member.endpoint, question, { limits, clock, signal, onCall, isRetry })
   if (outcome.tag === 'too_large')
     return { tag: 'elsewhere', failure: new TooLarge(question.what, name, limits.maxBytes) }
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
@@ -135,7 +137,7 @@ export const tryOnce = async <T>(
     return result
   }
   const detail = `status ${answer.status}`
-  if (answer.status >= 500 || answer.status === 429)
+  if (isTrouble(answer.status))
     return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { restMs: retryAfterMs }) }
   const refusal = refusalIn(answer)
   if (refusal === undefined)

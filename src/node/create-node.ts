@@ -7,17 +7,26 @@ import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
 import { hashesOf, irreversibleHash } from './block-hash.ts'
 import { blockStream } from './block-stream.ts'
-import { createBudget } from './budget.ts'
+import { createBudget, type HeldMemory } from './budget.ts'
 import { type Asking, ask, type Question } from './call.ts'
 import { endpointOf } from './endpoint.ts'
 import type { BlockEvent, Fetching } from './fetching.ts'
+import { healthOf, takeOverHealth } from './health.ts'
 import { highest } from './highest.ts'
-import { passOn } from './pass-on.ts'
+import { type Passed, passOn, usable } from './pass-on.ts'
 import { createPool, type Member, type Pool } from './pool.ts'
-import { type Node, type NodeEvent, STORAGE_PAGE, type StoragePage, type StorageRange } from './port.ts'
+import {
+  type Node,
+  type NodeEvent,
+  type PassedOn,
+  STORAGE_PAGE,
+  type StoragePage,
+  type StorageRange,
+} from './port.ts'
 import { watchNodes } from './probe.ts'
 import type { Proven } from './prove-blocks.ts'
 import { createRangeSize } from './range-size.ts'
+import { type OpenProvingThread, openProvers, type Provers } from './threads/provers.ts'
 
 export type NodeOptions = {
   /** Nodes of one chain, at least one: `http(s)://[user:password@]host[:port][/path]`. */
@@ -32,16 +41,22 @@ export type NodeOptions = {
   readonly maxRequestBytes?: number
   /** Of all answers that are passed on at once, above a quarter of a MiB each; default 64 MiB. */
   readonly maxHeldBytes?: number
+  /** Where threads note together what they hold of those; absent: this thread is the only one. */
+  readonly held?: HeldMemory | undefined
   /** Told what changes about the nodes that are watched. */
   readonly onEvent?: (event: NodeEvent) => void
   /** Ranges of blocks asked for at the same time; default 4. */
   readonly inFlight?: number
   /** How far blocks are proved, at least; default `signed`. */
   readonly prove?: ProofLevel
+  /** Opens threads that prove long ranges, and how many; absent: this thread proves all. */
+  readonly threads?: { readonly open: OpenProvingThread; readonly count: number }
   /** How often a question is asked before it is given up; default 5, at least twice per node. */
   readonly tries?: number
   /** Told what is unusual about blocks that are fetched. */
   readonly onBlockEvent?: (event: BlockEvent) => void
+  /** Told of each request to a node that is over. */
+  readonly onCall?: Asking['onCall']
   readonly clock?: Clock
 }
 
@@ -54,10 +69,13 @@ export const createNode = ({
   timeoutMs = 10_000,
   prove = 'signed',
   onBlockEvent = () => undefined,
+  onCall,
   maxBytes = 32 * 1024 * 1024,
   requestMs = 4_000,
   maxRequestBytes = 8 * 1024 * 1024,
+  threads,
   maxHeldBytes = 64 * 1024 * 1024,
+  held,
   onEvent = () => undefined,
   inFlight = 4,
   tries = 5,
@@ -67,12 +85,14 @@ export const createNode = ({
   if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
   const pool = createPool(endpoints, clock)
   const closed = new AbortController()
+  let told: () => void = () => undefined
   const asking: Asking = {
     pool,
     clock,
     limits: { timeoutMs, maxBytes },
     tries: Math.max(tries, 2 * endpoints.length),
     signal: closed.signal,
+    onCall,
   }
   /** Work that ends with the caller's signal or the node's end. */
   const until = async <T>(
@@ -86,17 +106,24 @@ export const createNode = ({
       ends.release()
     }
   }
-  const budget = createBudget(maxHeldBytes)
+  const budget = createBudget(maxHeldBytes, held)
   const fetching = fetchingOf({ prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  const open = (): Provers | undefined =>
+    threads === undefined || threads.count === 0
+      ? undefined
+      : openProvers(threads.open, threads.count, reason => onBlockEvent({ type: 'thread_died', reason }))
   return {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, highest),
     blocks: async function* ({ signal, following = false, ...range }) {
       const ends = joinSignals(signal, closed.signal)
+      const provers = range.to - range.from < LONG ? undefined : open()
       try {
         const now = { ...asking, signal: ends.signal }
-        yield* withSystemCode(now, blockStream(fetching(now, following), { ...range, inFlight }))
+        const means = { ...fetching(now, following), ...(provers === undefined ? {} : { provers }) }
+        yield* withSystemCode(now, blockStream(means, { ...range, inFlight }))
       } finally {
+        provers?.close()
         ends.release()
       }
     },
@@ -107,14 +134,23 @@ export const createNode = ({
     get: (path, { signal, withinMs = requestMs } = {}) =>
       until(signal, async ends => {
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        const { answer, member, hold } = await passOn(ends, { path, limits, budget })
-        return { ...answer, upToDate: isUpToDate(pool, member), release: hold.release }
+        return passedOn(pool, await passOn(ends, { path, limits, budget }))
       }),
-    watch: (expected, stored = async () => undefined) => watchNodes(asking, { expected, stored, onEvent }),
+    watch: (expected, stored = async () => undefined) =>
+      watchNodes(asking, { expected, stored, onEvent, onProbe: () => told() }),
+    onProbe: listener => {
+      told = listener
+    },
+    health: () => healthOf(pool, clock.elapsed()),
+    takeOver: health => takeOverHealth(pool, health, clock.elapsed()),
     heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
+    heardAgo: () => (pool.heardAt === undefined ? undefined : clock.elapsed() - pool.heardAt),
     close: () => closed.abort('closed'),
   }
 }
+
+/** Blocks from which on it pays to open threads for them. */
+const LONG = 2_000
 
 /** The blocks with the code of the system contracts that they deploy. */
 async function* withSystemCode(asking: Asking, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
@@ -150,6 +186,14 @@ const FRESH_MS = 10_000
 
 const isFresh = (heard: Member['heard'], now: number): boolean =>
   heard !== undefined && now - heard.at <= FRESH_MS
+
+const passedOn = (pool: Pool, { answer, member, isFirst, hold }: Passed): PassedOn => ({
+  ...answer,
+  upToDate: isUpToDate(pool, member),
+  isFirst,
+  isUsable: () => usable(pool).includes(member),
+  release: hold.release,
+})
 
 /** Whether no other node is known to have seen more of the chain than this one. */
 const isUpToDate = (pool: Pool, { heard }: Member): boolean =>

@@ -1,11 +1,11 @@
 import type { Block } from '#chain/block.ts'
 import { checkBaseTransaction } from '#chain/check.ts'
-import { type BlockTransactions, decodeBlockTransactions } from '#chain/decode.ts'
-import type { RawHead } from '#chain/raw-head.ts'
+import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import { assemble } from './assemble.ts'
+import type { Part } from './bulk-parts.ts'
 import { ask, NO_SUCH_CALL, Refused, TooLarge } from './call.ts'
-import { fetchHeads, type Range } from './fetch-heads.ts'
+import { fetchHeads, headsQuestion, type Range } from './fetch-heads.ts'
 import { type Found, fetchSingle } from './fetch-single.ts'
 import type { Fetching } from './fetching.ts'
 import { type Proven, proveBlocks } from './prove-blocks.ts'
@@ -46,30 +46,48 @@ export const fetchBlocks = async (
   return proveBlocks(fetching, await linked(fetching, whole))
 }
 
-/** The part of one block in a bulk answer: both, or only the head, or nothing. */
-type Part = { readonly head?: RawHead; readonly block?: Block }
-
 const bulk = async (fetching: Fetching, range: Range): Promise<readonly Part[] | 'too_large'> => {
   const { from, to } = range
   const { size } = fetching
   const none = Array.from({ length: to - from + 1 }, (): Part => ({}))
   if (from === to || !size.bulk()) return none
   try {
-    const [heads, lists] = await Promise.all([
-      orNothing(size, fetchHeads(fetching, range)),
-      orNothing(size, fetchLists(fetching, range)),
-    ])
-    if (heads === undefined) return none
-    const blocks = lists === undefined ? [] : assemble(heads, lists)
-    return heads.map((head, at) => {
-      const block = blocks[at]
-      return block === undefined ? { head } : { head, block }
-    })
+    return (await byThread(fetching, range)) ?? (await byItself(fetching, range)) ?? none
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     size.tooLarge(to - from + 1)
     return 'too_large'
   }
+}
+
+/** undefined where the node does not give heads. */
+const byItself = async (fetching: Fetching, range: Range): Promise<readonly Part[] | undefined> => {
+  const { size } = fetching
+  const [heads, lists] = await Promise.all([
+    orNothing(size, fetchHeads(fetching, range)),
+    orNothing(size, fetchLists(fetching, range, decodeBlockTransactions)),
+  ])
+  const blocks = heads === undefined || lists === undefined ? [] : assemble(heads, lists)
+  return heads?.map((head, at) => {
+    const block = blocks[at]
+    return block === undefined ? { head } : { head, block }
+  })
+}
+
+/** The same by another thread; undefined where there is none, or anything is wrong with the answers. */
+const byThread = async (fetching: Fetching, range: Range): Promise<readonly Part[] | undefined> => {
+  const { provers, size, prove } = fetching
+  if (provers === undefined) return undefined
+  const [heads, lists] = await Promise.all([
+    orNothing(size, ask(fetching.asking, { ...headsQuestion(range), decode: text => text })),
+    orNothing(
+      size,
+      fetchLists(fetching, range, text => text),
+    ),
+  ])
+  return heads === undefined || lists === undefined
+    ? undefined
+    : provers.prove({ from: range.from, to: range.to, prove, heads, lists })
 }
 
 /** undefined when the node refuses, or its answer is wrong: the blocks are then requested one by one. */
@@ -84,13 +102,17 @@ const orNothing = async <T>(size: Fetching['size'], asked: Promise<T>): Promise<
   }
 }
 
-const fetchLists = ({ asking, size }: Fetching, { from, to }: Range): Promise<readonly BlockTransactions[]> =>
+const fetchLists = <T>(
+  { asking, size }: Fetching,
+  { from, to }: Range,
+  decode: (text: string) => T,
+): Promise<T> =>
   ask(asking, {
     what: `transactions of blocks ${from} … ${to}`,
     path: '/getBlockTxsByContract',
     body: JSON.stringify({ from_block: from, to_block: to }),
     decode: text => {
-      const decoded = decodeBlockTransactions(text)
+      const decoded = decode(text)
       size.note(to - from + 1, text.length)
       return decoded
     },
@@ -108,9 +130,9 @@ const withSingles = async (
         parts
           .slice(at, at + SINGLES)
           .map(({ head, block }, offset) =>
-            block === undefined || head === undefined
+            block === undefined
               ? fetchSingle(fetching, from + at + offset, { head })
-              : { block, head },
+              : { block, ...(head === undefined ? {} : { head }) },
           ),
       )),
     )

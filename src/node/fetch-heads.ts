@@ -1,3 +1,4 @@
+import type { ProofLevel } from '#chain/proof.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { decodeRawHeads, headHashBytes, type RawHead } from '#chain/raw-head.ts'
 import { decodeSignature, signatureFault } from '#chain/signature.ts'
@@ -19,17 +20,27 @@ const bad = (height: number, reason: string, help?: string): Failure =>
  */
 export const fetchHeads = (fetching: Fetching, { from, to }: Range): Promise<readonly RawHead[]> =>
   ask(fetching.asking, {
-    what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
-    path: '/getBlockHeaderByRange',
-    body: JSON.stringify({ start: from, end: to + 1 }),
+    ...headsQuestion({ from, to }),
     decode: text => {
       const heads = decodeRawHeads(text)
-      requireRun(heads, { from, to })
-      const last = heads.at(-1)
-      if (fetching.prove !== 'linked' && last !== undefined) requireSigned(last)
+      requireHeads(heads, { from, to }, fetching.prove)
       return heads
     },
   })
+
+/** The question for the heads of a range. */
+export const headsQuestion = ({ from, to }: Range) => ({
+  what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
+  path: '/getBlockHeaderByRange',
+  body: JSON.stringify({ start: from, end: to + 1 }),
+})
+
+/** Throws Failure 'bad_block' unless the heads are those of the range, and the last one is signed if that is to be proved. */
+export const requireHeads = (heads: readonly RawHead[], range: Range, prove: ProofLevel): void => {
+  requireRun(heads, range)
+  const last = heads.at(-1)
+  if (prove !== 'linked' && last !== undefined) requireSigned(last)
+}
 
 const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
   for (const [at, head] of heads.entries())

@@ -26,6 +26,22 @@ export type Means = {
   readonly signal: AbortSignal
   /** Absent: the caller bounds the answers. */
   readonly budget?: Budget
+  /** Told of the request when it is over. */
+  readonly onCall?: ((call: NodeCall) => void) | undefined
+  /** An earlier request of the same question failed or is slow. */
+  readonly isRetry?: boolean
+}
+
+/** A request to a node that is over. */
+export type NodeCall = {
+  /** The first part of its path: the name of the call. */
+  readonly name: string
+  readonly ms: number
+  /** `refused`: 4xx; `trouble`: 429 or 5xx; `cancelled`: nobody wanted the answer any more. */
+  readonly outcome: Exclude<Outcome['tag'], 'answer'> | 'ok' | 'refused' | 'trouble' | 'cancelled'
+  /** Of the body. */
+  readonly bytes: number
+  readonly isRetry: boolean
 }
 
 /** The outcome of one request: an answer with any status, or the reason why there is none. */
@@ -46,11 +62,42 @@ const UNASKED: ReadonlySet<number> = new Set([206, 304])
 /** Tells the time-out from the caller's end. */
 const LATE = 'late'
 
+/** One request to one node (`askUncounted`), told of when it is over. */
+export const askOnce = async (
+  endpoint: Endpoint,
+  request: HttpRequest,
+  { onCall, isRetry = false, ...means }: Means,
+): Promise<Outcome> => {
+  if (onCall === undefined) return await askUncounted(endpoint, request, means)
+  const since = means.clock.elapsed()
+  const note = (outcome: NodeCall['outcome'], bytes: number): void =>
+    onCall({ name: nameOf(request), ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
+  try {
+    const outcome = await askUncounted(endpoint, request, means)
+    if (outcome.tag === 'answer') note(outcomeOf(outcome.answer), outcome.answer.body.length)
+    else note(outcome.tag, 0)
+    return outcome
+  } catch (error) {
+    note('cancelled', 0)
+    throw error
+  }
+}
+
+const nameOf = ({ path }: HttpRequest): string => path.split('/', 2)[1] ?? ''
+
+const outcomeOf = ({ status }: NodeAnswer): 'ok' | 'refused' | 'trouble' => {
+  if (isTrouble(status)) return 'trouble'
+  return status >= 400 ? 'refused' : 'ok'
+}
+
+/** A node's own trouble: another one may know better. */
+export const isTrouble = (status: number): boolean => status >= 500 || status === 429
+
 /**
  * One request to one node. Redirects are not followed; an answer over the limit is cut off while it comes in. Throws
  * only Failure 'deadline' when `signal` aborts.
  */
-export const askOnce = async (
+const askUncounted = async (
   endpoint: Endpoint,
   request: HttpRequest,
   { limits, clock, signal, budget = unbounded }: Means,

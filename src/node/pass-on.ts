@@ -2,8 +2,8 @@ import { Failure } from '#failure/failure.ts'
 import { joinSignals } from '#time/signals.ts'
 import type { Budget, Hold } from './budget.ts'
 import { type Asking, nobodyAnswers } from './call.ts'
-import { askOnce, endedByCaller, type HttpLimits, type Means, type Outcome } from './http.ts'
-import type { Member } from './pool.ts'
+import { askOnce, endedByCaller, type HttpLimits, isTrouble, type Means, type Outcome } from './http.ts'
+import { type Member, type Pool, whyBehind } from './pool.ts'
 import type { NodeAnswer } from './port.ts'
 
 /** A node that has said nothing for so long is not left yet, but the next one is asked beside it. */
@@ -18,7 +18,17 @@ export type Passing = {
   readonly budget: Budget
 }
 
-export type Passed = { readonly answer: NodeAnswer; readonly member: Member; readonly hold: Hold }
+export type Passed = {
+  readonly answer: NodeAnswer
+  readonly member: Member
+  /** No other node was to be asked before. */
+  readonly isFirst: boolean
+  readonly hold: Hold
+}
+
+/** The nodes that may be asked now, best first. */
+export const usable = (pool: Pool): readonly Member[] =>
+  pool.ready().filter(member => whyBehind(pool, member) === undefined)
 
 /**
  * The answer of the best node that gives one, with any content; an error of the node itself (5xx, 429) only when every
@@ -27,21 +37,24 @@ export type Passed = { readonly answer: NodeAnswer; readonly member: Member; rea
  * when the signal of `asking` aborts.
  */
 export const passOn = async (asking: Asking, { path, limits, budget }: Passing): Promise<Passed> => {
-  const { pool, clock, signal } = asking
+  const { pool, clock, signal, onCall } = asking
   if (!path.startsWith('/'))
     throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
   if (signal.aborted) throw endedByCaller(signal)
   const what = path.replace(/\?.*$/s, '')
-  const ready = pool.ready()
+  const ready = usable(pool)
   if (ready.length === 0) throw noneFit(asking, what)
   const details = new Map<string, string>()
   let excuse: Passed | undefined
-  for await (const { member, outcome } of turns(asking, ready, { path, means: { limits, clock, budget } })) {
+  for await (const { member, outcome } of turns(asking, ready, {
+    path,
+    means: { limits, clock, budget, onCall },
+  })) {
     if (outcome.tag === 'no_room') throw noRoom(what)
     if (outcome.tag === 'answer') {
       excuse?.hold.release()
-      excuse = { answer: outcome.answer, hold: outcome.hold, member }
-      if (!isTrouble(outcome.answer)) return excuse
+      excuse = { answer: outcome.answer, hold: outcome.hold, member, isFirst: member === ready[0] }
+      if (!isTrouble(outcome.answer.status)) return excuse
     } else details.set(member.endpoint.name, outcome.detail)
     if (outcome.tag !== 'too_large') pool.shun(member)
   }
@@ -66,7 +79,11 @@ async function* turns(
   const askNext = (): void => {
     const member = waiting.shift()
     if (member === undefined) return
-    const asked = askOnce(member.endpoint, { path }, { ...means, signal: ends.signal })
+    const asked = askOnce(
+      member.endpoint,
+      { path },
+      { ...means, signal: ends.signal, isRetry: member !== ready[0] },
+    )
     running.set(
       member,
       asked.then(outcome => ({ member, outcome })),
@@ -109,17 +126,14 @@ const noRoom = (what: string): Failure =>
     },
   )
 
-/** A node's own trouble: another one may know better. */
-const isTrouble = ({ status }: NodeAnswer): boolean => status >= 500 || status === 429
-
 const noneFit = ({ pool }: Asking, what: string): Failure =>
   nobodyAnswers(
     pool,
     what,
     new Map(
-      pool.members.map(({ endpoint, foreign, silent }) => [
-        endpoint.name,
-        foreign ?? silent ?? 'not heard yet',
+      pool.members.map(member => [
+        member.endpoint.name,
+        member.foreign ?? member.silent ?? (member.heard && whyBehind(pool, member)) ?? 'not heard yet',
       ]),
     ),
   )

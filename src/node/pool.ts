@@ -34,7 +34,7 @@ export type Pool = {
   readonly members: readonly Member[]
   /** Best node that is not in `without`: one that does not rest, then the highest irreversible block, then order given. */
   pick(without: ReadonlySet<Member>): Member | undefined
-  /** Nodes a request may be passed on to, best first: none that is known to be silent, unproven or of another chain. */
+  /** Nodes that answer, best first: none that is known to be silent, unproven or of another chain. */
   ready(): readonly Member[]
   succeeded(member: Member): void
   /** Lets a node rest: after each failure in a row longer, at least `atLeastMs`. */
@@ -47,12 +47,19 @@ export type Pool = {
   expect(chain: ChainIdentity): void
   /** From now on only nodes that a probe has heard are `ready`. */
   watched: boolean
+  /** The highest head that was noted lately, and when. */
+  head: { readonly height: number; readonly at: number }
+  /** When a node of our chain was last believed; undefined: never. */
+  heardAt: number | undefined
+  /** The last block that is stored, as far as a probe has looked; −1: none. */
+  storedHeight: number
   /** Highest head that any node of our chain reported in the last minute; −1: none. */
   highestHead(): number
 }
 
 /**
- * Blocks a node may be behind the best one before requests go to any other first: two and a half minutes of the chain.
+ * Blocks that a node may be behind the best one, or behind the store, before it is asked nothing: two and a half minutes
+ * of the chain. What it says of accounts would be older than what the service itself answers.
  */
 const LAG = 300
 /** Blocks a node's word may jump between two probes; more is believed when it is said twice. */
@@ -69,7 +76,6 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
   /** While nothing is stored it is the chain of the node that answered first, as long as that one answers. */
   let ours: Partial<ChainIdentity> = {}
   let stored = false
-  let head = { height: -1, at: 0 }
   const judge = (member: Member, chainId: number): boolean => {
     member.foreign = whyForeign(ours, { chainId, genesis: member.genesis })
     return member.foreign === undefined
@@ -77,6 +83,9 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
   const pool: Pool = {
     members,
     watched: false,
+    head: { height: -1, at: 0 },
+    heardAt: undefined,
+    storedHeight: -1,
     pick: without =>
       members
         .filter(member => !without.has(member) && member.foreign === undefined)
@@ -89,8 +98,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
           silent === undefined &&
           (!pool.watched || (heard !== undefined && genesis !== undefined)),
       )
-      const best = Math.max(...usable.map(({ lib }) => lib))
-      return usable.toSorted(byUse(now, best))
+      return usable.toSorted(byUse(now))
     },
     succeeded: member => {
       member.failures = 0
@@ -122,8 +130,10 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       const at = clock.elapsed()
       member.claim = undefined
       member.heard = { info, at }
+      pool.heardAt = at
       member.lib = info.libBlock
-      if (info.headBlock >= head.height || at - head.at > HEAD_KEPT_MS) head = { height: info.headBlock, at }
+      if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS)
+        pool.head = { height: info.headBlock, at }
       return true
     },
     expect: chain => {
@@ -131,9 +141,15 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       stored = true
       for (const member of members) if (member.heard !== undefined) judge(member, member.heard.info.chainId)
     },
-    highestHead: () => (clock.elapsed() - head.at > HEAD_KEPT_MS ? -1 : head.height),
+    highestHead: () => (clock.elapsed() - pool.head.at > HEAD_KEPT_MS ? -1 : pool.head.height),
   }
   return pool
+}
+
+/** Why a node is too far behind for requests to be passed on to it; undefined: it is not. */
+export const whyBehind = (pool: Pool, { lib }: Member): string | undefined => {
+  const best = Math.max(pool.storedHeight, ...pool.ready().map(other => other.lib))
+  return lib >= best - LAG ? undefined : `its last irreversible block ${lib} is far behind block ${best}`
 }
 
 const newMember = (endpoint: Endpoint): Member => ({
@@ -176,9 +192,8 @@ const byRest =
     b.lib - a.lib
 
 const byUse =
-  (now: number, best: number) =>
+  (now: number) =>
   (a: Member, b: Member): number =>
-    Number(a.lib < best - LAG) - Number(b.lib < best - LAG) ||
     Number(a.shunnedUntil > now) - Number(b.shunnedUntil > now) ||
     b.lib - a.lib ||
     Math.floor(a.probeMs / SPEED_STEP_MS) - Math.floor(b.probeMs / SPEED_STEP_MS)

@@ -1,5 +1,6 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import type { KnownBlock } from '#chain/highest-possible.ts'
+import type { Health } from './health.ts'
 
 /** The chain's head and last irreversible block as a node reports them. Times in nanoseconds since 1970. */
 export type ChainInfo = {
@@ -49,6 +50,10 @@ export type SaidHash = { readonly node: string; readonly hash: string }
 export type PassedOn = NodeAnswer & {
   /** Whether no other node is known to have seen more of the chain than the one that answered. */
   readonly upToDate: boolean
+  /** Whether the node that was asked first has answered. */
+  readonly isFirst: boolean
+  /** Whether the node that answered would be asked again now. */
+  readonly isUsable: () => boolean
   /** Its bytes count against the room for all answers until this is called. */
   readonly release: () => void
 }
@@ -101,7 +106,7 @@ export type Node = {
   storage(asked: StorageRange, signal?: AbortSignal): Promise<StoragePage>
   /**
    * GET of an allowed path: the bytes of the best node that answers, with any content; the next node is asked when one
-   * hangs or fails (5xx). Within `withinMs`, by default the time-out of requests.
+   * hangs or fails (5xx), but none that is far behind the others or the store. Within `withinMs`, by default the time-out of requests.
    */
   get(
     path: string,
@@ -117,11 +122,19 @@ export type Node = {
     expected: () => Promise<ChainIdentity | undefined>,
     stored?: () => Promise<KnownBlock | undefined>,
   ): Promise<void>
+  /** What `watch` has found out, for another thread. */
+  health(): Health
+  /** Calls `listener` after each probe; there is one listener. */
+  onProbe(listener: () => void): void
+  /** Takes over what another thread has found out, instead of `watch`. */
+  takeOver(health: Health): void
   /**
    * The chain info of the best node at the last probe; undefined: nodes are not watched, or none of the chain has
    * answered lately.
    */
   heard(): ChainInfo | undefined
+  /** Milliseconds since a node of the chain last told where it stands; undefined: none has, or nodes are not watched. */
+  heardAgo(): number | undefined
   close(): void
 }
 

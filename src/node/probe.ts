@@ -19,6 +19,8 @@ export type Watching = {
   /** The last block that is stored; undefined: none is. */
   readonly stored: () => Promise<KnownBlock | undefined>
   readonly onEvent: (event: NodeEvent) => void
+  /** Called after each probe that was noted. */
+  readonly onProbe: () => void
 }
 
 /**
@@ -53,6 +55,7 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
       .then(
         block => {
           last = block ?? last
+          if (last !== undefined) pool.storedHeight = last.height
         },
         () => undefined,
       )
@@ -71,7 +74,9 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
     return { ...found, ms: clock.elapsed() - started }
   }
   const noteLook = (member: Member, look: Look): void => {
-    if (!signal.aborted) note(pool, { member, look }, watching.onEvent)
+    if (signal.aborted) return
+    note(pool, { member, look }, watching.onEvent)
+    watching.onProbe()
   }
   const goOn = async (member: Member): Promise<void> => {
     for (;;) {

@@ -1,7 +1,7 @@
 /** Largest range of getBlockTxsByContract: its ends may be 100 apart (go-iost rpc). */
 const LARGEST = 101
 /** Before anything is known of the blocks' sizes. */
-const FIRST = 25
+const FIRST = 5
 
 /** How many blocks are asked for at once, from the size of the answers before. */
 export type RangeSize = {

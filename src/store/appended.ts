@@ -14,10 +14,9 @@ const NOTHING: Bounds = { documents: 0, bytes: 0 }
 
 export const appendedHistory = (): Appended => {
   let held: readonly History[] = []
-  let size = NOTHING
   return {
     get size() {
-      return size
+      return held.map(sizeOf).reduce(sumOfSizes, NOTHING)
     },
     add: history => {
       const { filling, blocks } = history
@@ -28,12 +27,10 @@ export const appendedHistory = (): Appended => {
           `History of block ${blocks[0]?.height} belongs to partition ${filling.partition}, but its batch to ${partition}.`,
         )
       held = [...held, history]
-      size = sumOfSizes(size, sizeOf(history))
     },
     take: () => {
       const taken = held
       held = []
-      size = NOTHING
       return joined(taken)
     },
   }

@@ -20,6 +20,14 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
       )
 }
 
+/** Why a store of documents derived by other rules must be migrated; [] when it need not. */
+export const derivationReasons = (derivation: number): readonly string[] =>
+  derivation === DERIVATION ? [] : [`documents of derivation ${derivation}; expected ${DERIVATION}`]
+
+/** The remedy for documents that were derived by other rules. */
+export const OTHER_DERIVATION =
+  'Run iostlens indices migrate with this version, or use the version that loaded the store.'
+
 /** What `check` says of documents that this version would derive otherwise, such as rows of a list that it added. */
 export const derivationDifferences = (
   stored: Pick<Identity, 'derivation'> | undefined,
@@ -42,7 +50,7 @@ const PARTS: { readonly [P in keyof Identity]: Part } = {
   genesis: { what: 'genesis block', help: ELSEWHERE },
   derivation: {
     what: 'documents of derivation version',
-    help: 'Run iostlens indices migrate with this version, or use the version that loaded the store.',
+    help: OTHER_DERIVATION,
   },
 }
 

@@ -1,5 +1,6 @@
 import type { Audit } from './audit-port.ts'
 import type { Restored } from './restored.ts'
+import type { Surroundings } from './surroundings.ts'
 
 /** Used by commands to create, check, repair and maintain a store. */
 export type MaintainPort = {
@@ -21,9 +22,19 @@ export type MaintainPort = {
    * be lost without the whole.
    */
   readonly whole?: (signal?: AbortSignal) => Promise<void>
+  /**
+   * Copies all of the store at one height to a file that is not there yet; the store may be written and read meanwhile.
+   * Absent where the server has a way of its own.
+   */
+  readonly backup?: (file: string) => Promise<Copied>
+  /** Disks, rights and settings of the server that keeps the store. Absent where there is none. */
+  readonly surroundings?: () => Promise<Surroundings>
   /** Absent where history is kept in one piece. */
   readonly partitions?: Partitions
 }
+
+/** A copy: its height, and its size in bytes. */
+export type Copied = { readonly height: number; readonly bytes: number }
 
 /** History in partitions. */
 export type Partitions = {

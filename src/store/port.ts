@@ -1,4 +1,4 @@
-import type { KeyStore } from './keys-port.ts'
+import type { KeyStore, Usage } from './keys-port.ts'
 import type { MaintainPort } from './maintain-port.ts'
 import type { Migrating } from './migrating-port.ts'
 import type { ReadPort } from './read-port.ts'
@@ -10,7 +10,7 @@ export type { KeyStore, StoredKey, Usage } from './keys-port.ts'
 export type { Difference, MergeOptions, MergeProgress } from './maintain-port.ts'
 export type { Rewrite } from './mender-port.ts'
 export type { Identity, Published } from './published.ts'
-export type { Moment, View } from './read-port.ts'
+export type { Held, Moment, View } from './read-port.ts'
 export type { Writer } from './write-port.ts'
 
 /**
@@ -23,6 +23,7 @@ export type Store = ReadPort &
     /** `sqlite:…` or the URL without credentials, for messages. */
     readonly name: string
     readonly keys: KeyStore
+    readonly usage: Usage
     readonly migrating: Migrating<Store>
     close(): Promise<void>
   }

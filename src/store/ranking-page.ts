@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Order } from '#indices/define.ts'
 import type { StateIndex } from '#indices/registry.ts'
-import type { SegmentsDoc } from '#indices/segment.ts'
+import { SEGMENT_SIZES, type SegmentsDoc } from '#indices/segment.ts'
 import { type Hints, type RankRange, rankingStart } from './ranking-start.ts'
 
 /** The page that is asked for: `limit` documents after the first `offset`; `group` where the order has one. */
@@ -27,8 +27,8 @@ export type RankingReads<I extends StateIndex> = {
   readonly hints?: Hints
 }
 
-/** Rows passed over without asking where a page begins: cheaper than reading segments. */
-const NEAR = 512
+/** Rows passed over without asking where a page begins: as many as in a segment, where they may be passed over as well. */
+const NEAR = SEGMENT_SIZES.members
 
 /** A page of an order. A deep one of a counted order begins where its segments say, so that few rows are passed over. */
 export const rankingPage = async <I extends StateIndex>(

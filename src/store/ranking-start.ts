@@ -47,15 +47,13 @@ export const rankingStart = async (
   if (doc === undefined || found === undefined)
     throw lacking(`Segments of ${index.name} ${group} do not add up.`)
   const at = doc.segments.indexOf(found.segment)
+  const rootAt = root.segments.indexOf(inRoot.segment)
   // After the leaf the runs of the root continue; coarser, but good enough as an upper end.
-  const following = [
-    ...doc.segments.slice(at),
-    ...root.segments.slice(root.segments.indexOf(inRoot.segment) + 1),
-  ]
+  const following = [...doc.segments.slice(at), ...root.segments.slice(rootAt + 1)]
   const range = {
     after: beginOf(found.segment),
     until: endAfter(following, found.skip + limit),
-    tied: tiedBefore(doc.segments, at),
+    tied: tiedBefore([...root.segments.slice(0, rootAt), ...doc.segments.slice(0, at)], found.segment),
   }
   return { range, skip: found.skip }
 }
@@ -71,16 +69,14 @@ const endAfter = (list: readonly Segment[], members: number): Standing | undefin
   return undefined
 }
 
-/** Members of the segments that lie in the tie in which a segment begins, and of the one in which the tie does. */
-const tiedBefore = (leaf: readonly Segment[], at: number): number => {
-  const [amount] = leaf[at] ?? ['']
+/** Members of the runs that lie in the tie in which a segment begins, and of the one in which the tie does. */
+const tiedBefore = (before: readonly Segment[], [amount]: Segment): number => {
   let tied = 0
-  for (let before = at - 1; before >= 0; before--) {
-    const [begin, , count] = leaf[before] ?? ['', '', 0]
+  for (const [begin, , count] of before.toReversed()) {
     tied += count
-    if (begin !== amount) return tied
+    if (begin !== amount) break
   }
-  return leaf[0]?.[0] === '' ? tied : Number.POSITIVE_INFINITY
+  return tied
 }
 
 const remember = (hints: Hints, id: string, root: readonly Segment[]): void => {

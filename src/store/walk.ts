@@ -1,4 +1,10 @@
-import { compareStandings, countedOrderOf, type Standing, type StandingRange } from '#indices/standing.ts'
+import {
+  compareStandings,
+  countedOrderOf,
+  type Standing,
+  type StandingRange,
+  standingOf,
+} from '#indices/standing.ts'
 
 /** Members read at once. */
 const STEP = 1_000
@@ -10,16 +16,13 @@ export const walkRange = async <D extends object>(
 ): Promise<readonly D[]> => {
   const order = countedOrderOf(range.index)
   if (order === undefined) throw new TypeError(`No order of ${range.index.name} is counted.`)
-  const standingOf = (doc: D): Standing => ({
-    amount: Reflect.get(doc, order.amount) as bigint,
-    name: Reflect.get(doc, order.member) as string,
-  })
   const { until } = range
   const found: D[] = []
   for (let { after } = range; ; ) {
     const part = await next(after, STEP)
     for (const doc of part) {
-      const standing = standingOf(doc)
+      const standing = standingOf(order, doc)
+      if (standing === undefined) throw new TypeError(`A document of ${range.index.name} is in no ranking.`)
       if (until !== undefined && compareStandings(standing, until) > 0) return found
       found.push(doc)
       after = standing

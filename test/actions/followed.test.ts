@@ -75,7 +75,11 @@ describe('a service that follows a node', () => {
       })
       expect(await beyond({ end_block: '4000' })).toMatchObject({ kind: 'loading' })
       expect(await beyond({ start_time: '2100-01-01T00:00:00Z' })).toMatchObject({ kind: 'loading' })
-      expect(await asked(action, { ...params, end_block: '100' })).toHaveProperty('total')
+      const { total } = await asked(action, { ...params, end_block: '100' })
+      expect(await beyond({ end_seq: `${Number(total) + 1}` })).toMatchObject({ kind: 'loading' })
+      expect(await beyond({ start_seq: `${Number(total) + 2}` })).toMatchObject({ kind: 'loading' })
+      const after = { ...params, sort: 'asc', start_seq: `${Number(total) + 1}` }
+      expect(await asked(action, after)).toHaveProperty('total', 0)
     }
   })
   test('get-latest-block, get-overview: the head of the chain beside the published height', async () => {

@@ -4,10 +4,11 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 /** All pages of an account's list, joined, without the extra field `amount`. */
-const wholeList = async (account: string, size: number, sort: 'asc' | 'desc') => {
+const wholeList = async (account: string, size: number, sort: 'asc' | 'desc', token?: string) => {
   const rows: unknown[] = []
   for (let page = 1; ; page += 1) {
-    const params = { account, page: String(page), size: String(size), sort }
+    const own = token === undefined ? { account } : { account, token }
+    const params = { ...own, page: String(page), size: String(size), sort }
     const { transactions, total } = await ask('get-account-tx', params, { compat: 'iostabc' })
     for (const { amount: _, ...row } of transactions) rows.push(row)
     if (rows.length >= total || transactions.length === 0) return { rows, total }
@@ -37,12 +38,45 @@ describe('get-account-tx', () => {
   })
   test('get-account-tx: a row of the recorded chain, with data as an array and without contract', async () => {
     expect(await askText('get-account-tx', { account: 'busyhub', size: '1' })).toBe(
-      '{"transactions":[{"action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5"}],"page":1,"size":1,"total":18261}',
+      '{"transactions":[{"seq":18261,"action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5"}],"page":1,"size":1,"total":18261}',
     )
   })
-  test('get-account-tx: in compat data is the text and contract is there', async () => {
+  test('get-account-tx: a list is followed by the seq of its rows, in answers of any size', async () => {
+    const expected = (await plainLists()).get('account/tokenboss') ?? []
+    for (const size of [1, 7, 500]) {
+      const rows: { readonly seq: string; readonly tx_hash: string; readonly index: number }[] = []
+      for (;;) {
+        const start_seq = String(rows.length + 1)
+        const params = { account: 'tokenboss', sort: 'asc', start_seq, size: String(size) }
+        const { transactions } = await ask('get-account-tx', params)
+        if (transactions.length === 0) break
+        rows.push(...transactions)
+      }
+      expect(rows.map(({ seq, tx_hash, index }) => [seq, tx_hash, index])).toEqual(
+        expected.map(({ hash, index }, at) => [at + 1, hash, index]),
+      )
+    }
+  })
+  test('get-account-tx: a row keeps its seq in every order and range', async () => {
+    const params = { account: 'busyhub', start_seq: '9000', end_seq: '9003' }
+    const rows = (await ask('get-account-tx', params)).transactions
+    expect(rows.map(({ seq }: { seq: number }) => seq)).toEqual([9003, 9002, 9001, 9000])
+    const [first] = rows.toReversed()
+    const asc = { ...params, sort: 'asc', size: '1', start_block: first.block }
+    expect((await ask('get-account-tx', asc)).transactions).toEqual([first])
+    for (const [start_seq, end_seq] of [
+      ['18262', '18300'],
+      ['0', '0'],
+      ['18262', '9999999999999999999'],
+    ] as const)
+      expect(await askText('get-account-tx', { account: 'busyhub', start_seq, end_seq })).toBe(
+        '{"transactions":[],"page":1,"size":20,"total":0}',
+      )
+  })
+  test('get-account-tx: in compat data is the text, contract is there and seq is not', async () => {
     const [row] = (await ask('get-account-tx', { account: 'busyhub', size: '1' }, { compat: 'iostabc' }))
       .transactions
+    expect(row).not.toHaveProperty('seq')
     expect(row.data).toBe('["iost","busyhub","user_001","0.5","the last one"]')
     expect(row.contract).toBe('token.iost')
   })
@@ -85,5 +119,44 @@ describe('get-account-tx', () => {
     expect(await askText('get-account-tx', params, { compat: 'iostabc' })).toBe(
       '{"transactions":[],"page":1,"size":50,"total":0}',
     )
+  })
+  test('get-account-tx: with a token, every list is the rows that moved it to or from the account', async () => {
+    const wrong: string[] = []
+    let count = 0
+    for (const [list, plain] of await plainLists()) {
+      const [kind, account = '', token] = list.split('/')
+      if (kind !== 'moved') continue
+      count += 1
+      const { rows, total } = await wholeList(account, 500, 'desc', token)
+      const expected = plain.map(shownPlainRow).toReversed()
+      if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
+    }
+    expect({ count, wrong }).toEqual({ count: 2204, wrong: [] })
+  }, 120_000)
+  test('get-account-tx: with a token, pages of any size join, asc is the exact reverse', async () => {
+    const [key = '', plain = []] = [...(await plainLists())].find(
+      ([list, { length }]) => list.startsWith('moved/') && length > 60 && length < 200,
+    ) ?? ['', []]
+    const [, account = '', token = ''] = key.split('/')
+    const expected = plain.map(shownPlainRow)
+    expect(expected.length).toBeGreaterThan(60)
+    for (const size of [1, 7, 20, 500])
+      for (const sort of ['asc', 'desc'] as const) {
+        const { rows } = await wholeList(account, size, sort, token)
+        expect(rows).toEqual(sort === 'asc' ? expected : expected.toReversed())
+      }
+  })
+  test('get-account-tx: a token that never moved to or from the account gives no rows, an unknown one is not found', async () => {
+    const none = '{"transactions":[],"page":1,"size":20,"total":0}'
+    expect(await askText('get-account-tx', { account: 'busyhub', token: 'neverissued' })).toBe(none)
+    expect(await refusal(ask('get-account-tx', { account: 'busyhub', token: 'nosuch' }))).toEqual({
+      kind: 'not_found',
+      en: "Token 'nosuch' does not exist at block 4851.",
+      zh: "代币 'nosuch' 不存在（截至区块 4851）。",
+    })
+    const unknownAccount = { account: 'nosuchacc', token: 'iost' }
+    expect((await refusal(ask('get-account-tx', unknownAccount))).kind).toBe('not_found')
+    const params = { account: 'busyhub', token: 'nosuch' }
+    expect(await askText('get-account-tx', params, { compat: 'iostabc' })).toBe(none)
   })
 })

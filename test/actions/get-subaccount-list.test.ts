@@ -35,6 +35,7 @@ describe('get-subaccount-list', () => {
     expect(await ask('get-subaccount-list', { account: 'admin', size: '1' })).toEqual({
       accounts: [
         {
+          seq: 23,
           name: 'user_098',
           created_by: 'admin',
           created_at: '2026-11-21T07:49:43.500Z',
@@ -45,6 +46,16 @@ describe('get-subaccount-list', () => {
       size: 1,
       total: 23,
     })
+  })
+  test('get-subaccount-list: the seq of a row names it; in compat there is none', async () => {
+    const params = { account: 'admin', start_seq: '21', sort: 'asc', size: '2' }
+    const { accounts, total } = await ask('get-subaccount-list', params)
+    expect({ total, seqs: accounts.map(({ seq }: { seq: number }) => seq) }).toEqual({
+      total: 3,
+      seqs: [21, 22],
+    })
+    const old = await ask('get-subaccount-list', params, { compat: 'iostabc' })
+    expect(old.accounts).toEqual(accounts.map(({ seq: _, ...row }: { seq: number }) => row))
   })
   test('get-subaccount-list: none created is [], unknown is not found', async () => {
     expect(await askText('get-subaccount-list', { account: 'foundation' })).toBe(

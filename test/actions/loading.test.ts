@@ -41,6 +41,7 @@ describe('refuseBeyondLoaded', () => {
       refuseBeyondLoaded(
         { view: view(5000, lib), node: node === undefined ? undefined : spokenNode({}, { libBlock: node }) },
         range,
+        20,
       )
     } catch (error) {
       const { kind, message } = error as Failure
@@ -56,11 +57,17 @@ describe('refuseBeyondLoaded', () => {
     expect(refusal({ start_block: 1n, end_block: 5001n })).toBe(told("'end_block' 5001"))
     expect(refusal({ start_time: 51n })).toBe(told("'start_time' 51"))
     expect(refusal({ start_time: 1n, end_time: 51n }, 5000, 9000)).toBe(told("'end_time' 51", 9000))
+    expect(refusal({ end_seq: 21n })).toBe(told("'end_seq' 21"))
+    expect(refusal({ start_seq: 22n })).toBe(told("'start_seq' 22"))
   })
   test('not within the loaded blocks, nor when the load is not far behind', () => {
     expect(refusal({})).toBeUndefined()
     expect(refusal({ start_block: 5000n, end_block: 5000n, start_time: 50n, end_time: 50n })).toBeUndefined()
-    expect(refusal({ start_block: 5001n, end_time: 51n }, 6000)).toBeUndefined()
+    expect(refusal({ start_seq: 20n, end_seq: 20n })).toBeUndefined()
+    expect(refusal({ start_block: 5001n, end_time: 51n, end_seq: 21n }, 6000)).toBeUndefined()
     expect(refusal({ start_block: 5001n }, 5000, 6000)).toBeUndefined()
+  })
+  test('not right after the last row: so a list is followed', () => {
+    expect(refusal({ start_seq: 21n })).toBeUndefined()
   })
 })

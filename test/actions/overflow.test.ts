@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { bodiesOf } from '#actions/find/bodies.ts'
 import { textsOf } from '#actions/find/overflow.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
@@ -33,7 +34,7 @@ describe('textsOf', () => {
     const tx = blocks[807]?.block.transactions[1]
     const base = blocks[1200]?.block.transactions[0]
     const texts = await store.read(view =>
-      textsOf(view, [row(807, 1, 0), row(807, 1, 1, 0), row(1200, 0, 0, 0)]),
+      textsOf(docs => bodiesOf(view, docs), [row(807, 1, 0), row(807, 1, 1, 0), row(1200, 0, 0, 0)]),
     )
     const [funcName = '', content = ''] = [
       tx?.receipt.receipts[0]?.funcName,
@@ -76,19 +77,23 @@ describe('textsOf', () => {
       .filter(({ block }) => (block.transactions[1]?.actions.length ?? 0) > 0)
       .slice(0, 40)
       .map(({ block }) => row(block.height, 1, 0))
-    const all = await store.read(view => textsOf(view, rows))
+    const all = await store.read(view => textsOf(docs => bodiesOf(view, docs), rows))
     expect(all.size).toBe(40)
     const bytes = [...all.values()].map(text => Buffer.byteLength(text.data) + Buffer.byteLength(text.return))
     const total = bytes.reduce((sum, more) => sum + more, 0)
-    expect((await store.read(view => textsOf(view, rows, total))).size).toBe(40)
-    expect(await refusal(store.read(view => textsOf(view, rows, total - 1)))).toEqual({
-      kind: 'bad_request',
-      en: "Parameter 'size': the long texts of this page exceed 0 MB; request at most 20 rows.",
-      zh: "参数 'size'：本页的长文本超过 0 MB；每页请最多请求 20 行。",
-    })
+    expect((await store.read(view => textsOf(docs => bodiesOf(view, docs), rows, total))).size).toBe(40)
+    expect(await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), rows, total - 1)))).toEqual(
+      {
+        kind: 'bad_request',
+        en: "Parameter 'size': the long texts of this page exceed 0 MB; request at most 20 rows.",
+        zh: "参数 'size'：本页的长文本超过 0 MB；每页请最多请求 20 行。",
+      },
+    )
   })
   test('textsOf: a row whose transaction does not exist is a defect, never an empty text', async () => {
-    expect(await refusal(store.read(view => textsOf(view, [row(807, 99_000, 0)])))).toEqual({
+    expect(
+      await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), [row(807, 99_000, 0)]))),
+    ).toEqual({
       kind: 'defect',
       en: 'The texts of record 807-99000-0 are missing in its transaction.',
       zh: undefined,

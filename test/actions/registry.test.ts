@@ -3,46 +3,54 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { nameOf } from '#actions/define.ts'
 import { actions, modules } from '#actions/registry.ts'
 import { parametersOf } from '#actions/request/read.ts'
 import { descriptionOf } from '#actions/shape/results.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 import { ROOT } from '../support/root.ts'
 
+/** The actions of the specified interface; those beyond it stand between them, each with its module. */
+const SPECIFIED = [
+  'base get-overview',
+  'base get-wealth-list',
+  'account get-account-detail',
+  'account get-account-balance',
+  'account get-subaccount-list',
+  'account get-account-tx',
+  'account get-token-list',
+  'producer get-producer-detail',
+  'producer get-producer-voter',
+  'block get-block-detail',
+  'block get-latest-block',
+  'block get-block-tx',
+  'contract get-contract-detail',
+  'contract get-contract-abi',
+  'contract get-contract-tx',
+  'token get-token-detail',
+  'token get-token-holder',
+  'transaction get-transaction-detail',
+  'transaction get-transaction-action',
+  'transaction get-transaction-receipt',
+]
+
 test('actions: the twenty of the interface in its order', () => {
-  expect(actions.map(({ module, action }) => `${module} ${action}`)).toEqual([
-    'base get-overview',
-    'base get-wealth-list',
-    'account get-account-detail',
-    'account get-account-balance',
-    'account get-subaccount-list',
-    'account get-account-tx',
-    'account get-token-list',
-    'producer get-producer-detail',
-    'producer get-producer-voter',
-    'block get-block-detail',
-    'block get-latest-block',
-    'block get-block-tx',
-    'contract get-contract-detail',
-    'contract get-contract-abi',
-    'contract get-contract-tx',
-    'token get-token-detail',
-    'token get-token-holder',
-    'transaction get-transaction-detail',
-    'transaction get-transaction-action',
-    'transaction get-transaction-receipt',
-  ])
+  const named = actions.map(({ module, action }) => `${module} ${action}`)
+  expect(named.filter(name => SPECIFIED.includes(name))).toEqual(SPECIFIED)
+  expect(new Set(named).size).toBe(named.length)
   expect(modules).toEqual(['base', 'account', 'producer', 'block', 'contract', 'token', 'transaction'])
 })
 
 test('actions: every action file is listed, and every one has a test', () => {
-  const files = readdirSync(join(ROOT, 'src/actions')).filter(file => /^get-.*(?<!\.test)\.ts$/.test(file))
-  expect(files.toSorted()).toEqual(actions.map(({ action }) => `${action}.ts`).toSorted())
-  const untested = actions.filter(({ action }) => !existsSync(join(import.meta.dir, `${action}.test.ts`)))
-  expect(untested.map(({ action }) => action)).toEqual([])
+  const files = readdirSync(join(ROOT, 'src/actions')).filter(file =>
+    /^(?:get-.*|search)(?<!\.test)\.ts$/.test(file),
+  )
+  expect(files.toSorted()).toEqual(actions.map(action => `${nameOf(action)}.ts`).toSorted())
+  const untested = actions.map(nameOf).filter(name => !existsSync(join(import.meta.dir, `${name}.test.ts`)))
+  expect(untested).toEqual([])
 })
 
-describe.each(actions.map(action => [action.action, action] as const))('%s', (name, action) => {
+describe.each(actions.map(action => [nameOf(action), action] as const))('%s', (name, action) => {
   test('its parameters, fields and texts are described in both languages', () => {
     const texts = [
       action.title,
@@ -82,3 +90,8 @@ const differing = function* (a: unknown, b: unknown): Iterable<readonly [unknown
     for (const key of Object.keys(a)) yield* differing(Reflect.get(a, key), Reflect.get(b, key))
   else if (a !== b) yield [a, b]
 }
+
+test('actions: a list with pages says how it is read, so that it can be exported', () => {
+  const paged = actions.filter(({ params }) => 'page' in params.properties)
+  expect(paged.filter(({ source, list }) => source === undefined || list === undefined)).toEqual([])
+})

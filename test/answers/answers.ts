@@ -22,7 +22,7 @@ export const rowsOf = (data: Data | undefined, name: string): readonly ReadonlyM
 type Params = Readonly<Record<string, string | number>>
 
 const MODULES: readonly (readonly [RegExp, string])[] = [
-  [/overview|wealth/, 'base'],
+  [/overview|wealth|transaction-list|contract-list/, 'base'],
   [/account|token-list/, 'account'],
   [/producer/, 'producer'],
   [/block/, 'block'],

@@ -15,7 +15,7 @@ describe.skipIf(elasticsearchUrl() === undefined)(
       async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }),
       {
         historyStep: 10,
-        lists: { everySizeUpTo: 50, pagesOf20UpTo: 1_000 },
+        lists: { everySizeUpTo: 50, pagesOf20UpTo: 300 },
         ranges: { ofBusiest: 15, everyList: 10 },
       },
     )
@@ -35,6 +35,8 @@ describe.skipIf(elasticsearchUrl() === undefined)(
       expect(plain).toBe(1)
       expect(await cost({ start_block: '0', end_block: '4851' })).toEqual([plain, '18261', 20])
       expect(await cost({ start_block: '4852' })).toEqual([plain - 1, '0', 0])
+      expect(await cost({ start_seq: '9000', end_seq: '9024' })).toEqual([plain, '25', 5])
+      expect(await cost({ start_seq: '18262' })).toEqual([plain - 1, '0', 0])
       const [one] = (await cost({ start_block: '2000' })) as [number]
       const [two] = (await cost({ start_block: '2000', end_time: '2026-11-21T08:20:00Z' })) as [number]
       expect([one > plain, one <= plain + 4, two > plain, two <= plain + 4]).toEqual(new Array(4).fill(true))

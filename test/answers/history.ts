@@ -18,7 +18,12 @@ const expectedBlock = (node: Data, block: Block): readonly (readonly [string, Da
     })
 }
 
-/** Every block and transaction of the recording, asked for one by one. `every`: takes each n-th of them. */
+/** Most hashes of one call. */
+const AT_ONCE = 50
+/** Each so many transactions are asked for by themselves, too: both calls find and show a transaction by the same code. */
+const BY_ITSELF = 25
+
+/** Every block and transaction of the recording. `every`: takes each n-th of them. */
 export const historySuite = (service: () => Service, every = 1): void => {
   test("every block by number and by hash is the node's own object", async () => {
     for (const { block } of await recordedBlocks()) {
@@ -38,22 +43,32 @@ export const historySuite = (service: () => Service, every = 1): void => {
     }
   })
 
-  test("every transaction by hash is the node's own object", async () => {
+  test("every transaction by hash, fifty at once and some by themselves, is the node's own object", async () => {
     let seen = 0
+    let asked = 0
+    let pending: (readonly [hash: string, expected: Data])[] = []
+    const compare = async (): Promise<void> => {
+      const hashes = pending.map(([hash]) => hash).join(',')
+      const data = await dataOf(service(), 'transactions', { tx_hashes: hashes })
+      expect(field(data, 'transactions')).toEqual(pending.map(([, expected]) => expected))
+      pending = []
+    }
     for (const { block } of await recordedBlocks()) {
       const node = rowsOf(field(parseData(await blockText(block.height)), 'block'), 'transactions')
       for (const [at, tx] of block.transactions.entries()) {
         if (seen++ % every !== 0) continue
-        const ours = await dataOf(service(), 'transaction-detail', { tx_hash: tx.hash })
-        expect(ours).toEqual(
-          new Map<string, Data>([
-            ['block_number', String(block.height)],
-            ['status', 'IRREVERSIBLE'],
-            ['transaction', node[at] ?? null],
-          ]),
-        )
+        const expected = new Map<string, Data>([
+          ['block_number', String(block.height)],
+          ['status', 'IRREVERSIBLE'],
+          ['transaction', node[at] ?? null],
+        ])
+        pending.push([tx.hash, expected])
+        if (pending.length === AT_ONCE) await compare()
+        if (asked++ % BY_ITSELF === 0)
+          expect(await dataOf(service(), 'transaction-detail', { tx_hash: tx.hash })).toEqual(expected)
       }
     }
+    await compare()
     expect(seen).toBe(62_589)
   })
 

@@ -67,10 +67,12 @@ const damageState = async (place: Damageable): Promise<readonly string[]> => {
       expect(index).toBe(segments)
       continue
     }
-    const [field, { kind }] = Object.entries(index.fields).findLast(([, each]) => each.kind in VALUES) ?? []
-    if (field === undefined) throw new Error(`${index.name} has no field to damage.`)
+    const fields = Object.entries(index.fields)
+    // Where there is nothing but JSON, an empty list is readable and wrong.
+    const [field, { kind }] = fields.findLast(([, each]) => each.kind in VALUES) ?? fields[0] ?? []
+    if (field === undefined || kind === undefined) throw new Error(`${index.name} has no field to damage.`)
     await place.copy(index, first, 'nobody/nothing')
-    await place.change(index, first, field, VALUES[kind as keyof typeof VALUES])
+    await place.change(index, first, field, kind === 'json' ? '[]' : VALUES[kind as keyof typeof VALUES])
     expected.push(`${index.name} nobody/nothing document`, `${index.name} ${first} ${field}`)
     if (second === undefined) continue
     await place.remove(index, second)

@@ -86,6 +86,23 @@ test('decodeBlockTransactions: the blocks of a bulk answer, transactions without
   )
 })
 
+test.each([
+  ['a member that is not known', '"more":[{"a":[]}], "block_number"'],
+  ['an empty list of the same name before', '"tx_list":[], "block_number"'],
+  ['a list of other transactions of the same name before', '"tx_list":[{"hash":"x"}], "block_number"'],
+])('decodeBlockTransactions: each transaction has its own text beside %s', async (_, written) => {
+  const text =
+    (await rpcAnswers()).get('POST /getBlockTxsByContract {"from_block":2425,"to_block":2525}') ?? ''
+  const changed = text.replace('"block_number"', written)
+  expect(changed).not.toBe(text)
+  expect(decodeBlockTransactions(changed)).toEqual([...decodeBlockTransactions(text)])
+  // Escapes are kept as they are written, so the text is taken from its place.
+  const escape = (written: string): string => written.replaceAll('"SUCCESS"', '"\\u0053UCCESS"')
+  const bodiesOf = (answer: string): readonly string[] =>
+    decodeBlockTransactions(answer).flatMap(({ transactions }) => transactions.map(({ body }) => body))
+  expect(bodiesOf(escape(changed))).toEqual(bodiesOf(text).map(escape))
+})
+
 test('decodeBlock: what older nodes wrote is understood', async () => {
   const text = await textOf(1)
   const old = text

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { openUsage } from '#store/sqlite/usage.ts'
+import { usageIn } from '#store/sqlite/usage.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 test('keys: the requests of today count after a restart, also after a SIGKILL', async () => {
@@ -19,10 +19,9 @@ test('keys: the requests of today count after a restart, also after a SIGKILL', 
   // Without a node each allowed call is 503.
   const first = await start()
   expect(await first.ask()).toEqual([503, '3', '2'])
-  const usage = openUsage(join(folder.path, 'data', 'usage.sqlite'))
-  const day = Math.floor(Date.now() / 86_400_000)
-  while ([...usage.add(day, new Map()).values()][0] !== 1) await Bun.sleep(20)
-  usage.close()
+  const usage = usageIn(join(folder.path, 'data', 'usage.sqlite'))
+  while ((await usage.since(0))[0]?.requests !== 1) await Bun.sleep(20)
+  await usage.close()
   first.service.kill('SIGKILL')
   await first.service.ended
 

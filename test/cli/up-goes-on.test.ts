@@ -37,7 +37,7 @@ const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
   ['everything is answered with 503', () => new Response('away', { status: 503 })],
 ]
 
-describe('up beside a sick node', () => {
+describe.each(['1', '2'])('up with %s threads beside a sick node', threads => {
   let folder: CliFolder
   let node: FaultyNode
   let service: Running
@@ -56,7 +56,7 @@ describe('up beside a sick node', () => {
     }, height)
     const plan = ['--per-second', '100000', '--per-day', '1000000000']
     key = (await folder.run(['keys', 'add', 'asker', ...plan])).out.trimEnd().split('\n').at(-1) ?? ''
-    service = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
+    service = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0', '--threads', threads])
     url = await service.firstLine
     await loaded()
   })
@@ -68,7 +68,9 @@ describe('up beside a sick node', () => {
   })
 
   const published = async (): Promise<number> => {
-    const response = await fetch(`${url}/api/?module=base&action=get-overview&apikey=${key}`)
+    // A connection of its own, so that each thread is asked.
+    const own: RequestInit = { keepalive: false, headers: { Connection: 'close' } }
+    const response = await fetch(`${url}/api/?module=base&action=get-overview&apikey=${key}`, own)
     const { data } = (await response.json()) as { readonly data: { readonly lib_block?: number } }
     return response.status === 200 ? (data.lib_block ?? -1) : -1
   }

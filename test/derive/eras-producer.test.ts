@@ -66,6 +66,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
       id: 'bob0000',
       account: 'bob0000',
       registered: true,
+      listed: 'bob0000',
       pubkey: 'key2',
       loc: 'Mars',
       url: '',

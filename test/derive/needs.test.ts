@@ -5,6 +5,7 @@ import { balanceId } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import type { Key } from '#indices/registry.ts'
+import { transactionRuns } from '#indices/transaction-run.ts'
 import { createNode } from '#node/create-node.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { deriveChain, type Missed } from '#test/support/stores/derived-chain.ts'
@@ -44,6 +45,8 @@ const REASONS: Readonly<Record<string, (miss: Miss) => boolean>> = {
     loaded.block.transactions.some(({ actions }) =>
       actions.some(({ actionName, data }) => actionName === 'updateCode' && data.includes(key.id)),
     ),
+  'how many transactions there were before': ({ loaded, key }) =>
+    key.index === transactionRuns && loaded.block.transactions.length > 0,
   'where members stand in a large ranking': ({ key }) => key.index.name === 'segments',
 }
 
@@ -73,6 +76,7 @@ describe('needsOf: names all state of a block but what the block cannot tell', (
       reasons: {
         'the producer who has the key of the witness': 1,
         'a contract that uses RAM: its owner pays': 1_098,
+        'how many transactions there were before': 3_576,
         'the key that a producer had before': 2,
         'the contract that updated code names inside': 2,
       },
@@ -90,6 +94,7 @@ describe('needsOf: names all state of a block but what the block cannot tell', (
     const { forgotten, reasons } = missedIn(blocks)
     expect(forgotten).toEqual([])
     expect(Object.keys(reasons).sort()).toEqual([
+      'how many transactions there were before',
       'the producer who has the key of the witness',
       'where members stand in a large ranking',
     ])
@@ -101,6 +106,9 @@ describe('needsOf: names all state of a block but what the block cannot tell', (
       actions: [action('vote_producer.iost/voteFor', args)],
       receipts: [receipt('vote_producer.iost/voteFor', args)],
     })
-    expect(missedIn(chainOf([genesis()], [voted]))).toEqual({ forgotten: [], reasons: {} })
+    expect(missedIn(chainOf([genesis()], [voted]))).toEqual({
+      forgotten: [],
+      reasons: { 'how many transactions there were before': 2 },
+    })
   })
 })

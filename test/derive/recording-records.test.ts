@@ -12,6 +12,8 @@ const blocks = await recordedBlocks()
 const chain = await derivedRecording()
 const records = chain.documents.flatMap(documents => documents.records)
 
+const recordedProducers = (await oracle()).producers.keys()
+
 const tally = (names: Iterable<string>): Readonly<Record<string, number>> => {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
@@ -172,6 +174,11 @@ describe('deriveBlock: blocks of the recording', () => {
       account_count: 279,
       contract_count: 23,
       token_count: 28,
+      producer_count: 13,
+      producer_votes: [...recordedProducers].reduce(
+        (sum, account) => sum + (chain.state.get(producers, account)?.votes ?? 0n),
+        0n,
+      ),
       // Of 279 accounts and 11 user contracts, those with anything.
       wealth_count: 187,
       list_count: chain.state.all(lists).length,

@@ -21,10 +21,11 @@ const NODE_INFO =
   '"peer_count_inbound":0, "peer_count_outbound":0}, "code_version":"3.11.5", "server_time":"0"}'
 const BLOCK_NOT_FOUND = refused(2, 'block not found')
 
-const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string => base58Of32(made.roots, which * HASH)
+export const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string => base58Of32(made.roots, which * HASH)
 
-const blockText = (made: Made, complete: boolean): string =>
-  `{"status":"IRREVERSIBLE", "block":{"hash":"${hashIn(made, 3)}", "version":"${made.height === 0 ? 0 : 1}", ` +
+/** A block as getBlockByNumber gives it. */
+export const blockText = (made: Made, complete: boolean, status = 'IRREVERSIBLE'): string =>
+  `{"status":"${status}", "block":{"hash":"${hashIn(made, 3)}", "version":"${made.height === 0 ? 0 : 1}", ` +
   `"parent_hash":"${made.height === 0 ? '' : hashIn(made, 0)}", "tx_merkle_hash":"${hashIn(made, 1)}", ` +
   `"tx_receipt_merkle_hash":"${hashIn(made, 2)}", "number":"${made.height}", "witness":"${made.witness}", ` +
   `"time":"${made.time}", "gas_usage":0, "tx_count":"${made.texts.length}", "info":null, "orig_info":"", ` +

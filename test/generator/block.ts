@@ -3,7 +3,8 @@ import { base58Of32 } from './base58.ts'
 import { gasOf, userTransactions } from './content.ts'
 import { hashBase, hashEncoded, hashHead, hashReceipt, merkleInto } from './hashing.ts'
 import { blockTime } from './time.ts'
-import { writeTxHash } from './transaction-hash.ts'
+import type { Tx } from './transaction.ts'
+import { type Place, writeTxHash } from './transaction-hash.ts'
 import { baseText, transactionText } from './transaction-text.ts'
 import { type World, witnessOf } from './world.ts'
 
@@ -20,7 +21,22 @@ export type Made = {
   readonly texts: readonly string[]
   /** Positions of transactions without actions. */
   readonly without: readonly number[]
+  /** The transactions but the base one. */
+  readonly users: readonly Placed[]
 }
+
+/** A transaction and the place that it was signed for: another branch may hold it somewhere else. */
+export type Placed = { readonly tx: Tx; readonly place: Place }
+
+/** A block in another way than the chain's own: its transactions, and the seed of its time. */
+export type Variant = { readonly users: readonly Placed[]; readonly seed: number }
+
+/** The chain's own transactions of a block. */
+export const ownTransactions = (world: World, height: number): readonly Placed[] =>
+  userTransactions(world, height).map((tx, index) => ({
+    tx,
+    place: { height, position: height === 0 ? index : index + 1 },
+  }))
 
 const HASH = 32
 const MOST_TRANSACTIONS = 1024
@@ -31,35 +47,42 @@ const NONE: readonly number[] = []
 /** What a block takes from its parent: the block's `roots` (its hash stands last) and Σ gas × 100. */
 export type Parent = { readonly roots: Buffer; readonly gas: number }
 
-/** Makes a block on its parent. `texts: false` leaves the JSON out: enough to go on with hashes. */
-export type MakeBlock = (height: number, parent: Parent, texts?: boolean) => Made
+/**
+ * Makes a block on its parent, by default the chain's own. `texts: false` leaves the JSON out: enough to go on with
+ * hashes.
+ */
+export type MakeBlock = (
+  height: number,
+  parent: Parent,
+  how?: { readonly texts?: boolean; readonly variant?: Variant },
+) => Made
 
 export const blockMaker = (world: World): MakeBlock => {
-  const { seed } = world.settings
   const baseOf = baseTransactions(world)
-  return (height, parent, texts = true) => {
+  return (height, parent, { texts = true, variant } = {}) => {
+    const { users, seed } = variant ?? { users: ownTransactions(world, height), seed: world.settings.seed }
     const time = texts ? blockTime(seed, height) : ''
     const { key: witness } = witnessOf(world, height)
-    const users = userTransactions(world, height)
     const first = height === 0 ? 0 : 1
     const count = users.length + first
     const written: string[] = []
     let without = NONE
     for (let position = 0; position < count; position += 1) {
       const at = position * HASH
-      const tx = position < first ? undefined : users[position - first]
-      if (tx === undefined)
+      const placed = position < first ? undefined : users[position - first]
+      if (placed === undefined)
         hashBase({ height, seed, parent: witnessOf(world, height - 1).key, gas: parent.gas }, hashes, at)
-      else writeTxHash(world.seals, tx, { height, position }, hashes, at)
+      else writeTxHash(world.seals, placed.tx, placed.place, hashes, at)
       const hash = texts ? base58Of32(hashes, at) : ''
-      if (tx === undefined) {
+      if (placed === undefined) {
         const { parts, receipt } = baseOf(height)
         hashEncoded(receipt, hashes, at, leaves)
         if (texts) written.push(baseText(parts, { hash, time, gas: parent.gas }))
         continue
       }
+      const { tx, place } = placed
       hashReceipt(tx, hashes, at, leaves)
-      if (texts) written.push(transactionText(tx, hash, height))
+      if (texts) written.push(transactionText(tx, hash, place.height))
       if (tx.actions.length === 0) without = [...without, position]
     }
     const roots = Buffer.allocUnsafe(4 * HASH)
@@ -67,7 +90,16 @@ export const blockMaker = (world: World): MakeBlock => {
     merkleInto(hashes, count, roots, HASH)
     merkleInto(leaves, count, roots, 2 * HASH)
     hashHead({ height, roots, witness, seed }, roots, 3 * HASH)
-    return { height, time, witness, roots, gas: gasOf(users), texts: written, without }
+    return {
+      height,
+      time,
+      witness,
+      roots,
+      gas: gasOf(users.map(({ tx }) => tx)),
+      texts: written,
+      without,
+      users,
+    }
   }
 }
 

@@ -57,7 +57,7 @@ export const createChain = (settings: Settings): Chain => {
     const blocks: Made[] = []
     let parent = parentOf(piece)
     for (let at = 0; at < PIECE; at += 1) {
-      const made = makeBlock(piece * PIECE + at, parent, texts)
+      const made = makeBlock(piece * PIECE + at, parent, { texts })
       blocks.push(made)
       parent = made
     }

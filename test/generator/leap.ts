@@ -3,22 +3,23 @@ import { addBlocks, addTo, emptyTally, release, type Table, type Tally } from '.
 import { blockTime } from './time.ts'
 import type { World } from './world.ts'
 
-const NEWCOMER = /^n0_([0-9a-z]+)$/
+/** Alone, or before the token of a list. */
+const NEWCOMER = /^n0_([0-9a-z]+)(\/.*)?$/
 
-/** Number of the transaction that a newcomer of the first cycle came with; undefined: not a newcomer. */
-const arrivalOf = (name: string): number | undefined => {
-  const [, k] = NEWCOMER.exec(name) ?? []
-  return k === undefined ? undefined : Number.parseInt(k, 36)
+/** A newcomer's name in another cycle than the first; undefined: not a newcomer's. */
+const inCycle = (name: string): ((cycle: number) => string) | undefined => {
+  const [, k, rest = ''] = NEWCOMER.exec(name) ?? []
+  return k === undefined ? undefined : cycle => newcomerName(cycle, Number.parseInt(k, 36)) + rest
 }
 
 /** Adds what the first cycle gained, once for each of `cycles`; every cycle has newcomers of its own. */
 const grow = (table: Table, gained: Table, cycles: number): void => {
   for (const [group, names] of gained)
     for (const [name, gain] of names) {
-      const k = arrivalOf(name)
-      if (k === undefined) {
+      const nameIn = inCycle(name)
+      if (nameIn === undefined) {
         if (gain !== 0n) addTo(table, group, name, gain * BigInt(cycles))
-      } else for (let cycle = 0; cycle < cycles; cycle += 1) addTo(table, group, newcomerName(cycle, k), gain)
+      } else for (let cycle = 0; cycle < cycles; cycle += 1) addTo(table, group, nameIn(cycle), gain)
     }
 }
 
@@ -43,8 +44,7 @@ export const tallyAt = (world: World, height: number): Tally => {
     for (const name of ['balances', 'votes', 'lists', 'figures'] as const)
       grow(tally.tables[name], gained.tables[name], cycles)
     for (const owner of gained.owners)
-      for (let cycle = 0; cycle < cycles; cycle += 1)
-        tally.owners.add(newcomerName(cycle, arrivalOf(owner) ?? 0))
+      for (let cycle = 0; cycle < cycles; cycle += 1) tally.owners.add(inCycle(owner)?.(cycle) ?? owner)
   }
   const from = dawn + cycles * settings.cycle
   if (from <= height) through(world, tally, from, height)

@@ -1,7 +1,7 @@
 import { base58Bytes } from '#chain/base58.ts'
 import { NO_SIGN } from '#test/replay/block-text.ts'
 import { hashesOf, type Made } from './block.ts'
-import { baseReceipts, userTransactions } from './content.ts'
+import { baseReceipts } from './content.ts'
 import { hashReceipt, type Leaf as Receipt } from './hashing.ts'
 import { signText } from './signing.ts'
 import { signedTimes } from './time.ts'
@@ -35,7 +35,7 @@ export const rawHeadText = (world: World, made: Made): string => {
 export const rawBlockText = (world: World, made: Made, parentGas: number, complete: boolean): string => {
   const head = `{"status":"IRREVERSIBLE", "block":{${rawHeadText(world, made)}, `
   const { height } = made
-  const users = userTransactions(world, height)
+  const users = made.users.map(({ tx }) => tx)
   const hashes = hashesOf(made).map(hash => Buffer.from(base58Bytes(hash) ?? []))
   const receipts: readonly Receipt[] = height === 0 ? users : [baseReceipt(world, height), ...users]
   if (!complete) {
@@ -52,7 +52,7 @@ export const rawBlockText = (world: World, made: Made, parentGas: number, comple
     )
   }
   const first = height === 0 ? 0 : 1
-  const txs = users.map((tx, index) => txText(world, tx, { height, position: first + index }))
+  const txs = made.users.map(({ tx, place }) => txText(world, tx, place))
   if (first === 1) txs.unshift(baseText(made, witnessOf(world, height - 1).key, parentGas))
   const shown = receipts.map((receipt, index) =>
     receiptText(receipt, hashes[index]?.toString('base64') ?? ''),

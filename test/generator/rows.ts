@@ -17,7 +17,7 @@ export type Row = {
   readonly status: string
   readonly from: string
   readonly to: string
-  /** Lists it is in: `account/…`, `contract/…`, `action/…/…`, `created/…`. */
+  /** Lists it is in: `account/…`, `contract/…`, `action/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
   readonly keys: readonly string[]
 }
 
@@ -35,6 +35,16 @@ const keysOf = (
   return keys
 }
 
+const DEPLOYING = /^system\.iost\/(?:setCode|initSetCode)$/
+const MOVEMENT = /^token\.iost\/(?:transfer|transferFreeze|issue|destroy)$/
+
+/** Lists of the token that a row moves. */
+const movedBy = (name: string, content: string, parties: readonly string[]): readonly string[] => {
+  if (!MOVEMENT.test(name)) return []
+  const [token] = JSON.parse(content) as readonly [string]
+  return [`token/${token}`, ...parties.map(party => `moved/${party}/${token}`)]
+}
+
 /** Rows of one transaction. `deployed`: the contracts there are once it is done. */
 export const rowsOfTransaction = (
   tx: Tx,
@@ -46,6 +56,12 @@ export const rowsOfTransaction = (
     const keys = keysOf(namesOf(from, to, tx.publisher), contract, name, deployed)
     if (tx.status === OK && contract === 'auth.iost' && name === 'signUp')
       keys.push(`created/${tx.publisher}`)
+    if (tx.status === OK) {
+      // A transaction that is delayed does nothing yet.
+      const owns = tx.receipts.some(said => said.name === `${contract}/${name}` && said.content === data)
+      if (owns) keys.push(...movedBy(`${contract}/${name}`, data, namesOf(from, to)))
+      if (DEPLOYING.test(`${contract}/${name}`)) keys.push('contracts')
+    }
     return {
       ...at,
       index,
@@ -65,6 +81,7 @@ export const rowsOfTransaction = (
     const [contract = '', action = ''] = name.split('/')
     const keys = keysOf(namesOf(from, to), contract, action, deployed)
     if (name === 'auth.iost/signUp') keys.push(`created/${tx.publisher}`)
+    keys.push(...movedBy(name, content, namesOf(from, to)))
     rows.push({
       ...at,
       index: rows.length,

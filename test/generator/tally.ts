@@ -12,7 +12,7 @@ export type Tables = {
   readonly balances: Table
   /** Producer → voter. */
   readonly votes: Table
-  /** `account`, `contract`, `action`, `created` → rest of the list's key: rows. */
+  /** `account`, `contract`, `action`, `created`, `token`, `moved`, `contracts` → rest of the list's key: rows. */
   readonly lists: Table
   /** `issued` → token; `rows`, `transactions`, `accounts` of `chain`. */
   readonly figures: Table
@@ -91,6 +91,12 @@ const applyEffect = (tally: Tally, effect: Effect): void => {
   }
 }
 
+/** Kind and rest of a list's key; `contracts` has no rest. */
+export const partsOf = (key: string): [kind: string, rest: string] => {
+  const [kind = '', ...rest] = key.split('/')
+  return [kind, rest.join('/')]
+}
+
 const applyTransaction = (
   tally: Tally,
   tx: Tx,
@@ -101,10 +107,7 @@ const applyTransaction = (
   addTo(figures, 'chain', 'transactions', 1n)
   for (const { keys } of rowsOfTransaction(tx, at, tally.deployed)) {
     addTo(figures, 'chain', 'rows', 1n)
-    for (const key of keys) {
-      const slash = key.indexOf('/')
-      addTo(lists, key.slice(0, slash), key.slice(slash + 1), 1n)
-    }
+    for (const key of keys) addTo(lists, ...partsOf(key), 1n)
   }
 }
 

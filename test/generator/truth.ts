@@ -1,7 +1,7 @@
 import { rewardOf } from './content.ts'
 import { tallyAt } from './leap.ts'
 import { type Row, rowsBetween } from './rows.ts'
-import { addTo, type Frozen, type Tally } from './tally.ts'
+import { addTo, type Frozen, partsOf, type Tally } from './tally.ts'
 import type { World } from './world.ts'
 
 /** Amounts in smallest units. Orders as decisions have them: amount descending, then name. */
@@ -81,8 +81,8 @@ export const truthAt = (world: World, height: number, tally: Tally = tallyAt(wor
   const balance = (token: string, owner: string): bigint => balances.get(token)?.get(owner) ?? 0n
   const figure = (name: string): number => Number(figures.get('chain')?.get(name) ?? 0n)
   const count = (key: string): number => {
-    const slash = key.indexOf('/')
-    return Number(lists.get(key.slice(0, slash))?.get(key.slice(slash + 1)) ?? 0n)
+    const [kind, rest] = partsOf(key)
+    return Number(lists.get(kind)?.get(rest) ?? 0n)
   }
   return {
     height,
@@ -97,7 +97,10 @@ export const truthAt = (world: World, height: number, tally: Tally = tallyAt(wor
     voters: producer => ranked(votes.get(producer)),
     wealth: () => wealthOf(tally, balance),
     count,
-    keys: () => [...lists].flatMap(([kind, names]) => [...names.keys()].map(name => `${kind}/${name}`)),
+    keys: () =>
+      [...lists].flatMap(([kind, names]) =>
+        [...names.keys()].map(name => (name === '' ? kind : `${kind}/${name}`)),
+      ),
     rows: (key, first, last) => rowsOf(world, height, key, first, last),
     accounts: figure('accounts'),
     transactions: figure('transactions'),
@@ -170,7 +173,7 @@ const startOf = (
   { dawn, cycle }: { readonly dawn: number; readonly cycle: number },
   key: string,
 ): { readonly from: number; readonly ordinal: number } => {
-  const [, born] = /^[a-z]+\/n([0-9a-z]+)_[0-9a-z]+$/.exec(key) ?? []
+  const [, born] = /^[a-z]+\/n([0-9a-z]+)_[0-9a-z]+(?:\/.*)?$/.exec(key) ?? []
   if (born !== undefined) return { from: dawn + Number.parseInt(born, 36) * cycle, ordinal: 1 }
   if (first <= counts.dawn || counts.cycle === 0) return { from: 0, ordinal: 1 }
   const cycles = Math.floor((first - 1 - counts.dawn) / counts.cycle)

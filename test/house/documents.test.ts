@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { YAML } from 'bun'
 import { checkedCommand, checkedFlags } from '../support/command-lines.ts'
 import { commandsIn, documented, fences } from '../support/documented.ts'
 import { ROOT } from '../support/root.ts'
@@ -14,8 +15,8 @@ const DOCUMENTS = [
   'docs/settings.md',
   'docs/trust.md',
 ]
-/** Flags of other programs that the documents call. */
-const OTHERS = ['rows', 'wait', 'from']
+/** Flags of other programs and of scripts that the documents call. */
+const OTHERS = ['rows', 'wait', 'from', 'quick', 'against']
 
 /** What stands as code: spans in backticks, lines of fenced and of indented blocks. */
 const codeIn = (text: string): readonly string[] => [
@@ -40,4 +41,16 @@ test.each(DOCUMENTS)('documents: what %s links to, and the files it names, exist
     ...text.matchAll(/`((?:src|test|scripts|indices|docs)\/[\w./-]+|[A-Z]+\.md|compose\.yaml)`/g),
   ].map(([, file = '']) => join(ROOT, file))
   expect([...links, ...files].filter(file => !existsSync(file))).toEqual([])
+})
+
+test('documents: docs/operating.md says of every alert what its rule says to do', async () => {
+  const { groups } = YAML.parse(await Bun.file(join(ROOT, 'packaging/prometheus/alerts.yml')).text()) as {
+    groups: { rules: { alert: string; annotations: { action: string } }[] }[]
+  }
+  const rows = groups.flatMap(({ rules }) =>
+    rules.map(({ alert, annotations: { action } }) => `| \`${alert}\` | ${action} |`),
+  )
+  const told = documented('docs/operating.md', '## Alarms').split('\n')
+  expect(rows.length).toBeGreaterThan(10)
+  expect(told.filter(line => line.startsWith('| `'))).toEqual(rows)
 })

@@ -7,7 +7,7 @@ import { ROOT } from '../support/root.ts'
 
 const SOURCES = join(ROOT, 'src')
 /** CSS has names of the same form. */
-const OTHER = new Set(['http/reference-style.ts'])
+const OTHER = new Set(['http/reference/style.ts'])
 
 /** Text of a file without its comments: these may speak of any flag. */
 const withoutComments = (text: string): string =>

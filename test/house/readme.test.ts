@@ -36,8 +36,6 @@ const SHORT = 200
 
 /** Runs until it is stopped. */
 const SERVES = /^(scripts\/start|dist\/iostlens up)\b/
-/** The program of that name is not everywhere; SQLite itself is. */
-const SQLITE3 = /^sqlite3 (\S+) "(.*)"$/
 
 describe('the documented commands, run in their order in a copy of the project', () => {
   let copy: string
@@ -60,12 +58,6 @@ describe('the documented commands, run in their order in a copy of the project',
 
   /** Runs a command to its end; what it printed. */
   const run = async (command: string): Promise<string> => {
-    const [, file = '', sql = ''] = SQLITE3.exec(command) ?? []
-    if (sql !== '') {
-      using db = new Database(join(copy, file), { readwrite: true, create: false })
-      db.run(sql.replace("'backup.sqlite'", `'${join(copy, 'backup.sqlite')}'`))
-      return ''
-    }
     const { code, out, err } = await spawnIn(copy, ['bash', '-c', command]).ended
     expect([command, code, code === 0 ? '' : err]).toEqual([command, 0, ''])
     return out
@@ -114,7 +106,7 @@ describe('the documented commands, run in their order in a copy of the project',
   test('README.md: every command does what it says, and the example is what the service answers', () =>
     follow(documented('README.md')))
 
-  // What follows is about Elasticsearch; test/store/snapshot.test.ts does it.
+  // What follows is about Elasticsearch; test/store/elastic/snapshot.ts does it.
   const [sqliteBackup = ''] = documented('docs/operating.md', '## Backup').split('**Elasticsearch.**')
 
   test('docs/operating.md: a backup of the store that is loaded and served is whole', async () => {
@@ -128,4 +120,7 @@ describe('the documented commands, run in their order in a copy of the project',
     await stop()
     await follow(documented('docs/operating.md', '## Upgrade'))
   })
+
+  test('docs/operating.md: what is asked and audited at a first load is in order', () =>
+    follow(documented('docs/operating.md', '## First load')))
 })

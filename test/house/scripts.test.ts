@@ -10,6 +10,7 @@ test.each([
   'check',
   'test',
   'build',
+  'release',
   'backfill',
   'follow',
   'check-loaded',

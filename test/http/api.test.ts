@@ -34,9 +34,13 @@ describe('success', () => {
     expect(rest).toEqual({
       'access-control-allow-origin': '*',
       'access-control-expose-headers':
-        'ETag, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Block-Height, X-Block-Time, X-Request-Id',
+        'ETag, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Block-Height, X-Block-Time, X-Head-Height, X-Head-Status, X-Request-Id, X-Total-Count, Content-Disposition',
       'cache-control': 'private, max-age=1',
       'content-type': 'application/json; charset=utf-8',
+      link:
+        '<?module=token&action=get-token-holder&token=iost&size=2&page=1>; rel="first", ' +
+        '<?module=token&action=get-token-holder&token=iost&size=2&page=2>; rel="next", ' +
+        '<?module=token&action=get-token-holder&token=iost&size=2&page=96>; rel="last"',
       'ratelimit-limit': '1000000',
       'ratelimit-remaining': expect.any(String),
       'ratelimit-reset': '1',
@@ -109,6 +113,7 @@ describe('success', () => {
       fields: {
         id: expect.any(String),
         route: 'api',
+        key: expect.stringMatching(/^[0-9a-f]{10}$/),
         module: 'account',
         action: 'get-account-tx',
         kind: 'ok',

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { nameOf } from '#actions/define.ts'
+import { actions } from '#actions/registry.ts'
 import { createKey } from '#keys/key.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -30,7 +32,7 @@ describe('paths and methods', () => {
   test('every path answers in the error body', async () => {
     const { ask } = serviceOn(store)
     const message =
-      'This path does not exist. Available paths: /api/, /rpc/, /docs, /openapi.json, /health, /ready.'
+      'This path does not exist. Available paths: /api/, /api/{module}/{action}, /rpc/, /docs, /openapi.json, /usage, /status, /health, /ready.'
     for (const path of [
       '/nothing',
       '/API/',
@@ -40,7 +42,7 @@ describe('paths and methods', () => {
       '/rpc',
       '/api/x',
       '/docs/fr',
-      '/favicon.ico',
+      '/favicon.png',
     ])
       expect(await bodyOf(await ask(path))).toEqual({
         status: 404,
@@ -75,7 +77,8 @@ describe('paths and methods', () => {
       allow: 'GET, HEAD, OPTIONS',
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-      'access-control-allow-headers': 'X-API-Key, If-None-Match, Accept-Language, Content-Type',
+      'access-control-allow-headers':
+        'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
       'access-control-max-age': '86400',
     })
     expect(response.headers.has('access-control-allow-credentials')).toBe(false)
@@ -327,9 +330,27 @@ describe('language', () => {
     const { ask } = serviceOn(store)
     for (const path of ['/', '/docs', '/docs/']) {
       const response = await ask(path, { headers: { 'Accept-Language': 'zh' } })
-      expect([response.status, response.headers.get('location')]).toEqual([302, '/docs/zh'])
+      // Relative, so that it is right behind any path.
+      const { pathname } = new URL(response.headers.get('location') ?? '', `http://host${path}`)
+      expect([response.status, pathname]).toEqual([302, '/docs/zh'])
+      expect(response.headers.get('location')).not.toStartWith('/')
     }
-    expect((await ask('/')).headers.get('location')).toBe('/docs/en')
+    expect((await ask('/')).headers.get('location')).toBe('docs/en')
+  })
+})
+
+describe('for robots', () => {
+  test('llms.txt names every action, robots.txt keeps calls to those with a key, the icon is there', async () => {
+    const { ask } = serviceOn(store)
+    const llms = await ask('/llms.txt')
+    expect(llms.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+    const text = await llms.text()
+    for (const action of actions)
+      expect(text).toContain(`](docs/en#${nameOf(action)}): GET /api/${action.module}/${action.action}. `)
+    expect(text).not.toMatch(/https?:\/\/|\]\(\//)
+    expect(await (await ask('/robots.txt')).text()).toBe('User-agent: *\nDisallow: /api/\nDisallow: /rpc/\n')
+    for (const path of ['/favicon.svg', '/favicon.ico'])
+      expect((await ask(path)).headers.get('content-type')).toBe('image/svg+xml')
   })
 })
 

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { withActionNames } from '../support/action-names.ts'
 
 /** A request and everything of its answer that matters, from the JSON files of `http-cases/`. */
 export type HttpCase = {
@@ -31,7 +32,7 @@ export const httpCases = async (): Promise<readonly HttpCase[]> => {
   const files = (await readdir(FOLDER)).filter(name => name.endsWith('.json')).sort()
   const lists = await Promise.all(
     files.map(async file =>
-      ((await Bun.file(join(FOLDER, file)).json()) as HttpCase[]).map(one => ({
+      (JSON.parse(withActionNames(await Bun.file(join(FOLDER, file)).text())) as HttpCase[]).map(one => ({
         ...one,
         name: `${file.slice(0, -5)}: ${one.name}`,
       })),

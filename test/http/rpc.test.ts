@@ -63,6 +63,8 @@ test('rpc: the node gets the path alone', async () => {
         contentType: 'text/x-odd',
         body: new Uint8Array([0, 255, 10]),
         upToDate: true,
+        isFirst: true,
+        isUsable: () => true,
         release: () => undefined,
       }
     },

@@ -29,9 +29,18 @@ test('/health needs neither store nor node', async () => {
 
 const published = (height: number, lib: number): Store => ({
   ...store,
-  published: async () => ({ height, hash: 'h', time: 1_795_249_532_500_123_456n, lib }),
+  published: async () => ({ height, hash: 'h', time: MADE, lib }),
 })
-const state = { time: '2026-11-21T08:25:32.500Z', version: '0.0.0-test' }
+/** 40 seconds after that block. */
+const now = (): number => 1_795_249_572_500
+const state = {
+  time: '2026-11-21T08:25:32.500Z',
+  behind_seconds: null as number | null,
+  lag_seconds: 40 as number | null,
+  node_heard: '2026-11-21T08:26:12.500Z' as string | null,
+  version: '0.0.0-test',
+}
+const MADE = 1_795_249_532_500_123_456n
 
 test('/ready: 503 until something is published', async () => {
   const response = await serviceOn(store).ask('/ready')
@@ -41,17 +50,34 @@ test('/ready: 503 until something is published', async () => {
   ])
 })
 
-const readyBeside = (at: Store, libBlock: number | undefined) =>
+const readyBeside = (
+  at: Store,
+  libBlock: number | undefined,
+  { heardAgo = 0, ...over }: { readonly heardAgo?: number | undefined; readonly maxLagMs?: number } = {},
+) =>
   serviceOn(at, {
-    node:
-      libBlock === undefined ? { ...spokenNode({}), heard: () => undefined } : spokenNode({}, { libBlock }),
+    now,
+    ...over,
+    node: {
+      ...spokenNode({}, { libBlock: libBlock ?? 0, libTime: MADE + 500_000_000_000n }),
+      ...(libBlock === undefined ? { heard: () => undefined } : {}),
+      heardAgo: () => heardAgo,
+    },
   }).ask('/ready')
 
 test('/ready: 200 up to 1,000 blocks behind', async () => {
   const near = await readyBeside(published(4_000, 4_000), 5_000)
   expect([near.status, await near.json()]).toEqual([
     200,
-    { ready: true, height: 4_000, lib: 5_000, behind: 1_000, node: 'reachable', ...state },
+    {
+      ready: true,
+      height: 4_000,
+      lib: 5_000,
+      behind: 1_000,
+      node: 'reachable',
+      ...state,
+      behind_seconds: 500,
+    },
   ])
   const far = await readyBeside(published(4_000, 4_000), 5_001)
   expect([far.status, await far.json()]).toEqual([
@@ -64,12 +90,13 @@ test('/ready: 200 up to 1,000 blocks behind', async () => {
       behind: 1_001,
       node: 'reachable',
       ...state,
+      behind_seconds: 500,
     },
   ])
 })
 
 test('/ready: the distance is not given while no node reports the head', async () => {
-  const silent = await readyBeside(published(4_000, 4_000), undefined)
+  const silent = await readyBeside(published(4_000, 4_000), undefined, { heardAgo: 90_000 })
   expect([silent.status, await silent.json()]).toEqual([
     503,
     {
@@ -80,6 +107,7 @@ test('/ready: the distance is not given while no node reports the head', async (
       behind: null,
       node: 'unreachable',
       ...state,
+      node_heard: '2026-11-21T08:24:42.500Z',
     },
   ])
   const lagging = await readyBeside(published(4_000, 4_000), 2_999)
@@ -96,13 +124,68 @@ test('/ready: the distance is not given while no node reports the head', async (
     },
   ])
   expect((await readyBeside(published(4_000, 4_000), 3_000)).status).toBe(200)
-  const none = await serviceOn(published(4_000, 4_000)).ask('/ready')
+  const none = await serviceOn(published(4_000, 4_000), { now }).ask('/ready')
   expect([none.status, await none.json()]).toEqual([
     200,
-    { ready: true, height: 4_000, lib: 4_000, behind: null, node: 'none', ...state },
+    { ready: true, height: 4_000, lib: 4_000, behind: null, node: 'none', ...state, node_heard: null },
   ])
   const far = await serviceOn(published(4_000, 5_001)).ask('/ready')
   expect(far.status).toBe(503)
+})
+
+test('/ready: a node that was never heard has no time, and one with the last block is 0 seconds ahead', async () => {
+  const never = spokenNode({})
+  const response = await serviceOn(published(4_000, 4_000), {
+    now,
+    node: { ...never, heard: () => undefined, heardAgo: () => undefined },
+  }).ask('/ready')
+  expect(await response.json()).toMatchObject({ node: 'unreachable', node_heard: null, behind: null })
+  const equal = await readyBeside(published(4_000, 4_000), 4_000)
+  expect(await equal.json()).toMatchObject({ behind: 0, behind_seconds: 0, lag_seconds: 40 })
+})
+
+test('/ready: beyond --max-lag it is 503, with a node that says all is loaded and with none', async () => {
+  const at = published(4_000, 4_000)
+  expect((await readyBeside(at, 4_000, { maxLagMs: 40_000 })).status).toBe(200)
+  const old = await readyBeside(at, 4_000, { maxLagMs: 39_999 })
+  expect([old.status, await old.json()]).toEqual([
+    503,
+    {
+      ready: false,
+      reason: 'The last loaded block is older than 39.999 seconds (--max-lag).',
+      height: 4_000,
+      lib: 4_000,
+      behind: 0,
+      node: 'reachable',
+      ...state,
+      behind_seconds: 0,
+    },
+  ])
+  expect((await serviceOn(at, { now, maxLagMs: 39_999 }).ask('/ready')).status).toBe(503)
+})
+
+test('/ready: the age of a block is unknown to a clock that is before it', async () => {
+  const at = published(4_000, 4_000)
+  const past = { now: () => now() - 3_600_000 }
+  const free = await serviceOn(at, past).ask('/ready')
+  expect([free.status, await free.json()]).toEqual([
+    200,
+    {
+      ready: true,
+      height: 4_000,
+      lib: 4_000,
+      behind: null,
+      node: 'none',
+      ...state,
+      lag_seconds: null,
+      node_heard: null,
+    },
+  ])
+  const held = await serviceOn(at, { ...past, maxLagMs: 60_000 }).ask('/ready')
+  expect(held.status).toBe(503)
+  expect(await held.json()).toMatchObject({
+    reason: "This machine's clock is before the last loaded block, so the age of that block is unknown.",
+  })
 })
 
 test('/ready: a store that hangs is 503, long before the deadline', async () => {

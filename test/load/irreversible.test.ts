@@ -37,7 +37,7 @@ test('irreversible: one that goes back is believed, and said once each time', as
 })
 
 test('irreversible: one that stands still is said after a minute of looks, and again after it went on', async () => {
-  const still = Array.from({ length: 200 }, () => 100)
+  const still = Array.from({ length: 700 }, () => 100)
   const { lines } = await heard([...still, 101, ...still.map(() => 101)], { has: 200, loaded: 100 })
   expect(lines).toEqual([
     'The node\'s last irreversible block does not advance. {"lib":100}',

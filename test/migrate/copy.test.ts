@@ -66,10 +66,50 @@ const agedStore = async (): Promise<TestElastic> => {
 const atHeight = ({ answers }: Testimony, height: number): Testimony['answers'] =>
   new Map([...answers].filter(([at]) => at === height))
 
+/** Numbers that were found as such, and stored as their digits. */
+const asNumber = { type: 'long', doc_values: false }
+const digitsOf = (term: unknown): string =>
+  String(Buffer.from(String(term).slice(1), 'base64url').readBigInt64BE())
+const NUMBERED: Readonly<Record<string, Ageing>> = {
+  blocks: {
+    properties: { hash8: asNumber, base_hash8: asNumber },
+    changed: ({ hash8, base_hash8 }) => ({
+      hash8: digitsOf(hash8),
+      ...(base_hash8 === undefined ? {} : { base_hash8: digitsOf(base_hash8) }),
+    }),
+  },
+  transactions: {
+    properties: { hash8: asNumber },
+    changed: ({ hash8 }) => ({ hash8: digitsOf(hash8) }),
+  },
+}
+
 const namesAt = async ({ url, prefix }: TestElastic): Promise<readonly string[]> =>
   Object.keys((await (await fetch(`${url}/${prefix}-*`)).json()) as object)
 
 describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: other mappings', () => {
+  test('hashes that were stored as numbers are copied, not derived anew', async () => {
+    const target = openTestElastic({ partitionDocuments: PARTITION })
+    await using folder = await cliFolder()
+    const at = `${target.url}/${target.prefix}`
+    try {
+      await loadFrom(node.url, target.store)
+      for (const [name, ageing] of Object.entries(NUMBERED))
+        for (const partition of ['000000', '000001'])
+          await ageIndex(target.url, `${target.prefix}-${name}-${partition}`, ageing)
+      const migration = await folder.run(['indices', 'migrate', '--store', at, '--log-level', 'warn'])
+      expect(migration).toMatchObject({ code: 0, err: '' })
+      expect(migration.out).toContain('copied')
+      const [dump, expected] = await Promise.all([
+        dumpElastic(target.url, target.prefix),
+        dumpElastic(clean.url, clean.prefix),
+      ])
+      expect(differences(dump, expected)).toEqual([])
+    } finally {
+      await target.destroy()
+    }
+  })
+
   test('whole answers all the while, however often it is killed; the documents of a clean load at the end', async () => {
     const seed = seedOf(31)
     const random = seeded(seed)

@@ -10,6 +10,7 @@ import { serviceOn } from '../support/processes/service.ts'
 import { allAt, watchSwitch } from '../support/processes/switch.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
+import { intoFormerLayout } from '../support/stores/former-layout.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
 
 setDefaultTimeout(600_000)
@@ -101,6 +102,44 @@ test('an embedded store: answers of one derivation or the other, however often i
     expect(await loadFrom(further.url, target.store)).toBe(HEIGHT + FURTHER)
     expect(kills).toBeGreaterThanOrEqual(2)
     process.stderr.write(`${kills} migrations killed, ${asked} answers\n`)
+  } finally {
+    await target.destroy()
+  }
+})
+
+test('an embedded store of the former layout: refused with the remedy, derived anew from itself alone, however often it is killed', async () => {
+  const seed = seedOf(42)
+  const random = seeded(seed)
+  const target = await temporarySqlite()
+  await using folder = await cliFolder()
+  const store = ['--store', `sqlite:${target.path}`]
+  try {
+    await loadFrom(node.url, target.store)
+    await target.store.close()
+    intoFormerLayout(target.path)
+    for (const command of [
+      ['load', '--once', '--node', node.url],
+      ['serve', '--listen', '127.0.0.1:0'],
+      ['verify'],
+    ]) {
+      const refused = await folder.run([...command, ...store])
+      expect([command, refused.code, refused.err]).toEqual([
+        command,
+        3,
+        expect.stringMatching(/Run:? .?iostlens indices migrate/),
+      ])
+    }
+    const kills = await runKilled(
+      seed,
+      ['sqlite', target.path],
+      kills => 1 + Math.floor(random() * FIRST_KILLS * 2 ** kills),
+      async doom => folder.start(['indices', 'migrate', ...store], doom.environment),
+    )
+    expect(kills).toBeGreaterThanOrEqual(1)
+    const made = openSqlite({ path: target.path })
+    expect(await made.check()).toEqual([])
+    await made.close()
+    expect(differences(dumpSqlite(target.path), expected)).toEqual([])
   } finally {
     await target.destroy()
   }

@@ -1,19 +1,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { Failure } from '#failure/failure.ts'
-import { createNode, type NodeOptions } from '#node/create-node.ts'
-import type { ChainIdentity, NodeEvent } from '#node/port.ts'
+import { createNode } from '#node/create-node.ts'
+import type { NodeEvent } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
+import { GENESIS, hangs, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
 
 // Reads the recording, on whatever machine; a test that hangs still ends.
 setDefaultTimeout(120_000)
 
-const GENESIS = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
-const OURS: ChainIdentity = { chainId: 1020, genesis: GENESIS }
-const PATH = '/getRAMInfo'
-
-const hangs: Fault = () => new Promise<never>(() => undefined)
-const refuses: Fault = () => new Response('busy', { status: 503 })
 const drips: Fault = () =>
   new Response(new ReadableStream({ start: controller => controller.enqueue(new Uint8Array([123])) }))
 const saying =
@@ -25,57 +19,6 @@ const otherBeginning: Fault = async ({ path }, truth) =>
   path === '/getBlockByNumber/0/false'
     ? new Response((await truth()).replace(GENESIS, GENESIS.replace('H', 'J')))
     : undefined
-
-/** Two nodes, the sick one given first, as one that is watched. */
-const pair = async (
-  options: Partial<NodeOptions> & {
-    readonly sickTo?: number
-    readonly wellTo?: number
-    readonly start?: number
-  } = {},
-) => {
-  const { sickTo, wellTo, start, ...more } = options
-  let fault: Fault = () => undefined
-  const sick = await startFaultyNode((asked, truth) => fault(asked, truth), sickTo)
-  const well = await startFaultyNode(undefined, wellTo)
-  const clock = handClock(start)
-  const events: NodeEvent[] = []
-  const onEvent = (event: NodeEvent) => events.push(event)
-  const node = createNode({ urls: [sick.url, well.url], clock, onEvent, ...more })
-  const passed = (faulty: typeof sick) => faulty.asked.filter(({ path }) => path === PATH).length
-  return {
-    node,
-    clock,
-    events,
-    sick,
-    well,
-    /** How often each was asked what was passed on. */
-    passed: () => [passed(sick), passed(well)],
-    become: (next: Fault) => {
-      fault = next
-    },
-    /** A look at both nodes, come to its end. */
-    look: async () => {
-      await clock.awaited(1_000, 2)
-      await clock.pass(1_000)
-      await clock.awaited(1_000, 2)
-    },
-    [Symbol.asyncDispose]: async () => {
-      node.close()
-      await sick[Symbol.asyncDispose]()
-      await well[Symbol.asyncDispose]()
-    },
-  }
-}
-
-const statusOf = async (asked: Promise<{ readonly status: number }>): Promise<number | string> => {
-  try {
-    return (await asked).status
-  } catch (error) {
-    if (error instanceof Failure) return error.kind
-    throw error
-  }
-}
 
 test('get: of healthy nodes the highest is asked', async () => {
   await using nodes = await pair({ sickTo: 100, wellTo: 90 })
@@ -178,6 +121,22 @@ test('watch: a node that falls silent is reported once, not used, and used again
     ['heard', 'block 4851'],
   ])
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
+})
+
+test('heardAgo: counts from the last look that was answered, also in a thread that takes over', async () => {
+  await using nodes = await pair({ wellTo: 100 })
+  expect(nodes.node.heardAgo()).toBeUndefined()
+  await nodes.node.watch(async () => OURS)
+  expect(nodes.node.heardAgo()).toBe(0)
+  await nodes.sick[Symbol.asyncDispose]()
+  await nodes.well[Symbol.asyncDispose]()
+  for (let looks = 0; looks < 3; looks++) await nodes.look()
+  expect([nodes.node.heard(), nodes.node.heardAgo()]).toEqual([undefined, 3_000])
+  const other = createNode({ urls: ['http://127.0.0.1:1', 'http://127.0.0.1:1'], clock: nodes.clock })
+  other.takeOver(nodes.node.health())
+  nodes.clock.leap(500)
+  expect(other.heardAgo()).toBe(3_500)
+  other.close()
 })
 
 test('watch: an absurd height that is reported once moves no request', async () => {

@@ -1,4 +1,5 @@
 import { fromUnits } from '#chain/amount.ts'
+import { type ListCall, listCall } from '#test/support/oracle/list-call.ts'
 import { hashOfRow } from '../generator/rows.ts'
 import { type Ranked, type Truth, truthAt } from '../generator/truth.ts'
 import type { World } from '../generator/world.ts'
@@ -19,7 +20,7 @@ export const questionsOf = (world: World, random: () => number): (() => Question
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const keys = truthAt(world, 1)
     .keys()
-    .filter(key => !/^(?:created|action)/.test(key))
+    .filter(key => listCall(key) !== undefined)
   const paged = (limit: number): { readonly page: number; readonly size: number } => {
     const size = pick(SIZES)
     return { size, page: 1 + Math.floor((random() * limit) / size) }
@@ -64,10 +65,10 @@ export const questionsOf = (world: World, random: () => number): (() => Question
     )
   const list = (): Question => {
     const key = pick(keys)
-    const [kind = '', name = ''] = key.split('/')
+    const { module, action, params } = listCall(key) as ListCall
     const { page, size } = paged(400)
     const sort = pick(['asc', 'desc'] as const)
-    const call = { module: kind, action: `get-${kind}-tx`, [kind]: name, compat: 'iostabc' }
+    const call = { module, action: `get-${action}`, ...params, compat: 'iostabc' }
     return {
       query: queryOf({ ...call, page, size, sort }),
       judge: (data, truth) => {

@@ -1,17 +1,17 @@
 import { toBaseTransaction } from '#chain/base-transaction.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
-import type { RecordDoc } from '#indices/record.ts'
+import type { ListedRecord } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 
 /** Whether a transaction is its block's base transaction, which is kept with the block. */
-const isBase = ({ height, tx }: Pick<RecordDoc, 'height' | 'tx'>): boolean => height > 0 && tx === 0
+const isBase = ({ height, tx }: Pick<ListedRecord, 'height' | 'tx'>): boolean => height > 0 && tx === 0
 
 /** The node's transaction objects that rows belong to, as JSON text, by transaction id. */
 export const bodiesOf = async (
   view: View,
-  docs: readonly RecordDoc[],
+  docs: readonly ListedRecord[],
 ): Promise<ReadonlyMap<string, string>> => {
   const bodies = new Map<string, string>()
   const plain = docs.filter(doc => !isBase(doc)).map(({ height, tx }) => transactionId(height, tx))

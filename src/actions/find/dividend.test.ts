@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { placeIn } from '../list/ranking.ts'
-import { dayOf, dividendRateOf } from './dividend.ts'
+import { dividendRateOf } from './dividend.ts'
 
 const IOST = 10n ** 8n
 
@@ -23,11 +23,6 @@ test('dividendRateOf: half of the last place goes up', () => {
   // 3 × 365 ÷ 30 = 36.5; over 73 × 10^8 votes it is 0.000000005: half of 10^-8.
   expect(dividendRateOf({ votes: 73n * 10n ** 8n, payouts: [[1, '3']] }, 1)).toBe(1n)
   expect(dividendRateOf({ votes: 73n * 10n ** 8n + 1n, payouts: [[1, '3']] }, 1)).toBe(0n)
-})
-
-test('dayOf: UTC days since 1970', () => {
-  expect(dayOf(86_400_000_000_000n * 20_000n - 1n)).toBe(19_999)
-  expect(dayOf(86_400_000_000_000n * 20_000n)).toBe(20_000)
 })
 
 test('placeIn: by figure, then by account', () => {

@@ -5,10 +5,6 @@ const DAYS = 30
 const YEAR = 365n
 /** Decimals of the rate. */
 export const RATE_DECIMALS = 8
-const NS_PER_DAY = 86_400_000_000_000n
-
-/** UTC day since 1970 of a block's time in nanoseconds. */
-export const dayOf = (time: bigint): number => Number(time / NS_PER_DAY)
 
 /**
  * Yearly return of a voter × 10^8: what the producer's voters were paid in the last 30 days ÷ votes × 365 ÷ 30, half

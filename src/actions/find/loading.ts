@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Context, Text } from '../define.ts'
-import type { Range } from '../request/range.ts'
+import { RANGE_NAMES, type Range } from '../request/range.ts'
 
 /** Blocks a load may be behind before "not found" can no longer be said (decisions: 1,000). */
 export const BEHIND = 1000
@@ -29,16 +29,34 @@ export const absent = (context: Standing, what: Text): Failure => {
 }
 
 /**
- * Throws 'loading' when a range reaches beyond what is loaded while the load is far behind: rows that exist would be
- * missing. Without an end it means what is loaded, as lists do.
+ * Throws 'loading' while the load is so far behind that a thing which is not stored may well exist.
+ * @param what as of `absent`.
  */
-export const refuseBeyondLoaded = (context: Standing, range: Range): void => {
+export const refuseWhileLoading = (context: Standing, what: Text): void => {
+  const { height, lib, isBehind } = loadingOf(context)
+  if (isBehind) throw loading(height, lib, what)
+}
+
+/**
+ * Throws 'loading' when a range of a list of `count` rows reaches beyond what is loaded while the load is far behind:
+ * rows that exist would be missing. Without an end it means what is loaded, as lists do; a start right after the last
+ * row is that of somebody who follows the list.
+ */
+export const refuseBeyondLoaded = (context: Standing, range: Range, count: number): void => {
   const { at } = context.view
   const { height, lib, isBehind } = loadingOf(context)
   if (!isBehind) return
-  for (const name of ['end_block', 'start_block', 'end_time', 'start_time'] as const) {
+  const loaded = {
+    end_block: BigInt(height),
+    start_block: BigInt(height),
+    end_time: at.time,
+    start_time: at.time,
+    end_seq: BigInt(count),
+    start_seq: BigInt(count + 1),
+  }
+  for (const name of RANGE_NAMES) {
     const value = range[name]
-    if (value === undefined || value <= (name.endsWith('_block') ? BigInt(height) : at.time)) continue
+    if (value === undefined || value <= loaded[name]) continue
     throw loading(height, lib, {
       en: `The data for '${name}' ${value}`,
       zh: `区间端点 '${name}' ${value}`,

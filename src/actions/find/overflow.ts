@@ -1,13 +1,14 @@
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { Failure } from '#failure/failure.ts'
 import { transactionId } from '#indices/position.ts'
-import type { RecordDoc } from '#indices/record.ts'
-import type { View } from '#store/port.ts'
+import type { ListedRecord } from '#indices/record.ts'
 import { badRequest } from '../request/refusals.ts'
-import { bodiesOf } from './bodies.ts'
+
+/** The transactions that rows belong to, as JSON text, by transaction id. */
+export type Bodies = (docs: readonly ListedRecord[]) => Promise<ReadonlyMap<string, string>>
 
 /** The texts of a row. */
-export type RowTexts = Pick<RecordDoc, 'contract' | 'action_name' | 'data' | 'return'>
+export type RowTexts = Pick<ListedRecord, 'contract' | 'action_name' | 'data' | 'return'>
 
 /**
  * Most bytes of long texts in one answer. A single row has at most some 130 KB (a transaction has 64 KB, a return value
@@ -22,15 +23,15 @@ const CHUNK = 16
  * exceed `budget` bytes is refused ('bad_request') with the size that would fit.
  */
 export const textsOf = async (
-  view: View,
-  docs: readonly RecordDoc[],
+  bodiesOf: Bodies,
+  docs: readonly ListedRecord[],
   budget = OVERFLOW_BUDGET,
 ): Promise<ReadonlyMap<string, RowTexts>> => {
   const texts = new Map<string, RowTexts>()
   const long = docs.filter(({ overflow }) => overflow)
   let bytes = 0
   for (const part of chunksOf(long)) {
-    const bodies = await bodiesOf(view, part)
+    const bodies = await bodiesOf(part)
     for (const doc of part) {
       const own = textsIn(bodies.get(transactionId(doc.height, doc.tx)), doc)
       bytes += Buffer.byteLength(own.data) + Buffer.byteLength(own.return)
@@ -42,8 +43,8 @@ export const textsOf = async (
 }
 
 /** Rows in runs that need at most `CHUNK` transactions. */
-const chunksOf = (docs: readonly RecordDoc[]): readonly (readonly RecordDoc[])[] => {
-  const chunks: RecordDoc[][] = []
+const chunksOf = (docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] => {
+  const chunks: ListedRecord[][] = []
   let ids = new Set<string>()
   for (const doc of docs) {
     const id = transactionId(doc.height, doc.tx)
@@ -60,7 +61,7 @@ const chunksOf = (docs: readonly RecordDoc[]): readonly (readonly RecordDoc[])[]
 }
 
 /** The row's texts from its transaction: those of its action, or of its receipt. */
-const textsIn = (body: string | undefined, doc: RecordDoc): RowTexts => {
+const textsIn = (body: string | undefined, doc: ListedRecord): RowTexts => {
   const tx = body === undefined ? undefined : decodeTransaction(body)
   const receipt = doc.receipt === undefined ? undefined : tx?.receipt.receipts[doc.receipt]
   if (receipt !== undefined) {

@@ -5,6 +5,7 @@ import { contracts } from '#indices/contract.ts'
 import { listOf, lists } from '#indices/list.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
+import { isListedAbove } from '../list/above.ts'
 import { unknown } from './unknown.ts'
 
 /**
@@ -13,20 +14,45 @@ import { unknown } from './unknown.ts'
  * Throws 'not_found' or 'loading' when neither ever occurred.
  */
 export const ownerOf = async (context: Context, name: string): Promise<string> => {
-  if (await isKnown(context.view, name)) return name
-  const contract = `Contract${name}`
-  if (isHash(name) && (await isKnown(context.view, contract))) return contract
-  throw unknown(context, 'owner', name)
+  const owner = (await ownersOf(context.view, [name])).get(name)
+  if (owner !== undefined) return owner
+  // A name that nobody has yet may be in the blocks above already.
+  const above = [name, withPrefix(name)].find(each => isListedAbove(context.head, listOf.account(each)))
+  if (above === undefined) throw unknown(context, 'owner', name)
+  return above
 }
 
-/** Signed up, was deployed, ever had a balance, or occurs in a transaction. */
-const isKnown = async (view: View, name: string): Promise<boolean> => {
+/** The owners that a caller means, by the names given, all found together; names that never occurred are not in it. */
+export const ownersOf = async (
+  view: View,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const known = await knownOf(view, new Set(names))
+  const bare = names.filter(name => !known.has(name) && isHash(name))
+  const deployed = bare.length === 0 ? known : await knownOf(view, new Set(bare.map(withPrefix)))
+  const owners = new Map<string, string>()
+  for (const name of names) {
+    if (known.has(name)) owners.set(name, name)
+    else if (deployed.has(withPrefix(name))) owners.set(name, withPrefix(name))
+  }
+  return owners
+}
+
+const withPrefix = (id: string): string => `Contract${id}`
+
+/** Those of the names that signed up, were deployed, ever had a balance, or occur in a transaction. */
+const knownOf = async (view: View, names: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
+  const all = [...names]
   const found = await Promise.all([
-    view.get(accounts, name),
-    view.get(contracts, name),
-    view.get(lists, listOf.account(name)),
+    view.getMany(accounts, all),
+    view.getMany(contracts, all),
+    view.getMany(lists, all.map(listOf.account)),
   ])
-  if (found.some(doc => doc !== undefined)) return true
-  const rows = await view.page(balances, 'rowsOfOwner', { group: name, offset: 0, limit: 1 })
-  return rows.length > 0
+  const known = new Set(all.filter((_name, at) => found.some(docs => docs[at] !== undefined)))
+  const others = all.filter(name => !known.has(name))
+  const rows = await Promise.all(
+    others.map(name => view.page(balances, 'rowsOfOwner', { group: name, offset: 0, limit: 1 })),
+  )
+  for (const [at, name] of others.entries()) if ((rows[at] ?? []).length > 0) known.add(name)
+  return known
 }

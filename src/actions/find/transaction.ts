@@ -23,25 +23,54 @@ export type FoundTransaction = {
  * because it may be in the pool.
  */
 export const findTransaction = async (context: Context, hash: string): Promise<FoundTransaction> => {
-  const { view, node } = context
-  const found =
-    (await stored(view, hash)) ??
-    (node === undefined ? undefined : await transactionOfNode(context, node, hash))
+  const found = (await findTransactions(context, [hash])).get(hash)
   if (found === undefined) throw unknown(context, 'transaction', hash)
   return found
 }
 
-const stored = async (view: View, hash: string): Promise<FoundTransaction | undefined> => {
-  const key = hash8(hash)
-  const docs = await view.find(transactions, 'hash8', key)
-  const doc = docs.find(candidate => candidate.hash === hash)
-  if (doc !== undefined) return irreversible(doc.height, doc.body)
-  for (const block of await view.find(blocks, 'base_hash8', key)) {
-    const body = block.tx_hashes.split(' ', 1)[0] === hash ? toBaseTransaction(block) : undefined
-    if (body !== undefined) return irreversible(block.height, body)
+/** Transactions that a node is asked for at once. */
+const ASKED_AT_ONCE = 8
+
+/**
+ * The transactions with these hashes, found together; those that are nowhere are not in it. Throws 'unavailable' when one
+ * is not stored and no node can be asked.
+ */
+export const findTransactions = async (
+  context: Context,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, FoundTransaction>> => {
+  const { view, node } = context
+  const found = new Map(await stored(view, [...new Set(hashes)]))
+  if (node === undefined) return found
+  const others = [...new Set(hashes)].filter(hash => !found.has(hash))
+  for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
+    const ask = async (hash: string) => [hash, await transactionOfNode(context, node, hash)] as const
+    for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
+      if (one !== undefined) found.set(hash, one)
   }
-  return undefined
+  return found
 }
+
+const stored = async (
+  view: View,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, FoundTransaction>> => {
+  const found = new Map<string, FoundTransaction>()
+  const wanted = new Set(hashes)
+  for (const { hash, height, body } of await view.findAny(transactions, 'hash8', keysOf(hashes)))
+    if (wanted.has(hash)) found.set(hash, irreversible(height, body))
+  const others = hashes.filter(hash => !found.has(hash))
+  if (others.length === 0) return found
+  for (const block of await view.findAny(blocks, 'base_hash8', keysOf(others))) {
+    const [hash = ''] = block.tx_hashes.split(' ', 1)
+    const body = wanted.has(hash) ? toBaseTransaction(block) : undefined
+    if (body !== undefined) found.set(hash, irreversible(block.height, body))
+  }
+  return found
+}
+
+/** The first bytes of hashes, each once. */
+const keysOf = (hashes: readonly string[]): readonly bigint[] => [...new Set(hashes.map(hash8))]
 
 const irreversible = (height: number, body: string): FoundTransaction => ({
   status: 'IRREVERSIBLE',

@@ -22,3 +22,9 @@ export const unknown = (
   const [en, zh] = NOUNS[kind]
   return absent(context, { en: `${en} ${shown(name)}`, zh: `${zh} ${shown(name)}` })
 }
+
+/** null for a thing that is not there, in answers about several things. Throws the failure if it may exist ('loading'). */
+export const nullFor = (failure: Failure): null => {
+  if (failure.kind !== 'not_found') throw failure
+  return null
+}

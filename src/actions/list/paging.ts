@@ -3,6 +3,18 @@ import { RawJson } from '#chain/json.ts'
 /** A page number as JSON. It may have 19 digits, and stays a number when amounts are written as text. */
 export const rawOf = (page: bigint): RawJson => new RawJson(String(page))
 
+/** Which part of a list an answer is: `page` from 1, at most `size` rows of `total`. */
+export type Paged = { readonly page: bigint; readonly size: number; readonly total: number }
+
+/** Which part of its list the `data` of an action is; undefined: it is no list, or one that is given whole. */
+export const pagedOf = (params: Readonly<Record<string, unknown>>, data: unknown): Paged | undefined => {
+  const { page = 1n } = params
+  if (params['page'] === undefined && params['size'] === undefined) return undefined
+  const { size, total } = data as Readonly<Record<string, unknown>>
+  if (typeof page !== 'bigint' || typeof size !== 'number' || typeof total !== 'number') return undefined
+  return { page, size, total }
+}
+
 /** Rows before a page; undefined: further than any list reaches. */
 export const offsetFor = (page: bigint, size: number): number | undefined => {
   const offset = (page - 1n) * BigInt(size)

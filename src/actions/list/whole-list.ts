@@ -1,7 +1,7 @@
 import type { DocOf } from '#indices/define.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import type { View } from '#store/port.ts'
-import { offsetFor } from './paging.ts'
+import type { Listing } from './listing.ts'
 
 /** Documents fetched at once where all of an order are needed. */
 const CHUNK = 1000
@@ -26,13 +26,27 @@ export const wholeOrder = async <I extends StateIndex>(
   }
 }
 
-/** One page of an order of `total` documents; [] beyond its end. */
-export const pageOfOrder = async <I extends StateIndex>(
-  view: View,
+/** The list of all documents of an order, `total` of them, and how each is shown, by its rank from 1. */
+export const listingOf = <I extends StateIndex>(
+  order: Order<I>,
+  total: number,
+  rowOf: (doc: DocOf<I>, rank: number) => unknown,
+): Listing<Ranked<I>> => rankedListing(order, { total, sort: 'desc' }, rowOf)
+
+/** The same; `asc` is the exact reverse of the order. */
+export const rankedListing = <I extends StateIndex>(
   { index, order, ...group }: Order<I>,
-  { page, size, total }: { readonly page: bigint; readonly size: number; readonly total: number },
-): Promise<readonly DocOf<I>[]> => {
-  const offset = offsetFor(page, size)
-  if (offset === undefined || offset >= total) return []
-  return view.page(index, order, { ...group, offset, limit: size })
-}
+  { total, sort }: { readonly total: number; readonly sort: 'asc' | 'desc' },
+  rowOf: (doc: DocOf<I>, rank: number) => unknown,
+): Listing<Ranked<I>> => ({
+  total,
+  docs: async (view, offset, limit) => {
+    const first = sort === 'desc' ? offset : total - offset - limit
+    const docs = await view.page(index, order, { ...group, offset: first, limit })
+    const ranked = docs.map((doc, at) => ({ doc, rank: first + at + 1 }))
+    return sort === 'desc' ? ranked : ranked.toReversed()
+  },
+  rows: async (_view, docs) => ({ rows: docs.map(({ doc, rank }) => rowOf(doc, rank)) }),
+})
+
+type Ranked<I extends StateIndex> = { readonly doc: DocOf<I>; readonly rank: number }

@@ -33,8 +33,8 @@ describe('readOptions', () => {
     ],
     [
       [['format', 'xml']],
-      "Parameter 'format' is 'xml'; it must be envelope or bare.",
-      "参数 'format' 的值为 'xml'；取值须为：envelope 或 bare。",
+      "Parameter 'format' is 'xml'; it must be envelope, bare, ndjson, csv or sse.",
+      "参数 'format' 的值为 'xml'；取值须为：envelope、bare、ndjson、csv 或 sse。",
     ],
     [
       [['compat', '']],

@@ -10,26 +10,39 @@ export type Options = {
   readonly compat: Compat
   /** `string`: numbers that may exceed a double are written as text. */
   readonly numbers: 'number' | 'string'
+  /** All rows of a list instead of an answer. */
+  readonly export?: ExportFormat
+  /** Rows of a list as they come, instead of an answer. */
+  readonly isFeed?: true
 }
+
+/** The options that have a value in every request. */
+type Always = Required<Omit<Options, 'export' | 'isFeed'>>
+
+/** Other values of `format`: all rows of a list, each as it is read. */
+export const EXPORT_FORMATS = ['ndjson', 'csv'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+/** The value of `format` for a feed: the rows of a list as they come. */
+export const FEED_FORMAT = 'sse'
 
 /** The server's defaults for options that a request does not give. */
 export type OptionDefaults = Pick<Options, 'format' | 'compat'>
 
-export const OPTION_VALUES: { readonly [K in keyof Options]: readonly Options[K][] } = {
+export const OPTION_VALUES: { readonly [K in keyof Always]: readonly Always[K][] } = {
   lang: ['en', 'zh'],
   format: ['envelope', 'bare'],
   compat: ['none', 'iostabc'],
   numbers: ['number', 'string'],
 }
 
-export const OPTION_TEXTS: { readonly [K in keyof Options]: Text } = {
+export const OPTION_TEXTS: { readonly [K in keyof Always]: Text } = {
   lang: {
     en: 'Language of messages. If it is not given, Accept-Language decides.',
     zh: '消息的语言。未提供时由 Accept-Language 决定。',
   },
   format: {
-    en: 'envelope returns {code, message, data}; bare returns the fields of the resource at the top level.',
-    zh: 'envelope 返回 {code, message, data}；bare 将资源的字段直接放在顶层。',
+    en: 'envelope returns {code, message, data}; bare returns the fields of the resource at the top level. For actions that return a list, ndjson and csv return all rows, of one height. For lists that can be followed, sse returns their rows as events, and then each new row.',
+    zh: 'envelope 返回 {code, message, data}；bare 将资源的字段直接放在顶层。对返回列表的 action，ndjson 与 csv 返回同一区块高度的全部记录。对可持续跟踪的列表，sse 以事件流返回记录，并在新记录产生时继续推送。',
   },
   compat: {
     en: 'iostabc returns the response format of the old iostabc interface.',
@@ -58,27 +71,37 @@ export const readOptions = (
     defaults,
   }: { readonly acceptLanguage?: string | undefined; readonly defaults: OptionDefaults },
 ): Options => {
-  const read = <K extends keyof Options>(name: K, otherwise: Options[K]): Options[K] => {
+  const read = <K extends keyof Always>(
+    name: K,
+    otherwise: Always[K],
+    more: readonly string[] = [],
+  ): Always[K] => {
     const text = oneOf(query, name)
-    if (text === undefined) return otherwise
-    const values: readonly Options[K][] = OPTION_VALUES[name]
+    if (text === undefined || more.includes(text)) return otherwise
+    const values: readonly Always[K][] = OPTION_VALUES[name]
     const found = values.find(value => value === text)
     if (found !== undefined) return found
     throw badRequest(
       {
-        en: `Parameter '${name}' is ${shown(text)}; it must be ${values.join(' or ')}.`,
-        zh: `参数 '${name}' 的值为 ${shown(text)}；取值须为：${values.join(' 或 ')}。`,
+        en: `Parameter '${name}' is ${shown(text)}; it must be ${listed([...values, ...more], ', ', ' or ')}.`,
+        zh: `参数 '${name}' 的值为 ${shown(text)}；取值须为：${listed([...values, ...more], '、', ' 或 ')}。`,
       },
       { parameter: name },
     )
   }
+  const asked = EXPORT_FORMATS.find(format => format === oneOf(query, 'format'))
   return {
     lang: read('lang', languageFor(query, acceptLanguage)),
-    format: read('format', defaults.format),
+    format: read('format', defaults.format, [...EXPORT_FORMATS, FEED_FORMAT]),
     compat: read('compat', defaults.compat),
     numbers: read('numbers', 'number'),
+    ...(asked === undefined ? {} : { export: asked }),
+    ...(oneOf(query, 'format') === FEED_FORMAT ? { isFeed: true as const } : {}),
   }
 }
+
+const listed = (values: readonly string[], between: string, last: string): string =>
+  [values.slice(0, -1).join(between), ...values.slice(-1)].join(last)
 
 /** RFC 9110 12.5.4: the range with the highest weight that is one of ours; the earlier one of equals. */
 const accepted = (header: string): 'en' | 'zh' => {

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { isContractId, isHash, isPossibleName, isTokenSymbol } from '#chain/names.ts'
-import { word } from './parameters.ts'
+import type { Text } from '../define.ts'
+import { WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './parameters.ts'
 
 /** The field words of the requests: one per kind of parameter, each reading itself strictly from text. */
 
@@ -10,8 +11,30 @@ const SYSTEM = '[a-z0-9_]{1,94}\\.iost'
 const USER_CONTRACT = `Contract${BASE58}{1,91}`
 /** A contract id without its prefix: the hash of the transaction that deployed it. */
 const BARE_CONTRACT = `${BASE58}{32,44}`
-/** Widest value of a signed 64-bit integer has 19 digits. */
-const NUMBER = '[0-9]{1,19}'
+
+/** What other services call these. */
+const ACCOUNT_ELSEWHERE = [
+  'address',
+  'addr',
+  'user',
+  'username',
+  'owner',
+  'name',
+  'account_name',
+  'accountname',
+]
+const PAGE_ELSEWHERE = ['offset', 'p', 'page_no', 'pageno', 'page_num', 'pagenum', 'page_number', 'skip']
+const SIZE_ELSEWHERE = ['limit', 'per_page', 'perpage', 'page_size', 'pagesize', 'count', 'rows', 'take']
+
+const ACCOUNT_RULE: Text = {
+  en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits)',
+  zh: '账户名，由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字',
+}
+
+const NEWEST_FIRST: Text = {
+  en: 'desc returns the newest first, asc the exact reverse.',
+  zh: 'desc 最新的在前；asc 顺序完全相反。',
+}
 
 const same = (text: string): string => text
 
@@ -22,12 +45,11 @@ export const account = () =>
   word<string>({
     type: 'string',
     description: { en: 'Account name.', zh: '账户名。' },
-    rule: {
-      en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits)',
-      zh: '账户名，由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字',
-    },
+    rule: ACCOUNT_RULE,
     pattern: `^${ACCOUNT}$`,
     example: 'busyhub',
+    sample: 'account',
+    elsewhere: ACCOUNT_ELSEWHERE,
     read: same,
   })
 
@@ -45,6 +67,8 @@ export const owner = () =>
     },
     pattern: `^(?:${ACCOUNT}|${SYSTEM}|${USER_CONTRACT}|${BASE58}{32,46}|0)$`,
     example: 'busyhub',
+    sample: 'account',
+    elsewhere: ACCOUNT_ELSEWHERE,
     read: text => (isPossibleName(text) || isHash(text) ? text : undefined),
   })
 
@@ -52,28 +76,40 @@ export const producer = (aliases: readonly string[] = []) =>
   word<string>({
     type: 'string',
     description: { en: 'Account name of the producer.', zh: '生产者的账户名。' },
-    rule: {
-      en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits)',
-      zh: '账户名，由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字',
-    },
+    rule: ACCOUNT_RULE,
     pattern: `^${ACCOUNT}$`,
     example: 'producer000',
+    sample: 'producer',
     aliases,
+    elsewhere: ['account', 'address', 'addr', 'name', 'witness', 'node'],
     read: same,
   })
 
-export const token = () =>
+const tokenAs = (description: Text) =>
   word<string>({
     type: 'string',
-    description: { en: 'Token name (symbol).', zh: '代币名称（符号）。' },
+    description,
     rule: {
       en: 'a token name (1 to 64 characters of a-z, 0-9, . and _)',
       zh: '代币名称，由 1 至 64 个 a-z、0-9、_、. 字符组成',
     },
     pattern: '^[a-z0-9_.]{1,64}$',
     example: 'iost',
+    sample: 'token',
+    elsewhere: ['symbol', 'coin', 'currency', 'token_name', 'tokenname', 'asset'],
     read: text => (isTokenSymbol(text) ? text : undefined),
   })
+
+export const token = () => tokenAs({ en: 'Token name (symbol).', zh: '代币名称（符号）。' })
+
+/** Leaves of an account's rows those that moved a token. */
+export const tokenFilter = () =>
+  Type.Optional(
+    tokenAs({
+      en: 'Return only rows that moved this token to or from the account.',
+      zh: '只返回该代币转入或转出该账户的记录。',
+    }),
+  )
 
 /** A contract's id with its prefix, whether or not the caller wrote it. */
 export const contract = () =>
@@ -89,6 +125,8 @@ export const contract = () =>
     },
     pattern: `^(?:${SYSTEM}|${USER_CONTRACT}|${BARE_CONTRACT})$`,
     example: 'token.iost',
+    sample: 'contract',
+    elsewhere: ['contract_id', 'contractid', 'contract_address', 'contractaddress', 'address'],
     read: contractOf,
   })
 
@@ -108,6 +146,8 @@ export const hash = (of: 'block' | 'transaction') =>
       of === 'block'
         ? '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
         : '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
+    sample: of === 'block' ? 'block hash' : 'transaction',
+    elsewhere: ['hash', 'txhash', 'tx', 'txid', 'tx_id', 'transaction_hash', 'block_hash', 'blockhash', 'id'],
     read: text => (isHash(text) ? text : undefined),
   })
 
@@ -116,85 +156,78 @@ export const number = () =>
   word<bigint>({
     type: 'integer',
     description: { en: 'Block number (height).', zh: '区块高度。' },
-    rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
-    pattern: `^${NUMBER}$`,
+    rule: WHOLE_RULE,
+    pattern: `^${WHOLE_NUMBER}$`,
     minimum: 0,
     example: '4851',
+    sample: 'block',
+    elsewhere: ['height', 'block', 'block_height', 'blockheight', 'blockno', 'block_no', 'number'],
     read: BigInt,
   })
 
+const FROM_1: Text = {
+  en: 'Page number, starting at 1; 0 is read as 1.',
+  zh: '页码，从 1 开始；0 等同于 1。',
+}
+const MOST_ROWS: Text = { en: 'Maximum rows per page', zh: '每页最大行数' }
+const WHOLE_LIST: Text = {
+  en: 'Without page and size, the complete list is returned.',
+  zh: '不提供 page 和 size 时返回完整列表。',
+}
+
 /** Page from 1; 0 is read as 1. A page far beyond the end is an empty page, so it is never a double. */
-const page = () =>
+const page = (of: Pick<Word<bigint>, 'description' | 'fallback'>) =>
   word<bigint>({
+    ...of,
     type: 'integer',
-    description: { en: 'Page number, starting at 1; 0 is read as 1.', zh: '页码，从 1 开始；0 等同于 1。' },
-    rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
-    pattern: `^${NUMBER}$`,
+    rule: WHOLE_RULE,
+    pattern: `^${WHOLE_NUMBER}$`,
     minimum: 0,
-    fallback: 1n,
     example: '1',
+    elsewhere: PAGE_ELSEWHERE,
     read: text => BigInt(text) || 1n,
   })
 
 /** Rows in a page. */
-const size = () =>
+const size = (of: Pick<Word<number>, 'description' | 'fallback'>) =>
   word<number>({
+    ...of,
     type: 'integer',
-    description: { en: 'Maximum rows per page.', zh: '每页最大行数。' },
     rule: { en: `a whole number from 1 to ${SIZE_MAX}`, zh: `1 至 ${SIZE_MAX} 的整数` },
-    pattern: `^${NUMBER}$`,
+    pattern: `^${WHOLE_NUMBER}$`,
     minimum: 1,
     maximum: SIZE_MAX,
-    fallback: SIZE_DEFAULT,
     example: String(SIZE_DEFAULT),
+    elsewhere: SIZE_ELSEWHERE,
     read: readSize,
   })
 
 /** Page and size of a list that is given whole when neither is asked for. */
 export const pageIfAsked = () =>
   Type.Optional(
-    word<bigint>({
-      type: 'integer',
-      description: {
-        en: 'Page number, starting at 1; 0 is read as 1. Without page and size, the complete list is returned.',
-        zh: '页码，从 1 开始；0 等同于 1。不提供 page 和 size 时返回完整列表。',
-      },
-      rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
-      pattern: `^${NUMBER}$`,
-      minimum: 0,
-      example: '1',
-      read: text => BigInt(text) || 1n,
-    }),
+    page({ description: { en: `${FROM_1.en} ${WHOLE_LIST.en}`, zh: `${FROM_1.zh}${WHOLE_LIST.zh}` } }),
   )
 export const sizeIfAsked = () =>
   Type.Optional(
-    word<number>({
-      type: 'integer',
+    size({
       description: {
-        en: `Maximum rows per page; ${SIZE_DEFAULT} if only page is given. Without page and size, the complete list is returned.`,
-        zh: `每页最大行数；只提供 page 时为 ${SIZE_DEFAULT}。不提供 page 和 size 时返回完整列表。`,
+        en: `${MOST_ROWS.en}; ${SIZE_DEFAULT} if only page is given. ${WHOLE_LIST.en}`,
+        zh: `${MOST_ROWS.zh}；只提供 page 时为 ${SIZE_DEFAULT}。${WHOLE_LIST.zh}`,
       },
-      rule: { en: `a whole number from 1 to ${SIZE_MAX}`, zh: `1 至 ${SIZE_MAX} 的整数` },
-      pattern: `^${NUMBER}$`,
-      minimum: 1,
-      maximum: SIZE_MAX,
-      example: String(SIZE_DEFAULT),
-      read: readSize,
     }),
   )
 
-export const sort = () =>
+/** @param description what comes first; absent: the newest. */
+export const sort = (description: Text = NEWEST_FIRST) =>
   word<'asc' | 'desc'>({
     type: 'string',
-    description: {
-      en: 'desc returns the newest first, asc the exact reverse.',
-      zh: 'desc 最新的在前；asc 顺序完全相反。',
-    },
+    description,
     rule: { en: 'desc or asc', zh: 'desc 或 asc' },
     pattern: '^(?:asc|desc)$',
     values: ['desc', 'asc'],
     fallback: 'desc',
     example: 'desc',
+    elsewhere: ['order', 'dir', 'direction', 'order_by', 'orderby', 'sort_order'],
     read: text => (text === 'asc' ? 'asc' : 'desc'),
   })
 
@@ -212,6 +245,8 @@ export const actionName = () =>
       },
       pattern: '^[A-Za-z0-9_]{1,32}$',
       example: 'transfer',
+      sample: 'action',
+      elsewhere: ['method', 'function', 'function_name', 'abi'],
       read: same,
     }),
   )
@@ -228,4 +263,7 @@ const readSize = (text: string): number | undefined => {
 }
 
 /** Page and size of every paged list. */
-export const paging = { page: page(), size: size() }
+export const paging = {
+  page: page({ description: FROM_1, fallback: 1n }),
+  size: size({ description: { en: `${MOST_ROWS.en}.`, zh: `${MOST_ROWS.zh}。` }, fallback: SIZE_DEFAULT }),
+}

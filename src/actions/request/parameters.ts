@@ -1,7 +1,30 @@
 import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { Text } from '../define.ts'
 
+/** What a parameter names in the chain: examples take it from the chain that is served (`example/scenes.ts`). */
+export type Sample =
+  | 'account'
+  | 'accounts'
+  | 'action'
+  | 'block'
+  | 'block hash'
+  | 'contract'
+  | 'day'
+  | 'producer'
+  | 'token'
+  | 'transaction'
+  | 'transactions'
+
 const WORD = Symbol('word')
+
+/** Digits that a whole number may have: those of the greatest signed integer of 64 bits. */
+export const MOST_DIGITS = 19
+/** Pattern of a whole number, without ends. */
+export const WHOLE_NUMBER = `[0-9]{1,${MOST_DIGITS}}`
+export const WHOLE_RULE: Text = {
+  en: `a whole number of at most ${MOST_DIGITS} digits`,
+  zh: `不超过 ${MOST_DIGITS} 位的非负整数`,
+}
 
 /** The description of a parameter, for callers and for the reader of requests. */
 export type Word<T = unknown> = {
@@ -11,6 +34,8 @@ export type Word<T = unknown> = {
   /** Regular expression of all values that can be right, for the reference. */
   readonly pattern: string
   readonly example: string
+  /** Absent: a value that is good on every chain. Lists of names are joined by commas. */
+  readonly sample?: Sample
   /** Type of the value in the reference. */
   readonly type: 'string' | 'integer'
   readonly values?: readonly string[]
@@ -20,6 +45,10 @@ export type Word<T = unknown> = {
   readonly fallback?: T
   /** Other names of the same parameter. */
   readonly aliases?: readonly string[]
+  /** What other services call it. Refused, with a message that names this parameter. */
+  readonly elsewhere?: readonly string[]
+  /** Of a list: what each of its values is, so that a refusal names the one that is wrong. */
+  readonly each?: Word
   /** The value of a text; undefined: against the rule. Called only with texts that match `pattern`. */
   readonly read: (text: string) => T | undefined
 }
@@ -37,6 +66,36 @@ export const word = <T>(of: Word<T>): TUnsafe<T> =>
     example: of.example,
     [WORD]: of,
   })
+
+/** The same parameter with a value for requests that leave it out. */
+export const withFallback = <T>(schema: TUnsafe<T>, fallback: T): TUnsafe<T> =>
+  word<T>({ ...(wordOf(schema) as Word<T>), fallback })
+
+/** Values that one call takes at most. */
+const MOST_VALUES = 50
+
+/** A parameter that takes several values of another one's kind, joined by commas; doubles are allowed. */
+export const severalOf = <T>(
+  schema: TUnsafe<T>,
+  about: Pick<Word, 'description' | 'example' | 'sample' | 'elsewhere'>,
+): TUnsafe<readonly T[]> => {
+  const each = wordOf(schema) as Word<T>
+  const one = each.pattern.replace(/^\^|\$$/g, '')
+  return word<readonly T[]>({
+    ...about,
+    type: 'string',
+    rule: {
+      en: `1 to ${MOST_VALUES} values joined by commas, each ${each.rule.en}`,
+      zh: `1 至 ${MOST_VALUES} 个以英文逗号分隔的值，每个须为${each.rule.zh}`,
+    },
+    pattern: `^${one}(?:,${one}){0,${MOST_VALUES - 1}}$`,
+    each,
+    read: text => {
+      const values = text.split(',').map(each.read)
+      return values.includes(undefined) ? undefined : (values as readonly T[])
+    },
+  })
+}
 
 /** The word of a property of `Action.params`. */
 export const wordOf = (schema: TSchema): Word => {

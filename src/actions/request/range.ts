@@ -1,33 +1,42 @@
 import { Type } from '@sinclair/typebox'
 import { fromIso, ISO_PATTERN } from '#chain/time.ts'
 import type { Text } from '../define.ts'
-import { word } from './parameters.ts'
+import { WHOLE_NUMBER, WHOLE_RULE, word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
-/** Which rows of a list are wanted, by their blocks and those blocks' times in nanoseconds; both ends are inclusive. */
-export type Range = {
-  readonly start_block?: bigint
-  readonly end_block?: bigint
-  readonly start_time?: bigint
-  readonly end_time?: bigint
-}
+/** The parameters of a range, each end before its start. */
+export const RANGE_NAMES = [
+  'end_block',
+  'start_block',
+  'end_time',
+  'start_time',
+  'end_seq',
+  'start_seq',
+] as const
 
-const DIGITS = '[0-9]{1,19}'
+/**
+ * Which rows of a list are wanted, by their blocks, those blocks' times in nanoseconds, and their numbers in the list;
+ * both ends are inclusive.
+ */
+export type Range = { readonly [K in (typeof RANGE_NAMES)[number]]?: bigint }
 
-const block = (description: Text, example: string) =>
+type Named = { readonly description: Text; readonly example: string; readonly elsewhere: readonly string[] }
+
+const whole = ({ description, example, elsewhere }: Named) =>
   Type.Optional(
     word<bigint>({
       type: 'integer',
       description,
-      rule: { en: 'a whole number of at most 19 digits', zh: '不超过 19 位的非负整数' },
-      pattern: `^${DIGITS}$`,
+      rule: WHOLE_RULE,
+      pattern: `^${WHOLE_NUMBER}$`,
       minimum: 0,
       example,
+      elsewhere,
       read: BigInt,
     }),
   )
 
-const time = (end: 'first' | 'last', description: Text, example: string) =>
+const time = (end: 'first' | 'last', { description, example, elsewhere }: Named) =>
   Type.Optional(
     word<bigint>({
       type: 'string',
@@ -36,48 +45,68 @@ const time = (end: 'first' | 'last', description: Text, example: string) =>
         en: 'a UTC time such as 2026-11-21T08:25:32Z with at most 9 fractional digits, or nanoseconds since 1970 with at most 19 digits',
         zh: 'UTC 时间，例如 2026-11-21T08:25:32Z，秒的小数不超过 9 位；或自 1970 年起的纳秒数，不超过 19 位',
       },
-      pattern: `^(?:${ISO_PATTERN}|${DIGITS})$`,
+      pattern: `^(?:${ISO_PATTERN}|${WHOLE_NUMBER})$`,
       example,
+      elsewhere,
       read: text => (text.endsWith('Z') ? fromIso(text)?.[end] : BigInt(text)),
     }),
   )
 
-/** First and last block and time of the rows of a list. Given together, all of them hold. */
+/** First and last block, time and number of the rows of a list. Given together, all of them hold. */
 export const range = {
-  start_block: block(
-    {
-      en: 'First block of the range, inclusive.',
-      zh: '区间的起始区块（含）。',
-    },
-    '4000',
-  ),
-  end_block: block({ en: 'Last block of the range, inclusive.', zh: '区间的结束区块（含）。' }, '4851'),
-  start_time: time(
-    'first',
-    {
+  start_block: whole({
+    description: { en: 'First block of the range, inclusive.', zh: '区间的起始区块（含）。' },
+    example: '4000',
+    elsewhere: ['startblock', 'from_block', 'fromblock', 'since_block', 'min_block'],
+  }),
+  end_block: whole({
+    description: { en: 'Last block of the range, inclusive.', zh: '区间的结束区块（含）。' },
+    example: '4851',
+    elsewhere: ['endblock', 'to_block', 'toblock', 'max_block'],
+  }),
+  start_time: time('first', {
+    description: {
       en: 'Start of the range by block time, inclusive. Block times have nanosecond precision; created_at is cut to milliseconds.',
       zh: '区间的起始时间（含），按区块时间计。区块时间精确到纳秒；created_at 截断到毫秒。',
     },
-    '2026-11-21T08:00:00Z',
-  ),
-  end_time: time(
-    'last',
-    {
+    example: '2026-11-21T08:00:00Z',
+    elsewhere: ['starttime', 'from_time', 'start_timestamp', 'start_date', 'since', 'after'],
+  }),
+  end_time: time('last', {
+    description: {
       en: 'End of the range by block time, inclusive. A time with at most 3 fractional digits includes the whole millisecond, so the created_at value of a row includes that row.',
       zh: '区间的结束时间（含），按区块时间计。秒的小数不超过 3 位时包含整个毫秒，因此使用某条记录的 created_at 时会包含该记录。',
     },
-    '2026-11-21T08:25:32.500Z',
-  ),
+    example: '2026-11-21T08:25:32.500Z',
+    elsewhere: ['endtime', 'to_time', 'end_timestamp', 'end_date', 'until', 'before'],
+  }),
+  start_seq: whole({
+    description: {
+      en: 'First row of the range by its seq, inclusive. With sort=asc and the seq of the last row received plus 1, a list is followed without a gap or a duplicate.',
+      zh: '区间的起始行（含），按 seq 计。使用 sort=asc 并提供已收到的最后一行的 seq 加 1，即可不遗漏、不重复地跟踪列表。',
+    },
+    example: '1',
+    elsewhere: ['startseq', 'from_seq', 'fromseq', 'after_seq', 'since_seq', 'min_seq', 'cursor', 'seq'],
+  }),
+  end_seq: whole({
+    description: {
+      en: 'Last row of the range by its seq, inclusive.',
+      zh: '区间的结束行（含），按 seq 计。',
+    },
+    example: '20',
+    elsewhere: ['endseq', 'to_seq', 'toseq', 'before_seq', 'until_seq', 'max_seq'],
+  }),
 }
 
 /** Throws 'bad_request' when a start is beyond its end: an empty page would hide the mistake. */
-export const checkRange = ({ start_block, end_block, start_time, end_time }: Range): void => {
-  refuseTurned({ what: 'block', unit: '' }, start_block, end_block)
-  refuseTurned({ what: 'time', unit: ' ns' }, start_time, end_time)
+export const checkRange = (range: Range): void => {
+  refuseTurned({ what: 'block', unit: '' }, range.start_block, range.end_block)
+  refuseTurned({ what: 'time', unit: ' ns' }, range.start_time, range.end_time)
+  refuseTurned({ what: 'seq', unit: '' }, range.start_seq, range.end_seq)
 }
 
 const refuseTurned = (
-  { what, unit }: { readonly what: 'block' | 'time'; readonly unit: string },
+  { what, unit }: { readonly what: 'block' | 'time' | 'seq'; readonly unit: string },
   start: bigint | undefined,
   end: bigint | undefined,
 ): void => {

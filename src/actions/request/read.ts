@@ -1,8 +1,9 @@
 import type { Static, TObject } from '@sinclair/typebox'
+import type { Failure } from '#failure/failure.ts'
 import type { Text } from '../define.ts'
 import { type Word, wordOf } from './parameters.ts'
 import { COMMON, IGNORED, oneOf, type Query } from './query.ts'
-import { badRequest, nearest, nearestWithin, shown } from './refusals.ts'
+import { badRequest, nearest, nearestText, shown } from './refusals.ts'
 
 /** A parameter of an action as the reference shows it. */
 export type Parameter = {
@@ -53,7 +54,7 @@ export const readParams = <P extends TObject>(
   { unknown }: { readonly unknown: 'refuse' | 'ignore' },
 ): Static<P> => {
   const readers = readersOf(params)
-  if (unknown === 'refuse') refuseUnknown(readers.names, query)
+  if (unknown === 'refuse') refuseUnknown(params, query)
   const values: Record<string, unknown> = {}
   for (const reader of readers.all) {
     const value = readOne(reader, query)
@@ -61,6 +62,10 @@ export const readParams = <P extends TObject>(
   }
   return values as Static<P>
 }
+
+/** Whether an action with these parameters reads this one: its own, under any of their names, and those of all actions. */
+export const takes = (params: TObject, name: string): boolean =>
+  readersOf(params).names.has(name) || COMMON.includes(name)
 
 const readOne = ({ name, required, word, names, pattern }: Reader, query: Query): unknown => {
   const [first, second] = givenIn(query, names)
@@ -81,10 +86,26 @@ const readOne = ({ name, required, word, names, pattern }: Reader, query: Query)
     )
   const value = pattern.test(first.text) ? word.read(first.text) : undefined
   if (value !== undefined) return value
+  refuseOneOf(first, word)
   throw against(first.key, word, {
     en: `Parameter '${first.key}' is ${shown(first.text)}`,
     zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,
   })
+}
+
+/** Refuses the first value of a list that is against the rule of its values. */
+const refuseOneOf = (
+  { key, text }: { readonly key: string; readonly text: string },
+  { each }: Word,
+): void => {
+  if (each === undefined) return
+  const rule = new RegExp(each.pattern)
+  for (const [at, part] of text.split(',').entries())
+    if (!rule.test(part) || each.read(part) === undefined)
+      throw against(key, each, {
+        en: `Value ${at + 1} of parameter '${key}' is ${shown(part)}`,
+        zh: `参数 '${key}' 的第 ${at + 1} 个值为 ${shown(part)}`,
+      })
 }
 
 const givenIn = (query: Query, names: readonly string[]) => {
@@ -102,19 +123,31 @@ const against = (parameter: string, word: Word, what: Text) =>
     { parameter },
   )
 
-const refuseUnknown = (names: ReadonlySet<string>, query: Query): void => {
-  for (const [name] of query) {
-    if (names.has(name) || COMMON.includes(name) || IGNORED.includes(name)) continue
-    const own = [...names]
-    // A typing error changes at most two characters; for anything else the action's own names are the better guess.
-    const near =
-      nearestWithin(name, [...own, ...COMMON], 2) ?? nearest(name, own) ?? nearest(name, COMMON) ?? 'action'
-    throw badRequest(
+const refuseUnknown = (params: TObject, query: Query): void => {
+  for (const [name] of query)
+    if (!takes(params, name) && !IGNORED.includes(name)) throw unknownName(readersOf(params), name)
+}
+
+const unknownName = ({ all, names }: Readers, name: string): Failure => {
+  const meant = all.find(({ word }) => word.elsewhere?.includes(name.toLowerCase()))
+  if (meant !== undefined) {
+    const { description } = meant.word
+    return badRequest(
       {
-        en: `Unknown parameter ${shown(name)}; the nearest one is '${near}'.`,
-        zh: `未知参数 ${shown(name)}；最接近的是 '${near}'。`,
+        en: `Unknown parameter ${shown(name)}; use '${meant.name}': ${description.en}`,
+        zh: `未知参数 ${shown(name)}；请使用 '${meant.name}'：${description.zh}`,
       },
-      { parameter: near },
+      { parameter: meant.name },
     )
   }
+  const near = nearest(name, [...names, ...COMMON])
+  const known = [...names, ...COMMON.filter(each => each !== 'module' && each !== 'action')]
+  const rest = nearestText(near, {
+    en: `; this action takes ${known.join(', ')}.`,
+    zh: `；此方法的参数为 ${known.join('、')}。`,
+  })
+  return badRequest(
+    { en: `Unknown parameter ${shown(name)}${rest.en}`, zh: `未知参数 ${shown(name)}${rest.zh}` },
+    near === undefined ? {} : { parameter: near },
+  )
 }

@@ -14,9 +14,12 @@ test.each([
   expect(shown(text)).toBe(expected)
 })
 
-test('nearest: fewest edits, ignoring case, the earlier one of equals', () => {
+test('nearest: fewest edits, ignoring case, the earlier one of equals, one in three letters at most', () => {
   expect(nearest('PAGES', ['size', 'page'])).toBe('page')
-  expect(nearest('xx', ['ab', 'cd'])).toBe('ab')
+  expect(nearest('xb', ['ab', 'cb'])).toBe('ab')
+  expect(nearest('xx', ['ab', 'cd'])).toBeUndefined()
+  expect(nearest('offset', ['page', 'size'])).toBeUndefined()
+  expect(nearest('tls-cert', ['test-key'])).toBeUndefined()
   expect(nearest('x', [])).toBeUndefined()
-  expect(nearest('y'.repeat(1_000_000), ['page', 'size'])).toBe('page')
+  expect(nearest(`page${'y'.repeat(1_000_000)}`, ['page', 'size'])).toBeUndefined()
 })

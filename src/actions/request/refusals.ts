@@ -31,24 +31,27 @@ const plainOf = (text: string): string => {
 export const badRequest = (text: Text, details: Readonly<Record<string, string | number>> = {}): Failure =>
   new Failure('bad_request', text.en, { zh: text.zh, details })
 
-/** The candidate that takes the fewest edits to get from `name`; the earlier one of equals. */
-export const nearest = (name: string, candidates: readonly string[]): string | undefined =>
-  nearestWithin(name, candidates, Number.POSITIVE_INFINITY)
+/** One edit in so many letters is a typing error; more of them make another word, and its name would mislead. */
+const LETTERS_PER_EDIT = 3
 
-/** `nearest` that is at most `edits` characters away. */
-export const nearestWithin = (
-  name: string,
-  candidates: readonly string[],
-  most: number,
-): string | undefined => {
+/**
+ * The candidate that `name` is probably meant to be: the one that takes the fewest edits, the earlier one of equals.
+ * undefined: none is near.
+ */
+export const nearest = (name: string, candidates: readonly string[]): string | undefined => {
   const wanted = name.slice(0, SHOWN).toLowerCase()
   let best: { readonly candidate: string; readonly edits: number } | undefined
   for (const candidate of candidates) {
     const edits = editsBetween(wanted, candidate.toLowerCase())
+    const most = Math.max(1, Math.floor(Math.max(wanted.length, candidate.length) / LETTERS_PER_EDIT))
     if (edits <= most && (best === undefined || edits < best.edits)) best = { candidate, edits }
   }
   return best?.candidate
 }
+
+/** The end of a message about an unknown name: the one that it is probably meant to be, otherwise what `none` says. */
+export const nearestText = (near: string | undefined, none: Text = { en: '.', zh: '。' }): Text =>
+  near === undefined ? none : { en: `; the nearest one is '${near}'.`, zh: `；最接近的是 '${near}'。` }
 
 /** Insertions, deletions and replacements that turn `a` into `b`. */
 const editsBetween = (a: string, b: string): number => {

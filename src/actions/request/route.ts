@@ -1,6 +1,6 @@
 import type { Action } from '../define.ts'
 import { oneOf, type Query } from './query.ts'
-import { badRequest, nearest, shown } from './refusals.ts'
+import { badRequest, nearest, nearestText, shown } from './refusals.ts'
 
 /** Actions by module and name; made once for each registry. */
 const known = new WeakMap<readonly Action[], ReadonlyMap<string, Action>>()
@@ -25,12 +25,12 @@ const refusedRoute = (query: Query, actions: readonly Action[]): never => {
   const module = named('module', oneOf(query, 'module'), modules)
   const wanted = oneOf(query, 'action')
   const own = actions.filter(action => action.module === module)
-  const elsewhere = actions.find(({ action }) => action === wanted?.toLowerCase())
-  if (wanted !== undefined && elsewhere !== undefined && elsewhere.module !== module)
+  const owners = actions.filter(({ action }) => action === wanted?.toLowerCase()).map(one => one.module)
+  if (wanted !== undefined && owners.length > 0 && !owners.includes(module))
     throw badRequest(
       {
-        en: `Action '${elsewhere.action}' belongs to module '${elsewhere.module}', not to '${module}'.`,
-        zh: `action '${elsewhere.action}' 属于 module '${elsewhere.module}'，不属于 '${module}'。`,
+        en: `Action '${wanted.toLowerCase()}' belongs to module ${owners.map(quoted).join(' or ')}, not to '${module}'.`,
+        zh: `action '${wanted.toLowerCase()}' 属于 module ${owners.map(quoted).join(' 或 ')}，不属于 '${module}'。`,
       },
       { parameter: 'module' },
     )
@@ -41,6 +41,8 @@ const refusedRoute = (query: Query, actions: readonly Action[]): never => {
   )
   throw new TypeError(`There is no action ${name} in module ${module}.`)
 }
+
+const quoted = (name: string): string => `'${name}'`
 
 const named = (
   parameter: 'module' | 'action',
@@ -57,11 +59,14 @@ const named = (
     )
   const found = names.find(name => name === text.toLowerCase())
   if (found !== undefined) return found
-  const near = nearest(text, names) ?? ''
+  const rest = nearestText(nearest(text, names), {
+    en: `; it must be one of ${names.join(', ')}.`,
+    zh: `；取值须为以下之一：${names.join('、')}。`,
+  })
   throw badRequest(
     {
-      en: `Parameter '${parameter}' is ${shown(text)}, which is unknown; the nearest one is '${near}'.`,
-      zh: `参数 '${parameter}' 的值 ${shown(text)} 未知；最接近的是 '${near}'。`,
+      en: `Parameter '${parameter}' is ${shown(text)}, which is unknown${rest.en}`,
+      zh: `参数 '${parameter}' 的值 ${shown(text)} 未知${rest.zh}`,
     },
     { parameter },
   )

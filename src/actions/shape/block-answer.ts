@@ -28,7 +28,7 @@ export const blockResult = shape({
       gas_usage: exact('Total gas paid by the transactions of the block.', '区块内所有交易支付的 gas 总量。'),
       tx_count: text('Number of transactions, including the base transaction.', '交易数（含 base 交易）。'),
       info: described(
-        Type.Object({}),
+        Type.Object({}, { additionalProperties: true }),
         'The info object of the node; {} if there is none.',
         '全节点返回的 info；没有时为 {}。',
       ),

@@ -6,6 +6,8 @@ import type { Text } from '../define.ts'
 const ZH = 'x-description-zh'
 /** Marks numbers that `numbers=string` writes as text. */
 export const EXACT = 'x-exact'
+/** Marks fields that rows have only with `head=1`. */
+export const HEAD_ONLY = 'x-head-only'
 
 const about = (en: string, zh: string) => ({ description: en, [ZH]: zh })
 
@@ -54,4 +56,30 @@ export const listOfRows = <const N extends string>(name: N, row: TSchema, { en, 
 
 export const createdAt = () =>
   text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')
+/** Answers of the old service have none. */
+export const seq = () =>
+  count(
+    'Number of the row in this list, from 1 in the order of the chain. It never changes.',
+    '该行在此列表中的编号，按链上顺序从 1 开始，永不改变。',
+  )
+/** `seq` of lists that take `head`. */
+export const seqUnlessAbove = () =>
+  Type.Optional(
+    count(
+      'Number of the row in this list, from 1 in the order of the chain. It never changes. Rows with the status PACKED have none.',
+      '该行在此列表中的编号，按链上顺序从 1 开始，永不改变。状态为 PACKED 的行没有编号。',
+    ),
+  )
 export const txHash = () => text('Transaction hash.', '交易哈希。')
+
+/**
+ * Names of the fields of the rows of a whole list, in order, by the schema of its answer; undefined: rows are single values.
+ * Rows of a whole list are irreversible, so fields that only `head=1` gives are not among them.
+ */
+export const columnsOf = (result: TSchema, list: string): readonly string[] | undefined => {
+  const rows = (result['properties'] as Readonly<Record<string, TSchema>>)[list]
+  const fields = (rows?.['items'] as TSchema | undefined)?.['properties'] as
+    | Readonly<Record<string, TSchema>>
+    | undefined
+  return fields && Object.keys(fields).filter(name => fields[name]?.[HEAD_ONLY] !== true)
+}

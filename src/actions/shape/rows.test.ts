@@ -2,7 +2,9 @@ import { expect, test } from 'bun:test'
 import { writeJson } from '#chain/json.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
-import { rowsFrom } from './rows.ts'
+import type { NumberedRecord } from '../list/records.ts'
+import { rowsValue } from '../list/rows.ts'
+import { shownRecords } from './rows.ts'
 
 const record = (data: string): RecordDoc => ({
   id: '1',
@@ -22,8 +24,11 @@ const record = (data: string): RecordDoc => ({
   places: [],
 })
 const view = {} as View
+type Shown = Parameters<typeof shownRecords>[0]
+const shownValue = async (numbered: readonly NumberedRecord[], shown: Shown): Promise<unknown> =>
+  rowsValue(await shownRecords(shown).rows(view, numbered))
 const dataOf = async (data: string, compat: 'none' | 'iostabc') => {
-  const rows = await rowsFrom(view, [record(data)], { contract: 'compat', compat })
+  const rows = await shownValue([{ seq: 1, doc: record(data) }], { contract: 'compat', compat })
   return /"data":(.*),"block"/.exec(writeJson(rows))?.[1]
 }
 
@@ -37,31 +42,34 @@ test.each([
   ['"[1]"', '["\\"[1]\\""]'],
   ['[1,]', '["[1,]"]'],
   ['[1] x', '["[1] x"]'],
-])('rowsFrom: data %j', async (data, shown) => {
+])('a row: data %j', async (data, shown) => {
   expect(await dataOf(data, 'none')).toBe(shown)
   expect(await dataOf(data, 'iostabc')).toBe(JSON.stringify(data))
 })
 
-test('rowsFrom: data stays in its own row, with any other texts', async () => {
+test('rows: data stays in its own row, with any other texts', async () => {
   const look = '"data":""'
-  const docs = [look, '[1]', `["${'\\"data\\":\\"\\"'}"]`].map(data => ({
-    ...record(data),
-    action_name: look,
-    from: `,${look}`,
-    return: `\\${look}`,
+  const numbered = [look, '[1]', `["${'\\"data\\":\\"\\"'}"]`].map((data, at) => ({
+    seq: at + 1,
+    doc: { ...record(data), action_name: look, from: `,${look}`, return: `\\${look}` },
   }))
-  const rows = await rowsFrom(view, docs, { contract: 'always', compat: 'none' })
+  const rows = await shownValue(numbered, { contract: 'always', compat: 'none' })
   const answered = JSON.parse(writeJson(rows)) as readonly Record<string, unknown>[]
   expect(answered.map(row => row['data'])).toEqual([[look], [1], [look]])
   for (const row of answered)
     expect([row['action_name'], row['from'], row['return']]).toEqual([look, `,${look}`, `\\${look}`])
 })
 
-test('rowsFrom: created_at is cut to milliseconds, block is text, contract only where promised', async () => {
-  const plain = await rowsFrom(view, [record('[]')], { contract: 'compat', compat: 'none' })
+test('rows: created_at is cut to milliseconds, block is text, contract only where promised', async () => {
+  const plain = await shownValue([{ seq: 7, doc: record('[]') }], { contract: 'compat', compat: 'none' })
   expect(writeJson(plain)).toBe(
-    '[{"action_name":"receipt","data":[],"block":"1","tx_hash":"h","from":"a","to":"b","created_at":"2026-11-21T08:12:13.999Z","index":0,"return":"","status_code":"SUCCESS"}]',
+    '[{"seq":7,"action_name":"receipt","data":[],"block":"1","tx_hash":"h","from":"a","to":"b","created_at":"2026-11-21T08:12:13.999Z","index":0,"return":"","status_code":"SUCCESS"}]',
   )
-  const always = await rowsFrom(view, [record('[]')], { contract: 'always', compat: 'none' })
-  expect(writeJson(always)).toContain('[{"contract":"system.iost",')
+  const always = await shownValue([{ seq: 7, doc: record('[]') }], { contract: 'always', compat: 'none' })
+  expect(writeJson(always)).toContain('[{"seq":7,"contract":"system.iost",')
+  const compat = await shownValue([{ seq: 7, doc: record('[]') }], {
+    contract: 'compat',
+    compat: 'iostabc',
+  })
+  expect(JSON.parse(writeJson(compat))[0]).not.toHaveProperty('seq')
 })

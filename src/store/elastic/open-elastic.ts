@@ -7,6 +7,7 @@ import type { WriteEvent } from './client/sender.ts'
 import { migratingOf } from './migrate/migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openReading } from './read/open-reading.ts'
+import { surroundingsOf } from './read/surroundings.ts'
 import { checkShape, checkStore } from './schema/check-indices.ts'
 import type { Cluster } from './schema/cluster.ts'
 import { createIndices } from './schema/create-indices.ts'
@@ -15,6 +16,7 @@ import { forceMergeFinished } from './write/force-merge.ts'
 import { openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
 import { soleWriter } from './write/sole-writer.ts'
+import { openUsage } from './write/usage.ts'
 
 export type ElasticOptions = ConnectionOptions & {
   /** Prefix of the names of all indices, `PREFIX-…`. */
@@ -33,6 +35,8 @@ export type ElasticOptions = ConnectionOptions & {
   readonly patienceMs?: number
   /** Called when Elasticsearch accepts no writes or is overloaded. */
   readonly onEvent?: (event: WriteEvent) => void
+  /** Called at each look for a state document that may have been read before. */
+  readonly onCacheLook?: (isHit: boolean) => void
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
   /** Time and randomness, for tests. */
@@ -72,6 +76,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),
     checkShape: () => checkShape(cluster),
+    surroundings: () => surroundingsOf(cluster),
     restore: async () => {
       const restored = await restoreCheckpoint(cluster)
       reading.checkAgain()
@@ -80,6 +85,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     },
     audit: () => openAudit(cluster),
     keys: openKeys({ connection: keysConnection, names }),
+    usage: openUsage({ ...cluster, connection: keysConnection }),
     migrating: migratingOf({
       cluster,
       source: reading.source,
@@ -102,4 +108,5 @@ const clusterOf = (options: ElasticOptions, closed: AbortSignal): Cluster => ({
   writeTimeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
   patienceMs: options.patienceMs ?? PATIENCE_MS,
   onEvent: options.onEvent ?? (() => {}),
+  onCacheLook: options.onCacheLook,
 })

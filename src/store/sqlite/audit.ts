@@ -5,11 +5,12 @@ import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Found, Placed } from '#store/port.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
+import { idOfKey, keyCells, keyCondition, keyList } from './keys.ts'
 import { checkFingerprint, getPublished } from './meta.ts'
 import { getById } from './read.ts'
 import { type Cell, columnList, perTable, toDoc } from './rows.ts'
 import { inspect } from './schema.ts'
-import { quoted, ROW, tableOf } from './tables.ts'
+import { quoted, ROW, type Table, tableOf } from './tables.ts'
 
 /** Documents of a page: transactions of some KB each make some MB. */
 const PAGE = 1_000n
@@ -40,8 +41,12 @@ export const openAudit = (path: string, name: string): Audit => {
 
 const scanSql = perTable(
   table =>
-    `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE "id" > ? ORDER BY "id" LIMIT ${PAGE}`,
+    `SELECT ${keyList(table)}, ${columnList(table)} FROM ${quoted(table.name)} WHERE (${keyList(table)}) > (?${', ?'.repeat(table.key.length - 1)})` +
+    ` ORDER BY ${keyList(table)} LIMIT ${PAGE}`,
 )
+/** Before all keys of a table. */
+const beforeAll = ({ key, position }: Table): readonly Cell[] =>
+  position.length === 0 ? [''] : key.map(() => -1n)
 
 const scan = async function* <I extends AnyIndex>(
   connection: Connection,
@@ -49,16 +54,20 @@ const scan = async function* <I extends AnyIndex>(
   index: I,
 ): AsyncIterable<readonly Found<I>[]> {
   const table = tableOf(index)
-  for (let after = ''; ; ) {
-    const rows = guarded(name, () => connection.rows(scanSql(table), after))
-    const last = rows.at(-1)?.[0]
+  const keys = table.key.length
+  for (let after = beforeAll(table); ; ) {
+    const rows = guarded(name, () => connection.rows(scanSql(table), ...after))
+    const last = rows.at(-1)
     if (last === undefined) return
-    yield rows.map(cells => ({ id: String(cells[0]), doc: readable(() => toDoc(table, cells)) as DocOf<I> }))
-    after = String(last)
+    yield rows.map(cells => ({
+      id: idOfKey(table, cells.slice(0, keys)),
+      doc: readable(() => toDoc(table, cells.slice(keys))) as DocOf<I>,
+    }))
+    after = last.slice(0, keys)
   }
 }
 
-/** undefined: JSON or places that are none. */
+/** undefined: a cell that cannot be read. */
 const readable = (read: () => object | undefined): object | undefined => {
   try {
     return read()
@@ -68,14 +77,20 @@ const readable = (read: () => object | undefined): object | undefined => {
 }
 
 const existing = (connection: Connection, index: AnyIndex, ids: readonly string[]): ReadonlySet<string> => {
-  const sql = `SELECT 1 FROM ${quoted(tableOf(index).name)} WHERE "id" = ?`
-  return new Set(ids.filter(id => connection.row(sql, id) !== undefined))
+  const table = tableOf(index)
+  const sql = `SELECT 1 FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
+  return new Set(
+    ids.filter(id => {
+      const key = keyCells(table, id)
+      return key !== undefined && connection.row(sql, ...key) !== undefined
+    }),
+  )
 }
 
 const recordsTable = tableOf(records)
 /** A row number without a row is returned too, with an empty id. */
 const placedSql =
-  `SELECT p."place", r."id" FROM ${quoted(recordsTable.places ?? '')} AS p` +
+  `SELECT p."place", ${recordsTable.key.map(name => `r.${quoted(name)}`).join(', ')} FROM ${quoted(recordsTable.places ?? '')} AS p` +
   ` LEFT JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"` +
   ' WHERE p."place" > ? AND p."place" <= ? ORDER BY p."place" LIMIT ?'
 
@@ -83,6 +98,7 @@ const placed = (
   connection: Connection,
   { after, until, limit }: Parameters<Audit['placed']>[0],
 ): readonly Placed[] =>
-  connection
-    .rows(placedSql, after, until, BigInt(limit) + 1n)
-    .map(([place, id]: readonly Cell[]) => ({ place: place as bigint, id: id === null ? '' : String(id) }))
+  connection.rows(placedSql, after, until, BigInt(limit) + 1n).map(([place, ...key]: readonly Cell[]) => ({
+    place: place as bigint,
+    id: key[0] === null ? '' : idOfKey(recordsTable, key),
+  }))

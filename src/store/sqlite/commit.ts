@@ -5,6 +5,7 @@ import { transactions } from '#indices/transaction.ts'
 import type { Batch } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { putPublished } from './meta.ts'
+import { placeRows } from './place-rows.ts'
 import { type Cell, columnList, perTable, toRow } from './rows.ts'
 import { quoted, type Table, tableOf } from './tables.ts'
 
@@ -19,11 +20,12 @@ export const writeBatch = async (connection: Connection, batch: Batch): Promise<
     [transactions, batch.transactions],
     [records, batch.records],
   ] as const) {
-    const insert = inserter(connection, index)
+    const rows = historyRows(connection, index)
     for (const doc of docs) {
-      insert(doc)
+      rows.add(doc)
       await pause()
     }
+    rows.end()
   }
   for (const { index, doc } of batch.changes) {
     upsert(connection, tableOf(index), doc)
@@ -42,27 +44,28 @@ const pauses = (): (() => Promise<void> | undefined) => {
 }
 
 const insertSql = (table: Table): string =>
-  `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.columns.length)})`
+  `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.head.length + table.columns.length - 1)})`
 
-/** Writes a history document, and its places beside it; with `replace` also where another row has one of them. */
-export const inserter = (
+/** Writes history documents, and their places beside them; these may be written as late as `end`. */
+export type HistoryRows = { add(doc: object): void; end(): void }
+
+/** With `replace` also where another row has one of the places. */
+export const historyRows = (
   connection: Connection,
   index: Index,
   { replace = false }: { readonly replace?: boolean } = {},
-): ((doc: object) => void) => {
+): HistoryRows => {
   const table = tableOf(index)
   const insert = connection.statement(insertSql(table))
-  const { places } = table
-  if (places === undefined)
-    return doc => {
-      insert.run(...toRow(table, doc))
-    }
-  const verb = replace ? 'INSERT OR REPLACE' : 'INSERT'
-  const place = connection.statement(`${verb} INTO ${quoted(places)} ("place", "row") VALUES (?, ?)`)
-  return doc => {
-    const { lastInsertRowid } = insert.run(...toRow(table, doc))
-    for (const each of (doc as { readonly places: readonly bigint[] }).places)
-      place.run(each, lastInsertRowid)
+  if (table.places === undefined)
+    return { add: doc => void insert.run(...toRow(table, doc)), end: () => undefined }
+  const placed = placeRows(connection, table.places, { replace })
+  return {
+    add: doc => {
+      const { lastInsertRowid } = insert.run(...toRow(table, doc))
+      placed.add((doc as { readonly places: readonly bigint[] }).places, BigInt(lastInsertRowid))
+    },
+    end: placed.end,
   }
 }
 

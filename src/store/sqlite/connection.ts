@@ -5,9 +5,13 @@ import type { Cell } from './rows.ts'
 
 type Prepared = Statement<unknown, Cell[]>
 
+/** Which file it is, whatever its path. */
+export type FileMark = { readonly ino: number | undefined; readonly dev: number | undefined }
+
 /** An open file and its prepared statements. */
 export type Connection = {
   readonly db: Database
+  readonly file: FileMark
   /** Prepares once, gives the same statement ever after. */
   readonly statement: (sql: string) => Prepared
   /** First row, undefined: none. */
@@ -82,6 +86,7 @@ const connect = (path: string, db: Database): Connection => {
   const opened = statOf(path)
   return {
     db,
+    file: { ino: opened?.ino, dev: opened?.dev },
     isInPlace: () => {
       const now = statOf(path)
       return now?.ino === opened?.ino && now?.dev === opened?.dev && (now?.size ?? 0) >= (opened?.size ?? 0)

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { KeyStore, StoredKey } from '#store/port.ts'
+import { type KeyStore, nameAndNoteIn, nameWithNote, revokedAt, type StoredKey } from '#store/keys-port.ts'
 import { type Connection, openWriter } from './connection.ts'
 import type { Readers } from './readers.ts'
 import type { Cell } from './rows.ts'
@@ -26,6 +26,19 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
     }
   }
 
+  const change: KeyStore['change'] = async (id, terms) => {
+    const changed = await writing(connection => {
+      const [row] = connection.rows(`SELECT ${COLUMNS} FROM "keys" WHERE "id" = ?`, id)
+      if (row === undefined) return false
+      const { id: _, hash, created, ...now } = fromCells(row)
+      connection
+        .statement(`REPLACE INTO "keys" (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
+        .run(...toCells({ ...terms(now), id, hash, created }))
+      return true
+    })
+    return changed === true
+  }
+
   return {
     add: async key => {
       const added = await writing(connection => {
@@ -47,15 +60,8 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
       }, signal)
       return (rows ?? []).map(fromCells)
     },
-    revoke: async (id, now) => {
-      const changed = await writing(
-        connection =>
-          connection
-            .statement('UPDATE "keys" SET "revoked" = coalesce("revoked", ?) WHERE "id" = ?')
-            .run(BigInt(now), id).changes,
-      )
-      return changed === 1
-    },
+    change,
+    revoke: (id, now) => change(id, revokedAt(now)),
   }
 }
 
@@ -70,7 +76,7 @@ const requireTable = (connection: Connection, name: string): void => {
 const toCells = (key: StoredKey): Cell[] => [
   key.id,
   key.hash,
-  key.name,
+  nameWithNote(key),
   ...[key.perSecond, key.perDay, key.created].map(BigInt),
   ...[key.expires, key.revoked].map(value => (value === undefined ? null : BigInt(value))),
 ]
@@ -87,7 +93,7 @@ const fromCells = ([
 ]: readonly Cell[]): StoredKey => ({
   id: String(id),
   hash: String(hash),
-  name: String(name),
+  ...nameAndNoteIn(String(name)),
   perSecond: Number(perSecond),
   perDay: Number(perDay),
   created: Number(created),

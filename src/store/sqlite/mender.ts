@@ -5,9 +5,8 @@ import type { Published } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { getPublished, isMending, putIdentity, putMending, putPublished } from './meta.ts'
 import type { Pen } from './pen.ts'
-import { getById } from './read.ts'
+import { getById, lastBlock } from './read.ts'
 import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
-import { quoted, tableOf } from './tables.ts'
 import { clearUndo, lastKept, takeBack } from './undo.ts'
 
 /** The part of the writer that only repairs use. */
@@ -46,10 +45,7 @@ export const menderOf = (pen: Pen): Mender => ({
 
 /** What is published, the last block, and the last batch that can be taken back. */
 const endingsOf = (reader: Connection): readonly number[] => {
-  const block = reader.row(`SELECT max("id") FROM ${quoted(tableOf(blocks).name)}`)?.[0]
-  return [
-    getPublished(reader)?.height,
-    typeof block === 'string' ? Number(block) : undefined,
-    lastKept(reader),
-  ].filter(height => height !== undefined)
+  return [getPublished(reader)?.height, lastBlock(reader), lastKept(reader)].filter(
+    height => height !== undefined,
+  )
 }

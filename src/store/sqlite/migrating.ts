@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
+import { derivationReasons } from '#store/identity.ts'
 import type { Migrating, MigrationPlan } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
@@ -82,7 +83,7 @@ const reading = <T>(path: string, name: string, work: (connection: Connection) =
 const planOf = (connection: Connection): Pick<MigrationPlan, 'way' | 'reasons'> => {
   const derivation = getIdentity(connection)?.derivation ?? DERIVATION
   const reasons = [
-    ...(derivation === DERIVATION ? [] : [`documents of derivation ${derivation}; expected ${DERIVATION}`]),
+    ...derivationReasons(derivation),
     ...differencesOf(connection).map(({ name, problem, detail }) => `${name}: ${problem}: ${detail}`),
   ]
   return { way: reasons.length === 0 ? 'none' : 'derive', reasons }

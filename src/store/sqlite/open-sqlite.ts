@@ -2,10 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { derivationDifferences } from '#store/identity.ts'
+import type { KeyStore } from '#store/keys-port.ts'
 import type { Difference, Store, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
+import { copyStore } from './backup.ts'
 import { type Connection, openOrCreate, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
+import { noteLayout } from './former-layout.ts'
+import { holdView } from './hold-view.ts'
 import { keptFile } from './kept-file.ts'
 import { keyStoreOf } from './key-store.ts'
 import { getIdentity, getPublished, readableIdentity } from './meta.ts'
@@ -14,13 +18,18 @@ import { readersOf } from './readers.ts'
 import { restoreRecord } from './restore.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { takeOver } from './take-over.ts'
+import { farBatches } from './threads/far-batches.ts'
+import type { OpenWritingThread } from './threads/writing-thread.ts'
 import { inTransaction, patiently } from './transaction.ts'
+import { usageFileOf, usageIn } from './usage.ts'
 
 export type SqliteOptions = {
   /** The file; its folder is made by `create`. */
   readonly path: string
   /** Refuses everything that writes. */
   readonly readonly?: boolean
+  /** Opens threads that write the batches of long loads; absent: this thread writes all. */
+  readonly writing?: OpenWritingThread | undefined
 }
 
 /**
@@ -28,20 +37,21 @@ export type SqliteOptions = {
  * before there is anything. A batch is one transaction, a read is one snapshot. What was committed survives the death of
  * the process at any moment; power loss may cost the last batches, never the consistency of what is there.
  */
-export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): Store => {
+export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOptions): Store => {
   const path = resolve(given)
   const name = `sqlite:${given}`
   let isMender = false
   const kept = keptFile(path, name)
   const readers = readersOf(path, name, { mayRead: () => isMender, kept })
-  const anyReaders = readersOf(path, name, { check: () => {} })
+  const anyReaders = readersOf(path, name, { check: noteLayout })
+  const usage = usageIn(usageFileOf(path))
   const writers = new Set<Writer>()
+  const far = farBatches(writing)
   let isClosed = false
   const mayWrite = () => {
     if (isClosed) throw new Failure('unavailable', `${name} is closed.`, { retryable: false })
     if (readonly) throw new Failure('conflict', `${name} is opened read-only.`)
   }
-  const keys = keyStoreOf(path, name, readers)
 
   return {
     name,
@@ -62,26 +72,19 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
     },
     published: () => readers.once(connection => getPublished(connection)),
     identity: () => readers.once(connection => getIdentity(connection)),
-    read: (work, options) => readers.read(work, options?.signal),
+    read: readers.read,
+    hold: ({ signal }) => holdView(readers, { path, name, signal }),
     takeOver: async (identity, { mending = false } = {}) => {
       mayWrite()
-      const writer = await takeOver({ path, name }, { identity, mending })
+      const writer = await takeOver({ path, name }, { identity, mending, farBatches: far })
       isMender ||= mending
       writers.add(writer)
       return writer
     },
     audit: async () => openAudit(path, name),
-    keys: {
-      add: async key => {
-        mayWrite()
-        await keys.add(key)
-      },
-      list: signal => keys.list(signal),
-      revoke: async (id, now) => {
-        mayWrite()
-        return await keys.revoke(id, now)
-      },
-    },
+    backup: async file => copyStore(path, name, file),
+    keys: guardedKeys(keyStoreOf(path, name, readers), mayWrite),
+    usage,
     migrating: migratingOf({
       path,
       name,
@@ -89,7 +92,8 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
       source: {
         published: () => anyReaders.once(connection => getPublished(connection)),
         identity: () => anyReaders.once(connection => getIdentity(connection)),
-        read: (work, options) => anyReaders.read(work, options?.signal),
+        read: anyReaders.read,
+        hold: ({ signal }) => holdView(anyReaders, { path, name, signal }),
       },
       open: other => openSqlite({ path: other }),
     }),
@@ -97,10 +101,28 @@ export const openSqlite = ({ path: given, readonly = false }: SqliteOptions): St
       isClosed = true
       readers.close()
       anyReaders.close()
+      await usage.close()
       for (const writer of writers) await writer.release()
     },
   }
 }
+
+/** `mayWrite` throws where nothing may be written. */
+const guardedKeys = (keys: KeyStore, mayWrite: () => void): KeyStore => ({
+  add: async key => {
+    mayWrite()
+    await keys.add(key)
+  },
+  list: signal => keys.list(signal),
+  change: async (id, terms) => {
+    mayWrite()
+    return await keys.change(id, terms)
+  },
+  revoke: async (id, now) => {
+    mayWrite()
+    return await keys.revoke(id, now)
+  },
+})
 
 const create = async (path: string, name: string): Promise<void> => {
   makeFolder(dirname(path), name)

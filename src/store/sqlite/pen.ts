@@ -1,8 +1,9 @@
 import { Failure } from '#failure/failure.ts'
-import type { Published } from '#store/port.ts'
+import type { Batch, Published } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { guarded } from './failures.ts'
 import { getOwner, type Owner } from './meta.ts'
+import type { FarBatches } from './threads/far-batches.ts'
 import { inTransaction } from './transaction.ts'
 
 export type PenParts = {
@@ -14,6 +15,7 @@ export type PenParts = {
   readonly owner: Owner
   readonly checkpoint: Published | undefined
   readonly unlock: () => void
+  readonly far: FarBatches
 }
 
 /** The right to write to a file, which one writer has at a time, and its two connections. */
@@ -29,15 +31,28 @@ export type Pen = {
   readNow<T>(work: (reader: Connection) => T): T
   /** Runs `work` in a transaction. Throws 'defect' while another one is open, 'conflict' when another writer took over. */
   write(work: (writing: Connection) => void | Promise<void>): Promise<void>
+  /** Has a batch written by a thread, with the same errors. false: it is to be written by `write`. */
+  writeFar(batch: Batch): Promise<boolean>
   release(): Promise<void>
 }
 
-export const penOf = ({ name, writing, reader, owner, unlock, ...begun }: PenParts): Pen => {
+export const penOf = ({ name, writing, reader, owner, unlock, far, ...begun }: PenParts): Pen => {
   let { checkpoint } = begun
-  let running: Promise<void> | undefined
+  let running: Promise<unknown> | undefined
   let released = false
   const check = (): void => {
     if (released) throw new Failure('conflict', `This loader has released ${name}.`)
+  }
+  const alone = async <T>(work: () => Promise<T>): Promise<T> => {
+    check()
+    if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
+    const result = work()
+    running = result
+    try {
+      return await result
+    } finally {
+      running = undefined
+    }
   }
   const readNow: Pen['readNow'] = work => guarded(name, () => work(reader))
   return {
@@ -56,23 +71,24 @@ export const penOf = ({ name, writing, reader, owner, unlock, ...begun }: PenPar
       return readNow(work)
     },
     readNow,
-    write: async work => {
-      check()
-      if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
-      running = inTransaction(writing, name, async () => {
-        requireOwn(writing, name, owner)
-        await work(writing)
-      })
-      try {
-        await running
-      } finally {
-        running = undefined
-      }
-    },
+    write: work =>
+      alone(() =>
+        inTransaction(writing, name, async () => {
+          requireOwn(writing, name, owner)
+          await work(writing)
+        }),
+      ),
+    writeFar: batch =>
+      alone(async () => {
+        // The thread's own connection is of the same file, or it refuses.
+        requireInPlace(writing, name)
+        return await far.commit(batch)
+      }),
     release: async () => {
       if (released) return
       released = true
       await running?.catch(() => {})
+      await far.close()
       reader.close()
       writing.close()
       unlock()
@@ -81,7 +97,7 @@ export const penOf = ({ name, writing, reader, owner, unlock, ...begun }: PenPar
 }
 
 /** Throws 'conflict' unless the file is still this one, and `owner` its writer. */
-const requireOwn = (writing: Connection, name: string, owner: Owner): void => {
+export const requireOwn = (writing: Connection, name: string, owner: Owner): void => {
   // The lock is by path: another one may lead to the same file.
   const now = getOwner(writing)
   if (now?.token !== owner.token)
@@ -90,6 +106,10 @@ const requireOwn = (writing: Connection, name: string, owner: Owner): void => {
       `Another loader has taken over ${name} (process ${now?.pid}, since ${now?.since}).`,
       { retryable: true },
     )
+  requireInPlace(writing, name)
+}
+
+const requireInPlace = (writing: Connection, name: string): void => {
   if (!writing.isInPlace())
     throw new Failure('conflict', `${name} was removed or replaced during loading.`, {
       help: 'Restore the right store file, without the -wal and -shm files of another one, and start again.',

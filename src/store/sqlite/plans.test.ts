@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'bun:test'
+import { accounts } from '#indices/account.ts'
+import { contracts } from '#indices/contract.ts'
 import type { Order } from '#indices/define.ts'
+import { producers } from '#indices/producer.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { tokens } from '#indices/token.ts'
 import { type Connection, inMemory } from './connection.ts'
+import { namesSql } from './names.ts'
 import { rankAfterSql, rankSql } from './rank.ts'
-import { dueSql, findSql, momentSql, recordsSql } from './read.ts'
-import { schema, tableOf } from './tables.ts'
+import { dueSql, findSql, momentSql, newRecordsSql, recordsSql } from './read.ts'
+import { namesColumn, schema, tableOf } from './tables.ts'
 
 /** How SQLite would answer: one step a line. */
 const planOf = (sql: string): readonly string[] =>
@@ -34,7 +39,10 @@ describe('plans', () => {
           const runs = plan.filter(step => step.includes(`USING COVERING INDEX ${index.name}.${name}`))
           expect(runs.map(step => step.slice(step.lastIndexOf('(')))).toEqual(
             order.group === undefined
-              ? ['(total=? AND owner>?)', '(total>? AND total<?)']
+              ? [
+                  expect.stringMatching(/^\(\w+=\? AND \w+>\?\)$/),
+                  expect.stringMatching(/^\((?:\w+>\? AND )?\w+<\?\)$/),
+                ]
               : [
                   expect.stringMatching(/^\(\w+=\? AND \w+=\? AND \w+>\?\)$/),
                   expect.stringMatching(/^\(\w+=\? AND \w+>\? AND \w+<\?\)$/),
@@ -42,6 +50,18 @@ describe('plans', () => {
           )
           expect(plan.filter(step => step.includes('TEMP B-TREE'))).toHaveLength(1)
         })
+
+  for (const index of [accounts, contracts, producers, tokens])
+    test(`${index.name} are found by the beginning of their names through an index`, () => {
+      const column = namesColumn(index) ?? ''
+      expect(planOf(namesSql(tableOf(index), column))).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^SEARCH ${index.name} USING (?:INDEX \\S+|PRIMARY KEY) \\(${column}>\\? AND ${column}<\\?\\)$`,
+          ),
+        ),
+      ])
+    })
 
   for (const index of historyIndices)
     for (const field of index.finds)
@@ -70,4 +90,8 @@ describe('plans', () => {
       'SEARCH balances USING INDEX balances.next_due (next_due>? AND next_due<?)',
     ])
   })
+})
+
+test('plans: records of the newest blocks are read along their position', () => {
+  expect(planOf(newRecordsSql)).toEqual(['SEARCH records USING INDEX sqlite_autoindex_records_1 (height>?)'])
 })

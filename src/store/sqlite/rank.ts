@@ -4,7 +4,7 @@ import { standingFields } from '#indices/standing.ts'
 import type { Ranking, Rows } from '#store/ranking-page.ts'
 import type { Connection } from './connection.ts'
 import { columnList, toDoc } from './rows.ts'
-import { orderIndexName, positiveCondition, quoted, sortKeys, type Table, tableOf } from './tables.ts'
+import { conditionOf, orderIndexName, quoted, sortKeys, type Table, tableOf } from './tables.ts'
 
 /**
  * Rows of an order along the order's own index; those that are passed over cost some 30 ns each. Only the beginning of
@@ -59,7 +59,7 @@ const alongIndex = (table: Table, orderName: string, order: Order) => {
   const keys = order.by.map(([field]) => quoted(field)).join(', ')
   const own = [
     ...(order.group === undefined ? [] : [`${quoted(order.group)} = ?`]),
-    ...[positiveCondition(order)].filter(condition => condition !== undefined),
+    ...[conditionOf(order)].filter(condition => condition !== undefined),
   ]
   return (more: readonly string[]): string => {
     const conditions = [...own, ...more]

@@ -1,24 +1,40 @@
 import type { BalanceDoc } from '#indices/balance.ts'
 import { balances } from '#indices/balance.ts'
+import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
-import { type ListDoc, placeOf } from '#indices/list.ts'
-import { type RecordDoc, records } from '#indices/record.ts'
+import { type ListDoc, listAndOrdinal, placeOf } from '#indices/list.ts'
+import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indices/record.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Moment } from '#store/port.ts'
 import type { Connection } from './connection.ts'
+import { formerSql, isFormer } from './former-layout.ts'
+import { keyCells, keyCondition, keyList } from './keys.ts'
 import { columnList, perTable, toDoc } from './rows.ts'
-import { fieldIndexName, quoted, ROW, type Table, tableOf } from './tables.ts'
+import { fieldIndexName, quoted, ROW, type Table, tableFor, tableOf } from './tables.ts'
 
 /** Hashes share 8 bytes by chance about never: no real value has more documents. */
 const HANDFUL = 16n
 
 export const getById = (connection: Connection, index: Index, id: string): object | undefined => {
   const table = tableOf(index)
-  const cells = connection.row(getSql(table), id)
+  const key = keyCells(table, id)
+  if (key === undefined) return undefined
+  const cells = isFormer(connection)
+    ? connection.row(formerSql(table), id)
+    : connection.row(getSql(table), ...key)
   return cells === undefined ? undefined : toDoc(table, cells)
 }
 
-const getSql = perTable(table => `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE "id" = ?`)
+const getSql = perTable(
+  table => `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`,
+)
+
+const blocksTable = tableOf(blocks)
+/** Height of the highest stored block; undefined: there is none. */
+export const lastBlock = (connection: Connection): number | undefined => {
+  const key = connection.row(`SELECT max(${keyList(blocksTable)}) FROM ${quoted(blocksTable.name)}`)?.[0]
+  return typeof key === 'bigint' ? Number(key) : undefined
+}
 
 /** Documents with a value in a field of `finds`, in order of id. */
 export const findByField = (
@@ -33,12 +49,14 @@ export const findByField = (
 /** Takes the value and a limit. */
 export const findSql = (table: Table, field: string): string =>
   `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
-  ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ? ORDER BY "id" LIMIT ?`
+  ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
+  ` ORDER BY ${keyList(table)} LIMIT ?`
 
-const recordsTable = tableOf(records)
+/** The table of records without the column of their places. */
+const listed = { ...tableOf(listedRecords), columns: tableFor(listedRecords).columns }
 export const recordsSql =
-  `SELECT ${columnList(recordsTable, 'r')} FROM ${quoted(recordsTable.places ?? '')} AS p` +
-  ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"` +
+  `SELECT ${columnList(listed, 'r')} FROM ${quoted(listed.places ?? '')} AS p` +
+  ` CROSS JOIN ${quoted(listed.name)} AS r ON r."${ROW}" = p."row"` +
   ' WHERE p."place" BETWEEN ? AND ? ORDER BY p."place"'
 
 /** Rows of a list with the ordinals that are both asked for and counted, ascending: one run of the table of places. */
@@ -46,19 +64,40 @@ export const recordsOf = (
   connection: Connection,
   list: ListDoc,
   { first, last }: { readonly first: number; readonly last: number },
-): readonly RecordDoc[] => {
+): readonly ListedRecord[] => {
   const from = Math.max(first, 1)
   const to = Math.min(last, list.count)
   if (from > to) return []
   const rows = connection.rows(recordsSql, placeOf(list.number, from), placeOf(list.number, to))
   if (rows.length !== to - from + 1)
     throw lacking(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
-  return rows.map(cells => toDoc(recordsTable, cells) as RecordDoc)
+  return rows.map(cells => toDoc(listed, cells) as ListedRecord)
 }
 
+const recordsTable = tableOf(records)
+export const newRecordsSql =
+  `SELECT ${columnList(recordsTable)} FROM ${quoted(recordsTable.name)}` +
+  ` WHERE "height" > ? ORDER BY ${keyList(recordsTable)}`
+
+/** All rows of the blocks above a height are read, and those of the lists picked: `View.newRecords`. */
+export const newRecordsOf = (
+  connection: Connection,
+  lists: ReadonlyMap<number, number>,
+  height: number,
+): readonly RecordDoc[] =>
+  connection
+    .rows(newRecordsSql, BigInt(height))
+    .map(cells => toDoc(recordsTable, cells) as RecordDoc)
+    .filter(({ places }) =>
+      places.some(place => {
+        const { list, ordinal } = listAndOrdinal(place)
+        return ordinal > (lists.get(list) ?? Number.POSITIVE_INFINITY)
+      }),
+    )
+
 export const momentSql =
-  `SELECT r."height", r."time" FROM ${quoted(recordsTable.places ?? '')} AS p` +
-  ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row" WHERE p."place" = ?`
+  `SELECT r."height", r."time" FROM ${quoted(listed.places ?? '')} AS p` +
+  ` CROSS JOIN ${quoted(listed.name)} AS r ON r."${ROW}" = p."row" WHERE p."place" = ?`
 
 /** When single rows of a list were made: each is one look-up. */
 export const momentsOf = (

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { View } from '#store/port.ts'
+import type { ReadPort } from '#store/read-port.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import type { KeptFile } from './kept-file.ts'
@@ -21,7 +21,7 @@ export type Readers = {
   /** Runs `work` in one read transaction; undefined: no store there yet. */
   readonly once: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
   /** `Store.read`. */
-  readonly read: <T>(work: (view: View) => Promise<T>, signal?: AbortSignal) => Promise<T>
+  readonly read: ReadPort['read']
   readonly close: () => void
 }
 
@@ -71,12 +71,12 @@ export const readersOf = (
       borrowed(signal, async connection =>
         connection === undefined ? undefined : guarded(name, () => work(connection)),
       ),
-    read: (work, signal) =>
+    read: (work, { signal, damaged: isDamaged = false } = {}) =>
       borrowed(signal, async connection => {
         const state = connection && guarded(name, () => states.of(connection))
         if (connection === undefined || state === undefined) throw nothingLoaded(name)
         if (!mayRead() && state.isMending) throw underRepair(name)
-        const { view, end } = viewOf(connection, name, state)
+        const { view, end } = viewOf(connection, name, { ...state, isDamaged })
         const stop = interruption([
           { signal, reason: deadline },
           { signal: closing.signal, reason: closed },

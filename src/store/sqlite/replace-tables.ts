@@ -17,7 +17,10 @@ export const replaceTables = (connection: Connection): void => {
   for (const { name, type, sql } of schema) {
     if (KEPT.has(name)) continue
     db.run(sql)
-    if (type === 'table') db.run(`INSERT INTO main.${quoted(name)} SELECT * FROM beside.${quoted(name)}`)
+    if (type !== 'table') continue
+    // Without those that are made of others.
+    const columns = [...columnsIn(connection, name)].map(quoted).join(', ')
+    db.run(`INSERT INTO main.${quoted(name)} (${columns}) SELECT ${columns} FROM beside.${quoted(name)}`)
   }
   const published = getPublished(connection, 'beside')
   const identity = getIdentity(connection, 'beside')

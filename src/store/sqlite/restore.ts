@@ -10,7 +10,7 @@ import { type Connection, openWriter } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
 import { getIdentity, getPublished, putIdentity, putMending, putPublished } from './meta.ts'
-import { getById } from './read.ts'
+import { getById, lastBlock } from './read.ts'
 import { inspect } from './schema.ts'
 import { quoted, tableOf } from './tables.ts'
 import { refuseSecond } from './take-over.ts'
@@ -69,8 +69,7 @@ const writeAnew = (
       }),
     )
   if (!lost.published) return 'exact'
-  const id = connection.row(`SELECT max("id") FROM ${quoted(tableOf(blocks).name)}`)?.[0]
-  const { height, hash, time } = get(blocks, String(id)) as BlockDoc
+  const { height, hash, time } = get(blocks, blockId(lastBlock(connection) ?? 0)) as BlockDoc
   putPublished(connection, { height, hash, time, lib: height })
   if (lastKept(connection) === height || isAllCounted(connection, height)) return 'exact'
   putMending(connection, true)

@@ -1,10 +1,12 @@
-import { blockId } from '#indices/position.ts'
+import { idOf } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
-import { inserter, upsert } from './commit.ts'
+import { historyRows, upsert } from './commit.ts'
 import type { Connection } from './connection.ts'
-import { quoted, ROW, tableOf } from './tables.ts'
+import { idOfKey, keyCells, keyCondition, keyList } from './keys.ts'
+import type { Cell } from './rows.ts'
+import { quoted, ROW, type Table, tableOf } from './tables.ts'
 
 /** Puts documents right, within the caller's transaction. */
 export const rewriteDocuments = (connection: Connection, { put, remove, unplace }: Rewrite): void => {
@@ -15,7 +17,9 @@ export const rewriteDocuments = (connection: Connection, { put, remove, unplace 
     else {
       removeDocument(connection, index, doc.id)
       // A row at one of its places is not that place's: it is put right by itself.
-      inserter(connection, index, { replace: true })(doc)
+      const rows = historyRows(connection, index, { replace: true })
+      rows.add(doc)
+      rows.end()
     }
   }
 }
@@ -26,30 +30,31 @@ const removePlace = (connection: Connection, place: bigint): void => {
 }
 
 export const removeDocument = (connection: Connection, index: AnyIndex, id: string): void => {
-  const { name, places } = tableOf(index)
-  if (places !== undefined)
-    for (const place of placesOfRow(connection, { name, places }, id)) removePlace(connection, place)
-  connection.statement(`DELETE FROM ${quoted(name)} WHERE "id" = ?`).run(id)
+  const table = tableOf(index)
+  const key = keyCells(table, id)
+  if (key === undefined) return
+  for (const place of placesOfRow(connection, table, key)) removePlace(connection, place)
+  connection.statement(`DELETE FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`).run(...key)
 }
 
 /** Removes blocks above a height, and what belongs to them. */
 export const removeHistoryAbove = (connection: Connection, height: number): void => {
   for (const index of historyIndices) {
-    const { name } = tableOf(index)
-    // Ids begin with the height, in twelve digits.
-    const ids = connection.rows(`SELECT "id" FROM ${quoted(name)} WHERE "id" >= ?`, blockId(height + 1))
-    for (const [id] of ids) removeDocument(connection, index, String(id))
+    const table = tableOf(index)
+    const [column = ''] = table.key
+    const [first = null] = keyCells(table, idOf([height + 1, 0, 0].slice(0, table.position.length))) ?? []
+    const sql = `SELECT ${keyList(table)} FROM ${quoted(table.name)} WHERE ${quoted(column)} >= ?`
+    for (const key of connection.rows(sql, first)) removeDocument(connection, index, idOfKey(table, key))
   }
 }
 
 /** Places that point to a row, among those the row itself lists: the table of places has no index by row. */
-const placesOfRow = (
-  connection: Connection,
-  { name, places }: { readonly name: string; readonly places: string },
-  id: string,
-): readonly bigint[] => {
+const placesOfRow = (connection: Connection, table: Table, key: readonly Cell[]): readonly bigint[] => {
+  const { name, places } = table
+  if (places === undefined) return []
   const [row, blob] =
-    connection.row(`SELECT "${ROW}", "places" FROM ${quoted(name)} WHERE "id" = ?`, id) ?? []
+    connection.row(`SELECT "${ROW}", "places" FROM ${quoted(name)} WHERE ${keyCondition(table)}`, ...key) ??
+    []
   if (row === undefined || !(blob instanceof Uint8Array)) return []
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
   const said = Array.from({ length: blob.length >> 3 }, (_, at) => view.getBigInt64(at * 8))

@@ -1,25 +1,32 @@
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
+import { idOf } from '#indices/position.ts'
+import { lacking } from '#store/lacking.ts'
+import { headCells, headFields } from './keys.ts'
+import { bytesOfHash, bytesOfHashes, hashesOfBytes, hashOfBytes } from './packed/hash-bytes.ts'
+import type { Fields } from './packed/implied.ts'
+import { packText, unpackText } from './packed/packed-text.ts'
+import { numberOfWord, wordOf } from './packed/words.ts'
 import { type Column, quoted, type Table } from './tables.ts'
 
 /** The value of a cell; integers are read as bigint (`safeIntegers`). */
 export type Cell = string | bigint | number | Uint8Array | null
-type Doc = { readonly id: string } & Readonly<Record<string, unknown>>
 
 const PLACE_BYTES = 8
 
 /**
- * A document as the cells of its row: `id`, then the columns. Absent optional fields are NULL. Text is UTF-8: a lone
- * surrogate, which UTF-8 cannot carry, becomes U+FFFD (as on the chain itself). Throws Failure('defect') on a value
- * the field cannot hold, before anything is stored.
+ * A document as the cells of its row, those of `columnList`. Absent optional fields are NULL, and so are fields that
+ * follow from others. Text is UTF-8: a lone surrogate, which UTF-8 cannot carry, becomes U+FFFD (as on the chain itself).
+ * Throws Failure('defect') on a value the field cannot hold, before anything is stored.
  */
 export const toRow = (table: Table, doc: object): Cell[] => {
-  const values = doc as Doc
-  const cells: Cell[] = [values.id]
+  const values = doc as Fields
+  const cells = headCells(table, values)
   for (const column of table.columns) {
     const value = values[column.name]
-    if (value === undefined && column.optional) cells.push(null)
-    else cells.push(toCell(table, column, value))
+    const isLeftOut =
+      value === undefined ? column.optional : column.follows !== undefined && column.follows(values) === value
+    cells.push(isLeftOut ? null : toCell(table, column, value))
   }
   return cells
 }
@@ -34,17 +41,25 @@ const toCell = (table: Table, { name, kind }: Column, value: unknown): Cell => {
   return cell
 }
 
+const int64Cell = (value: unknown): Cell | undefined =>
+  typeof value === 'bigint' && BigInt.asIntN(64, value) === value ? value : undefined
+
 const textCell = (value: unknown): Cell | undefined => (typeof value === 'string' ? value : undefined)
 
 /** The cell of a value; undefined: the field cannot hold it. */
 const cellOf: Readonly<Record<FieldKind, (value: unknown) => Cell | undefined>> = {
   keyword: textCell,
   text: textCell,
-  long: value => (typeof value === 'bigint' && BigInt.asIntN(64, value) === value ? value : undefined),
+  hash: value => (typeof value === 'string' ? (bytesOfHash(value) ?? value) : undefined),
+  hashes: value => (typeof value === 'string' ? (bytesOfHashes(value) ?? value) : undefined),
+  word: value => (typeof value === 'string' ? (numberOfWord(value) ?? value) : undefined),
+  packed: value => (typeof value === 'string' ? packText(value) : undefined),
+  long: int64Cell,
   int: value => (typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined),
   bool: value => (typeof value === 'boolean' ? Number(value) : undefined),
   json: value => (value === undefined ? undefined : toJsonText(value)),
   places: value => (Array.isArray(value) ? toBlob(value) : undefined),
+  hash8: int64Cell,
 }
 
 /** Compact JSON; JSON.stringify writes lone surrogates as escapes, which would come back as they were. */
@@ -62,34 +77,80 @@ const toBlob = (places: readonly bigint[]): Uint8Array => {
   return bytes
 }
 
-const fromBlob = (bytes: Uint8Array): readonly bigint[] => {
+const fromBlob = (bytes: Uint8Array): readonly bigint[] | undefined => {
+  if (bytes.length % PLACE_BYTES !== 0) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Array.from({ length: bytes.length / PLACE_BYTES }, (_, at) => view.getBigInt64(at * PLACE_BYTES))
 }
 
+const asItIs = (cell: Cell): unknown => cell
+
+/** The value of a cell; undefined: it holds none that this program writes. */
 const fromCell: Readonly<Record<FieldKind, (cell: Cell) => unknown>> = {
-  keyword: cell => cell,
-  text: cell => cell,
-  long: cell => cell,
+  keyword: asItIs,
+  text: asItIs,
+  hash: cell => (cell instanceof Uint8Array ? hashOfBytes(cell) : textIn(cell)),
+  hashes: cell => (cell instanceof Uint8Array ? hashesOfBytes(cell) : textIn(cell)),
+  word: cell => (typeof cell === 'bigint' ? wordOf(cell) : textIn(cell)),
+  packed: cell => (cell instanceof Uint8Array ? unpackText(cell) : textIn(cell)),
+  long: asItIs,
   int: Number,
   bool: cell => cell !== 0n,
-  json: cell => JSON.parse(cell as string),
+  json: cell => jsonIn(cell as string),
   places: cell => fromBlob(cell as Uint8Array),
+  hash8: asItIs,
 }
 
-/** The document of a row read with `columnList`. */
-export const toDoc = (table: Table, cells: readonly Cell[]): object => {
-  const doc: Record<string, unknown> = { id: cells[0] }
-  for (const [at, { name, kind }] of table.columns.entries()) {
-    const cell = cells[at + 1]
-    if (cell !== null && cell !== undefined) doc[name] = fromCell[kind](cell)
+const textIn = (cell: Cell): string | undefined => (typeof cell === 'string' ? cell : undefined)
+
+const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
+}
+
+/** The document of a row read with `columnList`. Throws 'damaged' where a cell cannot be read. */
+export const toDoc = (table: Table, cells: readonly Cell[]): object => {
+  const { columns, head } = table
+  const doc = headFields(table, cells)
+  let lacks = false
+  // Half of the time of an iterator over the columns; a page has some 300 cells.
+  for (let at = 0; at < columns.length; at++) {
+    const column = columns[at] as Column
+    const cell = cells[head.length + at]
+    if (cell === null || cell === undefined) {
+      lacks ||= column.follows !== undefined
+      continue
+    }
+    const value = fromCell[column.kind](cell)
+    if (value === undefined) throw unreadable(table, doc, column)
+    doc[column.name] = value
+  }
+  if (head.length === 0) doc['id'] = idIn(table, doc)
+  if (lacks) putWhatFollows(table, doc)
   return doc
 }
 
-/** `id` and the columns, quoted, for a select or an insert; `of` names the table where two are joined. */
+/** The id by the fields of the position, which are the first columns. */
+const idIn = ({ position }: Table, doc: Fields): string => idOf(position.map(name => doc[name] as number))
+
+const putWhatFollows = (table: Table, doc: Record<string, unknown>): void => {
+  for (const column of table.columns) {
+    if (column.follows === undefined || Object.hasOwn(doc, column.name)) continue
+    const value = column.follows(doc)
+    if (value === undefined) throw unreadable(table, doc, column)
+    doc[column.name] = value
+  }
+}
+
+const unreadable = (table: Table, doc: Fields, { name }: Column): Failure =>
+  lacking(`Field '${name}' of ${table.name} '${doc['id'] ?? idIn(table, doc)}' cannot be read.`)
+
+/** The cells of a row, quoted, for a select or an insert; `of` names the table where two are joined. */
 export const columnList = (table: Table, of?: string): string =>
-  ['id', ...table.columns.map(({ name }) => name)]
+  [...table.head, ...table.columns.map(({ name }) => name)]
     .map(name => (of === undefined ? quoted(name) : `${quoted(of)}.${quoted(name)}`))
     .join(', ')
 

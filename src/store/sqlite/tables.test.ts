@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { records } from '#indices/record.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { transactions } from '#indices/transaction.ts'
 import { inMemory } from './connection.ts'
 import { differencesOf } from './schema.ts'
 import { fingerprint, schema, tableFor } from './tables.ts'
@@ -17,11 +18,19 @@ describe('tableFor', () => {
     ])
   })
 
-  test('records: appended by row number, places beside', () => {
+  test('transactions: the position is the row number, what follows from it takes no space', () => {
+    expect(tableFor(transactions).objects.map(({ sql }) => sql)).toEqual([
+      'CREATE TABLE "transactions" ("_position" INTEGER PRIMARY KEY, "height" INTEGER AS ("_position" / 100000) VIRTUAL, "tx" INTEGER AS ("_position" % 100000) VIRTUAL, "id" TEXT AS (printf(\'%012d-%05d\', "height", "tx")) VIRTUAL, "hash" ANY, "hash8" INTEGER NOT NULL, "body" ANY NOT NULL) STRICT',
+      'CREATE INDEX "transactions.hash8" ON "transactions" ("hash8")',
+    ])
+  })
+
+  test('records: appended by row number, found by position, places beside', () => {
     const [table, places, ...indexes] = tableFor(records).objects
     expect(table?.sql).toStartWith(
-      'CREATE TABLE "records" ("_row" INTEGER PRIMARY KEY, "id" TEXT NOT NULL UNIQUE, ',
+      'CREATE TABLE "records" ("_row" INTEGER PRIMARY KEY, "id" TEXT AS (printf(\'%012d-%05d-%05d\', "height", "tx", "index")) VIRTUAL, ',
     )
+    expect(table?.sql).toEndWith(', UNIQUE ("height", "tx", "index")) STRICT')
     expect(places?.sql).toBe(
       'CREATE TABLE "records.places" ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT',
     )

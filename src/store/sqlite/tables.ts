@@ -1,17 +1,32 @@
 import type { Index, Order } from '#indices/define.ts'
 import type { Field, FieldKind } from '#indices/fields.ts'
+import { TX_PLACES } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import { type Follows, followsFrom } from './packed/implied.ts'
 
-/** How an index is kept: one table, its columns in the order of the fields after `id`. */
+/** How an index is kept: one table. */
 export type Table = {
   readonly name: string
+  /** The fields that are columns, in their order; the others follow from the key. */
   readonly columns: readonly Column[]
+  /** Columns that name a row, ascending as ids do. */
+  readonly key: readonly string[]
+  /** Those of the key that are no fields: they are read and written before the fields. */
+  readonly head: readonly string[]
+  /** The fields that an id of history is made of. */
+  readonly position: readonly string[]
   /** The table itself first, then its indexes and side tables; text exactly as SQLite keeps it. */
   readonly objects: readonly SchemaObject[]
   /** Name of the side table from place to row, when the index has places. */
   readonly places: string | undefined
 }
-export type Column = { readonly name: string; readonly kind: FieldKind; readonly optional: boolean }
+export type Column = {
+  readonly name: string
+  readonly kind: FieldKind
+  readonly optional: boolean
+  /** What the field nearly always is, given the others: then it is NULL. */
+  readonly follows: Follows | undefined
+}
 export type SchemaObject = {
   readonly name: string
   readonly type: 'table' | 'index'
@@ -20,6 +35,8 @@ export type SchemaObject = {
 
 /** Row number of tables that have one. Begins with an underscore: no field does. */
 export const ROW = '_row'
+/** Row number that is the position in the chain: the height, or height · 100,000 + transaction. */
+export const POSITION = '_position'
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
@@ -27,10 +44,15 @@ export const orderIndexName = (table: string, order: string): string => `${table
 export const fieldIndexName = (table: string, field: string): string => `${table}.${field}`
 
 /** Condition of an order, in the same words for its partial index and its queries: SQLite compares them as such. */
-export const positiveCondition = (order: Order): string | undefined =>
-  order.positive === undefined
-    ? undefined
-    : `(${order.positive.map(field => `${quoted(field)} > 0`).join(' OR ')})`
+export const conditionOf = ({ positive, where }: Order): string | undefined => {
+  const above =
+    positive === undefined ? [] : [`(${positive.map(field => `${quoted(field)} > 0`).join(' OR ')})`]
+  const all = where === undefined ? above : [...above, `${quoted(where)} = 1`]
+  return all.length === 0 ? undefined : all.join(' AND ')
+}
+
+const conditionFields = ({ positive = [], where }: Order): readonly string[] =>
+  where === undefined ? positive : [...positive, where]
 
 /** `of`: the table's name in the query, where more than one has these columns. */
 export const sortKeys = (order: Order, of?: string): string =>
@@ -44,24 +66,42 @@ export const sortKeys = (order: Order, of?: string): string =>
 const sqlTypes: Readonly<Record<FieldKind, string>> = {
   keyword: 'TEXT',
   text: 'TEXT',
+  // Bytes or a number, or the text itself where that is not possible.
+  hash: 'ANY',
+  hashes: 'ANY',
+  word: 'ANY',
+  packed: 'ANY',
   long: 'INTEGER',
   int: 'INTEGER',
   bool: 'INTEGER',
   json: 'TEXT',
   // As they stand in the document, 8 bytes each; found through the side table.
   places: 'BLOB',
+  hash8: 'INTEGER',
 }
 
 /** The table of an index. */
 export const tableFor = (index: Index): Table => {
-  const columns = Object.entries(index.fields).map(
-    ([name, { kind, optional }]): Column => ({ name, kind, optional }),
-  )
+  const isNumbered = isPosition(index)
+  const columns = Object.entries(index.fields)
+    .map(
+      ([name, { kind, optional }]): Column => ({
+        name,
+        kind,
+        optional,
+        follows: followsFrom(index.name, name),
+      }),
+    )
+    .filter(({ name }) => !isNumbered || !index.position.includes(name))
   const hasPlaces = columns.some(({ kind }) => kind === 'places')
   const places = hasPlaces ? `${index.name}.places` : undefined
+  const key = isNumbered ? [POSITION] : index.kind === 'history' ? index.position : ['id']
   return {
     name: index.name,
     columns,
+    key,
+    head: key.filter(name => index.fields[name] === undefined),
+    position: index.position,
     places,
     objects: [
       { name: index.name, type: 'table', sql: tableSql(index, columns) },
@@ -72,18 +112,52 @@ export const tableFor = (index: Index): Table => {
   }
 }
 
+/** Whether the position in the chain is the row number: that of a row in a transaction would not fit in 64 bits. */
+const isPosition = ({ position }: Index): boolean => position.length === 1 || position.length === 2
+
 const tableSql = (index: Index, columns: readonly Column[]): string => {
-  const fields = columns.map(
-    ({ name, kind, optional }) => `${quoted(name)} ${sqlTypes[kind]}${optional ? '' : ' NOT NULL'}`,
-  )
+  const fields = columns
+    .map(({ name, kind, optional, follows }) => {
+      const mayLack = optional || follows !== undefined
+      return `${quoted(name)} ${sqlTypes[kind]}${mayLack ? '' : ' NOT NULL'}`
+    })
+    .join(', ')
+  const made = (columnsAndKeys: string) => `CREATE TABLE ${quoted(index.name)} (${columnsAndKeys}) STRICT`
+  if (isPosition(index))
+    return made(`"${POSITION}" INTEGER PRIMARY KEY, ${positionColumns(index)}, ${fields}`)
+  if (index.kind === 'history')
+    return made(
+      `"${ROW}" INTEGER PRIMARY KEY, ${idColumn(index)}, ${fields}, UNIQUE (${index.position.map(quoted).join(', ')})`,
+    )
   return isClustered(index)
-    ? `CREATE TABLE ${quoted(index.name)} ("id" TEXT NOT NULL PRIMARY KEY, ${fields.join(', ')}) STRICT, WITHOUT ROWID`
-    : `CREATE TABLE ${quoted(index.name)} ("${ROW}" INTEGER PRIMARY KEY, "id" TEXT NOT NULL UNIQUE, ${fields.join(', ')}) STRICT`
+    ? `${made(`"id" TEXT NOT NULL PRIMARY KEY, ${fields}`)}, WITHOUT ROWID`
+    : made(`"${ROW}" INTEGER PRIMARY KEY, "id" TEXT NOT NULL UNIQUE, ${fields}`)
+}
+
+/** The id, for people and their tools: it takes no space, and no program searches for it. */
+const idColumn = ({ position }: Index): string => {
+  const digits = ['%012d', '%05d', '%05d'].slice(0, position.length).join('-')
+  return `"id" TEXT AS (printf('${digits}', ${position.map(quoted).join(', ')})) VIRTUAL`
+}
+
+const positionColumns = (index: Index): string => {
+  const [height = '', tx] = index.position
+  const parts =
+    tx === undefined
+      ? [[height, `"${POSITION}"`]]
+      : [
+          [height, `"${POSITION}" / ${TX_PLACES}`],
+          [tx, `"${POSITION}" % ${TX_PLACES}`],
+        ]
+  return [
+    ...parts.map(([name = '', sql]) => `${quoted(name)} INTEGER AS (${sql}) VIRTUAL`),
+    idColumn(index),
+  ].join(', ')
 }
 
 /**
  * Rows inside the tree of their ids save a look-up and hold for rows below a twentieth of a page
- * (sqlite.org/withoutrowid.html): rankings and state without JSON of any length. History is appended by row number.
+ * (sqlite.org/withoutrowid.html): rankings and state without JSON of any length.
  */
 const isClustered = ({ kind, orders, fields }: Index): boolean =>
   kind === 'state' &&
@@ -99,13 +173,13 @@ const placesTable = (name: string): SchemaObject => ({
 const orderIndex = (table: string, name: string, order: Order): SchemaObject => {
   const sorted = order.by.map(([field]) => field)
   // Fields of the condition too: SQLite may test them again, and must not look up rows it passes over for that.
-  const tested = (order.positive ?? []).filter(field => !sorted.includes(field))
+  const tested = conditionFields(order).filter(field => !sorted.includes(field))
   const keys = [
     ...(order.group === undefined ? [] : [quoted(order.group)]),
     sortKeys(order),
     ...tested.map(quoted),
   ].join(', ')
-  const condition = positiveCondition(order)
+  const condition = conditionOf(order)
   return {
     name: orderIndexName(table, name),
     type: 'index',
@@ -120,23 +194,28 @@ const fieldIndexes = (index: Index): readonly SchemaObject[] => {
   const ordered = new Set(
     Object.values(index.orders).flatMap(order => [
       order.group,
-      ...(order.positive ?? []),
+      ...conditionFields(order),
       ...order.by.map(([field]) => field),
     ]),
   )
   return Object.entries(index.fields)
     .filter(([name, field]) => index.finds.includes(name) || isSearchedAlone(field, ordered.has(name)))
+    .filter(([name]) => name !== index.named || name === namesColumn(index))
     .map(([name, { optional }]) => ({
       name: fieldIndexName(index.name, name),
       type: 'index' as const,
       sql:
-        `CREATE INDEX ${quoted(fieldIndexName(index.name, name))} ON ${quoted(index.name)} (${quoted(name)}, "id")` +
+        `CREATE INDEX ${quoted(fieldIndexName(index.name, name))} ON ${quoted(index.name)} (${quoted(name)}${isPosition(index) ? '' : ', "id"'})` +
         (optional ? ` WHERE ${quoted(name)} IS NOT NULL` : ''),
     }))
 }
 
 const isSearchedAlone = (field: Field, isOrdered: boolean): boolean =>
   field.searched && field.kind !== 'places' && !isOrdered
+
+/** Column of the names of an index. A name that each document has is its id, which the table is found by as it is. */
+export const namesColumn = ({ named, fields }: Index): string | undefined =>
+  named !== undefined && fields[named]?.optional === true ? named : named && 'id'
 
 const indices: readonly AnyIndex[] = [...historyIndices, ...stateIndices]
 const tables: ReadonlyMap<string, Table> = new Map(indices.map(index => [index.name, tableFor(index)]))
@@ -166,7 +245,10 @@ export const schema: readonly SchemaObject[] = [
   ...[...tables.values()].flatMap(({ objects }) => objects),
 ]
 
-/** Changes whenever any table or index would be made differently. */
+/** Raised when cells are written that an earlier version cannot read: another dictionary, more words (`packed`). */
+const PACKING = 1
+
+/** Changes whenever any table or index would be made differently, or cells are written differently. */
 export const fingerprint: string = new Bun.CryptoHasher('sha256')
-  .update(schema.map(({ sql }) => sql).join('\n'))
+  .update([...schema.map(({ sql }) => sql), PACKING].join('\n'))
   .digest('hex')

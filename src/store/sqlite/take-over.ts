@@ -8,12 +8,13 @@ import { acquireLock } from './lock.ts'
 import { getIdentity, getOwner, getPublished, isMending, type Owner, putIdentity, putOwner } from './meta.ts'
 import { penOf } from './pen.ts'
 import { differencesOf, inspect, refuseDifferent } from './schema.ts'
+import type { FarBatchesOf } from './threads/far-batches.ts'
 import { inTransaction } from './transaction.ts'
 import { createUndo } from './undo.ts'
 import { writerOf } from './writer.ts'
 
 type File = { readonly path: string; readonly name: string }
-type Taking = { readonly identity: Identity; readonly mending: boolean }
+type Taking = { readonly identity: Identity; readonly mending: boolean; readonly farBatches: FarBatchesOf }
 
 /** Opens the store for writing, alone. `Store.takeOver`. */
 export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Writer> => {
@@ -31,7 +32,8 @@ export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Wr
     release.reader = reader.close
     const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
     const checkpoint = await inTransaction(writing, name, () => begin(writing, name, { ...taking, owner }))
-    return writerOf(penOf({ name, writing, reader, owner, checkpoint, unlock }))
+    const far = taking.farBatches({ path, name, owner, file: writing.file })
+    return writerOf(penOf({ name, writing, reader, owner, checkpoint, unlock, far }))
   } catch (error) {
     release.reader()
     writing?.close()

@@ -1,43 +1,94 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
-import type { Usage } from '#store/port.ts'
-import { openOrCreate } from './connection.ts'
+import { mkdirSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type DayOfKey, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
+import { type Connection, openOrCreate } from './connection.ts'
 import { guarded } from './failures.ts'
 
 /** Another process writes for a moment; a process that waits for it answers no requests meanwhile. */
 const BUSY_MS = 50
 
+/** Where the counts of a store's keys are kept: in a file of its own, so that no loader is waited for. */
+export const usageFileOf = (store: string): string => {
+  const name = basename(store)
+  return join(dirname(store), name === 'iostlens.sqlite' ? 'usage.sqlite' : `${name}.usage`)
+}
+
 /**
- * Opens the file of daily counts and creates it if needed. It is written once a second, so the death of the process loses
- * at most the last second. Throws 'unavailable' when the file cannot be opened.
+ * The counts in a file, which is created when something is added. It is written a few times a second, so the death of the
+ * process loses at most the last second.
  */
-export const openUsage = (path: string): Usage => {
+export const usageIn = (path: string): Usage => {
+  let opened: Connection | undefined
   const name = `sqlite:${path}`
-  return guarded(name, () => {
-    mkdirSync(dirname(path), { recursive: true })
-    const connection = openOrCreate(path, name)
+  const open = (): Connection => {
+    // A file that was deleted or replaced is no place to count in.
+    if (opened !== undefined && !opened.isInPlace()) close()
+    opened ??= openFile(path, name)
+    return opened
+  }
+  const close = (): void => {
+    opened?.close()
+    opened = undefined
+  }
+  return {
+    add: async (day, counts, at) => guarded(name, () => addTo(open(), { day, counts, at })),
+    since: async day =>
+      guarded(name, () => {
+        if (statSync(path, { throwIfNoEntry: false }) === undefined) return []
+        return open()
+          .rows('SELECT "day", "key", "count", "last" FROM "usage" WHERE "day" >= ?', BigInt(day))
+          .map(
+            ([day, key, requests, last]): DayOfKey => ({
+              day: Number(day),
+              key: String(key),
+              requests: Number(requests),
+              last: Number(last),
+            }),
+          )
+      }),
+    close: async () => close(),
+  }
+}
+
+const openFile = (path: string, name: string): Connection => {
+  mkdirSync(dirname(path), { recursive: true })
+  const connection = openOrCreate(path, name)
+  try {
     const { db } = connection
     db.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
     // A count that power loss takes is no loss.
     db.run('PRAGMA synchronous = OFF')
     db.run(
-      'CREATE TABLE IF NOT EXISTS "usage" ("day" INTEGER, "key" TEXT, "count" INTEGER, PRIMARY KEY ("day", "key")) WITHOUT ROWID',
+      'CREATE TABLE IF NOT EXISTS "usage" ("day" INTEGER, "key" TEXT, "count" INTEGER, "last" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("day", "key")) WITHOUT ROWID',
     )
-    const write = db.transaction((day: number, counts: ReadonlyMap<string, number>) => {
-      const add = connection.statement(
-        'INSERT INTO "usage" VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "count" = "count" + excluded."count"',
-      )
-      for (const [key, count] of counts) add.run(BigInt(day), key, BigInt(count))
-      connection.statement('DELETE FROM "usage" WHERE "day" < ?').run(BigInt(day))
-    })
-    return {
-      add: (day, counts) =>
-        guarded(name, () => {
-          if (counts.size > 0) write.immediate(day, counts)
-          const rows = connection.rows('SELECT "key", "count" FROM "usage" WHERE "day" = ?', BigInt(day))
-          return new Map(rows.map(([key, count]) => [String(key), Number(count)]))
-        }),
-      close: connection.close,
-    }
+    // Files of earlier versions have no such column.
+    if (!connection.rows(`SELECT name FROM pragma_table_info('usage')`).flat().includes('last'))
+      db.run('ALTER TABLE "usage" ADD COLUMN "last" INTEGER NOT NULL DEFAULT 0')
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+type Added = { readonly day: number; readonly counts: ReadonlyMap<string, number>; readonly at: number }
+
+/** Within one transaction, so that what was added is either there and known, or not there. */
+const addTo = (connection: Connection, { day, counts, at }: Added): ReadonlyMap<string, number> => {
+  const all = () =>
+    new Map(
+      connection
+        .rows('SELECT "key", "count" FROM "usage" WHERE "day" = ?', BigInt(day))
+        .map(([key, count]) => [String(key), Number(count)] as const),
+    )
+  if (counts.size === 0) return all()
+  const write = connection.db.transaction(() => {
+    const add = connection.statement(
+      'INSERT INTO "usage" ("day", "key", "count", "last") VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET "count" = "count" + excluded."count", "last" = max("last", excluded."last")',
+    )
+    for (const [key, count] of counts) add.run(BigInt(day), key, BigInt(count), BigInt(at))
+    connection.statement('DELETE FROM "usage" WHERE "day" < ?').run(BigInt(day - USAGE_DAYS))
+    return all()
   })
+  return write.immediate()
 }

@@ -130,7 +130,8 @@ describe.skipIf(servers === undefined)('Elasticsearch killed under load and quer
         one.kill()
         await loads(10)
         await watching.sees(200)
-        await one.start()
+        // The last one lost stays away: the load ends with two.
+        if (round < ROUNDS - 1 || at < nodes.length - 1) await one.start()
       }
     const seen = await end()
     await expectNothingLost(target, seed, seen)

@@ -80,6 +80,8 @@ export const statisticsDoc = (over: Partial<StatisticsDoc> = {}): StatisticsDoc 
   account_count: 1,
   contract_count: 2,
   token_count: 3,
+  producer_count: 12,
+  producer_votes: -13n,
   wealth_count: 4,
   list_count: 5,
   pledge_seq: 6,
@@ -126,6 +128,12 @@ export const batchOf = (
   filling: { partition: 0, documents: 0 },
   changes: [],
   ...content,
+})
+
+/** The batch as it is when the node's last irreversible block is so many blocks above its end. */
+export const seenFrom = (batch: Batch, above: number): Batch => ({
+  ...batch,
+  end: { ...batch.end, lib: batch.end.height + above },
 })
 
 /** List 1 after every block up to `height` has added one row to it. */

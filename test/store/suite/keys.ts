@@ -50,6 +50,26 @@ export const keyCases = (open: Open): void => {
       expect(await store.keys.list()).toEqual([key('a', { revoked: 5 }), key('b')])
     }))
 
+  test('keys: terms are changed, with a note, and identity stays', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const other = await reopen()
+      await store.keys.add(key('a', { note: 'first' }))
+      await store.keys.add(key('b', { expires: 9 }))
+      expect(await other.keys.change('a', now => ({ ...now, note: 'é 😀, 2nd', perDay: 5 }))).toBe(true)
+      expect(await other.keys.change('b', ({ expires: _, ...now }) => ({ ...now, name: 'new' }))).toBe(true)
+      expect(await other.keys.change('c', now => now)).toBe(false)
+      expect(await store.keys.list()).toEqual([
+        key('a', { note: 'é 😀, 2nd', perDay: 5 }),
+        key('b', { name: 'new' }),
+      ])
+      // Each of those who change at once finds what the others left.
+      const one = (own: typeof store) =>
+        own.keys.change('a', now => ({ ...now, perSecond: now.perSecond + 1 }))
+      await Promise.all([one(store), one(other), one(store), one(other)])
+      expect((await store.keys.list())[0]?.perSecond).toBe(14)
+    }))
+
   test('keys: may be added and revoked while a loader writes', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { type ListDoc, lists, placeOf } from '#indices/list.ts'
-import type { RecordDoc } from '#indices/record.ts'
+import type { ListedRecord, RecordDoc } from '#indices/record.ts'
 import type { Change } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Writer } from '#store/port.ts'
@@ -26,6 +26,9 @@ const rowsOf = (height: number): readonly RecordDoc[] =>
     }),
   )
 const allRows = Array.from({ length: BLOCKS }, (_, height) => rowsOf(height)).flat()
+/** A row as a page gives it. */
+const shown = ({ places, ...row }: RecordDoc): ListedRecord => row
+const listed = allRows.map(shown)
 const listDoc = (number: number, count: number): ListDoc => ({
   id: `account/list${number}`,
   number,
@@ -98,23 +101,47 @@ export const listCases = (open: Open): void => {
       [6, 7],
       [5, 4],
     ] as const)
-      expect(await read(view => view.records(one, first, last))).toEqual(allRows.slice(first - 1, last))
+      expect(await read(view => view.records(one, first, last))).toEqual(listed.slice(first - 1, last))
   })
 
   test('records: lists side by side do not run into each other', async () => {
     expect(await read(view => view.records(two, 1, BLOCKS))).toEqual(
-      allRows.filter(({ index }) => index === 2),
+      listed.filter(({ index }) => index === 2),
     )
-    expect<unknown>(await read(view => view.records(greatest, 3, 4))).toEqual([rowsOf(2)[1], rowsOf(3)[1]])
+    expect(await read(view => view.records(greatest, 3, 4))).toEqual(
+      [2, 3].flatMap(height => rowsOf(height).slice(1, 2).map(shown)),
+    )
   })
 
   test('records: no row beyond the count of the list, or before the first', async () => {
     const before = { ...one, count: 4 }
-    expect(await read(view => view.records(before, 3, 9))).toEqual(allRows.slice(2, 4))
+    expect(await read(view => view.records(before, 3, 9))).toEqual(listed.slice(2, 4))
     expect(await read(view => view.records(before, 5, 9))).toEqual([])
-    expect(await read(view => view.records(one, -3, 2))).toEqual(allRows.slice(0, 2))
+    expect(await read(view => view.records(one, -3, 2))).toEqual(listed.slice(0, 2))
     expect(await read(view => view.records(one, 25, 2 ** 40))).toEqual([])
     expect(await read(view => view.records(listDoc(77, 0), 1, 20))).toEqual([])
+  })
+
+  test('newRecords: the rows of later blocks that lists have beyond an ordinal, with all their places', async () => {
+    const news = (lists: readonly (readonly [number, number])[], height: number) =>
+      read(view => view.newRecords(new Map(lists), height))
+    expect(await news([[1, 6 * PER_BLOCK]], 5)).toEqual(allRows.slice(6 * PER_BLOCK))
+    expect(await news([[1, 0]], -1)).toEqual([...allRows])
+    expect(await news([[1, 7 * PER_BLOCK + 1]], 5)).toEqual(allRows.slice(7 * PER_BLOCK + 1))
+    expect(await news([[1, 0]], 6)).toEqual(rowsOf(7))
+    expect(
+      await news(
+        [
+          [2, 4],
+          [GREATEST, 4],
+          [77, 0],
+        ],
+        3,
+      ),
+    ).toEqual([4, 5, 6, 7].flatMap(height => rowsOf(height).slice(1, 3)))
+    expect(await news([[2, BLOCKS]], 3)).toEqual([])
+    expect(await news([[77, 0]], 3)).toEqual([])
+    expect(await news([], 3)).toEqual([])
   })
 
   test('moments: height and time of any rows of a list, in the order of ordinals', async () => {
@@ -147,6 +174,18 @@ export const listCases = (open: Open): void => {
       blockDoc(6, { base: '{}', base_hash8: hash8Of(0) }),
     ])
     expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(6)))).toEqual([])
+  })
+
+  test('findAny: the documents of all values in one request, in order of id', async () => {
+    const found = (values: readonly bigint[]) => read(view => view.findAny(transactions, 'hash8', values))
+    const all = [...twins, ...edges].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    expect(await found([MAX, MAX - 1n, SHARED, MIN])).toEqual(all)
+    expect(await found([SHARED])).toEqual(twins)
+    expect(await found([])).toEqual([])
+    expect(await read(view => view.findAny(blocks, 'hash8', [hash8Of(2), hash8Of(0)]))).toEqual([
+      blockDoc(0),
+      blockDoc(2),
+    ])
   })
 
   test('due: after one time, up to another, by time and id; exact to the nanosecond', async () => {

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
+import { producers } from '#indices/producer.ts'
 import type { Change } from '#indices/registry.ts'
 import { type Segment, segments, segmentsId } from '#indices/segment.ts'
 import type { Standing } from '#indices/standing.ts'
+import { tokens as tokenIndex } from '#indices/token.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
-import { balanceDoc } from './samples.ts'
+import { balanceDoc, producerDoc, tokenDoc } from './samples.ts'
 
 /** More than are passed over without segments; all but the first and the last few share one amount. */
 const COUNT = 2_600
@@ -33,6 +35,32 @@ const root = cut([0, 1_000], COUNT).map(
   ([amount, name, count], at): Segment => [amount, name, count, at === 0 ? 7 : 2],
 )
 
+/** Tokens by rank: a few with many holders, many with one, the rest with none. */
+const tokenAt = (rank: number) =>
+  tokenDoc(`token${String(rank).padStart(4, '0')}`, {
+    holder_count: rank < 50 ? 1_000 - rank : rank < 400 ? 1 : 0,
+  })
+/** Producers by rank; after each one there is another with as many votes that is not in the table. */
+const producerAt = (rank: number) =>
+  producerDoc(`prod_${String(rank).padStart(4, '0')}`, {
+    votes: rank < 300 ? 9_000n - BigInt(rank >> 2) : 0n,
+  })
+const MANY = 600
+const ranks = Array.from({ length: MANY }, (_, rank) => rank)
+const whole = { tokens: ranks.map(tokenAt), producers: ranks.map(producerAt) }
+/** Segments of a whole order of `MANY` documents, in one leaf. */
+const segmentsOf = (index: string, standings: readonly Standing[]): readonly Change[] => {
+  const list = [0, 200, 350, 500].map((begin, at, begins): Segment => {
+    const before = standings[begin - 1]
+    const count = (begins[at + 1] ?? MANY) - begin
+    return before === undefined ? ['', '', count] : [String(before.amount), before.name, count]
+  })
+  return [
+    { index: segments, doc: { id: segmentsId(index, 0, ''), segments: [['', '', MANY, 1]] } },
+    { index: segments, doc: { id: segmentsId(index, 1, ''), segments: list } },
+  ]
+}
+
 /** Pages of counted orders, and members in ranges of them. */
 export const rankingCases = (open: Open): void => {
   let opened: Opened
@@ -48,6 +76,19 @@ export const rankingCases = (open: Open): void => {
       leaf('counted', 2, cut([1_000, 1_200, 2_580], COUNT)),
       leaf('torn', 0, root),
       leaf('emptied', 0, []),
+      ...whole.tokens.map(doc => ({ index: tokenIndex, doc })),
+      ...whole.producers.flatMap(doc => [
+        { index: producers, doc },
+        { index: producers, doc: producerDoc(`${doc.account}x`, { votes: doc.votes, registered: false }) },
+      ]),
+      ...segmentsOf(
+        'tokens',
+        whole.tokens.map(doc => ({ amount: BigInt(doc.holder_count), name: doc.symbol })),
+      ),
+      ...segmentsOf(
+        'producers',
+        whole.producers.map(doc => ({ amount: doc.votes, name: doc.account })),
+      ),
     ]
     await commitBatch(writer, batchOf(0, 0, { changes }))
     await writer.release()
@@ -58,7 +99,7 @@ export const rankingCases = (open: Open): void => {
 
   test('page: begins in any segment, among thousands with one amount, and goes on into the next', async () => {
     for (const offset of [
-      0, 511, 512, 513, 799, 800, 801, 999, 1_000, 1_001, 1_199, 1_200, 2_549, 2_580, 2_599,
+      0, 127, 128, 129, 299, 300, 301, 799, 800, 801, 999, 1_000, 1_001, 1_199, 1_200, 2_549, 2_580, 2_599,
     ])
       for (const limit of [1, 7, 1_500])
         expect([offset, await page('counted', offset, limit)]).toEqual([
@@ -66,6 +107,19 @@ export const rankingCases = (open: Open): void => {
           docs('counted', offset, Math.min(COUNT, offset + limit)),
         ])
     expect(await page('counted', COUNT, 10)).toEqual([])
+  })
+
+  test('page: an order without a condition has those with an amount of zero; one with a condition only what it holds for', async () => {
+    for (const offset of [0, 7, 128, 129, 199, 200, 201, 349, 351, 399, 400, 499, 500, 590, 599, MANY])
+      for (const limit of [1, 20, 500])
+        await opened.store.read(async view => {
+          expect(await view.page(tokenIndex, 'byHolders', { offset, limit })).toEqual(
+            whole.tokens.slice(offset, offset + limit),
+          )
+          expect(await view.page(producers, 'ranked', { offset, limit })).toEqual(
+            whole.producers.slice(offset, offset + limit),
+          )
+        })
   })
 
   test('page: a group whose segments were emptied is read without them', async () => {
@@ -87,6 +141,16 @@ export const rankingCases = (open: Open): void => {
       )
       expect(await writer.members(range)).toEqual(docs('counted', 0, COUNT))
       expect(await writer.members({ ...range, group: 'nobody' })).toEqual([])
+      expect(await writer.members({ index: tokenIndex, order: 'byHolders' })).toEqual(whole.tokens)
+      const table = { index: producers, order: 'ranked' }
+      expect(await writer.members(table)).toEqual(whole.producers)
+      const [from, to] = [producerAt(41), producerAt(450)].map(({ votes, account }) => ({
+        amount: votes,
+        name: account,
+      }))
+      expect(
+        await writer.members({ ...table, ...(from && { after: from }), ...(to && { until: to }) }),
+      ).toEqual(whole.producers.slice(42, 451))
     } finally {
       await writer.release()
     }

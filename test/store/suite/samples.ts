@@ -1,14 +1,16 @@
 import { accounts } from '#indices/account.ts'
 import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
+import { days } from '#indices/day.ts'
 import { lists } from '#indices/list.ts'
 import { pledgeId, pledges } from '#indices/pledge.ts'
-import { producerKeys, producers } from '#indices/producer.ts'
+import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { Change } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
 import { segments, segmentsId } from '#indices/segment.ts'
 import { statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
+import { transactionRuns } from '#indices/transaction-run.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { MAX, MIN, statisticsDoc } from './fixture.ts'
@@ -37,6 +39,25 @@ export const tokenDoc = (symbol: string, over: Partial<TokenDoc> = {}): TokenDoc
   height: 0,
   time: 0n,
   tx_hash: 'tx',
+  ...over,
+})
+
+export const producerDoc = (account: string, over: Partial<ProducerDoc> = {}): ProducerDoc => ({
+  id: account,
+  account,
+  registered: true,
+  pubkey: 'key',
+  loc: '',
+  url: '',
+  net_id: '',
+  is_producer: true,
+  status: 1,
+  online: true,
+  votes: 0n,
+  voter_count: 0,
+  block_count: 0,
+  received_award: 0n,
+  payouts: [],
   ...over,
 })
 
@@ -85,6 +106,25 @@ export const samples: readonly Change[] = [
       tx_hash: '',
     },
   },
+  {
+    index: days,
+    doc: {
+      id: '2026-11-21',
+      blocks: BIG,
+      transactions: 0,
+      failed: 0,
+      actions: 0,
+      movements: 0,
+      new_accounts: 0,
+      new_contracts: 0,
+      gas_usage: MAX,
+      iost_moved: '123456789012345678901234567890',
+      ram_fees: MIN,
+      ram: { left: '1e+21', used: '0', balance: '0.1' },
+      votes: -1n,
+      highest_tps: 1,
+    },
+  },
   { index: lists, doc: { id: 'account/x', number: 2 ** 31 - 1, count: 2 ** 32 - 1, starts: [[0, 1]] } },
   {
     index: pledges,
@@ -92,23 +132,15 @@ export const samples: readonly Change[] = [
   },
   {
     index: producers,
-    doc: {
-      id: 'producer',
-      account: 'producer',
-      registered: true,
-      pubkey: 'key',
-      loc: '',
+    doc: producerDoc('producer', {
       url: 'https://producer.example/?a=1&b="2"',
-      net_id: '',
       is_producer: false,
       status: 3,
-      online: true,
       votes: MIN,
-      voter_count: 0,
       block_count: BIG,
       received_award: -1n,
       payouts: [[20_000, '9223372036854775807']],
-    },
+    }),
   },
   { index: producerKeys, doc: { id: 'key', account: '' } },
   {
@@ -135,6 +167,7 @@ export const samples: readonly Change[] = [
   },
   { index: statistics, doc: statisticsDoc({ transaction_count: BIG }) },
   { index: tokens, doc: tokenDoc('iost', { total_supply: MAX, current_supply: MIN }) },
+  { index: transactionRuns, doc: { id: '12345', blocks: [BIG, 1, 256, 0, 0, 0] } },
   { index: votes, doc: { id: voteId('p', 'v'), producer: 'p', voter: 'v', votes: MAX } },
   { index: wealth, doc: { id: 'w', owner: 'w', total: MAX, token: MIN, vote: -1n, frozen: 0n } },
 ]

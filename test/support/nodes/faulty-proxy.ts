@@ -24,7 +24,7 @@ export type Fate =
   | { readonly type: 'change'; readonly to: (answer: Answered) => Answered }
   /** Goes on when the promise is kept. */
   | { readonly type: 'hold'; readonly until: Promise<unknown> }
-  /** The server carries it out, then `run` runs; the client gets no answer. */
+  /** The server carries out it and all that it was sent before, then `run` runs; the client gets no answer. */
   | { readonly type: 'end'; readonly run: () => void }
 
 export type Proxy = { readonly url: string; readonly asked: readonly Asked[]; close(): Promise<void> }
@@ -42,6 +42,14 @@ export const openProxy = async (
 ): Promise<Proxy> => {
   const asked: Asked[] = []
   let number = 0
+  const underWay = new Set<Promise<Answered>>()
+  const forwarded = (one: Asked, headers: IncomingMessage['headers']): Promise<Answered> => {
+    const answer = forward(typeof target === 'string' ? target : target(), one, headers)
+    underWay.add(answer)
+    const end = () => void underWay.delete(answer)
+    answer.then(end, end)
+    return answer
+  }
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -52,11 +60,11 @@ export const openProxy = async (
     const fate = fateOf(one)
     if (fate.type === 'cut-before') return void request.socket.destroy()
     if (fate.type === 'hold') await fate.until
-    const answer =
-      fate.type === 'answer'
-        ? fate.with
-        : await forward(typeof target === 'string' ? target : target(), one, request.headers)
-    if (fate.type === 'end') return fate.run()
+    const answer = fate.type === 'answer' ? fate.with : await forwarded(one, request.headers)
+    if (fate.type === 'end') {
+      await Promise.allSettled(underWay)
+      return fate.run()
+    }
     if (fate.type === 'cut-after') return void request.socket.destroy()
     const { status, body: text } = fate.type === 'change' ? fate.to(answer) : answer
     response.writeHead(status, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })

@@ -35,5 +35,5 @@ export const forkedChain = async (to: number, orphans: number): Promise<readonly
 /** Loads blocks as a loader near the head does: the last ones each in a batch of its own. */
 export const fill = async (store: Store, blocks: readonly LoadedBlock[], lib: number): Promise<void> => {
   const until = blocks.length - ALONE
-  await commitRuns(store, [blocks.slice(0, until), ...blocks.slice(until).map(block => [block])], lib)
+  await commitRuns(store, [blocks.slice(0, until), ...blocks.slice(until).map(block => [block])], { lib })
 }

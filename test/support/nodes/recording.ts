@@ -39,22 +39,39 @@ export const rpcAnswers: () => Promise<ReadonlyMap<string, string>> = once(
     ),
 )
 
-const codeOf = async (id: string): Promise<ContractCode> => {
-  const text = (await rpcAnswers()).get(`GET /getContract/${id}/true`)
-  if (text === undefined) throw new Error(`No recorded getContract of ${id}.`)
-  return decodeContract(text)
+const codesOf = async (): Promise<(id: string) => ContractCode> => {
+  const answers = await rpcAnswers()
+  return id => {
+    const text = answers.get(`GET /getContract/${id}/true`)
+    if (text === undefined) throw new Error(`No recorded getContract of ${id}.`)
+    return decodeContract(text)
+  }
 }
 
-/** All blocks in order, decoded once, with the code of system contracts as the recorded node gives it. */
+/** A property that is computed at its first use and is then a value like any other. */
+const settle = <T extends object, K extends keyof T & string>(of: T, name: K, value: T[K]): T[K] => {
+  Object.defineProperty(of, name, { value, enumerable: true, configurable: true, writable: true })
+  return value
+}
+
+/**
+ * All blocks in order, with the code of system contracts as the recorded node gives it. Each is decoded when it is looked
+ * at first: decoding all of them takes seconds, and most tests look at a few.
+ */
 export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async () => {
   const { height, blockText } = await recording()
-  const blocks = Array.from({ length: height + 1 }, (_, at) => decodeBlock(blockText(at) ?? ''))
-  return Promise.all(
-    blocks.map(async block => ({
-      block,
-      systemCode: await Promise.all(systemContractsIn(block).map(codeOf)),
+  const codeOf = await codesOf()
+  return Array.from(
+    { length: height + 1 },
+    (_, at): LoadedBlock => ({
+      get block() {
+        return settle(this, 'block', decodeBlock(blockText(at) ?? ''))
+      },
+      get systemCode() {
+        return settle(this, 'systemCode', systemContractsIn(this.block).map(codeOf))
+      },
       proof: LINKED,
-    })),
+    }),
   )
 })
 

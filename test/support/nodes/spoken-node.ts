@@ -33,6 +33,7 @@ export const spokenNode = (
     asked,
     chainInfo: async () => heard,
     heard: () => heard,
+    heardAgo: () => 0,
     watch: async () => undefined,
     get: async path => {
       const answers = said[path] ?? []
@@ -45,6 +46,8 @@ export const spokenNode = (
         contentType: 'application/json',
         body: new TextEncoder().encode(answer.text),
         upToDate: true,
+        isFirst: true,
+        isUsable: () => true,
         release: () => undefined,
       }
     },
@@ -53,6 +56,9 @@ export const spokenNode = (
     hashes: never,
     contractCode: never,
     storage: never,
+    health: never,
+    onProbe: never,
+    takeOver: never,
     close: () => undefined,
   }
 }

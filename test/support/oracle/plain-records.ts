@@ -20,6 +20,10 @@ export type PlainRow = {
   readonly publisher: string
   /** Account it created, on signUp rows that made one. */
   readonly created?: string
+  /** Token it moved, and the names it moved it between, possible or not. */
+  readonly moved?: { readonly token: string; readonly between: readonly unknown[] }
+  /** Contract it deployed. */
+  readonly deployed?: string
 }
 
 const MOVEMENTS = new Set([
@@ -109,19 +113,25 @@ const parties = (name: string, data: string, publisher: string): readonly [from:
 
 export type PlainChain = {
   readonly rows: readonly PlainRow[]
-  /** Keys `account/…`, `contract/…`, `action/…/…`, `created/…`. */
+  /** Keys `account/…`, `contract/…`, `action/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
   readonly lists: ReadonlyMap<string, readonly PlainRow[]>
 }
 
 export const plainChain = (blocks: readonly Block[]): PlainChain => {
   const decimals = new Map<string, number>()
   const contracts = new Set(SYSTEM)
+  // system.iost is there though nothing deploys it.
+  const deployed = new Set(['system.iost'])
   const rows: PlainRow[] = []
   const lists = new Map<string, PlainRow[]>()
   for (const block of blocks)
     for (const tx of block.transactions) {
       learnTokens(tx, decimals)
-      for (const row of rowsOf(block, tx, decimals)) {
+      for (const plain of rowsOf(block, tx, decimals)) {
+        const id = deployedBy(tx, plain)
+        const isNew = id !== undefined && !deployed.has(id)
+        if (isNew) deployed.add(id)
+        const row = isNew ? { ...plain, deployed: id } : plain
         rows.push(row)
         for (const key of keysOf(row, contracts)) {
           const list = lists.get(key)
@@ -137,6 +147,16 @@ export const plainChain = (blocks: readonly Block[]): PlainChain => {
         })
     }
   return { rows, lists }
+}
+
+/** Contract that an action of system.iost brings into being, unless it was there. */
+const deployedBy = (
+  tx: Transaction,
+  { contract, action, data, index, ownAction, status }: PlainRow,
+): string | undefined => {
+  if (!ownAction || status !== 'SUCCESS' || contract !== 'system.iost') return undefined
+  const text = action === 'setCode' ? tx.receipt.returns[index] : action === 'initSetCode' ? data : undefined
+  return text === undefined ? undefined : (JSON.parse(text) as string[])[0]
 }
 
 const learnTokens = (tx: Transaction, decimals: Map<string, number>): void => {
@@ -186,6 +206,7 @@ const rowsOf = (block: Block, tx: Transaction, decimals: ReadonlyMap<string, num
         to,
         ownAction: true,
         ...(own >= 0 && name === 'auth.iost/signUp' ? { created: to } : {}),
+        ...(own >= 0 ? movedBy(name, data) : {}),
       })
     })
   receipts.forEach(({ funcName, content }, at) => {
@@ -205,9 +226,21 @@ const rowsOf = (block: Block, tx: Transaction, decimals: ReadonlyMap<string, num
       to,
       ownAction: false,
       ...(funcName === 'auth.iost/signUp' ? { created: to } : {}),
+      ...movedBy(funcName, content),
     })
   })
   return rows
+}
+
+const movedBy = (name: string, data: string): Pick<PlainRow, 'moved'> => {
+  if (!name.startsWith('token.iost/')) return {}
+  const [token, first, second] = argumentsOf(data) ?? []
+  return {
+    moved: {
+      token: String(token),
+      between: name.startsWith('token.iost/transfer') ? [first, second] : [first],
+    },
+  }
 }
 
 const keysOf = (row: PlainRow, contracts: ReadonlySet<string>): readonly string[] => {
@@ -218,5 +251,11 @@ const keysOf = (row: PlainRow, contracts: ReadonlySet<string>): readonly string[
     if (/^[A-Za-z0-9_]{1,32}$/.test(row.action)) keys.push(`action/${row.contract}/${row.action}`)
   }
   if (row.created !== undefined) keys.push(`created/${row.publisher}`)
+  if (row.deployed !== undefined) keys.push('contracts')
+  const { moved } = row
+  if (moved !== undefined) {
+    keys.push(`token/${moved.token}`)
+    for (const name of names) if (moved.between.includes(name)) keys.push(`moved/${name}/${moved.token}`)
+  }
   return keys
 }

@@ -1,5 +1,6 @@
 import type { Service } from '../processes/service.ts'
 import { seeded } from '../seeded.ts'
+import { type ListCall, listCall } from './list-call.ts'
 import { plainLists, shownPlainRow } from './plain-lists.ts'
 import type { PlainRow } from './plain-records.ts'
 
@@ -43,7 +44,10 @@ const MOST_TOLD = 10
  * rows and total of a list must be those of the plain list cut at the answer's height; the same question at the same
  * height must be answered the same.
  */
-export const witness = async (service: Service, options: WitnessOptions): Promise<Witness> => {
+export const witness = async (
+  service: Pick<Service, 'ask' | 'key' | 'lines'>,
+  options: WitnessOptions,
+): Promise<Witness> => {
   const lists = await plainLists()
   const random = seeded(options.seed)
   const questions = questionsOver(lists, random, options.deepest ?? 200)
@@ -109,7 +113,7 @@ export const witness = async (service: Service, options: WitnessOptions): Promis
 }
 
 /** What the log says of a request that failed. */
-const causeOf = ({ lines }: Service, text: string): string =>
+const causeOf = ({ lines }: Pick<Service, 'lines'>, text: string): string =>
   lines
     .filter(({ fields }) => text.includes(`"request_id":"${fields['id']}"`))
     .map(({ fields }) => String(fields['error'] ?? ''))
@@ -129,7 +133,7 @@ const questionsOver = (
   deepest: number,
 ): ((height: number) => Question) => {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
-  const keys = [...lists.keys()].filter(key => !key.startsWith('created/'))
+  const keys = [...lists.keys()].filter(key => listCall(key) !== undefined)
   const longest = keys
     .toSorted((a, b) => (lists.get(b)?.length ?? 0) - (lists.get(a)?.length ?? 0))
     .slice(0, 12)
@@ -139,14 +143,9 @@ const questionsOver = (
     const size = pick(SIZES)
     const sort = pick(['asc', 'desc'] as const)
     const page = 1 + Math.floor(random() * Math.ceil((countAt(rows, height) + 1) / size))
-    const [kind, name = '', action] = key.split('/')
-    const params = {
-      ...(kind === 'account' ? { account: name } : { contract: name }),
-      ...(kind === 'action' ? { action_name: action } : {}),
-      ...{ page, size, sort, compat: 'iostabc', numbers: 'string' },
-    }
-    const call = kind === 'account' ? 'account/get-account-tx' : 'contract/get-contract-tx'
-    return { path: pathOf(call, params), check: listCheck(rows, page, size, sort) }
+    const { module, action, params: named } = listCall(key) as ListCall
+    const params = { ...named, page, size, sort, compat: 'iostabc', numbers: 'string' }
+    return { path: pathOf(`${module}/get-${action}`, params), check: listCheck(rows, page, size, sort) }
   }
   const ranking = (call: string, params: object): Question => {
     const size = pick(SIZES)

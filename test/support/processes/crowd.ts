@@ -2,7 +2,10 @@
 type Line = { ask(path: string): Promise<number>; close(): void }
 
 /** Opens a connection; `ask` gives the status of the answer. A connection that ends fails its request. */
-const openLine = async (url: URL): Promise<Line> => {
+const openLine = async (url: URL, headers: Readonly<Record<string, string>> = {}): Promise<Line> => {
+  const more = Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
   let buffered = Buffer.alloc(0)
   let waiting: PromiseWithResolvers<number> | undefined
   const look = (): void => {
@@ -31,7 +34,7 @@ const openLine = async (url: URL): Promise<Line> => {
   return {
     ask: path => {
       waiting = Promise.withResolvers<number>()
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`)
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\n${more}\r\n`)
       return waiting.promise
     },
     close: () => socket.end(),
@@ -45,25 +48,36 @@ export type Asked = {
   readonly counts: Counts
   /** Milliseconds, ascending. */
   readonly times: readonly number[]
+  /** The same of the answers that were refusals (4xx, 5xx). */
+  readonly refusalTimes: readonly number[]
 }
+
+const ascending = ({ times, refusalTimes }: Pick<Asked, 'times' | 'refusalTimes'>) => ({
+  times: times.toSorted((a, b) => a - b),
+  refusalTimes: refusalTimes.toSorted((a, b) => a - b),
+})
 
 /** Connections that ask without a pause until `stop`. */
 export const startCrowd = async (
   base: string,
   paths: readonly string[],
   connections: number,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ stop(): Promise<Asked> }> => {
   const url = new URL(base)
-  const lines = await Promise.all(Array.from({ length: connections }, () => openLine(url)))
+  const lines = await Promise.all(Array.from({ length: connections }, () => openLine(url, headers)))
   const counts = new Map<number, number>()
   const times: number[] = []
+  const refusalTimes: number[] = []
   let isOver = false
   const work = lines.map(async (line, at) => {
     try {
       while (!isOver) {
         const began = performance.now()
         const status = await line.ask(paths[at % paths.length] ?? '/')
-        times.push(performance.now() - began)
+        const ms = performance.now() - began
+        times.push(ms)
+        if (status >= 400) refusalTimes.push(ms)
         counts.set(status, (counts.get(status) ?? 0) + 1)
       }
     } catch {
@@ -75,7 +89,7 @@ export const startCrowd = async (
       isOver = true
       for (const line of lines) line.close()
       await Promise.all(work)
-      return { counts, times: times.toSorted((a, b) => a - b) }
+      return { counts, ...ascending({ times, refusalTimes }) }
     },
   }
 }
@@ -89,6 +103,7 @@ export const askSteadily = async (
   const url = new URL(base)
   const counts = new Map<number, number>()
   const times: number[] = []
+  const refusalTimes: number[] = []
   const free: Line[] = []
   const began = performance.now()
   const one = async (at: number): Promise<void> => {
@@ -96,13 +111,15 @@ export const askSteadily = async (
     const asked = performance.now()
     const line = free.pop() ?? (await openLine(url))
     const status = await line.ask(path).catch(() => 0)
-    times.push(performance.now() - asked)
+    const ms = performance.now() - asked
+    times.push(ms)
+    if (status >= 400) refusalTimes.push(ms)
     counts.set(status, (counts.get(status) ?? 0) + 1)
     if (status !== 0) free.push(line)
   }
   await Promise.all(Array.from({ length: count }, (_, at) => one(at)))
   for (const line of free) line.close()
-  return { counts, times: times.toSorted((a, b) => a - b) }
+  return { counts, ...ascending({ times, refusalTimes }) }
 }
 
 /** Asks a path again and again, each time when the answer before has come. */
@@ -118,5 +135,5 @@ export const askInTurn = async (base: string, path: string, count: number): Prom
 }
 
 /** The time that `share` of the answers did not exceed. */
-export const quantile = ({ times }: Asked, share: number): number =>
+export const quantile = (times: readonly number[], share: number): number =>
   times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0

@@ -31,6 +31,7 @@ const WIDE: Plan = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 const keyStoreWith = (...keys: readonly StoredKey[]): Store['keys'] => ({
   add: () => Promise.reject(new Error('Keys of tests are given, not added.')),
   list: async () => keys,
+  change: () => Promise.reject(new Error('Keys of tests are given, not changed.')),
   revoke: () => Promise.reject(new Error('Keys of tests are given, not revoked.')),
 })
 
@@ -56,8 +57,13 @@ export const serviceOn = (
     prices: { get: () => undefined },
     profiles: { get: () => undefined },
     defaults: { format: 'envelope', compat: 'none' },
+    basePath: '',
     deadlineMs: 30_000,
     maxInFlight: 64,
+    maxExports: 8,
+    maxFeeds: 1_000,
+    maxFeedsPerKey: 1_000,
+    stallMs: 30_000,
     clock,
     log: (level, message, fields = {}) => {
       lines.push({ level, message, fields })

@@ -14,9 +14,11 @@ export type Ageing = {
   readonly properties?: Readonly<Record<string, object>>
   /** What documents had that they do not have any more. */
   readonly fields?: Readonly<Record<string, unknown>>
+  /** What documents had otherwise. */
+  readonly changed?: (source: Readonly<Record<string, unknown>>) => object
 }
 
-type Hit = { readonly _id: string; readonly _version: number; readonly _source: object }
+type Hit = { readonly _id: string; readonly _version: number; readonly _source: Record<string, unknown> }
 
 const FINGERPRINT = 'of an older one'
 
@@ -64,7 +66,7 @@ export const ageIndex = async (url: string, name: string, ageing: Ageing): Promi
   while (part.hits.hits.length > 0) {
     const lines = part.hits.hits.flatMap(({ _id, _version, _source }) => [
       { index: { _index: temporary, _id, version: _version, version_type: 'external' } },
-      { ..._source, ...ageing.fields },
+      { ..._source, ...ageing.fields, ...ageing.changed?.(_source) },
     ])
     const { errors } = await ask<{ errors: boolean }>('POST', '_bulk', lines)
     if (errors) throw new Error(`${name} cannot be aged.`)

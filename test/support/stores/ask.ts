@@ -1,4 +1,5 @@
 import { type AnswerDeps, answer } from '#actions/answer.ts'
+import { nameOf } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import type { Options } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
@@ -31,14 +32,18 @@ export const askQuery = async (query: Query, { deps, ...options }: AskWith = {})
   return writeJson(data, { numbers: chosen.numbers })
 }
 
-/** Text of `data` for an action with its parameters. */
+/** Text of `data` for an action, by its name over all modules, with its parameters. */
 export const askText = (
   action: string,
   params: Readonly<Record<string, string>> = {},
   options: AskWith = {},
 ): Promise<string> => {
-  const module = actions.find(known => known.action === action)?.module ?? ''
-  return askQuery([['module', module], ['action', action], ...Object.entries(params)], options)
+  const found = actions.find(known => nameOf(known) === action)
+  const named = [
+    ['module', found?.module ?? ''],
+    ['action', found?.action ?? action],
+  ] as const
+  return askQuery([...named, ...Object.entries(params)], options)
 }
 
 /** `data` as a program reads it. Numbers that may exceed a double are text, so that nothing is lost. */

@@ -7,11 +7,14 @@ import type { Store } from '#store/port.ts'
 
 const UNBOUNDED = { documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
 
-/** Fills an empty store with blocks from genesis on, each run in a batch of its own; `lib` is what the node said then. */
+/**
+ * Fills an empty store with blocks from genesis on, each run in a batch of its own; `lib` is what the node said then.
+ * `onCommitted` is waited for after each batch.
+ */
 export const commitRuns = async (
   store: Store,
   runs: readonly (readonly LoadedBlock[])[],
-  lib: number,
+  { lib, onCommitted }: { readonly lib: number; readonly onCommitted?: (height: number) => Promise<void> },
 ): Promise<void> => {
   const genesis = runs[0]?.[0]?.block
   if (genesis === undefined) throw new Error('The recording has no block.')
@@ -32,6 +35,7 @@ export const commitRuns = async (
     await writer.append(batch.takePiece({ partition: 0, documents }))
     await writer.commit({ end: batch.end(lib), changes: derive.cut() })
     derive.settled()
+    await onCommitted?.(run.at(-1)?.block.height ?? 0)
   }
   await writer.release()
 }

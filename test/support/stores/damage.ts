@@ -1,7 +1,9 @@
 import { Database } from 'bun:sqlite'
 import type { AnyIndex } from '#indices/registry.ts'
 import type { Store } from '#store/port.ts'
+import { keyCells, keyList } from '#store/sqlite/keys.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { tableOf } from '#store/sqlite/tables.ts'
 import { ask as askElastic } from './ask-elastic.ts'
 import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
 import { openTestElastic } from './elasticsearch.ts'
@@ -64,13 +66,18 @@ export const damageableSqlite = async (): Promise<Damageable> => {
         )
     },
     lose: () => write(`DELETE FROM meta WHERE key = 'published'`),
-    copy: ({ name, fields }, id, as) => {
-      const columns = Object.keys(fields)
-        .map(field => `"${field}"`)
+    copy: (index, id, as) => {
+      const table = tableOf(index)
+      const key = keyCells(table, as) as readonly Value[]
+      const columns = table.columns
+        .map(({ name }) => name)
+        .filter(name => !table.key.includes(name))
+        .map(name => `"${name}"`)
         .join(', ')
       return write(
-        `INSERT INTO "${name}" (id, ${columns}) SELECT ?, ${columns} FROM "${name}" WHERE id = ?`,
-        as,
+        `INSERT INTO "${index.name}" (${keyList(table)}, ${columns})` +
+          ` SELECT ${key.map(() => '?').join(', ')}, ${columns} FROM "${index.name}" WHERE id = ?`,
+        ...key,
         id,
       )
     },

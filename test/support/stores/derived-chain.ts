@@ -1,7 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
 import { withChanges } from '#derive/members.ts'
-import { needsOf } from '#derive/needs.ts'
+import { needsOf, needsOfDue } from '#derive/needs.ts'
 import { Missing } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import { balances } from '#indices/balance.ts'
@@ -72,7 +72,7 @@ export const deriveChain = (
     }
     const dueAt = (time: bigint) => [...pending].filter(([, due]) => due <= time).map(([id]) => id)
     const falling = dueAt(run.at(-1)?.block.time ?? 0n)
-    for (const [at, loaded] of run.entries()) fetch(needsOf(loaded, at === 0 ? falling : []))
+    fetch([...falling.flatMap(needsOfDue), ...run.flatMap(loaded => needsOf(loaded))])
     const state = workingState(
       (index, id) => (fetched.get(index.name)?.has(id) ? stored.get(index.name)?.get(id) : UNKNOWN),
       range => withChanges(range, [], stored.get(range.index.name)?.values() ?? []).values(),

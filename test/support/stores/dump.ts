@@ -15,7 +15,7 @@ export const dumpSqlite = (path: string): Dump => {
       for (const row of database.query(`SELECT * FROM "${name}"`).iterate() as Iterable<
         Record<string, unknown>
       >) {
-        const { _row, id, ...fields } = row
+        const { _row, _position, id, ...fields } = row
         dump.set(`${name}/${id}`, written(fields))
       }
     const places = database.query(

@@ -28,7 +28,7 @@ export const fillFromRecording = async (
   const runs = Array.from({ length: Math.ceil(blocks.length / RUN) }, (_, at) =>
     blocks.slice(at * RUN, (at + 1) * RUN),
   )
-  await commitRuns(store, runs, lib)
+  await commitRuns(store, runs, { lib })
 }
 
 let loaded: Promise<Store> | undefined

@@ -9,17 +9,28 @@ import { tryAgain } from './try-again.ts'
  * Sends every item until each document has been acknowledged by a write. That a document exists proves only that one
  * copy has it: a try whose answer was lost may still be on its way to the other copies, and if the copy that has it
  * dies, the document is gone. So a document that exists is compared and then written again over exactly the version
- * that was read; an acknowledged write is in every copy. Throws 'conflict' on a document with other content.
+ * that was read; an acknowledged write is in every copy. Throws 'conflict' on a document with other content. Returns
+ * `Sent.searchable`.
  */
-export const sendAcknowledged = async (sender: Sender, items: Iterable<BulkItem>): Promise<void> => {
-  let unclear = await sendBulk(sender, items)
-  if (unclear.length === 0) return
+export const sendAcknowledged = async (
+  sender: Sender,
+  items: Iterable<BulkItem>,
+  options: { readonly searchable?: boolean } = {},
+): Promise<boolean> => {
+  const { existing, searchable } = await sendBulk(sender, items, options)
+  if (existing.length === 0) return searchable
+  await acknowledge(sender, existing)
+  return false
+}
+
+const acknowledge = async (sender: Sender, existing: readonly BulkItem[]): Promise<void> => {
+  let unclear = existing
   await tryAgain(sender, async () => {
     // A loader that was replaced may be reading what the next loader wrote.
     sender.requireLease?.()
     const stored = await getMany(sender.connection, unclear, { realtime: true })
     const again = unclear.map((item, at) => againOf(item, stored[at]))
-    const left = await sendBulk(sender, again)
+    const { existing: left } = await sendBulk(sender, again)
     const [first] = left
     if (first === undefined) return { done: undefined }
     const progress = left.length < unclear.length

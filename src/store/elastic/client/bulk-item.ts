@@ -22,7 +22,12 @@ export type BulkItem = {
 }
 
 /** How Elasticsearch answers one item. */
-export type ItemAnswer = { readonly status: number; readonly error?: ElasticError }
+export type ItemAnswer = {
+  readonly status: number
+  readonly error?: ElasticError
+  /** The write is searchable in every copy. */
+  readonly forced_refresh?: boolean
+}
 
 const item = (
   action: BulkItem['action'],

@@ -11,49 +11,87 @@ import { tryAgain } from './try-again.ts'
 const BULK_BYTES = 2_000_000
 const IN_FLIGHT = 3
 
+/** What is read of an answer. */
+const ANSWERED =
+  'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
+
+/** What came of a bulk. */
+export type Sent = {
+  /** The items that conflicted: the document already exists, or changed since it was read. */
+  readonly existing: readonly BulkItem[]
+  /** All that was written is searchable in every copy. */
+  readonly searchable: boolean
+}
+
 /**
- * Sends every item, in any order. Returns those that conflicted: the document already exists, or changed since it was
- * read. Retries item by item after overload or a cut connection, and waits while the index is blocked. Throws 'defect'
- * when an item is refused, 'unavailable' when patience ends. No item is skipped.
+ * Sends every item, in any order. Retries item by item after overload or a cut connection, and waits while the index is
+ * blocked. Throws 'defect' when an item is refused, 'unavailable' when patience ends. No item is skipped.
+ *
+ * `searchable`: a refresh is wanted. What one request can hold is made searchable by that same request if nothing goes
+ * wrong; if that was not so, `Sent.searchable` is false, and the caller refreshes the indices.
  */
-export const sendBulk = async (sender: Sender, items: Iterable<BulkItem>): Promise<readonly BulkItem[]> => {
-  const runs = cut(items, BULK_BYTES)
+export const sendBulk = async (
+  sender: Sender,
+  items: Iterable<BulkItem>,
+  { searchable: wanted = false }: { readonly searchable?: boolean } = {},
+): Promise<Sent> => {
+  const { runs, isOne } = counted(cut(items, BULK_BYTES))
   const existing: BulkItem[] = []
+  let searchable = wanted && isOne
   const worker = async (): Promise<void> => {
-    for (let next = runs.next(); !next.done; next = runs.next())
-      existing.push(...(await sendRun(sender, next.value)))
+    for (let next = runs.next(); !next.done; next = runs.next()) {
+      const sent = await sendRun(sender, next.value, wanted && isOne)
+      existing.push(...sent.existing)
+      searchable &&= sent.searchable
+    }
   }
   // All workers end before a failure is thrown: no write of this call happens after it.
   const ended = await Promise.allSettled(Array.from({ length: IN_FLIGHT }, worker))
   for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
-  return existing
+  return { existing, searchable }
+}
+
+/** The same runs, and whether there is no more than one. */
+const counted = <T>(runs: Generator<T, void, void>) => {
+  const [first, second] = [runs.next(), runs.next()]
+  const all = function* (): Generator<T, void, void> {
+    if (!first.done) yield first.value
+    if (!second.done) yield second.value
+    yield* runs
+  }
+  return { runs: all(), isOne: second.done === true }
 }
 
 type Tried = {
   readonly again: readonly BulkItem[]
   readonly existing: readonly BulkItem[]
+  readonly searchable: boolean
   readonly blocked: boolean
   readonly reason: string
 }
 
-const sendRun = async (sender: Sender, run: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+const NOTHING_DONE = { existing: [], searchable: false, blocked: false }
+
+const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: boolean): Promise<Sent> => {
   const existing: BulkItem[] = []
   let pending = run
   let isFirst = true
   let blocked = false
   let wasBlocked = false
-  const attempt = async (): Promise<Try<readonly BulkItem[]>> => {
+  const attempt = async (): Promise<Try<Sent>> => {
     // For a loader that was replaced the partition may be read-only by now.
     if (!isFirst) sender.requireLease?.()
+    // Only a first try that does everything makes everything searchable.
+    const tried = await tryRun(sender, pending, refreshes && isFirst)
+    const searchable = isFirst && tried.searchable
     isFirst = false
-    const tried = await tryRun(sender, pending)
     existing.push(...tried.existing)
     wasBlocked = blocked
     blocked = tried.blocked
     if (wasBlocked && !blocked) sender.onEvent({ type: 'unblocked' })
     const progress = tried.again.length < pending.length
     pending = tried.again
-    if (pending.length === 0) return { done: existing }
+    if (pending.length === 0) return { done: { existing, searchable } }
     // Progress restarts the patience, and so does a block, which an operator must clear.
     return { again: tried.reason, anew: progress ? 'all' : blocked ? 'patience' : undefined }
   }
@@ -63,7 +101,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[]): Promise<readon
   })
 }
 
-const tryRun = async (sender: Sender, pending: readonly BulkItem[]): Promise<Tried> => {
+const tryRun = async (sender: Sender, pending: readonly BulkItem[], refreshes: boolean): Promise<Tried> => {
   let answer: Answer
   let items: Answers
   try {
@@ -73,7 +111,8 @@ const tryRun = async (sender: Sender, pending: readonly BulkItem[]): Promise<Tri
       query: {
         // Keeps a write from recreating a deleted index with a guessed mapping.
         require_alias: 'true',
-        filter_path: 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by',
+        filter_path: ANSWERED,
+        ...(refreshes ? { refresh: 'true' } : {}),
       },
       lines: pending.map(({ lines }) => lines).join(''),
       timeoutMs: sender.writeTimeoutMs,
@@ -82,7 +121,7 @@ const tryRun = async (sender: Sender, pending: readonly BulkItem[]): Promise<Tri
     items = answersOf(sender, pending, answer)
   } catch (error) {
     if (!(error instanceof Failure) || !error.retryable) throw error
-    return { again: pending, existing: [], blocked: false, reason: error.message }
+    return { ...NOTHING_DONE, again: pending, reason: error.message }
   }
   return sortAnswers(sender, pending, items)
 }
@@ -107,7 +146,7 @@ const wholeRefused = (sender: Sender, pending: readonly BulkItem[], answer: Answ
   const error = errorOf(answer)
   const fate = fateOf({ action: 'index' }, { status: answer.status, error })
   if (fate === 'blocked' || isPassing(answer.status))
-    return { again: pending, existing: [], blocked: fate === 'blocked', reason: reasonOf(error) }
+    return { ...NOTHING_DONE, again: pending, blocked: fate === 'blocked', reason: reasonOf(error) }
   throw toFailure({ connection: sender.connection, what: 'write in bulk' }, { status: answer.status, error })
 }
 
@@ -118,10 +157,12 @@ const sortAnswers = (
 ): Tried => {
   const again: BulkItem[] = []
   const existing: BulkItem[] = []
+  let searchable = true
   let blocked = false
   let reason = ''
   for (const [at, item] of pending.entries()) {
     const answer = answers[at]?.[item.action] as ItemAnswer
+    searchable &&= answer.forced_refresh === true
     const fate = fateOf(item, answer)
     if (fate === 'wrong')
       throw toFailure(
@@ -135,5 +176,5 @@ const sortAnswers = (
     blocked ||= fate === 'blocked'
     reason = `${item.index} '${item.id}': ${reasonOf(answer.error ?? {})}`
   }
-  return { again, existing, blocked, reason }
+  return { again, existing, searchable, blocked, reason }
 }

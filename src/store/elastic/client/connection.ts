@@ -90,7 +90,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   const turns = hostTurns<Host>(hosts)
   const url = options.url.replace(/\/+$/, '')
   let closed = false
-  /** Aborts each request that is under way. */
+  /** Aborts each request that is under way by the client. */
   const underWay = new Set<AbortController>()
   const refuseClosed = (): void => {
     if (closed) throw new Failure('unavailable', `The store ${url} was closed.`, { retryable: false })
@@ -100,11 +100,8 @@ export const connect = (options: ConnectionOptions): Connection => {
     if (request.signal?.aborted) throw passed(request)
     const host = turns.next()
     const since = performance.now()
-    const deadline = new AbortController()
-    underWay.add(deadline)
-    const timed = { timeoutMs: requestTimeoutMs, ...request }
     try {
-      const answer = await answerOf(host, timed, deadline)
+      const answer = await answerOf(host, { timeoutMs: requestTimeoutMs, ...request }, underWay)
       host.known ||= answer.status < 300
       // The node is starting or has lost its cluster; after 429 another host would be no better.
       if (answer.status >= 502 && answer.status <= 504) turns.failed(host)
@@ -113,8 +110,6 @@ export const connect = (options: ConnectionOptions): Connection => {
       refuseClosed()
       if (!request.signal?.aborted || performance.now() - since > SLOW_MS) turns.failed(host)
       throw error
-    } finally {
-      underWay.delete(deadline)
     }
   }
   return {
@@ -132,11 +127,11 @@ export const connect = (options: ConnectionOptions): Connection => {
   }
 }
 
-const answerOf = async (host: Host, request: Timed, deadline: AbortController): Promise<Answer> => {
+const answerOf = async (host: Host, request: Timed, underWay: Set<AbortController>): Promise<Answer> => {
   try {
     const received = await (request.isRead
       ? readFrom(host.reads, request)
-      : sendByClient(host.client, request, deadline))
+      : sendByClient(host.client, request, underWay))
     const { isElastic, ...answer } = received
     const isOther = answer.status < 300 || (!host.known && ANSWERS_OF_OTHERS.has(answer.status))
     if (!isElastic && isOther) throw notElastic(host)

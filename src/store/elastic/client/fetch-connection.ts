@@ -1,4 +1,5 @@
 import { errors, HttpConnection } from '@elastic/elasticsearch'
+import { type Slots, slots } from './slots.ts'
 
 type ConnectionOptions = ConstructorParameters<typeof HttpConnection>[0]
 type Params = Parameters<HttpConnection['request']>[0]
@@ -25,18 +26,16 @@ const SETTINGS = { redirect: 'manual', proxy: false } as unknown as RequestInit
  * signal is the only deadline. Answers are not compressed: compression costs both sides more than a local network does.
  */
 export class FetchConnection extends HttpConnection {
-  readonly #most: number
   readonly #origin: string
   readonly #settings: RequestInit
-  readonly #waiting: (() => void)[] = []
-  #running = 0
+  readonly #sockets: Slots
   #onIdle: (() => void) | undefined
 
   constructor(options: ConnectionOptions) {
     super(options)
     const { agent } = options
     const most = typeof agent === 'object' && 'maxSockets' in agent ? agent.maxSockets : undefined
-    this.#most = most ?? Number.POSITIVE_INFINITY
+    this.#sockets = slots(most ?? Number.POSITIVE_INFINITY)
     this.#origin = this.url.href.replace(/\/+$/, '')
     this.#settings = this.tls === null ? SETTINGS : ({ ...SETTINGS, tls: this.tls } as RequestInit)
   }
@@ -48,8 +47,7 @@ export class FetchConnection extends HttpConnection {
   }
 
   async #send({ method, path, querystring, headers, body }: Params, { signal }: RequestOptions) {
-    if (this.#running >= this.#most) await new Promise<void>(go => this.#waiting.push(go))
-    else this.#running++
+    await this.#sockets.take()
     try {
       return await this.#fetch(`${this.#origin}${path}${querystring ? `?${querystring}` : ''}`, {
         ...this.#settings,
@@ -59,7 +57,8 @@ export class FetchConnection extends HttpConnection {
         ...(signal === undefined ? {} : { signal }),
       })
     } finally {
-      this.#next()
+      this.#sockets.leave()
+      if (this.#sockets.taken === 0) this.#onIdle?.()
     }
   }
 
@@ -74,16 +73,8 @@ export class FetchConnection extends HttpConnection {
     }
   }
 
-  /** Passes the slot of a finished request to the one that has waited longest. */
-  #next(): void {
-    const go = this.#waiting.shift()
-    if (go === undefined) this.#running--
-    else go()
-    if (this.#running === 0) this.#onIdle?.()
-  }
-
   override async close(): Promise<void> {
-    if (this.#running > 0)
+    if (this.#sockets.taken > 0)
       await new Promise<void>(idle => {
         this.#onIdle = idle
       })

@@ -2,6 +2,7 @@ import { systemClock } from '#time/clock.ts'
 import type { HttpAnswer } from './http-answer.ts'
 import { type HttpLine, type LineOptions, NoAnswer } from './http-line.ts'
 import { openLines } from './http-lines.ts'
+import { slots } from './slots.ts'
 
 /** Requests that change nothing, over kept connections of our own: a page is little else, and fetch takes longer for it. */
 export type HttpReads = {
@@ -38,10 +39,10 @@ export type HttpReadsOptions = LineOptions & {
 export const openReads = (options: HttpReadsOptions): HttpReads => {
   const textOf = requestText(options)
   const lines = openLines(options)
-  const places = placesFor(options.maxSockets)
+  const sockets = slots(options.maxSockets)
   const running = watchedLimits()
   const send = async (request: HttpRead, job: Job): Promise<HttpAnswer> => {
-    await places.take()
+    await sockets.take()
     try {
       if (job.isOver) throw new TooLate()
       return await lines.send(textOf(request), line => {
@@ -49,7 +50,7 @@ export const openReads = (options: HttpReadsOptions): HttpReads => {
         if (job.isOver) line.close()
       })
     } finally {
-      places.leave()
+      sockets.leave()
     }
   }
   return {
@@ -109,24 +110,6 @@ const watchedLimits = () => {
     },
     endAll: (): void => {
       for (const job of jobs) end(job, new NoAnswer('The connection was closed'))
-    },
-  }
-}
-
-/** At most so many at once; the one that waits longest is next. */
-const placesFor = (most: number) => {
-  const waiting: (() => void)[] = []
-  let taken = 0
-  return {
-    take: (): Promise<void> | undefined => {
-      if (taken >= most) return new Promise(go => waiting.push(go))
-      taken += 1
-      return undefined
-    },
-    leave: (): void => {
-      const next = waiting.shift()
-      if (next === undefined) taken -= 1
-      else next()
     },
   }
 }

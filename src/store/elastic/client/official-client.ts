@@ -63,12 +63,14 @@ export const readCa = (file: string): string => {
   }
 }
 
-/** Sends a request by the client's own transport, once. `deadline` is aborted at the time limit or by the request's signal. */
+/** Sends a request by the client's own transport, once. It ends at its time limit, by its signal, or by its entry in `underWay`. */
 export const sendByClient = async (
   client: Client,
   request: Timed,
-  deadline: AbortController,
+  underWay: Set<AbortController>,
 ): Promise<Received> => {
+  const deadline = new AbortController()
+  underWay.add(deadline)
   // The client's own timeout ends with the headers; this one also covers a body that never ends.
   const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
   const abort = () => deadline.abort()
@@ -79,6 +81,7 @@ export const sendByClient = async (
       aborted: () => new errors.TimeoutError('No whole answer in time'),
     })
   } finally {
+    underWay.delete(deadline)
     clearTimeout(timer)
     request.signal?.removeEventListener('abort', abort)
   }

@@ -10,14 +10,18 @@ export type Pit = {
 /** How long it is kept after each search; an auditor works less than this between two searches. */
 const KEEP = '30m'
 
-export const openPit = async (connection: Connection, indices: readonly string[]): Promise<Pit> => {
+export const openPit = async (
+  connection: Connection,
+  indices: readonly string[],
+  keep = KEEP,
+): Promise<Pit> => {
   const list = indices.join(',')
   const what = `search ${list}`
   let { id } = await ask<{ id: string }>(connection, {
     what,
     method: 'POST',
     path: `/${list}/_pit`,
-    query: { keep_alive: KEEP },
+    query: { keep_alive: keep },
   })
   return {
     search: async <T>(body: object, query = {}) => {
@@ -26,7 +30,7 @@ export const openPit = async (connection: Connection, indices: readonly string[]
         method: 'POST',
         path: '/_search',
         query: { allow_partial_search_results: 'false', ...query },
-        body: JSON.stringify({ ...body, pit: { id, keep_alive: KEEP } }),
+        body: JSON.stringify({ ...body, pit: { id, keep_alive: keep } }),
       })
       id = answer.pit_id ?? id
       return answer

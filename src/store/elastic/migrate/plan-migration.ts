@@ -1,5 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { Index } from '#indices/define.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { derivationReasons } from '#store/identity.ts'
 import type { MigrationPlan } from '#store/migrating-port.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { type Checkpoint, readCheckpoint } from '../schema/checkpoint.ts'
@@ -22,7 +24,9 @@ export type MigrationState = {
 }
 
 /** Indices whose documents come from the chain. */
-const DERIVED: ReadonlySet<string> = new Set([...historyIndices, ...stateIndices].map(({ name }) => name))
+const DERIVED: ReadonlyMap<string, Index> = new Map(
+  [...historyIndices, ...stateIndices].map(index => [index.name, index]),
+)
 
 /** The differences between the served store and this version. */
 export const planMigration = async (cluster: ReadCluster): Promise<MigrationState> => {
@@ -66,7 +70,7 @@ export const planMigration = async (cluster: ReadCluster): Promise<MigrationStat
 }
 
 const rulesOf = ({ derivation, schema }: Checkpoint): readonly string[] => [
-  ...(derivation === DERIVATION ? [] : [`documents of derivation ${derivation}; expected ${DERIVATION}`]),
+  ...derivationReasons(derivation),
   ...(schema === SCHEMA ? [] : [`documents of schema ${schema}; expected ${SCHEMA}`]),
 ]
 
@@ -94,10 +98,14 @@ const differencesOf = (
       return DERIVED.has(of) ? [{ of, reason: `${name}: does not exist`, derive: true }] : []
     const detail = mappingDifference(found.mapping, shape.mappings)
     if (detail === undefined) return []
-    const derive = DERIVED.has(of) && isMore(found.mapping, shape.mappings)
+    const index = DERIVED.get(of)
+    const derive = index !== undefined && isMore(index, found.mapping, shape.mappings)
     return [{ of, reason: `${found.name}: ${detail}`, derive }]
   })
 
-/** Whether documents need a field that the stored ones lack, or one of another type. */
-const isMore = ({ properties = {} }: Partial<Mapping>, wanted: Mapping): boolean =>
-  Object.entries(wanted.properties).some(([field, { type }]) => properties[field]?.type !== type)
+/** Whether documents need a field that the stored ones lack, or one of another type that is not read here. */
+const isMore = (index: Index, { properties = {} }: Partial<Mapping>, wanted: Mapping): boolean =>
+  Object.entries(wanted.properties).some(([field, { type }]) => {
+    const stored = properties[field]?.type
+    return stored !== type && !(index.fields[field]?.kind === 'hash8' && stored === 'long')
+  })

@@ -54,13 +54,13 @@ export const consistentReads = <V extends AtHeight>(options: ReadOptions<V>) => 
       done = undefined
     }
   }
-  return { read, lookAgain: height.lookAgain }
+  return { read, lookAgain: height.lookAgain, fresh: height.fresh }
 }
 
 const replaced = ({ end }: PublishedMeta): Failure =>
   new Failure('deadline', `The deadline passed while height ${end.height} was being replaced.`)
 
-const unpublished = ({ end }: PublishedMeta): Failure =>
+export const unpublished = ({ end }: PublishedMeta): Failure =>
   new Failure('unavailable', `The batch after height ${end.height} is stored but not published.`, {
     help: 'The loader was killed while publishing; start it again. If a loader is running, another program changed a document; run iostlens verify.',
   })

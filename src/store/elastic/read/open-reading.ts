@@ -3,12 +3,14 @@ import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store, View } from '#store/port.ts'
 import type { Hints } from '#store/ranking-start.ts'
+import type { HoldOptions } from '#store/read-port.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { type PublishedMeta, readCheckpoint, readPublished } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { lostToReaders } from '../schema/lost-indices.ts'
 import { FIRST_PARTITION } from '../schema/partitions.ts'
 import { consistentReads } from './consistent-read.ts'
+import { holdView } from './hold-view.ts'
 import { readableFrom, removedMeanwhile } from './published-height.ts'
 import { rememberState } from './state-cache.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -33,10 +35,10 @@ export const openReading = (cluster: Cluster) => {
   const store = `${cluster.connection.url}/${cluster.names.prefix}`
   const look = readableFrom(signal => readPublished(cluster, signal))
   const published = () => look(undefined)
-  const state = rememberState(clock.now)
+  const state = rememberState(clock.now, cluster.onCacheLook)
   const open = viewOpener(cluster, state)
   let isRepairing = false
-  const { read, lookAgain } = consistentReads({
+  const { read, lookAgain, fresh } = consistentReads({
     readPublished: look,
     viewOf: open,
     sleep: clock.sleep,
@@ -71,6 +73,16 @@ export const openReading = (cluster: Cluster) => {
       published: async () => (await published())?.end,
       identity: () => identityOf(cluster),
       read: readOne,
+      hold: async ({ state: indices, signal }: HoldOptions) => {
+        await requireWhole(signal)
+        return holdView(cluster, {
+          indices,
+          signal,
+          patienceMs: PATIENCE_MS,
+          published: () => fresh(signal),
+          viewOf: at => open(at, signal).view,
+        })
+      },
     },
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     whole: requireWhole,

@@ -18,13 +18,13 @@ const MAX_CHARACTERS = 8_000_000
  * Cache of the state of the published batch: its documents do not change until the next one is published, and each was
  * checked when it was read. A view keeps the cache it was opened with; a view of another batch gets a new one.
  */
-export const rememberState = (now: () => number) => {
+export const rememberState = (now: () => number, onLook: (isHit: boolean) => void = () => undefined) => {
   let kept: { readonly of: string; readonly since: number; readonly docs: Remembered } | undefined
   return {
     of: ({ batch }: PublishedMeta): Remembered => {
       const time = now()
       if (kept === undefined || kept.of !== batch || Math.abs(time - kept.since) >= KEPT_MS)
-        kept = { of: batch, since: time, docs: remembered() }
+        kept = { of: batch, since: time, docs: remembered(onLook) }
       return kept.docs
     },
     forget: (): void => {
@@ -33,11 +33,12 @@ export const rememberState = (now: () => number) => {
   }
 }
 
-const remembered = (): Remembered => {
+const remembered = (onLook: (isHit: boolean) => void): Remembered => {
   const docs: BoundedCache<Got | undefined> = boundedCache(MAX_CHARACTERS)
   return {
     get: ref => {
       const known = docs.get(keyOf(ref))
+      onLook(known !== undefined)
       return known === undefined ? undefined : { got: known.value }
     },
     put: (ref, got) => docs.put(keyOf(ref), got, charactersOf(got?.source)),

@@ -1,6 +1,6 @@
 import type { DocOf } from '#indices/define.ts'
 import { type ListDoc, placeOf } from '#indices/list.ts'
-import { type RecordDoc, records } from '#indices/record.ts'
+import { type ListedRecord, listedRecords, records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { lacking } from '#store/lacking.ts'
@@ -14,9 +14,12 @@ import type { Connection } from '../client/connection.ts'
 import { type Got, getMany } from '../client/get-many.ts'
 import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
 import { decode, type Source } from '../schema/documents.ts'
+import { hashTerm } from '../schema/hash-term.ts'
 import { inParts, type Names } from '../schema/names.ts'
 import { type Partitions, partitionAt, partitionsOf } from '../schema/partitions.ts'
 import { Newer } from './consistent-read.ts'
+import { docsStartingWith } from './names.ts'
+import { newRecordsOf } from './new-records.ts'
 import { rankedRows } from './ranking.ts'
 import type { Remembered } from './state-cache.ts'
 
@@ -46,14 +49,19 @@ export const openView = (reader: Reader): View => {
     at: reader.published.end,
     get: async (index, id) => (await getDocs(gatherer, index, [id]))[0],
     getMany: (index, ids) => getDocs(gatherer, index, ids),
-    find: (index, field, value) => reportingNothing(reader, find(reader, index, { [field]: String(value) })),
+    find: (index, field, value) => reportingNothing(reader, find(reader, index, { field, values: [value] })),
+    findAny: (index, field, values) =>
+      reportingNothing(reader, find(reader, index, { field, values }), values.length),
+    startingWith: (index, text, limit) =>
+      docsStartingWith({ reader, getMany: ids => getDocs(gatherer, index, ids) }, index, { text, limit }),
     page: (index, order, options) =>
       reportingNothing(
         reader,
         rankingPage(
           {
             segments: ids => getDocs(gatherer, segments, ids),
-            rows: (ranking, rows) => rankedRows(reader, ranking, rows),
+            rows: (ranking, rows) =>
+              rankedRows({ reader, getMany: ids => getDocs(gatherer, index, ids) }, ranking, rows),
             hints: reader.hints,
           },
           { index, order },
@@ -61,6 +69,7 @@ export const openView = (reader: Reader): View => {
         ),
       ),
     records: (list, first, last) => recordsOf(reader, list, { first, last }),
+    newRecords: (lists, height) => newRecordsOf(lists, height, places => placedDocs(reader, places, height)),
     moments: (list, ordinals) => momentsOf(reader, list, ordinals),
   }
 }
@@ -68,9 +77,10 @@ export const openView = (reader: Reader): View => {
 const reportingNothing = async <T>(
   { onNothing }: Reader,
   found: Promise<readonly T[]>,
+  expected = 1,
 ): Promise<readonly T[]> => {
   const all = await found
-  if (all.length === 0) onNothing()
+  if (all.length < expected) onNothing()
   return all
 }
 
@@ -136,11 +146,14 @@ const MOST_FOUND = 16
 const find = async <I extends HistoryIndex>(
   reader: Reader,
   index: I,
-  term: Readonly<Record<string, string>>,
+  { field, values }: { readonly field: string; readonly values: readonly bigint[] },
 ): Promise<readonly DocOf<I>[]> => {
   // By name of index: an alias may lead to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
-  const found = inParts(indices).map(part => search(reader, part, { query: { term }, size: MOST_FOUND }))
+  const terms = values.map(hashTerm)
+  const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
+  const size = MOST_FOUND * terms.length
+  const found = terms.length === 0 ? [] : inParts(indices).map(part => search(reader, part, { query, size }))
   return (await Promise.all(found))
     .flat()
     .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
@@ -158,8 +171,8 @@ const recordsOf = async (
   reader: Reader,
   list: ListDoc,
   { first, last }: Ordinals,
-): Promise<readonly RecordDoc[]> => {
-  const rows: RecordDoc[] = []
+): Promise<readonly ListedRecord[]> => {
+  const rows: ListedRecord[] = []
   const end = Math.min(last, list.count)
   for (let from = Math.max(first, 1); from <= end; from += ROWS_AT_ONCE)
     rows.push(
@@ -172,7 +185,7 @@ const placedRows = async (
   reader: Reader,
   list: ListDoc,
   { first, last }: Ordinals,
-): Promise<readonly RecordDoc[]> => {
+): Promise<readonly ListedRecord[]> => {
   const partitions = partitionsOf(list.starts, first, last)
   const indices = partitions.map(partition => reader.names.partition(records, partition))
   const range = { gte: String(placeOf(list.number, first)), lte: String(placeOf(list.number, last)) }
@@ -185,7 +198,22 @@ const placedRows = async (
       `List '${list.id}' has ${hits.length} rows with ordinals ${first} to ${last} in ${indices.join(', ')}.`,
     )
   // Ids have the order of ordinals.
-  return hits.toSorted(byId).map(({ _id, _source }) => decode(records, _id, _source))
+  return hits.toSorted(byId).map(({ _id, _source }) => decode(listedRecords, _id, _source))
+}
+
+/** Rows of the height with one of some places, in the partitions that blocks above `height` are in. */
+const placedDocs = async (reader: Reader, places: readonly bigint[], height: number) => {
+  const { partitions, end } = reader.published
+  const first = partitionAt(partitions, height + 1)
+  const indices = partitions
+    .map((_, partition) => reader.names.partition(records, partition))
+    .filter((_, partition) => partition >= first)
+  const query = { terms: { places: places.map(String) } }
+  const found = inParts(indices).map(part => search(reader, part, { query, size: places.length }))
+  return (await Promise.all(found))
+    .flat()
+    .map(({ _id, _source }) => decode(records, _id, _source))
+    .filter(row => row.height <= end.height)
 }
 
 const momentsOf = async (
@@ -214,7 +242,7 @@ type Search = {
   readonly query: object
   readonly size: number
   /** Absent: all fields. */
-  readonly _source?: readonly (keyof RecordDoc)[]
+  readonly _source?: readonly (keyof ListedRecord)[]
 }
 
 const search = async (reader: Reader, indices: string, body: Search): Promise<readonly Hit[]> => {

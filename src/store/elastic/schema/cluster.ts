@@ -9,6 +9,8 @@ export type Cluster = Sender & {
   readonly replicas: number
   /** A lease that is not renewed for this time has expired, milliseconds. */
   readonly leaseMs: number
+  /** Told of each look for a state document that may have been read before. */
+  readonly onCacheLook?: ((isHit: boolean) => void) | undefined
 }
 
 /** One store in an Elasticsearch cluster, for functions that only read. */

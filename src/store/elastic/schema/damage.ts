@@ -35,6 +35,16 @@ export const damageOf = async (cluster: ReadCluster, expected: Expected): Promis
   const { connection, names } = cluster
   const { partitions, inventory } = expected
   const all = Object.entries(inventory.indices)
+  const counted = all.flatMap(([name, [, documents]]) =>
+    documents === undefined ? [] : [{ name, documents }],
+  )
+  // At once: a loader waits for both twice in each batch.
+  const counting = countsOf(
+    connection,
+    counted.map(({ name }) => name),
+  )
+  // What is gone or closed cannot be counted, and is named by its state.
+  counting.catch(() => undefined)
   const standing = await indexStates(
     connection,
     all.map(([name]) => name),
@@ -46,13 +56,7 @@ export const damageOf = async (cluster: ReadCluster, expected: Expected): Promis
   if (damages.length > 0) return damages
   const unnamed = countedNames(names, partitions).filter(name => inventory.indices[name]?.[1] === undefined)
   if (unnamed.length > 0) return unnamed.map(name => unnamedDamage(connection, name))
-  const counted = all.flatMap(([name, [, documents]]) =>
-    documents === undefined ? [] : [{ name, documents }],
-  )
-  const counts = await countsOf(
-    connection,
-    counted.map(({ name }) => name),
-  )
+  const counts = await counting
   return counted.flatMap(({ name, documents }) => {
     const found = counts.get(name) ?? 0
     const isRight = found === documents || (found > documents && expected.mayHoldMore(name))

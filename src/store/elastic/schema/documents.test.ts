@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { defineIndex } from '#indices/define.ts'
-import { bool, int, json, keyword, long, optional, places, text } from '#indices/fields.ts'
+import { bool, hashStart, int, json, keyword, long, optional, places, text } from '#indices/fields.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { decode, encode } from './documents.ts'
@@ -18,6 +18,7 @@ const every = defineIndex({
     bool: bool(),
     json: json<unknown>(),
     places: places(),
+    hash8: hashStart(),
     maybe: optional(long()),
   },
 })
@@ -32,9 +33,10 @@ const document = fc.record(
     bool: fc.boolean(),
     json: fc.array(fc.tuple(fc.string(), fc.maxSafeInteger(), fc.boolean())),
     places: fc.array(int64),
+    hash8: int64,
     maybe: int64,
   },
-  { requiredKeys: ['id', 'keyword', 'text', 'long', 'int', 'bool', 'json', 'places'] },
+  { requiredKeys: ['id', 'keyword', 'text', 'long', 'int', 'bool', 'json', 'places', 'hash8'] },
 )
 
 test('encode, decode: any document is read back unchanged', () => {
@@ -46,12 +48,23 @@ test('encode, decode: any document is read back unchanged', () => {
   )
 })
 
-const whole = { id: 'x', keyword: 'k', text: 't', long: 0n, int: 0, bool: true, json: [], places: [] }
+const whole = {
+  id: 'x',
+  keyword: 'k',
+  text: 't',
+  long: 0n,
+  int: 0,
+  bool: true,
+  json: [],
+  places: [],
+  hash8: 0n,
+}
 const refusals: readonly (readonly [string, object, string])[] = [
   ['beyond int64', { long: 2n ** 63n }, "Field 'long' of every 'x' is not a long"],
   ['below int64', { long: -(2n ** 63n) - 1n }, "Field 'long'"],
   ['a number for a long', { long: 1 }, "Field 'long'"],
   ['a place beyond int64', { places: [2n ** 63n] }, "Field 'places'"],
+  ['a hash8 beyond int64', { hash8: 2n ** 63n }, "Field 'hash8'"],
   ['an int that is none', { int: 0.5 }, "Field 'int'"],
   ['an int beyond doubles', { int: 2 ** 53 }, "Field 'int'"],
   ['a missing field', { text: undefined }, "Field 'text'"],
@@ -65,6 +78,15 @@ for (const [name, over, message] of refusals)
     expect(refused.kind).toBe('defect')
     expect(refused.message).toContain(message)
   })
+
+test('decode: a hash8 as earlier versions stored it is read, one that no search finds is not', () => {
+  const stored = JSON.parse(encode(every, whole, 5))
+  const read = (hash8: string) => decode(every, 'x', { ...stored, hash8 }).hash8
+  expect(stored.hash8).toBe('hAAAAAAAAAAA')
+  expect([read('-42'), read('9223372036854775807')]).toEqual([-42n, 2n ** 63n - 1n])
+  for (const unreadable of ['h', 'hAAAAAAAAAA', 'hAAAAAAAAAAB', 'hAAAAAAAAAAAA', 'AAAAAAAAAAA'])
+    expect(() => read(unreadable)).toThrow("Field 'hash8'")
+})
 
 test('encode: no index has a field with a name that the store uses', () => {
   expect(stateIndices.filter(({ fields }) => AT in fields)).toEqual([])

@@ -36,6 +36,7 @@ const propertyOf = ({ kind, searched, sorted }: Field): Property => {
   }
   switch (kind) {
     case 'keyword':
+    case 'hash8':
       return { type: 'keyword', ...use }
     case 'long':
     case 'int':
@@ -44,6 +45,10 @@ const propertyOf = ({ kind, searched, sorted }: Field): Property => {
     case 'bool':
       return { type: 'boolean', ...use }
     case 'text':
+    case 'hash':
+    case 'hashes':
+    case 'word':
+    case 'packed':
     case 'json':
       return storedOnly
   }
@@ -112,6 +117,13 @@ export const keysShape = shape({
   created: { type: 'long', index: false },
   expires: { type: 'long', index: false, doc_values: false },
   revoked: { type: 'long', index: false, doc_values: false },
+})
+
+/** Requests by key, one document for each day and process: [key, requests, time of the last]. */
+export const usageShape = shape({
+  day: { type: 'long' },
+  process: { type: 'keyword' },
+  body: storedOnly,
 })
 
 /**

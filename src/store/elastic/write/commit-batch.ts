@@ -96,11 +96,12 @@ const carryOut = async (lease: Lease, keeper: Keeper, planned: Planned): Promise
   const { name, batch, stored, partitions, partition, opens, entries, kept } = planned
   if (opens && stored === undefined) await createPartition(cluster, partition)
   const inventories = await inventoriesOf(cluster, keeper.inventory(), planned)
-  const parts = await writeAll(cluster, planned)
-  await refresh(
-    cluster,
-    historyIndices.map(index => names.partition(index, partition)),
-  )
+  const { parts, searchable } = await writeAll(cluster, planned)
+  if (!searchable)
+    await refresh(
+      cluster,
+      historyIndices.map(index => names.partition(index, partition)),
+    )
   if (opens) await showPartition(cluster, partition)
   await keeper.require(inventories.written, partitions)
   await lease.set({
@@ -112,9 +113,8 @@ const carryOut = async (lease: Lease, keeper: Keeper, planned: Planned): Promise
     undo: kept?.undo,
     inventory: inventories.applied,
   })
-  const touched = new Set(entries.map(({ index }) => names.state(index)))
   const confirm = () => keeper.require(inventories.applied, partitions)
-  await apply(cluster, lease.checkpoint(), { entries, indices: [...touched], confirm })
+  await apply(cluster, lease.checkpoint(), { entries, confirm })
 }
 
 /** The inventory once a batch's history is written, and once its state is applied as well. */
@@ -135,15 +135,17 @@ const inventoriesOf = async (
   }
 }
 
-/** Writes the rest of a batch's history and its journal, and deletes the journal before; returns the parts of the journal. */
+/**
+ * Writes the rest of a batch's history and, beside it, its journal, and deletes the journal before; returns the parts of
+ * the journal, and whether all history of the batch is searchable.
+ */
 const writeAll = async (
   cluster: Cluster,
-  { name, batch, partition, entries, before, kept }: Planned,
-): Promise<number> => {
+  { name, batch, stored, partition, entries, before, kept }: Planned,
+): Promise<{ readonly parts: number; readonly searchable: boolean }> => {
   const { names } = cluster
   let parts = 0
-  const items = function* (): Generator<BulkItem, void, void> {
-    yield* historyItems(names, partition, batch)
+  const journal = function* (): Generator<BulkItem, void, void> {
     for (const item of partItems(names, name, journalParts(entries))) {
       parts++
       yield item
@@ -153,6 +155,12 @@ const writeAll = async (
     for (let part = 0; part < before.parts; part++)
       yield deleteItem(names.journal, partId(before.batch, part))
   }
-  await sendAcknowledged(cluster, items())
-  return parts
+  // Two requests: nobody searches the journal, so it need not be refreshed.
+  const written = await Promise.allSettled([
+    // What was stored ahead is not searchable yet.
+    sendAcknowledged(cluster, historyItems(names, partition, batch), { searchable: stored === undefined }),
+    sendAcknowledged(cluster, journal()),
+  ])
+  for (const each of written) if (each.status === 'rejected') throw each.reason
+  return { parts, searchable: written[0].status === 'fulfilled' && written[0].value }
 }

@@ -1,12 +1,19 @@
 import { Failure } from '#failure/failure.ts'
-import type { KeyStore, StoredKey } from '#store/port.ts'
+import {
+  type KeyStore,
+  type KeyTerms,
+  nameAndNoteIn,
+  nameWithNote,
+  revokedAt,
+  type StoredKey,
+} from '#store/keys-port.ts'
 import { askHits, askText } from '../client/ask.ts'
 import { errorOf, failureOf, isMissingIndex, MISSING_INDEX } from '../client/failures.ts'
 import { parseAnswer } from '../client/parse-answer.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { lostKeysOf } from '../schema/lost-indices.ts'
 
-type Hit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id'> }
+type Hit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id' | 'note'> }
 type Stored = Hit & { readonly _seq_no: number; readonly _primary_term: number }
 
 const AT_ONCE = 1000
@@ -39,11 +46,20 @@ export const openKeys = (cluster: ReadCluster): KeyStore => {
       await addKey(cluster, key)
     },
     list: signal => orIfNothing(listKeys(cluster, signal), [], signal),
-    revoke: (id, now) => orIfNothing(revokeKey(cluster, id, now), false),
+    change: (id, terms) => orIfNothing(changeKey(cluster, id, terms), false),
+    revoke: (id, now) => orIfNothing(changeKey(cluster, id, revokedAt(now)), false),
   }
 }
 
 const pathOf = ({ names }: ReadCluster, id: string): string => `/${names.keys}/_doc/${encodeURIComponent(id)}`
+
+/** Name and note are one text. */
+const sourceOf = ({ note, ...key }: Omit<StoredKey, 'id'>) => ({
+  ...key,
+  name: nameWithNote(note === undefined ? key : { ...key, note }),
+})
+
+const keyIn = ({ _id, _source }: Hit): StoredKey => ({ id: _id, ..._source, ...nameAndNoteIn(_source.name) })
 
 const addKey = async (cluster: ReadCluster, { id, ...key }: StoredKey): Promise<void> => {
   const { connection, names } = cluster
@@ -52,7 +68,7 @@ const addKey = async (cluster: ReadCluster, { id, ...key }: StoredKey): Promise<
     method: 'PUT',
     path: pathOf(cluster, id),
     query: { op_type: 'create', refresh: 'true', require_alias: 'true' },
-    body: JSON.stringify(key),
+    body: JSON.stringify(sourceOf(key)),
   })
   if (answer.status < 300) return
   if (answer.status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
@@ -94,7 +110,7 @@ const listKeys = async (
   let created: number | undefined
   for (;;) {
     const page = await pageOf(cluster, { from, created }, signal)
-    for (const { _id, _source } of page) found.set(_id, { id: _id, ..._source })
+    for (const hit of page) found.set(hit._id, keyIn(hit))
     if (page.length < AT_ONCE) break
     // The next page begins at the last time of this one; only keys of that very moment are read twice.
     const last = page.at(-1)?._source.created
@@ -104,7 +120,11 @@ const listKeys = async (
   return [...found.values()].toSorted(byCreation)
 }
 
-const revokeKey = async (cluster: ReadCluster, id: string, now: number): Promise<boolean> => {
+const changeKey = async (
+  cluster: ReadCluster,
+  id: string,
+  terms: (now: KeyTerms) => KeyTerms,
+): Promise<boolean> => {
   const { connection, names } = cluster
   const what = `write ${names.keys}`
   const path = pathOf(cluster, id)
@@ -114,8 +134,11 @@ const revokeKey = async (cluster: ReadCluster, id: string, now: number): Promise
       if (errorOf(answer).type === undefined) return false
       throw failureOf({ connection, what }, answer)
     }
-    const { _source, _seq_no, _primary_term } = parseAnswer<Stored>({ connection, what }, answer.text)
-    if (_source.revoked !== undefined) return true
+    const hit = parseAnswer<Stored>({ connection, what }, answer.text)
+    const { _seq_no, _primary_term } = hit
+    const { id: _, hash, created, ...now } = keyIn(hit)
+    const changed = terms(now)
+    if (Bun.deepEquals(changed, now)) return true
     const written = await askText(connection, {
       what,
       method: 'PUT',
@@ -126,7 +149,7 @@ const revokeKey = async (cluster: ReadCluster, id: string, now: number): Promise
         refresh: 'true',
         require_alias: 'true',
       },
-      body: JSON.stringify({ ..._source, revoked: now }),
+      body: JSON.stringify(sourceOf({ ...changed, hash, created })),
       also: [409],
     })
     // 409: somebody else was quicker, or the answer to an earlier try was lost. Reading again tells which.

@@ -75,7 +75,10 @@ const requireSameEnd = (
   )
 }
 
-/** Writes the state of the committed batch, refreshes `indices`, and publishes the height unless `confirm` throws. */
+/**
+ * Writes the state of the committed batch, refreshes `indices` (absent: those it wrote to), and publishes the height
+ * unless `confirm` throws.
+ */
 export const apply = async (
   cluster: Cluster,
   checkpoint: Checkpoint,
@@ -85,15 +88,17 @@ export const apply = async (
     confirm,
   }: {
     readonly entries: readonly Entry[]
-    readonly indices: readonly string[]
+    readonly indices?: readonly string[]
     readonly confirm: () => Promise<void>
   },
 ): Promise<void> => {
   const { names } = cluster
   const { end, lift } = checkpoint
   if (end === undefined) return
-  await sendBulk(cluster, applyItems(names, entries, stampOf({ end, lift })))
-  await refresh(cluster, indices)
+  const options = { searchable: indices === undefined }
+  const { searchable } = await sendBulk(cluster, applyItems(names, entries, stampOf({ end, lift })), options)
+  const written = new Set(entries.map(({ index }) => names.state(index)))
+  if (!searchable) await refresh(cluster, indices ?? [...written])
   await confirm()
   await publish(cluster, { ...checkpoint, end })
 }

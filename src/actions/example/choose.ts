@@ -1,0 +1,86 @@
+import { writeJson } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Published } from '#store/port.ts'
+import { type AnswerDeps, answer } from '../answer.ts'
+import type { Action } from '../define.ts'
+import type { Options } from '../request/options.ts'
+import { parametersOf } from '../request/read.ts'
+import type { Scene } from './scenes.ts'
+
+/** A call that has an answer on the served chain. */
+export type Example = {
+  /** Parameters of the action, as texts. */
+  readonly params: Readonly<Record<string, string>>
+  /** `data` of the answer, as JSON text. */
+  readonly data: string
+  /** What the answer is true for. */
+  readonly at: Published
+}
+
+export type ChooseOptions = { readonly options: Options; readonly signal: AbortSignal }
+
+/**
+ * The call of the first scene whose answer has content; else one whose answer is empty, else none. Throws what is not
+ * the call's fault: 'unavailable', 'deadline'.
+ */
+export const chooseExample = async (
+  deps: AnswerDeps,
+  { action, scenes }: { readonly action: Action; readonly scenes: readonly Scene[] },
+  { options, signal }: ChooseOptions,
+): Promise<Example | undefined> => {
+  const tried = new Set<string>()
+  let best: Example | undefined
+  for (const scene of scenes) {
+    const params = paramsFor(action, scene)
+    const name = JSON.stringify(params)
+    if (params === undefined || tried.has(name)) continue
+    tried.add(name)
+    const found = await answered(deps, { action, params }, { options, signal })
+    if (found === undefined) continue
+    if (isFull(found.data, action)) return found
+    best ??= found
+  }
+  return best
+}
+
+type Call = { readonly action: Action; readonly params: Example['params'] }
+
+/** undefined: the chain has no such thing, or the things do not belong together. */
+const answered = async (
+  deps: AnswerDeps,
+  { action, params }: Call,
+  { options, signal }: ChooseOptions,
+): Promise<Example | undefined> => {
+  const query = Object.entries({ module: action.module, action: action.action, ...params })
+  try {
+    const { data, at } = await answer(deps, { query, options }, { signal })
+    return { params, data: writeJson(data, options), at }
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'not_found' || error.kind === 'bad_request'))
+      return undefined
+    throw error
+  }
+}
+
+/** Whether an answer shows what the action is for: rows of a list; of a thing no list or object that is empty. */
+const isFull = (data: string, { list }: Action): boolean => {
+  const fields = Object.entries(JSON.parse(data) as Readonly<Record<string, unknown>>)
+  const isEmpty = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return list === undefined
+    ? !fields.some(([, value]) => isEmpty(value))
+    : fields.some(([name, value]) => name === list && !isEmpty(value))
+}
+
+/** What the action's own example gives, with things of the scene in place of those of another chain. */
+const paramsFor = (action: Action, scene: Scene): Example['params'] | undefined => {
+  const texts: [name: string, text: string][] = []
+  for (const { name, required, word } of parametersOf(action.params)) {
+    const given = new Map(Object.entries(action.example)).get(name)
+    if (given === undefined && !required) continue
+    const text = word.sample === undefined ? given : scene[word.sample]
+    if (text === undefined) return undefined
+    texts.push([name, text])
+  }
+  return Object.fromEntries(texts)
+}

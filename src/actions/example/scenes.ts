@@ -1,0 +1,105 @@
+import { isAccountName } from '#chain/names.ts'
+import { toIso } from '#chain/time.ts'
+import { accounts } from '#indices/account.ts'
+import { blocks } from '#indices/block.ts'
+import { listOf, lists } from '#indices/list.ts'
+import { blockId } from '#indices/position.ts'
+import { producers } from '#indices/producer.ts'
+import type { ListedRecord } from '#indices/record.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { View } from '#store/port.ts'
+import type { Sample } from '../request/parameters.ts'
+
+/**
+ * Things of the served chain that belong together: an account, one of its records, that record's transaction and block.
+ * What a scene lacks, the chain lacks.
+ */
+export type Scene = Readonly<Partial<Record<Sample, string>>>
+
+/** Owners, newest rows of each, and producers that are looked at. */
+const OWNERS = 10
+const ROWS = 3
+const PRODUCERS = 20
+/** Members of samples that are lists. */
+const MEMBERS = 3
+
+/** Scenes of the height that is read, the fullest first as far as that is known. */
+export const scenesIn = async (view: View): Promise<readonly Scene[]> => {
+  const names = await accountsIn(view)
+  const signers = await producersIn(view)
+  const rows = await newestRows(view, names)
+  const hashes = await blockHashes(view, rows)
+  const common = { accounts: names.slice(0, MEMBERS).join(','), ...listOfTransactions(rows) }
+  const scenes = rows.map(({ account, row }, at): Scene => {
+    const producer = signers[at % Math.max(signers.length, 1)]
+    const hash = hashes.get(row.height)
+    return {
+      ...common,
+      account,
+      contract: row.contract,
+      action: row.action_name,
+      token: tokenOf(row),
+      transaction: row.tx_hash,
+      block: String(row.height),
+      day: toIso(row.time).slice(0, 'YYYY-MM-DD'.length),
+      ...(hash === undefined ? {} : { 'block hash': hash }),
+      ...(producer === undefined ? {} : { producer }),
+    }
+  })
+  return [...scenes, { block: String(view.at.height) }]
+}
+
+/** The richest accounts, and those that made them. */
+const accountsIn = async (view: View): Promise<readonly string[]> => {
+  const rich = await view.page(wealth, 'richest', { offset: 0, limit: OWNERS })
+  const docs = await view.getMany(accounts, rich.map(({ owner }) => owner).filter(isAccountName))
+  const found = docs.flatMap(doc => (doc === undefined ? [] : [doc.name, doc.creator]))
+  return [...new Set(found)].filter(isAccountName)
+}
+
+/** Registered producers, most votes first. */
+const producersIn = async (view: View): Promise<readonly string[]> => {
+  const docs = await view.page(producers, 'all', { offset: 0, limit: PRODUCERS })
+  return docs
+    .filter(({ registered }) => registered)
+    .toSorted((a, b) => Number(b.votes - a.votes))
+    .map(({ account }) => account)
+}
+
+type Row = { readonly account: string; readonly row: ListedRecord }
+
+/** The newest row of each account, then the one before each, and so on; without those whose texts are elsewhere. */
+const newestRows = async (view: View, names: readonly string[]): Promise<readonly Row[]> => {
+  const found = await view.getMany(lists, names.map(listOf.account))
+  const columns = await Promise.all(
+    found.map(async (list, at) => {
+      const account = names[at]
+      if (list === undefined || account === undefined || list.count === 0) return []
+      const rows = await view.records(list, Math.max(1, list.count - ROWS + 1), list.count)
+      return rows
+        .filter(({ overflow }) => !overflow)
+        .toReversed()
+        .map(row => ({ account, row }))
+    }),
+  )
+  return Array.from({ length: ROWS }, (_, depth) =>
+    columns.flatMap(column => column.slice(depth, depth + 1)),
+  ).flat()
+}
+
+const blockHashes = async (view: View, rows: readonly Row[]): Promise<ReadonlyMap<number, string>> => {
+  const heights = [...new Set(rows.map(({ row }) => row.height))]
+  const docs = await view.getMany(blocks, heights.map(blockId))
+  return new Map(docs.flatMap(doc => (doc === undefined ? [] : [[doc.height, doc.hash] as const])))
+}
+
+const listOfTransactions = (rows: readonly Row[]): Scene => {
+  const hashes = [...new Set(rows.map(({ row }) => row.tx_hash))].slice(0, MEMBERS)
+  return hashes.length === 0 ? {} : { transactions: hashes.join(',') }
+}
+
+/** The token that a row of token.iost names; the chain's own for any other row. */
+const tokenOf = ({ contract, data }: ListedRecord): string => {
+  const [, symbol = 'iost'] = contract === 'token.iost' ? (/^\["([a-z0-9_.]+)"/.exec(data) ?? []) : []
+  return symbol
+}

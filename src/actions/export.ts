@@ -1,0 +1,218 @@
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import type { Published, View } from '#store/port.ts'
+import { type AnswerDeps, answer, type Call, readCall, type Turn } from './answer.ts'
+import type { Action, Context } from './define.ts'
+import { type Listing, type ListSource, ROWS_AT_ONCE } from './list/listing.ts'
+import { readAhead } from './list/read-ahead.ts'
+import { readParts } from './list/read-parts.ts'
+import type { Rows } from './list/rows.ts'
+import type { ExportFormat } from './request/options.ts'
+import { oneOf, type Query } from './request/query.ts'
+import { badRequest } from './request/refusals.ts'
+import { columnsOf } from './shape/results.ts'
+
+/** All rows of a list, of one height. */
+export type Export = {
+  readonly action: Action
+  readonly at: Published
+  readonly total: number
+  /** Names of the fields of a row, in order; undefined: rows are single values. */
+  readonly columns: readonly string[] | undefined
+  /**
+   * The rows in order, in runs that fit in memory. Waits for `begin` before each thousand but the first. Throws Failure
+   * when they cannot all be read at the height; then none may be taken for the whole.
+   */
+  rows(begin: () => Promise<void>): AsyncGenerator<Rows, void, void>
+  /** Frees what is held of the store. */
+  close(): void
+}
+
+/** `signal` ends all reading; each read waits for its turn. */
+export type Ways = { readonly signal: AbortSignal; readonly turn: Turn }
+
+/**
+ * Opens the export of a list. Throws Failure: 'bad_request' also for an action without a list, and for pages; then as
+ * `answer` does.
+ */
+export const openExport = async (
+  deps: AnswerDeps,
+  call: Call & { readonly format: ExportFormat },
+  ways: Ways,
+): Promise<Export> => {
+  const { action, params } = readCall(call)
+  const isPaged = Object.hasOwn(action.params.properties, 'page')
+  if (action.list === undefined || (isPaged && action.source === undefined)) throw noList(call.format)
+  refusePages(call)
+  if (params['head'] === 1) throw noHead(call.format)
+  const compat = call.options.compat === 'iostabc' ? action.compatResult : undefined
+  const common = { action, columns: columnsOf(compat ?? action.result, action.list) }
+  const { source } = action
+  if (source === undefined)
+    return { ...common, ...(await readWhole(deps, call, { ...ways, list: action.list })) }
+  const open: Open = async (view, apart) => {
+    const { store: _, head: __, ...others } = deps
+    const { compat } = call.options
+    try {
+      return await source.open({ ...others, view, compat, signal: ways.signal, apart }, params)
+    } catch (error) {
+      if (compat === 'iostabc' && error instanceof Failure && error.kind === 'not_found') return NOTHING
+      throw error
+    }
+  }
+  const isState = source.state.length > 0
+  return {
+    ...common,
+    ...(await (isState ? hold(deps, source, { ...ways, open }) : follow(deps, { ...ways, open }))),
+  }
+}
+
+type Open = (view: View, apart: Context['apart']) => Promise<Listing>
+type Opened = Omit<Export, 'action' | 'columns'>
+
+/** The old service has no rows for unknown things. */
+const NOTHING: Listing = { total: 0, docs: async () => [], rows: async () => ({ rows: [] }) }
+
+/** A list that is short enough to be an answer of its own. */
+const readWhole = async (
+  deps: AnswerDeps,
+  call: Call,
+  { list, ...ways }: Ways & { readonly list: string },
+): Promise<Opened> => {
+  const { data, at } = await answer(deps, call, ways)
+  const rows = (data as Readonly<Record<string, readonly unknown[]>>)[list] ?? []
+  const listing: Listing = {
+    total: rows.length,
+    docs: async (_view, offset, limit) => rows.slice(offset, offset + limit),
+    rows: async (_view, docs) => ({ rows: docs }),
+  }
+  return openedOf(listing, at, work => work(NO_VIEW))
+}
+
+/** What is in memory reads nothing. */
+const NO_VIEW = undefined as unknown as View
+
+/**
+ * A list of history. Its rows never change, and what comes after the height lies beyond its count, so each read may be of
+ * any later height. Only a repair can take blocks back: as long as the store has the block of the height with its hash,
+ * all rows up to it are those of the same chain.
+ */
+const follow = async (
+  { store }: AnswerDeps,
+  { signal, turn, open }: Ways & { readonly open: Open },
+): Promise<Opened> => {
+  const { listing, at } = await turn(apart =>
+    store.read(async view => ({ listing: await open(view, apart), at: view.at }), { signal }),
+  )
+  const requireBlock = async (view: View): Promise<void> => {
+    const block = await view.get(blocks, blockId(at.height))
+    if (block?.hash !== at.hash) throw takenBack(at)
+  }
+  const read: Read = work =>
+    turn(() =>
+      store.read(
+        async view => {
+          const [done] = await Promise.allSettled([work(view)])
+          // Afterwards: what was read before the block was there is of its chain, and what failed may have failed for that.
+          await requireBlock(view)
+          if (done.status === 'rejected') throw done.reason
+          return done.value
+        },
+        { signal },
+      ),
+    )
+  return openedOf(listing, at, read)
+}
+
+/** A list of state, which changes with every height: the store holds one for it. */
+const hold = async (
+  { store }: AnswerDeps,
+  { state }: ListSource,
+  { signal, turn, open }: Ways & { readonly open: Open },
+): Promise<Opened> => {
+  // What is refused is refused as in any answer, also where nothing is found because data is lost.
+  await turn(apart => store.read(view => open(view, apart), { signal }))
+  const held = await turn(() => store.hold({ state, signal }))
+  try {
+    const listing = await turn(apart => open(held.view, apart))
+    return { ...openedOf(listing, held.view.at, work => turn(() => work(held.view))), close: held.close }
+  } catch (error) {
+    held.close()
+    throw error
+  }
+}
+
+type Read = <T>(work: (view: View) => Promise<T>) => Promise<T>
+
+const openedOf = (listing: Listing, at: Published, read: Read): Opened => ({
+  at,
+  total: listing.total,
+  rows: begin => rowsOf(listing, read, begin),
+  close: () => undefined,
+})
+
+/** Thousands of rows that are read while one is written and sent. */
+const AHEAD = 2
+
+/** Some thousand documents, with the rows of those that may be in memory ahead of their turn. */
+type Part = { readonly rows: Rows; readonly later: readonly (readonly unknown[])[] }
+
+const rowsOf = async function* (
+  listing: Listing,
+  read: Read,
+  begin: () => Promise<void>,
+): AsyncGenerator<Rows, void, void> {
+  const { total, rows } = listing
+  let begun: Promise<void> = Promise.resolve()
+  const readPart = async (part: number): Promise<Part> => {
+    // One after the other, as they are counted.
+    if (part > 0) begun = begun.then(begin)
+    await begun
+    return read(async view => {
+      const { ahead, later } = await readParts(view, listing, { offset: part * ROWS_AT_ONCE, total })
+      return { rows: ahead.length === 0 ? NO_ROWS : await rows(view, ahead), later }
+    })
+  }
+  for await (const part of readAhead({ count: Math.ceil(total / ROWS_AT_ONCE), most: AHEAD }, readPart)) {
+    yield part.rows
+    for (const docs of part.later) yield await read(view => rows(view, docs))
+  }
+}
+
+const NO_ROWS: Rows = { rows: [] }
+
+const takenBack = ({ height }: Published): Failure =>
+  new Failure('unavailable', `Block ${height} was taken back by a repair while its rows were read.`)
+
+const noList = (format: ExportFormat): Failure =>
+  badRequest(
+    {
+      en: `Parameter 'format' is '${format}', which is for actions that return a list; use envelope or bare.`,
+      zh: `参数 'format' 的值 '${format}' 仅适用于返回列表的 action；请使用 envelope 或 bare。`,
+    },
+    { parameter: 'format' },
+  )
+
+/** Whoever takes a whole list keeps it: rows that may still be replaced have no place in it. */
+const noHead = (format: ExportFormat): Failure =>
+  badRequest(
+    {
+      en: `Parameter 'head' is 1, which does not go with format=${format}: a whole list has irreversible rows only; leave it out, or request pages.`,
+      zh: `参数 'head' 的值为 1，不能与 format=${format} 同时使用：完整列表只含不可逆的记录；请去掉此参数，或分页请求。`,
+    },
+    { parameter: 'head' },
+  )
+
+/** A part of an export would look like the whole. */
+const refusePages = ({ query, format }: { readonly query: Query; readonly format: ExportFormat }): void => {
+  for (const name of ['page', 'size'])
+    if (oneOf(query, name) !== undefined)
+      throw badRequest(
+        {
+          en: `Parameter '${name}' does not go with format=${format}, which returns the whole list; leave it out.`,
+          zh: `参数 '${name}' 不能与 format=${format} 同时使用：该格式返回完整列表；请去掉此参数。`,
+        },
+        { parameter: name },
+      )
+}

@@ -1,0 +1,39 @@
+import type { Action, Text } from '../define.ts'
+import { oneOf, type Query } from '../request/query.ts'
+import { RANGE_NAMES } from '../request/range.ts'
+import { badRequest } from '../request/refusals.ts'
+
+/** Refuses an action whose list cannot be followed, and parameters that a feed has no use for ('bad_request'). */
+export const requireFeed = ({ source, list }: Action, query: Query): void => {
+  if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : NOT_FOLLOWED)
+  for (const name of ['page', 'size', ...RANGE_NAMES])
+    if (name !== 'start_seq' && oneOf(query, name) !== undefined) throw refused(name, useless(name))
+  if (oneOf(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
+}
+
+const refused = (parameter: string, why: Text) => badRequest(why, { parameter })
+
+const FOLLOWED_ONLY: Text = {
+  en: "Parameter 'format' is 'sse', which is for lists that can be followed",
+  zh: "参数 'format' 的值 'sse' 仅适用于可持续跟踪的列表",
+}
+
+const NOT_FOLLOWED: Text = {
+  en: `${FOLLOWED_ONLY.en}: get-account-tx, get-contract-tx, get-token-tx, get-block-list and get-transaction-list. For all rows of this list use ndjson or csv.`,
+  zh: `${FOLLOWED_ONLY.zh}：get-account-tx、get-contract-tx、get-token-tx、get-block-list 和 get-transaction-list。如需此列表的全部记录，请使用 ndjson 或 csv。`,
+}
+
+const NO_LIST: Text = {
+  en: `${FOLLOWED_ONLY.en}; use envelope or bare.`,
+  zh: `${FOLLOWED_ONLY.zh}；请使用 envelope 或 bare。`,
+}
+
+const useless = (name: string): Text => ({
+  en: `Parameter '${name}' does not go with format=sse, which returns every row from start_seq on and has no end; leave it out.`,
+  zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从 start_seq 起持续返回每条记录，没有终点；请去掉此参数。`,
+})
+
+const DESCENDING: Text = {
+  en: "Parameter 'sort' is 'desc', but format=sse returns rows in chain order; use asc, or leave it out.",
+  zh: "参数 'sort' 的值为 'desc'，而 format=sse 按链上顺序返回记录；请使用 asc 或去掉此参数。",
+}

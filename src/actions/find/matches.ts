@@ -1,0 +1,109 @@
+import { isHash } from '#chain/names.ts'
+import { Failure } from '#failure/failure.ts'
+import { accounts } from '#indices/account.ts'
+import { contracts } from '#indices/contract.ts'
+import { producers } from '#indices/producer.ts'
+import type { NamedIndex } from '#indices/registry.ts'
+import { tokens } from '#indices/token.ts'
+import type { View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import { type BlockName, findBlock } from './block.ts'
+import { findTransaction } from './transaction.ts'
+
+/** A thing that a text names, or whose name begins with it. */
+export type Match = {
+  readonly type: 'account' | 'block' | 'transaction' | 'contract' | 'token' | 'producer'
+  readonly id: string
+  readonly exact: boolean
+  /** `""` for all but blocks and transactions, as is `hash`. */
+  readonly block_number: string
+  readonly hash: string
+}
+
+/** Names of each kind at most. */
+const MOST = 10
+/** The characters and the length of all names (chain/names.ts): no other text begins one. */
+const BEGINNING = /^[A-Za-z0-9_.]{1,100}$/
+const NUMBER = /^[0-9]{1,19}$/
+
+const NAMED = [
+  ['account', accounts],
+  ['contract', contracts],
+  ['token', tokens],
+  ['producer', producers],
+] as const
+const TYPES: readonly Match['type'][] = ['account', 'block', 'transaction', 'contract', 'token', 'producer']
+
+/**
+ * All that a text may mean, exact matches first, then by type and name. Throws 'unavailable' when it may be a block or
+ * transaction that only the followed node knows, and the node cannot be asked.
+ */
+export const matchesOf = async (context: Context, text: string): Promise<readonly Match[]> => {
+  if (!BEGINNING.test(text)) return []
+  const [block, ofHash, ...named] = await Promise.all([
+    NUMBER.test(text) ? blockOf(context, { number: BigInt(text) }) : [],
+    isHash(text) ? ofHashOf(context, text) : [],
+    ...NAMED.map(([type, index]) => namesOf(context.view, { type, index }, text)),
+  ])
+  return [...block, ...ofHash, ...named.flat()].toSorted(
+    (a, b) => Number(b.exact) - Number(a.exact) || TYPES.indexOf(a.type) - TYPES.indexOf(b.type),
+  )
+}
+
+const namesOf = async (
+  view: View,
+  { type, index }: { readonly type: Match['type']; readonly index: NamedIndex },
+  text: string,
+): Promise<readonly Match[]> =>
+  (await view.startingWith(index, text, MOST)).map(({ id }) => match(type, id, id === text))
+
+/** What a hash names. A node is asked only where the store has nothing: the hash of one thing is that of no other. */
+const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[]> => {
+  const stored = { ...context, node: undefined }
+  const contract = `Contract${hash}`
+  const [blocks, transactions, deployed] = await Promise.all([
+    blockOf(stored, { hash }),
+    transactionOf(stored, hash),
+    context.view.get(contracts, contract),
+  ])
+  const found = [
+    ...blocks,
+    ...transactions,
+    ...(deployed === undefined ? [] : [match('contract', contract, true)]),
+  ]
+  if (found.length > 0 || context.node === undefined) return found
+  const ahead = await blockOf(context, { hash })
+  return ahead.length > 0 ? ahead : transactionOf(context, hash)
+}
+
+const blockOf = async (context: Context, name: BlockName): Promise<readonly Match[]> => {
+  const found = await ifKnown(findBlock(context, name))
+  if (found === undefined) return []
+  const { height, hash } = found.doc
+  return [{ ...match('block', String(height), true), block_number: String(height), hash }]
+}
+
+const transactionOf = async (context: Context, hash: string): Promise<readonly Match[]> => {
+  const found = await ifKnown(findTransaction(context, hash))
+  return found === undefined
+    ? []
+    : [{ ...match('transaction', hash, true), block_number: found.blockNumber, hash }]
+}
+
+const match = (type: Match['type'], id: string, exact: boolean): Match => ({
+  type,
+  id,
+  exact,
+  block_number: '',
+  hash: '',
+})
+
+/** undefined: there is no such thing, as far as the chain is loaded. */
+const ifKnown = async <T>(work: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')) return undefined
+    throw error
+  }
+}

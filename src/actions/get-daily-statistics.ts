@@ -1,0 +1,110 @@
+import { Type } from '@sinclair/typebox'
+import { dateOf, dayOf } from '#chain/time.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { defineAction } from './define.ts'
+import { type Day, daysBetween } from './find/days.ts'
+import { refuseWhileLoading } from './find/loading.ts'
+import { wholeOf } from './list/paging.ts'
+import { checkDates, DAYS_DEFAULT, DAYS_MOST, dates } from './request/dates.ts'
+import { ramPricesOf } from './shape/ram-market.ts'
+import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
+import { gasOf, iostOf } from './shape/values.ts'
+
+const row = shape({
+  date: text('UTC day, by block time.', 'UTC 日期，按区块时间计。'),
+  complete: flag(
+    'Whether the day is over: false for the day of the last published block, whose figures are those so far.',
+    '该日是否已结束：最新已发布区块所在的日期为 false，其数值截至该区块。',
+  ),
+  blocks: count('Blocks.', '区块数。'),
+  transactions: count('Transactions, without base transactions.', '交易数，不含 base 交易。'),
+  failed_transactions: count('Those of them that failed.', '其中失败的交易数。'),
+  actions: count(
+    'Actions of these transactions, failed ones included.',
+    '这些交易中的 action 数，含失败的交易。',
+  ),
+  token_movements: count(
+    'Movements of tokens (transfer, transferFreeze, issue and destroy of token.iost), without the contribute that a block is paid with.',
+    '代币变动次数（token.iost 的 transfer、transferFreeze、issue 与 destroy），不含出块奖励的 contribute。',
+  ),
+  new_accounts: count('Accounts registered.', '新注册的账户数。'),
+  new_contracts: count('Contracts deployed.', '新部署的合约数。'),
+  gas_usage: exact('Gas used by all transactions.', '全部交易消耗的 gas。'),
+  iost_moved: exact(
+    'IOST of the movements that token_movements counts.',
+    'token_movements 所计变动中的 IOST 总额。',
+  ),
+  ram_fee: exact('Fees that buyers of RAM paid, in IOST.', '购买 RAM 时支付的手续费（IOST）。'),
+  ram_buy_price: exact(
+    'Price of RAM when buying at the end of the day, IOST per byte.',
+    '当日结束时购买 RAM 的单价（IOST/字节）。',
+  ),
+  ram_sell_price: exact(
+    'Price of RAM when selling at the end of the day, IOST per byte.',
+    '当日结束时出售 RAM 的单价（IOST/字节）。',
+  ),
+  votes: exact(
+    'Votes of all registered producers at the end of the day, in IOST.',
+    '当日结束时所有已注册生产者的总票数（IOST）。',
+  ),
+  highest_tps: count(
+    'Most transactions in one second of block time, without base transactions.',
+    '单秒最高交易数（按区块时间计，不含 base 交易）。',
+  ),
+})
+
+/** Figures day by day. */
+export const getDailyStatistics = defineAction({
+  module: 'base',
+  action: 'get-daily-statistics',
+  title: { en: 'Daily statistics', zh: '每日统计' },
+  summary: {
+    en: `Figures of each UTC day of the range, oldest first, both ends included, at most ${DAYS_MOST} days. Days before the first block and after the last published one are left out; a day without blocks has zeros, and the RAM prices and votes of the last day before it. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days.`,
+    zh: `区间内每个 UTC 日的统计，从早到晚排列，含首尾两日，最多 ${DAYS_MOST} 天。首个区块之前与最新已发布区块之后的日期不列出；没有区块的日期各项为 0，RAM 价格与票数取此前最近一日的值。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。`,
+  },
+  params: Type.Object(dates),
+  check: checkDates,
+  result: listOfRows('days', row, { en: 'Days.', zh: '日期列表。' }),
+  list: 'days',
+  run: async (context, { start_date, end_date }) => {
+    const { view } = context
+    const today = dayOf(view.at.time)
+    if (Math.max(start_date ?? 0, end_date ?? 0) >= today) {
+      const date = dateOf(Math.max(start_date ?? 0, end_date ?? 0))
+      refuseWhileLoading(context, { en: `The whole range up to ${date}`, zh: `截至 ${date} 的完整区间` })
+    }
+    const end = end_date ?? today
+    const start = start_date ?? end - DAYS_DEFAULT + 1
+    checkDates({ start_date: start, end_date: end })
+    const genesis = dayOf(BigInt((await view.get(statistics, STATISTICS))?.genesis_time ?? view.at.time))
+    const days = await daysBetween(view, {
+      from: Math.max(start, genesis),
+      to: Math.min(end, today),
+      genesis,
+    })
+    return wholeOf(
+      'days',
+      days.map(day => rowOf(day, today)),
+    )
+  },
+  fails: ['loading'],
+  example: { start_date: '2026-11-21', end_date: '2026-11-21' },
+})
+
+const rowOf = ({ day, doc }: Day, today: number) => ({
+  date: dateOf(day),
+  complete: day < today,
+  blocks: doc.blocks,
+  transactions: doc.transactions,
+  failed_transactions: doc.failed,
+  actions: doc.actions,
+  token_movements: doc.movements,
+  new_accounts: doc.new_accounts,
+  new_contracts: doc.new_contracts,
+  gas_usage: gasOf(doc.gas_usage),
+  iost_moved: iostOf(BigInt(doc.iost_moved)),
+  ram_fee: iostOf(doc.ram_fees),
+  ...ramPricesOf(doc.ram),
+  votes: iostOf(doc.votes),
+  highest_tps: doc.highest_tps,
+})

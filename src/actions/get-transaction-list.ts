@@ -1,0 +1,79 @@
+import { type TProperties, Type } from '@sinclair/typebox'
+import { toIso } from '#chain/time.ts'
+import { summarizeTransaction } from '#chain/transaction-summary.ts'
+import { defineList } from './list/listing.ts'
+import { type NumberedTransaction, transactionsOf } from './list/transactions.ts'
+import { headOption } from './request/head.ts'
+import { paging, sort } from './request/parameter-types.ts'
+import { checkRange, range } from './request/range.ts'
+import { headStatus, statusOf } from './shape/head-status.ts'
+import { count, createdAt, exact, listOfRows, seqUnlessAbove, shape, text, txHash } from './shape/results.ts'
+import { gasOf } from './shape/values.ts'
+
+const fields = {
+  status: headStatus(),
+  tx_hash: txHash(),
+  block: text('Block number (height).', '区块高度。'),
+  created_at: createdAt(),
+  publisher: text('Account that published the transaction.', '发布者账户。'),
+  contract: text(
+    'Contract of the first action; empty for a transaction without actions.',
+    '第一个方法的合约；没有方法的交易为空。',
+  ),
+  action_name: text(
+    'Name of the first action; empty for a transaction without actions.',
+    '第一个方法的名称；没有方法的交易为空。',
+  ),
+  actions: count('Number of actions.', '方法数。'),
+  status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
+  gas_fee: exact('Gas paid.', '支付的 gas。'),
+}
+const listFor = (row: TProperties) =>
+  listOfRows('transactions', shape(row), { en: 'Transactions of this page.', zh: '交易列表。' })
+
+/** The transactions of the whole chain. */
+export const getTransactionList = defineList({
+  module: 'base',
+  action: 'get-transaction-list',
+  title: { en: 'Transactions', zh: '交易列表' },
+  summary: {
+    en: 'All transactions of the chain, including failed ones, newest first; sort=asc returns the exact reverse. The base transactions that the chain itself puts into every block are left out.',
+    zh: '链上的全部交易（包括失败的），最新的在前；sort=asc 时顺序完全相反。不包括由链自身写入每个区块的 base 交易。',
+  },
+  params: Type.Object({ ...paging, sort: sort(), ...range, head: headOption() }),
+  check: checkRange,
+  result: listFor({ seq: seqUnlessAbove(), ...fields }),
+  compatResult: listFor(fields),
+  list: 'transactions',
+  source: {
+    // Runs of transactions only grow.
+    state: [],
+    isFeed: true,
+    open: async (context, asked) => {
+      const { compat, head } = context
+      const rowOf = ({ seq: number, above, doc: { doc, time } }: NumberedTransaction) => {
+        const { publisher, actions, first, statusCode, gasUsage } = summarizeTransaction(doc.body)
+        return {
+          ...(compat === 'iostabc' || above !== undefined ? {} : { seq: number }),
+          ...(head === undefined ? {} : { status: statusOf(above) }),
+          tx_hash: doc.hash,
+          block: String(doc.height),
+          created_at: toIso(time),
+          publisher,
+          contract: first?.contract ?? '',
+          action_name: first?.actionName ?? '',
+          actions,
+          status_code: statusCode,
+          gas_fee: gasOf(gasUsage),
+        }
+      }
+      const found = await transactionsOf(context, asked)
+      return {
+        ...found,
+        rows: async (_view, docs: readonly NumberedTransaction[]) => ({ rows: docs.map(rowOf) }),
+      }
+    },
+  },
+  fails: ['loading'],
+  example: { page: '1', size: '5' },
+})

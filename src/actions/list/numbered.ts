@@ -1,0 +1,64 @@
+import type { BlockAbove } from '#head/shown.ts'
+import type { Moment, View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import type { Followed } from '../feed/followed.ts'
+import { refuseBeyondLoaded } from '../find/loading.ts'
+import type { Range } from '../request/range.ts'
+import type { Listing } from './listing.ts'
+import { rowsWithin } from './range-of-rows.ts'
+
+/** A row of a list with its number there: its ordinal, from 1 in chain order, which never changes. */
+export type Numbered<D> = {
+  readonly seq: number
+  readonly doc: D
+  /** Its block, where that is not irreversible yet: the number may still become another one. */
+  readonly above?: BlockAbove
+}
+
+/** A list whose rows have ordinals from 1 in chain order. */
+export type NumberedList<D> = {
+  readonly count: number
+  /** How many of them are irreversible, and the blocks of the others; absent: all are. */
+  readonly above?: { readonly stored: number; readonly blockOf: (ordinal: number) => BlockAbove }
+  /** No row is later; absent: the height of the answer. */
+  readonly end?: Moment
+  /** When the rows with some ordinals were made (ascending, each once). */
+  readonly moments: (view: View, ordinals: readonly number[]) => Promise<readonly Moment[]>
+  /** Rows `first` … `last`, ascending. */
+  readonly docs: (view: View, first: number, last: number) => Promise<readonly D[]>
+  readonly followed: Followed
+}
+
+/** A range of a list in an order. */
+export type RangeInOrder = Range & { readonly sort: 'asc' | 'desc' }
+
+/**
+ * The rows of a list within a range, in the requested order. They are those of the height of the context, also when they
+ * are read at a later one. Throws 'loading' for a range beyond the loaded blocks or rows.
+ */
+export const numberedRows = async <D>(
+  context: Pick<Context, 'view' | 'node'>,
+  list: NumberedList<D>,
+  { sort, ...range }: RangeInOrder,
+): Promise<Pick<Listing<Numbered<D>>, 'total' | 'stored' | 'docs' | 'followed'>> => {
+  const { view } = context
+  const { count, above, end = view.at } = list
+  const stored = above?.stored ?? count
+  refuseBeyondLoaded(context, range, count)
+  const look = (ordinals: readonly number[]) => list.moments(view, ordinals)
+  const { before, total } = await rowsWithin({ count, look }, range, end)
+  return {
+    total,
+    stored,
+    followed: list.followed,
+    docs: async (later, offset, limit) => {
+      const first = before + 1 + (sort === 'asc' ? offset : total - offset - limit)
+      const docs = await list.docs(later, first, first + limit - 1)
+      const rows = docs.map((doc, at): Numbered<D> => {
+        const seq = first + at
+        return above === undefined || seq <= stored ? { seq, doc } : { seq, doc, above: above.blockOf(seq) }
+      })
+      return sort === 'asc' ? rows : rows.toReversed()
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import { lacking } from '#store/lacking.ts'
+import type { View } from '#store/port.ts'
+import { type Listing, type Parts, ROWS_AT_ONCE } from './listing.ts'
+
+/**
+ * Documents after the first `offset` of a list, as many as are read at once, in the parts that fit in memory. `total`: of
+ * the list, or of the rows of it that are wanted. Throws Failure when the store has fewer than the list counts.
+ */
+export const readParts = async <D>(
+  view: View,
+  { docs: docsOf, parts = docs => ({ ahead: docs, later: [] }) }: Listing<D>,
+  { offset, total }: { readonly offset: number; readonly total: number },
+): Promise<Parts<D>> => {
+  const limit = Math.min(ROWS_AT_ONCE, total - offset)
+  const docs = await docsOf(view, offset, limit)
+  if (docs.length !== limit)
+    throw lacking(
+      `A list of ${total} rows has ${docs.length} of those from ${offset + 1} to ${offset + limit}.`,
+    )
+  return parts(docs)
+}

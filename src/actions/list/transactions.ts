@@ -1,0 +1,99 @@
+import type { BlockAbove } from '#head/shown.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId, transactionId } from '#indices/position.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { type TransactionDoc, transactions } from '#indices/transaction.ts'
+import { RUN_LENGTH, runId, type Stretch, stretchesOf, transactionRuns } from '#indices/transaction-run.ts'
+import { lacking } from '#store/lacking.ts'
+import type { Moment, View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import { withAbove } from './above.ts'
+import { type Numbered, numberedRows, type RangeInOrder } from './numbered.ts'
+
+/** A transaction and the time of its block. */
+type TimedTransaction = { readonly doc: TransactionDoc; readonly time: bigint }
+export type NumberedTransaction = Numbered<TimedTransaction>
+
+/**
+ * Transactions of the whole chain within a range, base ones left out, as `numberedRows` says; with those of the blocks above
+ * where they are asked for.
+ */
+export const transactionsOf = async (
+  context: Pick<Context, 'view' | 'node' | 'head'>,
+  asked: RangeInOrder,
+): ReturnType<typeof numberedRows<TimedTransaction>> => {
+  const count = (await context.view.get(statistics, STATISTICS))?.transaction_count ?? 0
+  const list = {
+    count,
+    moments: momentsOf,
+    docs: transactionsFrom,
+    followed: { kind: 'transactions' } as const,
+  }
+  return numberedRows(context, withAbove<TimedTransaction>(list, context.head, transactionsAbove), asked)
+}
+
+/** The transactions of a block above. */
+export const transactionsAbove = ({
+  doc: { time },
+  transactions: all,
+}: BlockAbove): readonly TimedTransaction[] => all.map(doc => ({ doc, time }))
+
+const momentsOf = async (view: View, numbers: readonly number[]): Promise<readonly Moment[]> => {
+  const positions = await positionsOf(view, numbers)
+  const times = await timesOf(view, positions)
+  return positions.map(({ height }, at) => ({ height, time: times[at] as bigint }))
+}
+
+/** Transactions with the numbers `first` … `last`, in order. */
+export const transactionsFrom = async (
+  view: View,
+  first: number,
+  last: number,
+): Promise<readonly TimedTransaction[]> => {
+  const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  const positions = await positionsOf(view, numbers)
+  const ids = positions.map(({ height, tx }) => transactionId(height, tx))
+  const [docs, times] = await Promise.all([view.getMany(transactions, ids), timesOf(view, positions)])
+  return ids.map((id, at) => {
+    const doc = docs[at]
+    if (doc === undefined) throw lacking(`Transaction '${id}', number ${first + at} of all, has no document.`)
+    return { doc, time: times[at] as bigint }
+  })
+}
+
+type Position = { readonly height: number; readonly tx: number }
+
+/** Where the transactions with some numbers stand. */
+const positionsOf = async (view: View, numbers: readonly number[]): Promise<readonly Position[]> => {
+  const runOf = (number: number): number => Math.floor((number - 1) / RUN_LENGTH)
+  const runs = [...new Set(numbers.map(runOf))]
+  const docs = await view.getMany(transactionRuns, runs.map(runId))
+  const stretches = new Map(runs.map((run, at) => [run, stretchesOf(docs[at] ?? { blocks: [] })]))
+  return numbers.map(number => {
+    const position = positionAt(stretches.get(runOf(number)) ?? [], (number - 1) % RUN_LENGTH)
+    if (position === undefined)
+      throw lacking(`Run ${runOf(number)} of transactions lacks number ${number} of all.`)
+    return position
+  })
+}
+
+const positionAt = (stretches: readonly Stretch[], offset: number): Position | undefined => {
+  let skip = offset
+  for (const { height, first, count } of stretches) {
+    if (skip < count) return { height, tx: first + skip }
+    skip -= count
+  }
+  return undefined
+}
+
+/** Times of the blocks at some positions. */
+const timesOf = async (view: View, positions: readonly Position[]): Promise<readonly bigint[]> => {
+  const heights = [...new Set(positions.map(({ height }) => height))]
+  const docs = await view.getMany(blocks, heights.map(blockId))
+  const times = new Map(heights.map((height, at) => [height, docs[at]?.time]))
+  return positions.map(({ height }) => {
+    const time = times.get(height)
+    if (time === undefined) throw lacking(`Block ${height} has transactions, and no document.`)
+    return time
+  })
+}

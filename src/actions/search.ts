@@ -1,0 +1,67 @@
+import { Type } from '@sinclair/typebox'
+import { defineAction } from './define.ts'
+import { refuseWhileLoading } from './find/loading.ts'
+import { matchesOf } from './find/matches.ts'
+import { wholeOf } from './list/paging.ts'
+import { word } from './request/parameters.ts'
+import { shown } from './request/refusals.ts'
+import { described, flag, listOfRows, shape, text } from './shape/results.ts'
+
+const row = shape({
+  type: described(
+    Type.Union(
+      ['account', 'block', 'transaction', 'contract', 'token', 'producer'].map(type => Type.Literal(type)),
+    ),
+    'What it is.',
+    '类型。',
+  ),
+  id: text(
+    'Name of the account, token or producer, id of the contract, number of the block, or hash of the transaction.',
+    '账户、代币或生产者的名称，合约 ID，区块高度，或交易哈希。',
+  ),
+  exact: flag(
+    'Whether the text names it; otherwise its name only begins with the text.',
+    '文本是否恰好指代它；否则只是其名称以该文本开头。',
+  ),
+  block_number: text(
+    'Number of the block, or of the block with the transaction (-1: not in a block yet); empty for anything else.',
+    '区块高度，或交易所在区块的高度（-1 表示尚未打包）；其他类型为空。',
+  ),
+  hash: text(
+    'Hash of the block or transaction; empty for anything else.',
+    '区块或交易的哈希；其他类型为空。',
+  ),
+})
+
+/** What a text may name. */
+export const search = defineAction({
+  module: 'base',
+  action: 'search',
+  title: { en: 'Search', zh: '搜索' },
+  summary: {
+    en: 'What a text names: an account, a block (number or hash), a transaction (hash), a contract (id, with or without the prefix Contract), a token or a registered producer; these matches come first. Then the accounts, contracts, tokens and producers whose names begin with the text, by name, at most 10 of each kind together with the exact match. Upper and lower case differ, and no character is a wildcard. An empty text matches nothing.',
+    zh: '查找文本所指代的对象：账户、区块（高度或哈希）、交易（哈希）、合约（ID，Contract 前缀可省略）、代币或已注册的生产者，完全匹配的排在最前。其后是名称以该文本开头的账户、合约、代币与生产者，按名称排列，每类连同完全匹配的最多 10 个。区分大小写，没有通配符。空文本不匹配任何对象。',
+  },
+  params: Type.Object({
+    text: word<string>({
+      type: 'string',
+      description: { en: 'Text to search for.', zh: '要搜索的文本。' },
+      rule: { en: 'a text', zh: '文本' },
+      pattern: '^[\\s\\S]*$',
+      example: 'busyhub',
+      sample: 'account',
+      elsewhere: ['q', 'query', 'search', 'keyword', 'keywords', 'term', 'name', 'id', 'hash', 'key'],
+      read: given => given,
+    }),
+  }),
+  result: listOfRows('matches', row, { en: 'Matches.', zh: '匹配列表。' }),
+  list: 'matches',
+  run: async (context, { text: given }) => {
+    const matches = await matchesOf(context, given)
+    if (matches.length === 0)
+      refuseWhileLoading(context, { en: `A match for ${shown(given)}`, zh: `${shown(given)} 的匹配结果` })
+    return wholeOf('matches', matches)
+  },
+  fails: ['loading', 'bad_block'],
+  example: { text: 'busyhub' },
+})

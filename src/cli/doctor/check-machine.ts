@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { freemem, totalmem } from 'node:os'
+import type { Finding } from './finding.ts'
+
+/** A connection of each client, and those to store and node. */
+const LEAST_FILES = 4_096
+/** What a load of a busy chain takes, with room for a service. */
+const LEAST_MEMORY = 1_000_000_000
+
+/** What the machine gives the process; undefined: it does not tell. */
+export type Machine = {
+  readonly openFiles: number | undefined
+  /** Bytes. */
+  readonly memory: number
+  readonly freeMemory: number
+}
+
+export const thisMachine = (): Machine => {
+  const memory = Math.min(totalmem(), limitOfGroup() ?? Number.POSITIVE_INFINITY)
+  return { openFiles: fileLimit(), memory, freeMemory: Math.min(memory, available() ?? freemem()) }
+}
+
+export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readonly Finding[] => [
+  ...(openFiles === undefined
+    ? []
+    : [
+        openFiles < LEAST_FILES
+          ? finding(
+              `The process may open ${openFiles} files`,
+              `Each client takes one: 'ulimit -n 65536', or LimitNOFILE=65536 in the systemd unit.`,
+            )
+          : finding(`The process may open ${openFiles} files`),
+      ]),
+  freeMemory < LEAST_MEMORY
+    ? finding(
+        `${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`,
+        "A load and a service together take up to 1 GB: 'free -m' shows what takes the rest.",
+      )
+    : finding(`${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`),
+]
+
+const finding = (what: string, help?: string): Finding =>
+  help === undefined ? { about: 'machine', is: 'ok', what } : { about: 'machine', is: 'warning', what, help }
+
+const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`
+
+/** Only Linux tells. */
+const read = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+const numberIn = (text: string | undefined, pattern: RegExp): number | undefined => {
+  const found = text === undefined ? undefined : pattern.exec(text)?.[1]
+  return found === undefined ? undefined : Number(found)
+}
+
+const fileLimit = (): number | undefined => numberIn(read('/proc/self/limits'), /^Max open files +(\d+)/m)
+
+const available = (): number | undefined => {
+  const kilobytes = numberIn(read('/proc/meminfo'), /^MemAvailable: +(\d+) kB/m)
+  return kilobytes === undefined ? undefined : kilobytes * 1_024
+}
+
+/** Of a container. */
+const limitOfGroup = (): number | undefined => numberIn(read('/sys/fs/cgroup/memory.max'), /^(\d+)$/m)

@@ -1,0 +1,120 @@
+import { Failure } from '#failure/failure.ts'
+import type { ChainInfo, Node } from '#node/port.ts'
+import type { Published } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+import { type Finding, wrongBecause } from './finding.ts'
+
+/** A node makes a block every half second, so a head that is older than this belongs to a node that stands still. */
+const HEAD_MS = 30_000
+/** Calls of which loading or the gateway needs an answer, by a path that any chain answers. */
+const CALLS = [
+  ['getNodeInfo', '/getNodeInfo', 'the gateway'],
+  ['getBlockByNumber', '/getBlockByNumber/0/true', 'loading'],
+  ['getRawBlockByNumber', '/getRawBlockByNumber/0/true', 'the proof of texts (--prove whole)'],
+] as const
+
+const NODE_HELP =
+  'Check that the node runs and that its HTTP RPC port is reachable from here: curl URL/getChainInfo. Or set another one with --node.'
+
+export type NodeFrom = {
+  readonly node: Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'get'>
+  /** What is stored; undefined: nothing, or the store cannot be read. */
+  readonly published: Published | undefined
+  readonly identity: { readonly chainId: number; readonly genesis: string } | undefined
+  readonly clock: Pick<Clock, 'now'>
+  readonly signal: AbortSignal
+}
+
+/** Chain, height, clock and calls of one node. */
+export const checkNode = async (from: NodeFrom): Promise<readonly Finding[]> => {
+  const { node, signal } = from
+  try {
+    const info = await node.chainInfo(signal)
+    return [
+      {
+        about: 'node',
+        is: 'ok',
+        what: `${node.name} serves chain ${info.chainId} (${info.netName}); head ${info.headBlock}, last irreversible block ${info.libBlock}`,
+      },
+      headFinding(info, from),
+      ...(await chainFindings(info, from)),
+      ...(await Promise.all(CALLS.map(call => callFinding(call, from)))),
+    ]
+  } catch (error) {
+    return [wrongBecause('node', error, NODE_HELP)]
+  }
+}
+
+const headFinding = ({ headTime }: ChainInfo, { node, clock }: NodeFrom): Finding => {
+  const ms = clock.now() - Number(headTime / 1_000_000n)
+  const seconds = Math.abs(Math.round(ms / 1_000))
+  if (ms > HEAD_MS)
+    return {
+      about: 'node',
+      is: 'warning',
+      what: `The head block of ${node.name} is ${seconds} seconds old by this machine's clock`,
+      help: "The node stands still or is syncing, or this machine's clock is wrong: compare with 'date -u' and another node.",
+    }
+  if (ms < -HEAD_MS)
+    return {
+      about: 'node',
+      is: 'wrong',
+      what: `The head block of ${node.name} was made ${seconds} seconds after this machine's time`,
+      help: "Set this machine's clock: 'timedatectl set-ntp true'.",
+    }
+  return { about: 'node', is: 'ok', what: `The clocks of ${node.name} and of this machine agree` }
+}
+
+const chainFindings = async (
+  { chainId, libBlock }: ChainInfo,
+  { node, published, identity, signal }: NodeFrom,
+): Promise<readonly Finding[]> => {
+  if (identity === undefined || published === undefined) return []
+  const genesis = await node.blockHash(0, signal)
+  if (chainId !== identity.chainId || genesis !== identity.genesis)
+    return [
+      {
+        about: 'node',
+        is: 'wrong',
+        what: `${node.name} serves another chain than the store holds`,
+        help: 'Set --node to a node of the stored chain, or --store to another store.',
+      },
+    ]
+  if (libBlock < published.height)
+    return [
+      {
+        about: 'node',
+        is: 'warning',
+        what: `${node.name} is behind the store, which has block ${published.height}`,
+        help: 'Wait until it has caught up, or set another node with --node.',
+      },
+    ]
+  const hash = await node.blockHash(published.height, signal)
+  return hash === published.hash
+    ? [{ about: 'node', is: 'ok', what: `${node.name} has the last stored block, ${published.height}` }]
+    : [
+        {
+          about: 'node',
+          is: 'wrong',
+          what: `Block ${published.height} is ${published.hash} in the store and ${hash ?? 'missing'} at ${node.name}`,
+          help: `If the node is right, run: iostlens repair --node ${node.name}`,
+        },
+      ]
+}
+
+const callFinding = async (
+  [name, path, use]: (typeof CALLS)[number],
+  { node, signal }: NodeFrom,
+): Promise<Finding> => {
+  const help = `Without ${name}, ${use} does not work; enable it at the node, or set another one with --node.`
+  try {
+    const { status, release } = await node.get(path, { signal })
+    release()
+    return status === 200
+      ? { about: 'node', is: 'ok', what: `${node.name} answers ${name}` }
+      : { about: 'node', is: 'warning', what: `${node.name} answers ${name} with status ${status}`, help }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { ...wrongBecause('node', error, help), is: 'warning' }
+  }
+}

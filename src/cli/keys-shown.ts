@@ -1,0 +1,71 @@
+import { writeJson } from '#chain/json.ts'
+import { type Holder, holdersOf } from '#keys/holder.ts'
+import { planNameOf } from '#keys/plan.ts'
+import { type DayOfKey, USAGE_DAYS } from '#store/keys-port.ts'
+import type { Store } from '#store/port.ts'
+import { DAY_MS } from '#time/units.ts'
+
+const MONTH_DAYS = 30
+
+/** What a key asked: requests of this UTC day and of 30 with it, and the time of the last one in the kept days. */
+export type Asked = { readonly today: number; readonly month: number; readonly last?: number }
+
+const NOTHING: Asked = { today: 0, month: 0 }
+
+/** What each key asked, by its id, as all services on the store have counted. */
+export const askedOf = async (store: Store, now: number): Promise<(id: string) => Asked> => {
+  const today = Math.floor(now / DAY_MS)
+  const asked = new Map<string, Asked>()
+  for (const one of await store.usage.since(today - USAGE_DAYS))
+    asked.set(one.key, added(asked.get(one.key) ?? NOTHING, one, today))
+  return id => asked.get(id) ?? NOTHING
+}
+
+const added = (asked: Asked, { day, requests, last }: DayOfKey, today: number): Asked => ({
+  today: asked.today + (day === today ? requests : 0),
+  month: asked.month + (day > today - MONTH_DAYS ? requests : 0),
+  last: Math.max(asked.last ?? 0, last),
+})
+
+/** The holder with this id. */
+export const holderOf = async (store: Store, id: string): Promise<Holder | undefined> =>
+  holdersOf(await store.keys.list()).find(holder => holder.id === id)
+
+export const stateOf = ({ revoked, current: { expires } }: Holder, now: number): string => {
+  if (revoked !== undefined) return `revoked ${timeText(revoked)}`
+  return expires !== undefined && expires <= now ? 'expired' : 'valid'
+}
+
+export const timeText = (ms: number): string => new Date(ms).toISOString()
+
+export const planText = (plan: Holder['current']): string => {
+  const name = planNameOf(plan)
+  const figures = `${plan.perSecond} requests per second, ${plan.perDay} per day`
+  return name === undefined ? figures : `${figures} (plan ${name})`
+}
+
+/** All that is known of a key, for programs. */
+export const jsonOf = (holder: Holder, asked: Asked, now: number): string =>
+  writeJson(shapeOf(holder, asked, now))
+
+export const shapeOf = (holder: Holder, { today, month, last }: Asked, now: number) => {
+  const { id, current, former, created, revoked } = holder
+  const time = (ms: number | undefined) => (ms === undefined ? null : timeText(ms))
+  return {
+    id,
+    name: current.name,
+    note: current.note ?? null,
+    state: revoked !== undefined ? 'revoked' : stateOf(holder, now),
+    plan: planNameOf(current) ?? null,
+    per_second: current.perSecond,
+    per_day: current.perDay,
+    created: timeText(created),
+    rotated: former.length === 0 ? null : timeText(current.created),
+    expires: time(current.expires),
+    revoked: time(revoked),
+    former_until: former.flatMap(({ expires }) => ((expires ?? 0) > now ? timeText(expires ?? 0) : [])),
+    requests_today: today,
+    requests_30_days: month,
+    last_used: time(last),
+  }
+}

@@ -1,0 +1,39 @@
+import { address, basePath, duration, yesNo } from './readers.ts'
+import { given, maybe } from './setting.ts'
+
+/** Settings of the address that is served, and of how the service leaves it. */
+export const listenSettings = {
+  listen: given({
+    reader: address,
+    value: 'HOST:PORT',
+    about: 'Address to serve on; port 0 picks a free port.',
+    fallback: '127.0.0.1:8080',
+  }),
+  'base-path': given({
+    reader: basePath,
+    value: '/PATH',
+    about:
+      'Path prefix of every address, for a reverse proxy that passes paths on as they are; / is none. A proxy that takes its prefix off needs no setting: all links are relative.',
+    fallback: '/',
+  }),
+  'metrics-listen': maybe({
+    reader: address,
+    value: 'HOST:PORT',
+    about:
+      'Address of its own for /metrics (Prometheus). Default: /metrics is served beside the API; load has none then.',
+  }),
+  'reuse-port': given({
+    reader: yesNo,
+    value: 'BOOL',
+    about:
+      'Share the port with other processes of the same user that have this setting, too: for a restart without a lost request, the next process is started before this one is stopped.',
+    fallback: 'false',
+  }),
+  drain: given({
+    reader: duration(0, 10 * 60_000),
+    value: 'TIME',
+    about:
+      'Time that requests under way get at the stop; what is not answered by then is answered with 503. A supervisor must wait longer before it kills.',
+    fallback: '5s',
+  }),
+} as const

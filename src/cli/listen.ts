@@ -1,0 +1,66 @@
+import { Failure } from '#failure/failure.ts'
+import type { Address } from './readers.ts'
+
+/** Runs `listen`; an address that is in use or not this machine's becomes a 'usage' Failure. */
+export const listening = <T>(
+  address: Address,
+  setting: '--listen' | '--metrics-listen',
+  listen: () => T | null | undefined,
+): T => {
+  const name = urlOf(address).slice('http://'.length)
+  try {
+    const server = listen()
+    if (server !== null && server !== undefined) return server
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (code === 'EADDRINUSE')
+      throw new Failure('usage', `Address ${name} is in use by another program.`, {
+        help: `Stop that program, or choose another address with ${setting} HOST:PORT (port 0 picks a free port).`,
+        cause,
+      })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Failure('usage', `Cannot listen on ${name}: ${reason}.`, {
+      help: `Choose another address with ${setting} HOST:PORT.`,
+      cause,
+    })
+  }
+  throw new Failure('defect', `Listening on ${name} returned no server.`)
+}
+
+export const urlOf = ({ host, port }: Address): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** An address that is kept for threads until they listen on it. */
+export type Reservation = { readonly address: Address; release(): void }
+
+/**
+ * Takes an address that nobody listens on, with a port that is really one. Threads share it, so the system would also
+ * let another process of the same user share it; that one is refused from here on. Throws as `listening` does.
+ */
+export const reserve = (address: Address): Reservation => {
+  const open = (reusePort: boolean) =>
+    listening(address, '--listen', () =>
+      Bun.serve({
+        hostname: address.host,
+        port: address.port,
+        reusePort,
+        // Who asks before the threads listen.
+        fetch: () => new Response(null, { status: 503, headers: { 'Retry-After': '1' } }),
+      }),
+    )
+  // The system gives port 0 to nobody twice; of another one it only says without `reusePort` whether it is taken.
+  if (address.port !== 0) void open(false).stop(true)
+  const held = open(true)
+  return {
+    address: { host: address.host, port: held.port ?? address.port },
+    release: () => void held.stop(true),
+  }
+}
+
+/**
+ * The same of an address that other processes may share: nobody may answer there before the threads do, so only a free
+ * port is reserved.
+ */
+export const shared = (address: Address): Reservation =>
+  address.port === 0 ? reserve(address) : { address, release: () => undefined }

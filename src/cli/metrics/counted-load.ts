@@ -1,0 +1,31 @@
+import type { LoadOptions } from '#load/load.ts'
+import type { Node } from '#node/port.ts'
+import type { Counts } from './catalogue.ts'
+
+/** The same node; the time for which its blocks are waited for is counted. */
+export const countedBlocks = (node: Node, { loadSeconds }: Counts): Node => ({
+  ...node,
+  blocks: async function* (range) {
+    const blocks = node.blocks(range)[Symbol.asyncIterator]()
+    try {
+      for (;;) {
+        const since = performance.now()
+        const { done, value } = await blocks.next()
+        loadSeconds.add((performance.now() - since) / 1_000, 'fetch')
+        if (done === true) return
+        yield value
+      }
+    } finally {
+      await blocks.return?.()
+    }
+  },
+})
+
+/** What a load reports to be counted. */
+export const loadCounts = ({
+  loadSeconds,
+  loadFailures,
+}: Counts): Pick<LoadOptions, 'onDerived' | 'onFailure'> => ({
+  onDerived: ms => loadSeconds.add(ms / 1_000, 'derive'),
+  onFailure: () => loadFailures.add(1),
+})

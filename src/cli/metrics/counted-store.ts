@@ -1,0 +1,130 @@
+import { Failure } from '#failure/failure.ts'
+import type { Batch, Held, Store, View, Writer } from '#store/port.ts'
+import type { Counts } from './catalogue.ts'
+
+/** Does work and counts it, under the name of the call. */
+type Timed = <T>(call: string, work: () => Promise<T>) => Promise<T>
+
+/** A batch that was committed. */
+export type CountedBatch = Pending & { readonly height: number; readonly ms: number }
+
+/** The same store; its reads and writes are counted, and batches told. */
+export const countedStore = <S extends Store>(
+  store: S,
+  counts: Counts,
+  onBatch: (batch: CountedBatch) => void = () => undefined,
+): S => {
+  const timed = timedBy(counts)
+  return {
+    ...store,
+    published: () => timed('published', store.published),
+    identity: () => timed('identity', store.identity),
+    read: (work, options) => {
+      let tries = 0
+      return timed('read', () =>
+        store.read(view => {
+          if (tries++ > 0) counts.storeRetries.add(1, 'read')
+          return work(countedView(view, timed))
+        }, options),
+      )
+    },
+    hold: async options => {
+      const held: Held = await timed('hold', () => store.hold(options))
+      return { ...held, view: countedView(held.view, timed) }
+    },
+    takeOver: async (identity, options) =>
+      countedWriter(await timed('takeOver', () => store.takeOver(identity, options)), counts, {
+        timed,
+        onBatch,
+      }),
+  }
+}
+
+const timedBy =
+  ({ storeCalls, storeSeconds }: Counts): Timed =>
+  async (call, work) => {
+    const since = performance.now()
+    let outcome = 'failed'
+    try {
+      const result = await work()
+      outcome = 'ok'
+      return result
+    } catch (error) {
+      // What a caller is refused for, or gives up, is no failure of the store.
+      if (!(error instanceof Failure) || !FAILED.has(error.kind)) outcome = 'cancelled'
+      throw error
+    } finally {
+      storeCalls.add(1, call, outcome)
+      storeSeconds.observe((performance.now() - since) / 1_000, call)
+    }
+  }
+
+/** Of whatever else a read throws, the store is not the cause. */
+const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])
+
+const countedView = (view: View, timed: Timed): View => ({
+  at: view.at,
+  get: (index, id) => timed('get', () => view.get(index, id)),
+  getMany: (index, ids) => timed('getMany', () => view.getMany(index, ids)),
+  find: (index, field, value) => timed('find', () => view.find(index, field, value)),
+  findAny: (index, field, values) => timed('findAny', () => view.findAny(index, field, values)),
+  startingWith: (index, text, limit) => timed('startingWith', () => view.startingWith(index, text, limit)),
+  page: (index, order, options) => timed('page', () => view.page(index, order, options)),
+  records: (list, first, last) => timed('records', () => view.records(list, first, last)),
+  newRecords: (lists, height) => timed('newRecords', () => view.newRecords(lists, height)),
+  moments: (list, ordinals) => timed('moments', () => view.moments(list, ordinals)),
+})
+
+type Pending = { blocks: number; transactions: number; records: number }
+const nothing = (): Pending => ({ blocks: 0, transactions: 0, records: 0 })
+
+/** `checkpoint` and the like change, so the writer itself is looked at. */
+const countedWriter = (
+  writer: Writer,
+  counts: Counts,
+  { timed, onBatch }: { readonly timed: Timed; readonly onBatch: (batch: CountedBatch) => void },
+): Writer => {
+  const { loadSeconds, loadedBlocks, loadedRows, loadedBatches } = counts
+  let pending = nothing()
+  const inStage = async <T>(stage: string, work: () => Promise<T>): Promise<T> => {
+    const since = performance.now()
+    try {
+      return await timed(stage, work)
+    } finally {
+      loadSeconds.add((performance.now() - since) / 1_000, stage)
+    }
+  }
+  const note = ({
+    blocks,
+    transactions,
+    records,
+  }: Pick<Batch, 'blocks' | 'transactions' | 'records'>): void => {
+    pending.blocks += blocks.length
+    pending.transactions += transactions.length
+    pending.records += records.length
+  }
+  const counted: Partial<Writer> = {
+    getMany: keys => inStage('state', () => writer.getMany(keys)),
+    due: range => inStage('state', () => writer.due(range)),
+    members: range => inStage('state', () => writer.members(range)),
+    append: history => {
+      note(history)
+      return inStage('append', () => writer.append(history))
+    },
+    commit: async end => {
+      // What is appended from here on belongs to the next batch.
+      const committed = pending
+      pending = nothing()
+      const since = performance.now()
+      await inStage('commit', () => writer.commit(end))
+      loadedBlocks.add(committed.blocks)
+      loadedRows.add(committed.transactions, 'transaction')
+      loadedRows.add(committed.records, 'record')
+      loadedBatches.add(1)
+      onBatch({ ...committed, height: end.end.height, ms: Math.round(performance.now() - since) })
+    },
+  }
+  return new Proxy(writer, {
+    get: (target, name: keyof Writer) => counted[name] ?? target[name],
+  })
+}

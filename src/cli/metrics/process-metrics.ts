@@ -1,0 +1,34 @@
+import { watchLateness } from '#keys/lateness.ts'
+import { countingIn } from '#metrics/counting.ts'
+import { type MetricsMemory, metricsMemory } from '#metrics/memory.ts'
+import { type Counts, catalogue } from './catalogue.ts'
+
+/** What a process counts: threads 0 … `serving` − 1 serve, the next number is the main thread's. */
+export type ProcessMetrics = {
+  readonly memory: MetricsMemory
+  /** How the main thread counts what is not about requests. */
+  readonly own: Counts
+}
+
+export const processMetrics = (serving: number): ProcessMetrics => {
+  const memory = metricsMemory(catalogue, serving + 1)
+  return { memory, own: countingIn(catalogue, memory, serving) }
+}
+
+const EVERY_MS = 1_000
+
+/** Notes how late this thread is, and how many lines of its log were dropped. Keeps no process running. */
+export const watchThread = (counts: Counts, droppedLines: () => number): { readonly stop: () => void } => {
+  const lateness = watchLateness()
+  const timer = setInterval(() => {
+    counts.eventLoop.observe(lateness.ms() / 1_000)
+    counts.droppedLines.set(droppedLines())
+  }, EVERY_MS)
+  timer.unref()
+  return {
+    stop: () => {
+      clearInterval(timer)
+      lateness.stop()
+    },
+  }
+}

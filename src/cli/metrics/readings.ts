@@ -1,0 +1,179 @@
+import { readdirSync } from 'node:fs'
+import { Failure } from '#failure/failure.ts'
+import { type Freshness, freshnessOf } from '#http/freshness.ts'
+import { type PublishedLately, publishedLately } from '#http/published-lately.ts'
+import { queueSizes } from '#http/queue-sizes.ts'
+import type { QueuesMemory } from '#http/turns.ts'
+import type { Reading } from '#metrics/expose.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+
+export type ReadFrom = {
+  readonly store: Pick<Store, 'published' | 'whole'>
+  readonly node: Pick<Node, 'heard' | 'heardAgo'> | undefined
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>
+  readonly version: string
+  /** Threads that serve. */
+  readonly threads: number
+  /** What runs and waits; absent: the process serves nothing. */
+  readonly turns?: QueuesMemory
+}
+
+/** What is read at the moment it is asked for. What nobody knows has no value. */
+export const readings = (from: ReadFrom): readonly Reading[] => {
+  const published = publishedLately(from.store, from.clock)
+  return [
+    ...heightReadings(from, published),
+    ...nodeReadings(from),
+    ...(from.turns === undefined ? [] : queueReadings(from.turns)),
+    ...processReadings(from),
+  ]
+}
+
+/** A value without labels, or none. */
+const one = (value: number | null | undefined) => (value === null || value === undefined ? [] : [{ value }])
+const gauge = (
+  name: string,
+  help: string,
+  read: () => number | null | undefined | Promise<number | null | undefined>,
+) => ({ name, help, type: 'gauge', read: async () => one(await read()) }) as const
+
+const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): readonly Reading[] => {
+  const at = async () => {
+    const found = await published()
+    return found instanceof Failure ? undefined : found
+  }
+  const fresh = async <K extends keyof Freshness>(name: K): Promise<Freshness[K] | undefined> => {
+    const found = await at()
+    return found === undefined ? undefined : freshnessOf(found, node, clock)[name]
+  }
+  return [
+    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
+      (await published()) instanceof Failure ? 0 : 1,
+    ),
+    gauge(
+      'iostlens_published_height',
+      'Height of the last block that is loaded and published.',
+      async () => (await at())?.height,
+    ),
+    gauge('iostlens_published_timestamp_seconds', 'Time of that block.', async () => {
+      const found = await at()
+      return found === undefined ? undefined : Number(found.time / 1_000_000n) / 1_000
+    }),
+    gauge('iostlens_lag_seconds', "Age of the last loaded block by this machine's clock.", () =>
+      fresh('lagSeconds'),
+    ),
+    gauge(
+      'iostlens_behind_blocks',
+      'Irreversible blocks of the node that are not loaded; no value when no node tells.',
+      () => fresh('behind'),
+    ),
+    gauge(
+      'iostlens_behind_seconds',
+      "Time of the chain between the last loaded block and the node's last irreversible one; no value when no node tells.",
+      () => fresh('behindSeconds'),
+    ),
+  ]
+}
+
+const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
+  gauge('iostlens_node_configured', '1 when the service follows a node, otherwise 0.', () =>
+    node === undefined ? 0 : 1,
+  ),
+  gauge(
+    'iostlens_node_reachable',
+    '1 when a node of the chain was heard lately, otherwise 0; no value without a node.',
+    () => (node === undefined ? undefined : node.heard() === undefined ? 0 : 1),
+  ),
+  gauge('iostlens_node_heard_timestamp_seconds', 'When a node of the chain was last heard.', () => {
+    const ago = node?.heardAgo()
+    return ago === undefined ? undefined : (clock.now() - ago) / 1_000
+  }),
+  gauge(
+    'iostlens_node_irreversible_height',
+    "The node's last irreversible block.",
+    () => node?.heard()?.libBlock,
+  ),
+  gauge('iostlens_node_head_height', "The node's head block.", () => node?.heard()?.headBlock),
+  gauge('iostlens_node_head_timestamp_seconds', "Time of the node's head block.", () => {
+    const time = node?.heard()?.headTime
+    return time === undefined ? undefined : Number(time / 1_000_000n) / 1_000
+  }),
+]
+
+const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
+  const byQueue = (what: 'running' | 'waiting') => () =>
+    Object.entries(queueSizes(turns))
+      .filter(([queue]) => queue !== 'exports' && queue !== 'feeds')
+      .map(([queue, sizes]) => ({ labels: [queue], value: sizes[what] }))
+  return [
+    {
+      name: 'iostlens_requests_running',
+      help: 'Requests that are worked on, by what they ask; aside: those that wait for a node in the midst of an answer.',
+      type: 'gauge',
+      labels: ['queue'],
+      read: byQueue('running'),
+    },
+    {
+      name: 'iostlens_requests_waiting',
+      help: 'Requests that wait for their turn.',
+      type: 'gauge',
+      labels: ['queue'],
+      read: byQueue('waiting'),
+    },
+    {
+      name: 'iostlens_requests_limit',
+      help: 'Requests that may be worked on at once.',
+      type: 'gauge',
+      labels: ['queue'],
+      read: () =>
+        Object.entries(turns).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
+    },
+    gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queueSizes(turns).feeds.running),
+    gauge('iostlens_exports_open', 'Exports that are being sent.', () => queueSizes(turns).exports.running),
+  ]
+}
+
+const processReadings = ({ version, threads }: ReadFrom): readonly Reading[] => [
+  {
+    name: 'iostlens_build_info',
+    help: 'The version of the program; always 1.',
+    type: 'gauge',
+    labels: ['version'],
+    read: () => [{ labels: [version], value: 1 }],
+  },
+  gauge('iostlens_threads', 'Threads that serve.', () => threads),
+  gauge(
+    'iostlens_heap_bytes',
+    'Memory of the JavaScript heap of the thread that answers.',
+    () => process.memoryUsage().heapUsed,
+  ),
+  gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss()),
+  gauge(
+    'process_start_time_seconds',
+    'Start time of the process since unix epoch in seconds.',
+    () => STARTED / 1_000,
+  ),
+  gauge('process_open_fds', 'Number of open file descriptors.', openFiles),
+  {
+    name: 'process_cpu_seconds_total',
+    help: 'Total user and system CPU time spent in seconds.',
+    type: 'counter',
+    read: () => {
+      const { user, system } = process.cpuUsage()
+      return [{ value: (user + system) / 1_000_000 }]
+    },
+  },
+]
+
+const STARTED = Date.now() - process.uptime() * 1_000
+
+/** Only Linux tells. */
+const openFiles = (): number | undefined => {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return undefined
+  }
+}

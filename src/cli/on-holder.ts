@@ -1,0 +1,32 @@
+import { shown } from '#actions/request/refusals.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Holder } from '#keys/holder.ts'
+import type { Store } from '#store/port.ts'
+import type { Call, Command } from './command.ts'
+import { requireExisting, withStore } from './compose.ts'
+import type { ExitCode } from './exit-code.ts'
+import { holderOf } from './keys-shown.ts'
+
+/** A command that is given the id of a key. */
+export type HolderCall = Call & { readonly store: Store; readonly id: string; readonly holder: Holder }
+
+/** What a command does that is given the id of a key. It throws 'not_found' when there is none. */
+export const onHolder =
+  (work: (call: HolderCall) => Promise<ExitCode>): Command['run'] =>
+  call => {
+    const [id = ''] = call.words
+    return withStore(call.values, call.log, async store =>
+      work({ ...call, store, id, holder: await requireHolder(store, id) }),
+    )
+  }
+
+/** The holder with this id. Throws 'not_found'. */
+export const requireHolder = async (store: Store, id: string): Promise<Holder> => {
+  await requireExisting(store)
+  const holder = await holderOf(store, id)
+  if (holder === undefined)
+    throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
+      help: "'iostlens keys list' prints the ids.",
+    })
+  return holder
+}

@@ -1,0 +1,40 @@
+import type { Log } from '#failure/log.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import { within } from '#time/deadline.ts'
+
+/** What a line about the process says. */
+type Running = {
+  readonly version: string
+  readonly store: Pick<Store, 'name' | 'published'>
+  readonly node: Pick<Node, 'name'> | undefined
+}
+
+/** A store that does not answer delays neither the start nor the end, in milliseconds. */
+const STORE_MS = 500
+
+/** Logs that a service or a load begins, with where it stands; what is returned logs its end. */
+export const logRun = async (
+  log: Log,
+  { message, ...own }: { readonly message: 'Serving.' | 'Loading.'; readonly url?: string },
+  running: Running,
+): Promise<() => Promise<void>> => {
+  log('info', message, { ...own, ...(await fieldsOf(running)) })
+  return async () => log('info', 'Stopped.', { ...own, ...(await fieldsOf(running)) })
+}
+
+const fieldsOf = async ({ version, store, node }: Running) => ({
+  version,
+  store: store.name,
+  node: node?.name ?? 'none',
+  height: await heightOf(store),
+})
+
+const heightOf = async (store: Running['store']): Promise<number | string> => {
+  try {
+    const published = await within(store.published(), { ms: STORE_MS, late: () => new Error('late') })
+    return published?.height ?? 'none'
+  } catch {
+    return 'unknown'
+  }
+}

@@ -1,0 +1,123 @@
+import type { Log } from '#failure/log.ts'
+import type { HeadSource } from '#head/showing.ts'
+import { createApp } from '#http/app.ts'
+import { stoppingService } from '#http/stopping.ts'
+import { addressLimits } from '#keys/address-limits.ts'
+import { keyring } from '#keys/keyring.ts'
+import { watchLateness } from '#keys/lateness.ts'
+import { TEST_PLAN } from '#keys/plan.ts'
+import { createRates } from '#keys/rate.ts'
+import { countingIn } from '#metrics/counting.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
+import type { Given } from './given.ts'
+import { listening } from './listen.ts'
+import { catalogue } from './metrics/catalogue.ts'
+import { watchThread } from './metrics/process-metrics.ts'
+import { exposedBy } from './metrics/serve-metrics.ts'
+import type { Address } from './readers.ts'
+import type { Values } from './settings.ts'
+import type { ServingMemory } from './threads/memory.ts'
+
+/** A process that shares its port takes connections for so long after the stop began, and answers each with its last answer. */
+const HAND_OVER_MS = 1_000
+/** What is refused at the end is written within so many milliseconds. */
+const LAST_MS = 500
+
+/** The longest time that a stop takes. */
+export const stopMs = (values: Pick<Values, 'drain' | 'reuse-port'>): number =>
+  (values['reuse-port'] ? HAND_OVER_MS : 0) + values.drain + LAST_MS
+
+export type AppParts = {
+  readonly values: Values
+  readonly version: string
+  readonly store: Store
+  readonly node: Node | undefined
+  /** Absent: no node is followed. */
+  readonly head?: HeadSource
+  readonly log: Log
+  /** What the operator's files say at the moment. */
+  readonly given: () => Given
+  readonly memory: ServingMemory
+  /** The number of this thread in that memory. */
+  readonly thread: number
+  /** Lines of this thread's log that were dropped so far. */
+  readonly droppedLines: () => number
+}
+
+/** The app of one thread, listening. */
+export type ServedApp = {
+  readonly port: number
+  /** Accepts no more requests, lets running ones end, and frees the port. */
+  stop(): Promise<void>
+}
+
+/** Serves on an address, which other threads of the process may share. Throws 'usage' when it is not available. */
+export const serveApp = (
+  { values, version, store, node, head, log, given, memory, thread, droppedLines }: AppParts,
+  { address, isShared }: { readonly address: Address; readonly isShared: boolean },
+): ServedApp => {
+  const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
+  const lateness = watchLateness()
+  const stopping = stoppingService()
+  const counts = countingIn(catalogue, memory.metrics, thread)
+  const watching = watchThread(counts, droppedLines)
+  const { turns, threads } = memory
+  const exposedHere = exposedBy(
+    { memory: memory.metrics },
+    { store, node, clock: systemClock, version, threads, turns },
+  )
+  const app = createApp({
+    store,
+    node,
+    ...(head === undefined ? {} : { head }),
+    keyring: keyring({
+      store: store.keys,
+      clock: systemClock,
+      ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
+    }),
+    rates: createRates({ now: systemClock.now, lateMs: lateness.ms, memory: memory.rates, thread }),
+    addresses: addressLimits({ memory: memory.addresses, thread, now: systemClock.now }),
+    ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
+    prices: { get: () => given().prices },
+    profiles: { get: producer => given().profiles?.get(producer) },
+    defaults: { format: values.format, compat: values.compat },
+    basePath: values['base-path'],
+    deadlineMs: values.deadline,
+    maxInFlight: values['max-in-flight'],
+    maxExports: values['max-exports'],
+    maxFeeds: values['max-feeds'],
+    maxFeedsPerKey: values['max-feeds-per-key'],
+    stopping,
+    stallMs: values['export-stall'],
+    maxLagMs: values['max-lag'],
+    logEach: values['log-sample'],
+    turns: { memory: memory.turns, thread },
+    counts,
+    metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
+    clock: systemClock,
+    log,
+    version,
+    ...(testKey === undefined ? {} : { testKey }),
+  })
+  const server = listening(address, '--listen', () => {
+    // Elysia by itself would share the port with any other process of ours.
+    app.listen({ hostname: address.host, port: address.port, reusePort: isShared })
+    return app.server
+  })
+  return {
+    port: server.port ?? address.port,
+    stop: async () => {
+      stopping.begin()
+      if (values['reuse-port']) await Bun.sleep(HAND_OVER_MS)
+      const idle = server.stop()
+      await Promise.race([idle, Bun.sleep(values.drain)])
+      stopping.end()
+      await Promise.race([idle, Bun.sleep(LAST_MS)])
+      await server.stop(true)
+      lateness.stop()
+      watching.stop()
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'bun:test'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { keepThread } from './keep-thread.ts'
+import type { ToThread } from './messages.ts'
+import type { ThreadListener } from './worker.ts'
+
+/** Threads made by hand: what they were told, and a way to let them speak and die. */
+const setUp = () => {
+  const clock = handClock(0)
+  const opened: { listener: ThreadListener; told: ToThread[]; isEnded: boolean }[] = []
+  const lines: string[] = []
+  const logged: unknown[] = []
+  let deaths = 0
+  const kept = keepThread({
+    number: 1,
+    open: listener => {
+      const thread = { listener, told: [] as ToThread[], isEnded: false }
+      opened.push(thread)
+      return {
+        post: message => thread.told.push(message),
+        end: () => {
+          thread.isEnded = true
+        },
+      }
+    },
+    begin: () => ({ type: 'logged' }),
+    onDeath: () => {
+      deaths += 1
+    },
+    log: (level, message, fields) => logged.push([level, message, fields?.['thread'], fields?.['reason']]),
+    writeLine: line => lines.push(line),
+    clock,
+  })
+  return { clock, opened, lines, logged, kept, deaths: () => deaths }
+}
+
+test('keepThread: why the first one cannot begin is thrown as it was, and there is no second one', async () => {
+  const { opened, kept, logged, deaths } = setUp()
+  const failure = { kind: 'usage', message: 'Address x is in use.', help: 'Choose another.' } as const
+  opened[0]?.listener.message({ type: 'failed', failure })
+  expect(opened[0]?.isEnded).toBe(true)
+  opened[0]?.listener.ended('code 0')
+  await expect(kept.ready).rejects.toMatchObject(failure)
+  expect([opened.length, logged, deaths()]).toEqual([1, [], 1])
+  await kept.stop(1_000)
+})
+
+test('keepThread: one that dies is named in the log and replaced after a pause', async () => {
+  const { clock, opened, kept, logged, deaths } = setUp()
+  opened[0]?.listener.message({ type: 'listening' })
+  await kept.ready
+  for (let death = 1; death < 4; death++) {
+    opened.at(-1)?.listener.ended(`reason ${death}`)
+    expect(opened).toHaveLength(death)
+    expect(logged.at(-1)).toEqual([
+      'error',
+      'A thread that serves has died; another one takes its place.',
+      2,
+      `A thread that serves ended: reason ${death}.`,
+    ])
+    expect(deaths()).toBe(death)
+    await clock.pass(10_000)
+    expect(opened).toHaveLength(death + 1)
+  }
+  kept.post({ type: 'logged' })
+  expect(opened.map(({ told }) => told.length)).toEqual([1, 1, 1, 2])
+})
+
+test('keepThread: its lines are written whole, and a thread that heeds no stop is ended', async () => {
+  const { clock, opened, lines, kept } = setUp()
+  opened[0]?.listener.message({ type: 'lines', lines: ['one', 'two'] })
+  expect([lines, opened[0]?.told.length]).toEqual([['one', 'two'], 2])
+  const stopped = kept.stop(1_000)
+  expect(opened[0]?.told.at(-1)).toEqual({ type: 'stop' })
+  expect(opened[0]?.isEnded).toBe(false)
+  await clock.pass(1_000)
+  await stopped
+  expect(opened[0]?.isEnded).toBe(true)
+})

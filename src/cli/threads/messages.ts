@@ -1,0 +1,44 @@
+import type { Failure } from '#failure/failure.ts'
+import type { HeadMessage } from '#head/passing.ts'
+import type { Health } from '#node/health.ts'
+import type { Given } from '../given.ts'
+import type { Values } from '../settings.ts'
+import type { ServingMemory } from './memory.ts'
+
+/** What a thread needs to serve. */
+export type Task = {
+  readonly values: Values
+  readonly version: string
+  readonly port: number
+  /** The number of the thread, from 0. */
+  readonly thread: number
+  readonly given: Given
+  readonly memory: ServingMemory
+  /** Absent: no node is set, or none was asked yet. */
+  readonly health?: Health
+  /** The blocks above the published one, all of them; absent: no node is set. */
+  readonly head?: HeadMessage
+}
+
+/** What the main thread tells a thread that serves. */
+export type ToThread =
+  | { readonly type: 'serve'; readonly task: Task }
+  | { readonly type: 'given'; readonly given: Given }
+  | { readonly type: 'health'; readonly health: Health }
+  /** What changed about the blocks above since the last message. */
+  | { readonly type: 'head'; readonly head: HeadMessage }
+  /** The last lines have been taken; the next ones may come. */
+  | { readonly type: 'logged' }
+  | { readonly type: 'stop' }
+
+/** What a thread that serves tells the main thread. */
+export type FromThread =
+  | { readonly type: 'listening' }
+  /** It could not begin, and ends. */
+  | { readonly type: 'failed'; readonly failure: FailureText }
+  | { readonly type: 'lines'; readonly lines: readonly string[] }
+  /** It answers nothing any more, and everything of it is written. */
+  | { readonly type: 'stopped' }
+
+/** A Failure as far as a message can carry it. */
+export type FailureText = Pick<Failure, 'kind' | 'message' | 'help'>

@@ -1,0 +1,87 @@
+import { messageOf, NOTHING_TOLD } from '#head/passing.ts'
+import { systemClock } from '#time/clock.ts'
+import { reserve, shared } from '../listen.ts'
+import { stopMs } from '../serve-app.ts'
+import type { Serve, Served } from '../serving.ts'
+import { type KeptThread, keepThread } from './keep-thread.ts'
+import { forgetThread } from './memory.ts'
+import type { ToThread } from './messages.ts'
+import { workersOf } from './worker.ts'
+
+/** Beyond the time that requests get: closing, and the way of the messages. */
+const LEAVE_MS = 2_000
+
+/**
+ * Serves by threads that share one address. Each has its own app, store and node clients; this one watches them, tells
+ * them what it has read and heard, and writes what they log. Throws 'usage' when the address is not available.
+ */
+export const serveByThreads = async (serve: Serve): Promise<Served> => {
+  const {
+    values,
+    version,
+    threads: count,
+    threadProgram,
+    node,
+    head,
+    given,
+    memory,
+    log,
+    writeLine,
+    metrics,
+  } = serve
+  const reserved = values['reuse-port'] ? shared(values.listen) : reserve(values.listen)
+  const counting = await serve.beforeRequests()
+  const { port } = reserved.address
+  const begin = (thread: number): ToThread => {
+    const health = node?.health()
+    const task = { values, version, port, thread, memory, given: given() }
+    return {
+      type: 'serve',
+      task: {
+        ...task,
+        ...(health === undefined ? {} : { health }),
+        ...(head === undefined ? {} : { head: messageOf(head.shown(), NOTHING_TOLD) }),
+      },
+    }
+  }
+  const threads: readonly KeptThread[] = Array.from({ length: count }, (_, number) =>
+    keepThread({
+      number,
+      open: workersOf(threadProgram),
+      begin: () => begin(number),
+      onDeath: () => {
+        metrics.own.threadDeaths.add(1)
+        forgetThread(memory, number)
+      },
+      log,
+      writeLine,
+      clock: systemClock,
+    }),
+  )
+  const stop = async (): Promise<void> => {
+    await Promise.all(threads.map(thread => thread.stop(stopMs(values) + LEAVE_MS)))
+  }
+  const tell = (message: ToThread): void => {
+    for (const thread of threads) thread.post(message)
+  }
+  node?.onProbe(() => tell({ type: 'health', health: node.health() }))
+  const silence = head?.onChange((shown, before) => tell({ type: 'head', head: messageOf(shown, before) }))
+  try {
+    await Promise.all(threads.map(({ ready }) => ready))
+  } catch (error) {
+    await stop()
+    await counting.stop()
+    throw error
+  } finally {
+    reserved.release()
+  }
+  return {
+    port,
+    counting,
+    tell: given => tell({ type: 'given', given }),
+    stop: async () => {
+      await stop()
+      silence?.()
+    },
+  }
+}

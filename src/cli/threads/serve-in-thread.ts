@@ -1,0 +1,127 @@
+import { Failure } from '#failure/failure.ts'
+import { receivedHead } from '#head/passing.ts'
+import { countingIn } from '#metrics/counting.ts'
+import { connectNode, openStore } from '../compose.ts'
+import { droppedLines, type LineWriter, lineWriter } from '../line-writer.ts'
+import { createLog } from '../log.ts'
+import { catalogue } from '../metrics/catalogue.ts'
+import { type ServedApp, serveApp } from '../serve-app.ts'
+import type { FromThread, Task, ToThread } from './messages.ts'
+
+/** The two ends of a thread's talk with the main thread. */
+export type Wire = {
+  readonly post: (message: FromThread) => void
+  readonly onMessage: (listener: (message: ToThread) => void) => void
+}
+
+/** A reader of the log that has stalled keeps a thread no longer than this at its end, in milliseconds. */
+const LAST_LINES_MS = 500
+
+/** Between two messages with lines: a message for each line would cost as much as an answer. */
+const GATHER_MS = 20
+
+/** What a thread does that serves: one app on the address that all threads share, with its own store and node clients. */
+export const serveInThread = ({ post, onMessage }: Wire): void => {
+  let logged: () => void = () => undefined
+  const lines = lineWriter(
+    (text, done) => {
+      logged = () => void setTimeout(done, GATHER_MS)
+      post({ type: 'lines', lines: text.trimEnd().split('\n') })
+    },
+    { dropped: droppedLines },
+  )
+  const running = Promise.withResolvers<Running>()
+  // Whoever asked has been told.
+  running.promise.catch(() => undefined)
+  const update = (change: Change): void => {
+    running.promise.then(
+      ({ update }) => update(change),
+      () => undefined,
+    )
+  }
+  const begin = (task: Task): void => {
+    try {
+      running.resolve(serve(task, lines))
+      post({ type: 'listening' })
+    } catch (error) {
+      running.reject(error)
+      post({ type: 'failed', failure: textOf(error) })
+    }
+  }
+  const stop = async (): Promise<void> => {
+    const { app, close } = await running.promise
+    await app.stop()
+    await close()
+    await lines.written(Bun.sleep(LAST_LINES_MS))
+    post({ type: 'stopped' })
+  }
+  onMessage(message => {
+    switch (message.type) {
+      case 'serve':
+        begin(message.task)
+        break
+      case 'given':
+        update({ given: message.given })
+        break
+      case 'health':
+        update({ health: message.health })
+        break
+      case 'head':
+        update({ head: message.head })
+        break
+      case 'logged':
+        logged()
+        break
+      case 'stop':
+        void stop()
+    }
+  })
+}
+
+type Change = Pick<Partial<Task>, 'given' | 'health' | 'head'>
+
+type Running = {
+  readonly app: ServedApp
+  readonly update: (change: Change) => void
+  readonly close: () => Promise<void>
+}
+
+const serve = (task: Task, { write, dropped }: Pick<LineWriter, 'write' | 'dropped'>): Running => {
+  const { values, version, port, memory, thread, health, head } = task
+  let { given } = task
+  const log = createLog({
+    level: values['log-level'],
+    format: values['log-format'],
+    write: line => write(`${line}\n`),
+    now: () => new Date(),
+  })
+  const counts = countingIn(catalogue, memory.metrics, thread)
+  const store = openStore(values, log, { counts })
+  const node = connectNode(values, log, { held: { memory: memory.held, thread }, counts })
+  if (health !== undefined) node?.takeOver(health)
+  const received = head === undefined ? undefined : receivedHead(head)
+  const app = serveApp(
+    {
+      ...{ values, version, store, node, log, memory, thread, given: () => given, droppedLines: dropped },
+      ...(received === undefined ? {} : { head: received }),
+    },
+    { address: { host: values.listen.host, port }, isShared: true },
+  )
+  return {
+    app,
+    update: change => {
+      given = change.given ?? given
+      if (change.health !== undefined) node?.takeOver(change.health)
+      if (change.head !== undefined) received?.take(change.head)
+    },
+    close: async () => {
+      node?.close()
+      await store.close()
+    },
+  }
+}
+
+const textOf = (error: unknown): { kind: Failure['kind']; message: string; help: string | undefined } =>
+  error instanceof Failure
+    ? { kind: error.kind, message: error.message, help: error.help }
+    : { kind: 'defect', message: String(error), help: undefined }

@@ -1,0 +1,67 @@
+import { dateOf, dayOf } from '#chain/time.ts'
+import { type DayDoc, days } from '#indices/day.ts'
+import type { StatisticsDoc } from '#indices/statistics.ts'
+import { isBase } from './block-document.ts'
+import type { Scope } from './scope.ts'
+import type { Movement } from './token.ts'
+
+/** What a block adds to its day, as far as neither the block nor the figures of the chain show it. */
+export type DayDraft = { movements: number; moved: bigint; ramFees: bigint }
+
+export const dayDraft = (): DayDraft => ({ movements: 0, moved: 0n, ramFees: 0n })
+
+/** A row that moved a token. */
+export const countMovement = ({ day }: Scope, { token, amount }: Movement): void => {
+  day.movements += 1
+  if (token === 'iost') day.moved += amount
+}
+
+/** Id of the day of a time. */
+export const dayId = (time: bigint): string => dateOf(dayOf(time))
+
+/** Puts the day of the block, after the figures of the chain were counted; `before` are those that it began with. */
+export const settleDay = ({ state, block, day, statistics: now }: Scope, before: StatisticsDoc): void => {
+  const id = dayId(block.time)
+  const { movements, moved, ramFees } = day
+  const so = state.get(days, id) ?? firstOf(id)
+  let [failed, actions, gas] = [so.failed, so.actions, so.gas_usage]
+  block.transactions.forEach((tx, position) => {
+    gas += tx.receipt.gasUsage
+    if (isBase(block, position)) return
+    actions += tx.actions.length
+    if (tx.receipt.statusCode !== 'SUCCESS') failed += 1
+  })
+  state.put(days, {
+    id,
+    blocks: so.blocks + 1,
+    transactions: so.transactions + now.transaction_count - before.transaction_count,
+    failed,
+    actions,
+    movements: so.movements + movements,
+    new_accounts: so.new_accounts + now.account_count - before.account_count,
+    new_contracts: so.new_contracts + now.contract_count - before.contract_count,
+    gas_usage: gas,
+    iost_moved: moved === 0n ? so.iost_moved : String(BigInt(so.iost_moved) + moved),
+    ram_fees: so.ram_fees + ramFees,
+    ram: now.ram,
+    votes: now.producer_votes,
+    highest_tps: Math.max(so.highest_tps, now.tps_count),
+  })
+}
+
+const firstOf = (id: string): DayDoc => ({
+  id,
+  blocks: 0,
+  transactions: 0,
+  failed: 0,
+  actions: 0,
+  movements: 0,
+  new_accounts: 0,
+  new_contracts: 0,
+  gas_usage: 0n,
+  iost_moved: '0',
+  ram_fees: 0n,
+  ram: { left: '0', used: '0', balance: '0' },
+  votes: 0n,
+  highest_tps: 0,
+})

@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import { keptOf, walkDown } from './branch.ts'
+
+/** A block named by its branch and height: `a7` stands on `a6`, unless a fork begins there. */
+const block = (branch: string, height: number, parent = `${branch}${height - 1}`) => ({
+  height,
+  hash: `${branch}${height}`,
+  parentHash: parent,
+  bytes: 10,
+})
+const run = (branch: string, [from, to]: readonly [number, number], parent?: string) =>
+  Array.from({ length: to - from + 1 }, (_, at) => block(branch, from + at, at === 0 ? parent : undefined))
+const knownOf = (...blocks: readonly ReturnType<typeof block>[]) =>
+  new Map(blocks.map(each => [each.hash, each]))
+const namesOf = (blocks: readonly { readonly hash: string }[]) => blocks.map(({ hash }) => hash)
+
+const PUBLISHED = { height: 3, hash: 'a3' }
+
+test('walkDown: the branch of the head, never a block of another one', () => {
+  const known = knownOf(...run('a', [4, 7]), ...run('b', [6, 8], 'a5'))
+  const walk = walkDown(known, { height: 8, hash: 'b8' }, PUBLISHED)
+  expect(walk.type === 'whole' && namesOf(walk.blocks)).toEqual(['a4', 'a5', 'b6', 'b7', 'b8'])
+  const back = walkDown(known, { height: 7, hash: 'a7' }, PUBLISHED)
+  expect(back.type === 'whole' && namesOf(back.blocks)).toEqual(['a4', 'a5', 'a6', 'a7'])
+})
+test('walkDown: the first block that is missing is named by its hash', () => {
+  const known = knownOf(block('a', 4), block('a', 7))
+  expect(walkDown(known, { height: 7, hash: 'a7' }, PUBLISHED)).toEqual({
+    type: 'missing',
+    at: { height: 6, hash: 'a6' },
+  })
+})
+test('walkDown: a head at the published block has nothing above; one that leads elsewhere is apart', () => {
+  expect(walkDown(knownOf(), PUBLISHED, PUBLISHED)).toEqual({ type: 'whole', blocks: [] })
+  expect(walkDown(knownOf(), { height: 3, hash: 'b3' }, PUBLISHED)).toEqual({ type: 'apart' })
+  expect(walkDown(knownOf(block('b', 4)), { height: 4, hash: 'b4' }, PUBLISHED)).toEqual({ type: 'apart' })
+})
+test('walkDown: a head that is given with a false height is apart', () => {
+  expect(walkDown(knownOf(...run('a', [4, 6])), { height: 7, hash: 'a6' }, PUBLISHED)).toEqual({
+    type: 'apart',
+  })
+})
+test('walkDown: known blocks below the published one come along, for readers of an earlier height', () => {
+  const walk = walkDown(knownOf(...run('a', [1, 5])), { height: 5, hash: 'a5' }, PUBLISHED)
+  expect(walk.type === 'whole' && namesOf(walk.blocks)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
+})
+test('keptOf: the branch stays, and the newest others as far as there is room', () => {
+  const [a, b] = [run('a', [4, 6]), run('b', [4, 7], 'a3')]
+  expect(namesOf([...keptOf(knownOf(...b, ...a), a, 50).values()])).toEqual(['b6', 'b7', 'a4', 'a5', 'a6'])
+  expect(namesOf([...keptOf(knownOf(...b, ...a), a, 0).values()])).toEqual(['a4', 'a5', 'a6'])
+})
+test('keptOf: others are bounded by number, too', () => {
+  const many = run('b', [4, 2_000], 'a3')
+  expect(keptOf(knownOf(...many), [], Number.MAX_SAFE_INTEGER).size).toBe(256)
+})

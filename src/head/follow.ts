@@ -1,0 +1,119 @@
+import type { ProofLevel } from '#chain/proof.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Log } from '#failure/log.ts'
+import type { Node } from '#node/port.ts'
+import type { Published, Store } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+import { keptOf, type Point } from './branch.ts'
+import { choiceOf, type ShownTip } from './choose.ts'
+import { type Derived, deriveAbove } from './derive-above.ts'
+import { type Asked, type Fetched, fetchChainInfo } from './fetch-block.ts'
+import { fetchBranch } from './fetch-branch.ts'
+import { type HeadSource, showing } from './showing.ts'
+import type { HeadStatus } from './shown.ts'
+
+export type Following = {
+  readonly node: Pick<Node, 'get'>
+  readonly store: Pick<Store, 'published' | 'read'>
+  /** How far blocks are proved, as of those that are loaded. */
+  readonly prove: ProofLevel
+  readonly clock: Pick<Clock, 'elapsed'>
+  readonly log: Log
+}
+
+export type Follower = HeadSource & {
+  /** Asks the node once, and shows what it has. Never throws; one look at a time. */
+  look(signal: AbortSignal): Promise<void>
+}
+
+/** What was shown is withdrawn when it could not be confirmed for so long. */
+const AWAY_MS = 5_000
+/** Of the blocks above, and again of those of other branches: estimated bytes. */
+const MOST_BYTES = 128 * 1024 * 1024
+
+/**
+ * Follows a node's head: keeps the blocks above the published one, each proved and derived once, and shows at any moment
+ * one branch of them that leads to the published block. Nothing is stored. Time passes only by the clock and by looks.
+ */
+export const createFollower = ({ node, store, prove, clock, log }: Following): Follower => {
+  const { shown, onChange, show } = showing({ status: 'away' })
+  let confirmed = Number.NEGATIVE_INFINITY
+  let known = new Map<string, Fetched>()
+  let branch: readonly Fetched[] = []
+  let derived = new Map<string, Derived>()
+
+  const tipNow = (): ShownTip | undefined => {
+    const now = shown()
+    return now.status === 'followed' ? { ...now.tip, ageMs: clock.elapsed() - confirmed } : undefined
+  }
+  /** What is shown stays for a while: most troubles are over at the next look. */
+  const lose = (status: Exclude<HeadStatus, 'followed'>): void => {
+    if (shown().status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
+    show({ status })
+  }
+  const follow = async (asked: Asked, head: Point, published: Published): Promise<void> => {
+    const found = await fetchBranch(asked, { known, head, published, mostBytes: MOST_BYTES })
+    if (typeof found === 'string') {
+      known = keptOf(known, branch, 2 * MOST_BYTES)
+      return lose(found)
+    }
+    branch = found
+    known = keptOf(known, branch, 2 * MOST_BYTES)
+    const { signal } = asked
+    const now = await store.read(
+      view => derive(branch, view.at, blocks => deriveAbove(view, blocks, derived)),
+      { signal },
+    )
+    derived = new Map(
+      [...known.keys()].flatMap(hash => {
+        const one = now.get(hash) ?? derived.get(hash)
+        return one === undefined ? [] : [[hash, one] as const]
+      }),
+    )
+    confirmed = clock.elapsed()
+    show({ status: 'followed', tip: head, blocks: shownOf(branch, derived) })
+  }
+  const lookOnce = async (asked: Asked): Promise<void> => {
+    const published = await store.published()
+    if (published === undefined) return show({ status: 'behind' })
+    const choice = choiceOf(await fetchChainInfo(asked), published, tipNow())
+    if (choice.type === 'behind') show({ status: 'behind' })
+    if (choice.type === 'follow') await follow(asked, choice.head, published)
+  }
+  return {
+    shown,
+    onChange,
+    look: async signal => {
+      try {
+        await lookOnce({ node, prove, signal })
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error
+        const isForged = error.kind === 'bad_block' || error.kind === 'defect'
+        lose(isForged ? 'unproved' : 'away')
+        if (isForged)
+          log('warn', 'A block above the last irreversible one cannot be proved; it is not shown.', {
+            reason: error.message,
+          })
+      }
+    },
+  }
+}
+
+/** Derives the blocks of a branch above a published height; none where it does not lead to that block. */
+const derive = async (
+  branch: readonly Fetched[],
+  at: Published,
+  work: (blocks: readonly Fetched[]) => Promise<readonly Derived[]>,
+): Promise<ReadonlyMap<string, Derived>> => {
+  const above = branch.filter(({ height }) => height > at.height)
+  const [first] = above
+  if (first === undefined || first.height !== at.height + 1 || first.parentHash !== at.hash) return new Map()
+  const all = await work(above)
+  return new Map(above.map(({ hash }, number) => [hash, all[number] as Derived]))
+}
+
+/** The blocks up to the tip that are derived without a gap. */
+const shownOf = (branch: readonly Fetched[], derived: ReadonlyMap<string, Derived>) => {
+  const from = branch.findLastIndex(({ hash }) => !derived.has(hash)) + 1
+  return branch.slice(from).flatMap(({ hash }) => derived.get(hash)?.above ?? [])
+}

@@ -1,0 +1,46 @@
+import { type HeadSource, showing } from './showing.ts'
+import type { BlockAbove, Shown } from './shown.ts'
+
+const blocksOf = (shown: Shown): readonly BlockAbove[] => (shown.status === 'followed' ? shown.blocks : [])
+
+/** What one thread tells another to make its `Shown` of the one that was told before: blocks go over once. */
+export type HeadMessage =
+  | {
+      readonly status: 'followed'
+      readonly tip: Extract<Shown, { status: 'followed' }>['tip']
+      /** Hashes of the blocks in order; those that are not in `added` were told before. */
+      readonly hashes: readonly string[]
+      readonly added: readonly BlockAbove[]
+    }
+  | { readonly status: Exclude<Shown['status'], 'followed'> }
+
+/** What a receiver is told first knows no blocks. */
+export const NOTHING_TOLD: Shown = { status: 'none' }
+
+/** `before`: what the receiver was told last. After a time without blocks it has none. */
+export const messageOf = (shown: Shown, before: Shown): HeadMessage => {
+  if (shown.status !== 'followed') return shown
+  const known = new Set(blocksOf(before))
+  return {
+    status: 'followed',
+    tip: shown.tip,
+    hashes: shown.blocks.map(({ doc }) => doc.hash),
+    added: shown.blocks.filter(block => !known.has(block)),
+  }
+}
+
+/** The blocks above as another thread tells of them, in messages from one with all blocks on. */
+export const receivedHead = (first: HeadMessage): HeadSource & { take(message: HeadMessage): void } => {
+  let known: ReadonlyMap<string, BlockAbove> = new Map()
+  const receive = (message: HeadMessage): Shown => {
+    const { status } = message
+    const added = status === 'followed' ? message.added.map(block => [block.doc.hash, block] as const) : []
+    const hashes = status === 'followed' ? message.hashes : []
+    const all = new Map([...known, ...added])
+    const blocks = hashes.flatMap(hash => all.get(hash) ?? [])
+    known = new Map(blocks.map(block => [block.doc.hash, block]))
+    return status === 'followed' ? { status, tip: message.tip, blocks } : { status }
+  }
+  const current = showing(receive(first))
+  return { ...current, take: message => current.show(receive(message)) }
+}

@@ -1,0 +1,32 @@
+import type { Shown } from './shown.ts'
+
+/** The blocks above as they are known now, and news of them. */
+export type HeadSource = {
+  shown(): Shown
+  /** Calls `listener` after each change with what is shown now and what was before, until the returned function is called. */
+  onChange(listener: (shown: Shown, before: Shown) => void): () => void
+}
+
+/** A source that shows what it was given last. */
+export const showing = (first: Shown): HeadSource & { show(next: Shown): void } => {
+  const listeners = new Set<(shown: Shown, before: Shown) => void>()
+  let shown = first
+  return {
+    shown: () => shown,
+    onChange: listener => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    show: next => {
+      const before = shown
+      if (isSame(before, next)) return
+      shown = next
+      for (const listener of listeners) listener(next, before)
+    },
+  }
+}
+
+const isSame = (a: Shown, b: Shown): boolean =>
+  a.status === 'followed' && b.status === 'followed'
+    ? a.tip.hash === b.tip.hash && a.blocks[0] === b.blocks[0] && a.blocks.length === b.blocks.length
+    : a.status === b.status

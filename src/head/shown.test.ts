@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { messageOf, NOTHING_TOLD, receivedHead } from './passing.ts'
+import { type BlockAbove, headAt, rowsOfList, type Shown } from './shown.ts'
+
+const block = (branch: string, height: number, parent = `${branch}${height - 1}`): BlockAbove => {
+  const doc = { height, hash: `${branch}${height}`, parent_hash: parent }
+  // What is not looked at here is left out.
+  return { doc, rows: [], transactions: [], bodies: [] } as unknown as BlockAbove
+}
+const shownOf = (...blocks: readonly BlockAbove[]): Shown => {
+  const tip = blocks.at(-1)?.doc ?? { height: 3, hash: 'a3' }
+  return { status: 'followed', tip: { height: tip.height, hash: tip.hash }, blocks }
+}
+const A = [block('a', 4), block('a', 5), block('a', 6)] as const
+const B = [block('b', 5, 'a4'), block('b', 6), block('b', 7)] as const
+const namesOf = (blocks: readonly BlockAbove[]) => blocks.map(({ doc }) => doc.hash)
+
+test('headAt: blocks above a height only where they stand on the block of that height', () => {
+  const shown = shownOf(...A)
+  const above = (height: number, hash: string) => {
+    const { status, height: tip, blocks } = headAt(shown, { height, hash })
+    return [status, tip, namesOf(blocks)]
+  }
+  expect(above(3, 'a3')).toEqual(['followed', 6, ['a4', 'a5', 'a6']])
+  expect(above(5, 'a5')).toEqual(['followed', 6, ['a6']])
+  expect(above(6, 'a6')).toEqual(['followed', 6, []])
+  expect(above(9, 'a9')).toEqual(['followed', 9, []])
+  expect(above(5, 'b5')).toEqual(['apart', undefined, []])
+  // Block 3 is not there: a row could be missing.
+  expect(above(2, 'a2')).toEqual(['apart', undefined, []])
+})
+test('headAt: without a followed node there is no height', () => {
+  expect(headAt({ status: 'away' }, { height: 3, hash: 'a3' })).toEqual({
+    status: 'away',
+    height: undefined,
+    blocks: [],
+  })
+})
+test('messages: a receiver shows what was shown, and gets each block once', () => {
+  const states: readonly Shown[] = [
+    shownOf(...A),
+    shownOf(A[0], ...B),
+    { status: 'away' },
+    shownOf(A[0], ...B, block('b', 8)),
+    shownOf(...A),
+  ]
+  const added: string[][] = []
+  const received = receivedHead({ status: 'none' })
+  for (const [at, shown] of states.entries()) {
+    const message = messageOf(shown, states[at - 1] ?? NOTHING_TOLD)
+    if (message.status === 'followed') added.push(namesOf(message.added))
+    received.take(structuredClone(message))
+    expect(received.shown()).toEqual(shown)
+  }
+  expect(added).toEqual([
+    ['a4', 'a5', 'a6'],
+    ['b5', 'b6', 'b7'],
+    ['a4', 'b5', 'b6', 'b7', 'b8'],
+    ['a5', 'a6'],
+  ])
+})
+test('rowsOfList: the rows of a block that belong to a list, in order', () => {
+  const rows = ['x', 'y', 'x'].map((list, index) => ({ doc: { index }, lists: [list, 'all'] }))
+  const one = { ...block('a', 4), rows } as unknown as BlockAbove
+  const indicesOf = (list: string) => rowsOfList(one, list).map(({ doc }) => doc.index)
+  expect([indicesOf('x'), indicesOf('all'), indicesOf('__proto__')]).toEqual([[0, 2], [0, 1, 2], []])
+})

@@ -1,0 +1,80 @@
+import type { RowAbove } from '#derive/rows-above.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
+import type { Published } from '#store/port.ts'
+import type { Point } from './branch.ts'
+
+/** A proved block that is not irreversible yet, with what it will bring into lists. Plain data: threads pass it on. */
+export type BlockAbove = {
+  readonly doc: BlockDoc
+  /** Without the base transaction. */
+  readonly transactions: readonly TransactionDoc[]
+  readonly rows: readonly RowAbove[]
+  /** The node's transaction objects in block order, compact JSON text. */
+  readonly bodies: readonly string[]
+}
+
+/**
+ * Whether the blocks above the published one are known.
+ *
+ * - `followed`: they are, up to the tip.
+ * - `none`: no node is followed.
+ * - `away`: no node answers.
+ * - `behind`: the node is behind the store, or the store too far behind the node.
+ * - `apart`: the node's branch does not lead to the published block.
+ * - `unproved`: the node's blocks cannot be proved.
+ */
+export const HEAD_STATUSES = ['followed', 'none', 'away', 'behind', 'apart', 'unproved'] as const
+export type HeadStatus = (typeof HEAD_STATUSES)[number]
+
+/** The blocks above as they are known at one moment; never changed. */
+export type Shown =
+  | {
+      readonly status: 'followed'
+      readonly tip: Point
+      /** One branch in order, each the child of the one before, the last one the tip; it may begin below the published block. */
+      readonly blocks: readonly BlockAbove[]
+    }
+  | { readonly status: Exclude<HeadStatus, 'followed'> }
+
+/** The blocks above one published height. */
+export type HeadAt = {
+  readonly status: HeadStatus
+  /** The height of the tip; undefined: not `followed`. */
+  readonly height: number | undefined
+  readonly blocks: readonly BlockAbove[]
+}
+
+/** What is above a published block: nothing unless the branch leads to that very block. `shown` undefined: no node is followed. */
+export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
+  if (shown === undefined) return withoutBlocks('none')
+  if (shown.status !== 'followed') return withoutBlocks(shown.status)
+  const { tip, blocks } = shown
+  // The published block was the node's once, so its chain reaches at least as high.
+  if (tip.height <= at.height) return { status: 'followed', height: at.height, blocks: [] }
+  const first = at.height + 1 - (tip.height - blocks.length + 1)
+  if (first < 0 || blocks[first]?.doc.parent_hash !== at.hash) return withoutBlocks('apart')
+  return { status: 'followed', height: tip.height, blocks: blocks.slice(first) }
+}
+
+const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, blocks: [] })
+
+const byList = new WeakMap<BlockAbove, ReadonlyMap<string, readonly RowAbove[]>>()
+
+/** The rows of a list in a block, in order. */
+export const rowsOfList = (block: BlockAbove, list: string): readonly RowAbove[] => {
+  const known = byList.get(block) ?? indexed(block)
+  byList.set(block, known)
+  return known.get(list) ?? []
+}
+
+const indexed = ({ rows }: BlockAbove): ReadonlyMap<string, readonly RowAbove[]> => {
+  const found = new Map<string, RowAbove[]>()
+  for (const row of rows)
+    for (const list of row.lists) {
+      const others = found.get(list)
+      if (others === undefined) found.set(list, [row])
+      else others.push(row)
+    }
+  return found
+}

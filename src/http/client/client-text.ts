@@ -1,0 +1,105 @@
+import type { Action } from '#actions/define.ts'
+import { type Parameter, parametersOf } from '#actions/request/read.ts'
+import { operationId } from '../openapi/action-operation.ts'
+import { dataSchema, schemaName } from '../openapi/answer-schema.ts'
+import * as follow from './follow.ts' with { type: 'text' }
+import * as lines from './lines.ts' with { type: 'text' }
+import * as runtime from './runtime.ts' with { type: 'text' }
+import { commentText, typeText } from './type-text.ts'
+
+/** The form of the answers that the client asks for: exact numbers keep their digits as texts. */
+const FORM = { format: 'envelope', compat: 'none', numbers: 'string' } as const
+
+/**
+ * A typed client in TypeScript, one file without dependencies, made from the same definitions as the OpenAPI document:
+ * types of every action, then the code that is the same for all of them, then the client.
+ */
+export const clientText = (actions: readonly Action[], version: string): string =>
+  [
+    `// Client of iostlens ${version}, for Bun, Node and browsers; it needs nothing else.\n//\n${USAGE}`,
+    textOf(lines),
+    textOf(runtime),
+    textOf(follow),
+    ...actions.map(typesText),
+    clientTypeText(actions),
+    createClientText(actions),
+  ].join('\n')
+
+/** The same in JavaScript. */
+export const clientScript = (actions: readonly Action[], version: string): string =>
+  `// Client of iostlens ${version}. /client.ts is the same with types.\n${new Bun.Transpiler({ loader: 'ts' }).transformSync(clientText(actions, version))}`
+
+const USAGE = `//     import { createClient } from './client.ts'
+//     const client = createClient({ url: 'https://example.org', key: '…' })
+//     const account = await client.getAccountDetail({ account: 'busyhub' })
+//     for await (const row of client.getAccountTx.rows({ account: 'busyhub' })) console.log(row.tx_hash)
+//     for await (const row of client.getAccountTx.follow({ account: 'busyhub' })) console.log(row.seq)
+`
+
+/** The text of the module; TypeScript knows the module only as what it exports. */
+const textOf = (module: object): string => {
+  const text: unknown = Reflect.get(module, 'default')
+  if (typeof text !== 'string') throw new TypeError('The client is built without the text of its runtime.')
+  return text.replace(OWN_EXPORTS, '').replace(OWN_IMPORTS, '')
+}
+
+/** What the runtime exports for the client alone. */
+const OWN_EXPORTS = /^\/\/ Only the client.*\nexport \{[^}]*\}\n/m
+
+const OWN_IMPORTS = /^import \{[^}]*\} from '\.\/[^']*'\n+/gm
+
+const typesText = (action: Action): string => {
+  const name = schemaName(action)
+  const data = dataSchema(action, FORM)
+  const row = action.list === undefined ? '' : `export type ${name}Row = ${name}['${action.list}'][number]\n`
+  const params = parametersOf(action.params)
+  return `export type ${name}Params = ${params.length === 0 ? 'Record<string, never>' : `{\n${params.map(parameterText).join('')}}`}
+${commentText({ description: action.title.en }, '')}export type ${name} = ${typeText(data)}
+${row}`
+}
+
+const parameterText = ({ name, required, word }: Parameter): string => {
+  const schema = { type: word.type, ...(word.values === undefined ? {} : { enum: word.values }) }
+  const comment = commentText({ description: `${word.description.en} Format: ${word.rule.en}.` }, '  ')
+  return `${comment}  readonly ${name}${required ? '' : '?'}: ${typeText(schema)}\n`
+}
+
+/** How the client treats an action: one answer, a list, a list in pages, one whose rows have a number, or one with a feed. */
+const kindOf = ({ params: { properties }, list, source }: Action): Kind => {
+  if (source?.isFeed === true) return 'FollowedList'
+  if (list === undefined) return 'Call'
+  if (!('page' in properties)) return 'WholeList'
+  return 'start_seq' in properties ? 'NumberedList' : 'List'
+}
+
+type Kind = 'Call' | 'WholeList' | 'List' | 'NumberedList' | 'FollowedList'
+
+const clientTypeText = (actions: readonly Action[]): string => {
+  const members = actions.map(action => {
+    const name = schemaName(action)
+    const kind = kindOf(action)
+    const types = `${name}Params, ${name}${kind === 'Call' ? '' : `, ${name}Row`}`
+    return `${commentText({ description: action.summary.en }, '  ')}  readonly ${operationId(action)}: ${kind}<${types}>\n`
+  })
+  return `/** Every action of the service. */\nexport type Client = {\n${members.join('')}}\n`
+}
+
+const createClientText = (actions: readonly Action[]): string => {
+  const members = actions.map(action => {
+    const name = schemaName(action)
+    const path = JSON.stringify(`${action.module}/${action.action}`)
+    const kind = kindOf(action)
+    const make = kind.charAt(0).toLowerCase() + kind.slice(1)
+    const made =
+      kind === 'Call'
+        ? `${make}<${name}>(ask, ${path})`
+        : `${make}(ask, ${path}, (data: ${name}) => data.${action.list})`
+    return `    ${operationId(action)}: ${made},\n`
+  })
+  return `export const createClient = (options: ClientOptions): Client => {
+  const ask = asking(options)
+  return {
+${members.join('')}  }
+}
+`
+}

@@ -1,0 +1,162 @@
+import { linesOf } from './lines.ts'
+import {
+  type Args,
+  type Ask,
+  type CallOptions,
+  IostlensError,
+  type NumberedList,
+  numberedList,
+  type Paged,
+  type Params,
+  pause,
+  type RowsOf,
+  type Seq,
+} from './runtime.ts'
+
+/** A list whose new rows come by themselves: from `start_seq` on, else from now on, over connections that break off. */
+export type FollowedList<P, D, R> = NumberedList<P, D, R> & {
+  readonly follow: (
+    ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head'>>
+  ) => AsyncGenerator<R & Seq, void>
+  /** The same with the rows of blocks that may still be replaced. */
+  readonly followHead: (
+    ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head'>>
+  ) => AsyncGenerator<HeadEvent<R>, void>
+}
+
+/** What `followHead` tells. */
+export type HeadEvent<R> =
+  /** A row of a block that may still be replaced; they come in chain order. */
+  | { readonly event: 'packed'; readonly row: R }
+  /** The packed rows of this block and of all after it are gone. */
+  | { readonly event: 'dropped'; readonly from_block: string }
+  /** A row for ever. It takes the place of the oldest packed row that is left, if there is one. */
+  | { readonly event: 'irreversible'; readonly row: R & Seq }
+
+/** The longest pause before a feed is opened again, in seconds. */
+const LONGEST_PAUSE = 30
+
+/** The pause after a connection that the service has ended, in seconds. */
+const AFTER_END = 0.5
+
+/** An event of a feed: its name, and its id, which is the `seq` of the last irreversible row and the place above it. */
+type FeedEvent = {
+  readonly name: string
+  readonly seq: number
+  readonly place: string
+  readonly text: string
+}
+
+/** What a feed is known by: the last irreversible row, and its text; no text: where it began. */
+type Last = Omit<FeedEvent, 'name'>
+
+/**
+ * The events of a list from `start_seq` on, without end. A connection that ends is opened again behind the last event. The
+ * last irreversible row must come again unchanged, or blocks were taken back, and it throws.
+ */
+const feedOf = async function* (
+  ask: Ask,
+  request: { readonly path: string; readonly params: Params },
+  options: CallOptions,
+): AsyncGenerator<FeedEvent, void> {
+  let last: Last | undefined
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const response = await ask({ ...request, headers: idBefore(last), read: async each => each }, options)
+      for await (const event of eventsAfter(last, response)) {
+        failures = 0
+        if (event.name === '') last = event
+        else if (last !== undefined) last = { ...last, place: event.place }
+        if (event.text !== '') yield event
+      }
+      await pause(AFTER_END, options.signal)
+    } catch (failure) {
+      options.signal?.throwIfAborted()
+      await pause(pauseAfter(failure, failures), options.signal)
+    }
+  }
+}
+
+const following = <R extends Seq>(ask: Ask, path: string) =>
+  async function* (params: Params = {}, options: CallOptions = {}): AsyncGenerator<R, void> {
+    const request = { path, params: { ...params, format: 'sse', head: undefined } }
+    for await (const { text } of feedOf(ask, request, options)) yield JSON.parse(text) as R
+  }
+
+const followingHead = <R>(ask: Ask, path: string) =>
+  async function* (params: Params = {}, options: CallOptions = {}): AsyncGenerator<HeadEvent<R>, void> {
+    const request = { path, params: { ...params, format: 'sse', head: 1 } }
+    for await (const { name, text } of feedOf(ask, request, options)) {
+      const data = JSON.parse(text)
+      if (name === '') yield { event: 'irreversible', row: data }
+      else if (name === 'packed') yield { event: 'packed', row: data }
+      else yield { event: 'dropped', from_block: data.from_block }
+    }
+  }
+
+/** Where the next connection begins: so that the last row comes again, if there was one. */
+const idBefore = (last: Last | undefined): Readonly<Record<string, string>> => {
+  if (last === undefined) return {}
+  const { seq, place, text } = last
+  return { 'Last-Event-ID': `${text === '' ? seq : seq - 1}${place}` }
+}
+
+/** Seconds until a feed is opened again. Throws the failure where that is in vain. */
+const pauseAfter = (failure: unknown, failures: number): number => {
+  if (!(failure instanceof IostlensError)) return Math.min(LONGEST_PAUSE, 2 ** failures / 2)
+  if (failure.retryAfter === undefined) throw failure
+  return failure.retryAfter
+}
+
+/** The events of one connection that come after the last row, which must be there again. */
+const eventsAfter = async function* (
+  last: Last | undefined,
+  response: Response,
+): AsyncGenerator<FeedEvent, void> {
+  let isKnown = last === undefined || last.text === ''
+  for await (const event of eventsOf(response)) {
+    if (isKnown || event.name !== '') yield event
+    else if (event.text === '') continue
+    else if (event.seq !== last?.seq || event.text !== last.text) throw takenBack(response, event.seq)
+    else isKnown = true
+  }
+}
+
+/** The events of one connection that are about rows, until it ends. */
+const eventsOf = async function* (response: Response): AsyncGenerator<FeedEvent, void> {
+  let id: string | undefined
+  let name = ''
+  let text = ''
+  for await (const line of linesOf(response.body)) {
+    if (line.startsWith('id: ')) id = line.slice(4)
+    else if (line.startsWith('event: ')) name = line.slice(7)
+    else if (line.startsWith('data: ')) text = line.slice(6)
+    if (line !== '') continue
+    const seq = Number.parseInt(id ?? '', 10)
+    if (name === 'reset') throw takenBack(response, seq)
+    if (id !== undefined && NAMES.includes(name))
+      yield { name, seq, place: id.slice(String(seq).length), text }
+    id = undefined
+    name = ''
+    text = ''
+  }
+}
+
+const NAMES = ['', 'packed', 'dropped']
+
+const takenBack = ({ status, headers }: Response, seq: number): IostlensError =>
+  new IostlensError(`Blocks were taken back by a repair: rows from about seq ${seq} on are others now.`, {
+    status,
+    code: 0,
+    requestId: headers.get('x-request-id') ?? '',
+    retryAfter: undefined,
+  })
+
+const followedList = <D extends Paged, R extends Partial<Seq>>(ask: Ask, path: string, rows: RowsOf<D, R>) =>
+  Object.assign(numberedList(ask, path, rows), {
+    follow: following<R & Seq>(ask, path),
+    followHead: followingHead<R>(ask, path),
+  })
+
+// Only the client below uses these.
+export { followedList }

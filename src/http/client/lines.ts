@@ -1,0 +1,23 @@
+/** The lines of a body as they come. */
+const linesOf = async function* (body: Response['body']): AsyncGenerator<string, void> {
+  if (body === null) return
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+    if (rest !== '') yield rest
+  } finally {
+    // Frees the connection when the caller stops early.
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+// Only the client below uses these.
+export { linesOf }

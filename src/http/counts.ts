@@ -1,0 +1,116 @@
+import { actions } from '#actions/registry.ts'
+import { type Counting, countingIn } from '#metrics/counting.ts'
+import { type Definition, label } from '#metrics/definition.ts'
+import { metricsMemory } from '#metrics/memory.ts'
+import { codes } from './codes.ts'
+import type { Exchange } from './exchange.ts'
+import { SOURCES } from './gateway/gateway.ts'
+import { rpcMethods } from './rpc-methods.ts'
+
+/** The routes of the service, by their names in the log. */
+const ROUTES = [
+  ...[
+    'api',
+    'rpc',
+    'docs',
+    'openapi',
+    'client',
+    'health',
+    'ready',
+    'status',
+    'metrics',
+    'usage',
+    'start',
+    'unknown',
+  ],
+  ...['error', 'method', 'options'],
+] as const
+
+/** What a request asks for: of `/api/` and `/rpc/` also which action. */
+const targets: readonly (readonly [route: string, module: string, action: string])[] = [
+  ...ROUTES.map(route => [route, '', ''] as const),
+  ...actions.map(({ module, action }) => ['api', module, action] as const),
+  ...rpcMethods.map(({ name }) => ['rpc', '', name] as const),
+]
+const target = { names: ['route', 'module', 'action'], values: targets }
+const known: ReadonlySet<string> = new Set(targets.map(names => names.join('/')))
+
+/** Of the services's own answers; a node's own status may be another one. */
+const STATUSES = [200, 302, 304, 499, ...Object.values(codes).map(({ status }) => status)]
+const status = label(
+  'status',
+  [...new Set(STATUSES)].sort((a, b) => a - b).map(value => String(value)),
+)
+
+/** Why a request has no answer, beside the kinds of failures. */
+const reason = label('reason', ['busy', 'stalled', ...Object.keys(codes)])
+
+/** Seconds. A page takes a few milliseconds; the longest request ends at its deadline. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** What the service counts of requests. */
+export const httpMetrics = {
+  requests: {
+    name: 'iostlens_http_requests_total',
+    help: 'Requests answered. Status 499: the client left before the answer.',
+    type: 'counter',
+    dimensions: [target, status],
+  },
+  durations: {
+    name: 'iostlens_http_request_duration_seconds',
+    help: 'Time from the request to its answer; of exports to the end of the body.',
+    type: 'histogram',
+    dimensions: [target],
+    buckets: SECONDS,
+  },
+  sentBytes: {
+    name: 'iostlens_http_response_bytes_total',
+    help: 'Bytes of the bodies of answers, before compression.',
+    type: 'counter',
+    dimensions: [target],
+  },
+  refusals: {
+    name: 'iostlens_http_refusals_total',
+    help: 'Requests that were refused or failed, by reason.',
+    type: 'counter',
+    dimensions: [reason],
+  },
+  gatewayAnswers: {
+    name: 'iostlens_gateway_answers_total',
+    help: 'Answers of /rpc/, by where they come from: the best node; another node, because the best was slow or failing; a call that an equal request had begun; memory.',
+    type: 'counter',
+    dimensions: [label('source', SOURCES)],
+  },
+  gatewayBytes: {
+    name: 'iostlens_gateway_kept_bytes',
+    help: 'Bytes of answers of nodes that are kept to be given again.',
+    type: 'gauge',
+    dimensions: [],
+  },
+} as const satisfies Record<string, Definition>
+
+export type HttpCounts = Counting<keyof typeof httpMetrics>
+
+/** Counts that only this thread sees. */
+export const ownHttpCounts = (): HttpCounts => countingIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
+
+/** A request that has been answered; `reason` absent: it was not refused. */
+export type Answered = {
+  readonly route: string
+  readonly named: Exchange['named']
+  readonly status: number
+  readonly ms: number
+  readonly bytes: number
+  readonly reason?: string | undefined
+}
+
+export const countAnswer = (counts: HttpCounts, answered: Answered): void => {
+  const { route, named, status, ms, bytes, reason } = answered
+  const full = `${route}/${named.module ?? ''}/${named.action ?? ''}`
+  // An action of another module is none.
+  const asked = known.has(full) ? full : `${route}//`
+  counts.requests.add(1, asked, String(status))
+  counts.durations.observe(ms / 1_000, asked)
+  counts.sentBytes.add(bytes, asked)
+  if (reason !== undefined) counts.refusals.add(1, reason)
+}

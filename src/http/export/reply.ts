@@ -1,0 +1,104 @@
+import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
+import { type Export, openExport } from '#actions/export.ts'
+import { ROWS_AT_ONCE } from '#actions/list/listing.ts'
+import type { ExportFormat } from '#actions/request/options.ts'
+import { toIso } from '#chain/time.ts'
+import { lacking } from '#store/lacking.ts'
+import { acceptsGzip } from '../etag.ts'
+import type { Exchange } from '../exchange.ts'
+import { patient } from '../patient.ts'
+import type { Reply } from '../reply.ts'
+import type { Turns } from '../turns.ts'
+import { type Written, writtenAs } from './format.ts'
+import { gzipPacker, packed, plainPacker } from './gzip.ts'
+import { streamOf } from './stream.ts'
+
+type Asked = {
+  readonly exchange: Exchange
+  /** Aborts at the deadline, which holds until the first row. */
+  readonly signal: AbortSignal
+  readonly turns: Turns
+  readonly stallMs: number
+}
+
+/**
+ * All rows of a list. What is held for it (a place, a view of the store) is freed when the body has ended, in whatever way.
+ * Throws as `openExport` does, 'rate_limited' and 'unavailable' where there is no place.
+ */
+export const exportReply = async (
+  deps: AnswerDeps,
+  call: Call & { readonly format: ExportFormat },
+  { exchange, signal, turns, stallMs }: Asked,
+): Promise<Reply> => {
+  const { request } = exchange
+  const place = turns.export()
+  const reading = new AbortController()
+  const stop = (): void => reading.abort(signal.reason)
+  signal.addEventListener('abort', stop)
+  let opened: Export | undefined
+  const free = (): void => {
+    place.leave()
+    reading.abort()
+    opened?.close()
+  }
+  try {
+    signal.throwIfAborted()
+    const own = turns.until(reading.signal).store
+    const later = patient(own, { clock: deps.clock, signal: reading.signal })
+    const turn: Turn = work => (opened === undefined ? own : later)(work)
+    opened = await openExport(deps, call, { signal: reading.signal, turn })
+    signal.throwIfAborted()
+    turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
+    const packs = acceptsGzip(request.headers.get('accept-encoding'))
+    const written = writtenAs[call.format](opened, call.options)
+    const packer = packs ? gzipPacker() : plainPacker
+    const texts = textsOf(opened, written, () => turns.plan.more(reading.signal))
+    const body = streamOf(packed(texts, packer), {
+      client: request.signal,
+      clock: deps.clock,
+      stallMs,
+      free: () => {
+        free()
+        packer.close()
+      },
+    })
+    const headers = { ...headersOf(opened, call.format), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
+    return { status: 200, type: written.type, body, headers, form: 'raw' }
+  } catch (error) {
+    free()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const headersOf = (
+  { action, at, total }: Export,
+  format: ExportFormat,
+): Readonly<Record<string, string>> => ({
+  'Cache-Control': 'private, no-store',
+  Vary: 'X-API-Key, Accept-Encoding',
+  'X-Block-Height': String(at.height),
+  'X-Block-Time': toIso(at.time),
+  'X-Total-Count': String(total),
+  // nginx would take the whole of it, into a file of its own, however slowly the client reads.
+  'X-Accel-Buffering': 'no',
+  'Content-Disposition': `attachment; filename="${action.action}-${at.height}.${format}"`,
+})
+
+/** The body in texts of some hundred rows; throws unless there are as many rows as were announced. */
+const textsOf = async function* (
+  opened: Export,
+  { head, rows, tail }: Written,
+  begin: () => Promise<void>,
+): AsyncGenerator<string, void, void> {
+  let sent = 0
+  let text = head
+  for await (const part of opened.rows(begin)) {
+    sent += part.rows.length
+    yield text + rows(part)
+    text = ''
+  }
+  if (sent !== opened.total) throw lacking(`${sent} of ${opened.total} rows were read.`)
+  yield text + tail
+}

@@ -1,0 +1,80 @@
+import { type FeedHub, feedHub } from '#actions/feed/hub.ts'
+import type { Failure } from '#failure/failure.ts'
+import { every } from '#time/every.ts'
+import type { AppOptions } from '../app.ts'
+import { Told } from '../told.ts'
+
+/** A feed as those see it who may end it. */
+export type OpenFeed = {
+  /** Hash of its key (`hashOfKey`). */
+  readonly keyHash: string
+  /** Sends a last event that gives the reason. */
+  end(failure: Failure): void
+  /** Closes the connection, whatever the client has read. */
+  cutOff(): void
+}
+
+/** The feeds of a thread. */
+export type OpenFeeds = {
+  readonly hub: FeedHub
+  /** Adds a feed until the returned function is called. One that is added while the service stops is ended. */
+  add(feed: OpenFeed): () => void
+}
+
+/** Between two looks at the keys of the feeds. */
+const LOOK_MS = 100
+/** Looks in a row at which no list of keys is believed, after which the feeds end: they may not outlive their keys. */
+const LOOKS_IN_DOUBT = 2
+/** When the service stops, a client gets this long to read the last event. */
+const LAST_MS = 1_000
+
+/** Ends feeds whose keys are refused by now, and all when the service stops. */
+export const openFeeds = ({
+  store,
+  keyring,
+  clock,
+  head,
+  stopping,
+}: Pick<AppOptions, 'store' | 'keyring' | 'clock' | 'head' | 'stopping'>): OpenFeeds => {
+  const feeds = new Set<OpenFeed>()
+  let watching: { stop(): void } | undefined
+  let doubts = 0
+  const look = (): void => {
+    const refused = keyring.standing()
+    doubts = refused === undefined ? doubts + 1 : 0
+    if (doubts >= LOOKS_IN_DOUBT) for (const feed of [...feeds]) feed.end(NO_KEYS)
+    if (refused === undefined) return
+    for (const feed of [...feeds]) {
+      const failure = refused(feed.keyHash)
+      if (failure !== undefined) feed.end(failure)
+    }
+  }
+  stopping?.signal.addEventListener('abort', () => {
+    for (const feed of [...feeds]) feed.end(STOPPING)
+    clock.after(LAST_MS, () => {
+      for (const feed of [...feeds]) feed.cutOff()
+    })
+  })
+  return {
+    hub: feedHub(store, clock, head),
+    add: feed => {
+      feeds.add(feed)
+      watching ??= every(clock, LOOK_MS, look)
+      if (stopping?.signal.aborted === true) feed.end(STOPPING)
+      return () => {
+        feeds.delete(feed)
+        if (feeds.size > 0) return
+        watching?.stop()
+        watching = undefined
+      }
+    },
+  }
+}
+
+const STOPPING = new Told('unavailable', 'The service is stopping; connect again.', {
+  zh: '服务正在停止；请重新连接。',
+})
+
+const NO_KEYS = new Told('unavailable', 'API keys cannot be checked at the moment.', {
+  zh: '暂时无法校验 API key。',
+})

@@ -1,0 +1,145 @@
+import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
+import { openMailbox } from '#actions/feed/mailbox.ts'
+import { type Feed, openFeed } from '#actions/feed/open-feed.ts'
+import { type LastId, readId } from '#actions/feed/place.ts'
+import { ROWS_AT_ONCE } from '#actions/list/listing.ts'
+import { badRequest, shown } from '#actions/request/refusals.ts'
+import { toIso } from '#chain/time.ts'
+import { Failure } from '#failure/failure.ts'
+import { hashOfKey } from '#keys/key.ts'
+import type { Manner } from '../envelope.ts'
+import type { Exchange } from '../exchange.ts'
+import { inPieces, streamOf } from '../export/stream.ts'
+import { headHeaders } from '../head-headers.ts'
+import { keyOf } from '../identify.ts'
+import { patient } from '../patient.ts'
+import type { Reply } from '../reply.ts'
+import type { Turns } from '../turns.ts'
+import { beatText, beginText, endEvent, eventWriter, FEED_TYPE, type Sent } from './events.ts'
+import type { OpenFeeds } from './open-feeds.ts'
+
+type Asked = {
+  readonly exchange: Exchange
+  /** Aborts at the deadline, which holds until the feed is open. */
+  readonly signal: AbortSignal
+  readonly turns: Turns
+  readonly stallMs: number
+  readonly feeds: OpenFeeds
+}
+
+/**
+ * The rows of a list as events, until the client goes away or the feed has to end. What is held for it is freed when the
+ * body has ended, in whatever way. Throws as `openFeed` does, 'rate_limited' and 'unavailable' where there is no place.
+ */
+export const feedReply = async (
+  deps: AnswerDeps,
+  call: Call,
+  { exchange, signal, turns, stallMs, feeds }: Asked,
+): Promise<Reply> => {
+  const { request, manner } = exchange
+  const place = turns.feed()
+  const reading = new AbortController()
+  const stop = (): void => reading.abort(signal.reason)
+  signal.addEventListener('abort', stop)
+  const mailbox = openMailbox()
+  mailbox.onEnding(() => reading.abort())
+  let remove: () => void = () => undefined
+  const free = (): void => {
+    place.leave()
+    remove()
+    mailbox.close()
+    reading.abort()
+  }
+  try {
+    signal.throwIfAborted()
+    const own = turns.until(reading.signal).store
+    const later = patient(own, { clock: deps.clock, signal: reading.signal })
+    let isOpen = false
+    const turn: Turn = work => (isOpen ? later : own)(work)
+    const { hub } = feeds
+    const write = eventWriter(call.options)
+    const asked = { ...call, last: lastEventId(request) }
+    const feed = await openFeed(deps, asked, { signal: reading.signal, turn, hub, mailbox, write })
+    isOpen = true
+    signal.throwIfAborted()
+    const more = () => turns.plan.more(reading.signal)
+    const body = streamOf(piecesOf(feed, { more, manner }), {
+      client: request.signal,
+      clock: deps.clock,
+      stallMs,
+      free,
+    })
+    remove = feeds.add({
+      keyHash: hashOfKey(keyOf(exchange)),
+      end: failure => mailbox.put({ kind: 'end', failure }),
+      cutOff: body.cutOff,
+    })
+    return { status: 200, type: FEED_TYPE, body, headers: headersOf(feed), form: 'raw' }
+  } catch (error) {
+    free()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const headersOf = ({ at, head }: Feed): Readonly<Record<string, string>> => ({
+  'Cache-Control': 'private, no-store',
+  Vary: 'X-API-Key',
+  'X-Block-Height': String(at.height),
+  'X-Block-Time': toIso(at.time),
+  ...headHeaders(head),
+  // nginx would collect events until a buffer is full.
+  'X-Accel-Buffering': 'no',
+})
+
+type Sending = { readonly more: () => Promise<void>; readonly manner: Manner }
+
+/** The body. It counts as one request for each thousand rows begun. */
+const piecesOf = async function* (
+  feed: Feed,
+  { more, manner }: Sending,
+): AsyncGenerator<Uint8Array, void, void> {
+  let sent: Sent = { seq: feed.first - 1, id: feed.id ?? String(feed.first - 1) }
+  let room = ROWS_AT_ONCE
+  yield encoder.encode(beginText({ height: feed.at.height, head: feed.head }, feed.id))
+  for await (const mail of feed.mail()) {
+    switch (mail.kind) {
+      case 'rows':
+        try {
+          for (room -= mail.count; room < 0; room += ROWS_AT_ONCE) await more()
+        } catch (error) {
+          if (!(error instanceof Failure)) continue
+          yield encoder.encode(endEvent({ kind: 'end', failure: error }, sent, manner))
+          return
+        }
+        yield* inPieces(mail.bytes)
+        sent = { seq: mail.last ?? sent.seq, id: mail.id }
+        break
+      case 'beat':
+        yield encoder.encode(beatText(mail.height, mail.head))
+        break
+      case 'cut':
+      case 'reset':
+      case 'end':
+        yield encoder.encode(endEvent(mail, sent, manner))
+    }
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** The event that the client has got last, when it comes again. Throws 'bad_request'. */
+const lastEventId = ({ headers }: Request): LastId | undefined => {
+  const text = headers.get('last-event-id') ?? ''
+  if (text === '') return undefined
+  const id = readId(text)
+  if (id !== undefined) return id
+  throw badRequest(
+    {
+      en: `Header Last-Event-ID is ${shown(text)}; it must be the id of an event: a whole number of at most 15 digits, with head=1 as the event has it.`,
+      zh: `请求头 Last-Event-ID 的值为 ${shown(text)}；应为事件的 id：不超过 15 位的非负整数，head=1 时为该事件的完整 id。`,
+    },
+    { parameter: 'Last-Event-ID' },
+  )
+}

@@ -1,0 +1,40 @@
+import { type IpAddress, type IpRange, ipAddressIn, isIn } from './ip-address.ts'
+
+/** Proxies in a row; what a client itself put before them is not looked at. */
+const MOST_HOPS = 32
+
+/**
+ * The address of the client behind proxies that are trusted: the last one in `X-Forwarded-For`, or else in `Forwarded`
+ * (RFC 7239), that is none of theirs. What stands before it anybody may have written. An address that cannot be read
+ * counts as the proxy that sent it. undefined: the peer is unknown.
+ */
+export const clientBehind = (
+  peer: string | undefined,
+  headers: Pick<Headers, 'get'>,
+  trusted: readonly IpRange[],
+): IpAddress | undefined => {
+  let client = ipAddressIn(peer ?? '')
+  const isProxy = (address: IpAddress): boolean => trusted.some(range => isIn(address, range))
+  if (client === undefined || !isProxy(client)) return client
+  for (const hop of hopsIn(headers).slice(-MOST_HOPS).reverse()) {
+    const address = ipAddressIn(withoutPort(hop))
+    if (address === undefined) return client
+    client = address
+    if (!isProxy(client)) return client
+  }
+  return client
+}
+
+const hopsIn = (headers: Pick<Headers, 'get'>): readonly string[] => {
+  const plain = headers.get('x-forwarded-for')
+  if (plain !== null) return plain.split(',').map(hop => hop.trim())
+  const forwarded = headers.get('forwarded')
+  if (forwarded === null) return []
+  return forwarded
+    .split(',')
+    .map(hop => /(?:^|;)\s*for=("?)([^";,]*)\1\s*(?:;|$)/i.exec(hop.trim())?.[2] ?? '')
+}
+
+/** `1.2.3.4:567`, `[2001:db8::1]:567`, or an address alone. */
+const withoutPort = (hop: string): string =>
+  /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop

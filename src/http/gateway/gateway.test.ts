@@ -1,0 +1,226 @@
+import { expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import type { Node, PassedOn } from '#node/port.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { createGateway } from './gateway.ts'
+
+type Given = Partial<Omit<PassedOn, 'body'>> & { readonly text?: string }
+
+/** A gateway to a node that answers by hand, and what came of each of its calls. */
+const setUp = ({ maxBytes = 100_000 } = {}) => {
+  const clock = handClock()
+  const calls: {
+    readonly path: string
+    readonly signal: AbortSignal
+    readonly answer: (given?: Given) => void
+    readonly fail: (error: Error) => void
+    released: number
+  }[] = []
+  const sources: string[] = []
+  let lib = 100
+  let bytes = 0
+  const get: Node['get'] = (path, { signal = new AbortController().signal } = {}) => {
+    const { promise, resolve, reject } = Promise.withResolvers<PassedOn>()
+    const call = {
+      path,
+      signal,
+      answer: ({ text = `{"call":${calls.length}}`, ...over }: Given = {}) =>
+        resolve({
+          status: 200,
+          contentType: 'application/json',
+          body: new TextEncoder().encode(text),
+          upToDate: true,
+          isFirst: true,
+          isUsable: () => true,
+          release: () => {
+            call.released += 1
+          },
+          ...over,
+        }),
+      fail: reject,
+      released: 0,
+    }
+    calls.push(call)
+    signal.addEventListener('abort', () => reject(signal.reason as Error))
+    return promise
+  }
+  const node = { get, heard: () => ({ libBlock: lib }) } as unknown as Node
+  const gateway = createGateway(node, {
+    clock,
+    maxBytes,
+    onAnswer: source => sources.push(source),
+    onKept: now => {
+      bytes = now
+    },
+  })
+  /** What a reader gets: the text, or the message of the failure. */
+  const ask = async (path: string, signal = new AbortController().signal): Promise<string> => {
+    try {
+      const answer = gateway.kept(path) ?? (await gateway.ask(path, signal))
+      answer.release()
+      return new TextDecoder().decode(answer.body)
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+  return {
+    clock,
+    calls,
+    sources,
+    gateway,
+    ask,
+    bytes: () => bytes,
+    setLib: (height: number) => {
+      lib = height
+    },
+  }
+}
+
+const block = (number: number, status = 'IRREVERSIBLE') =>
+  `{"status":"${status}", "block":{"hash":"h${number}", "number":"${number}"}}`
+
+test('gateway: equal requests in flight share one call, others have their own', async () => {
+  const { ask, calls, sources } = setUp()
+  const asked = Array.from({ length: 100 }, (_, at) => ask(`/getAccount/a${at % 2}/true`))
+  expect(calls.map(({ path }) => path)).toEqual(['/getAccount/a0/true', '/getAccount/a1/true'])
+  for (const [at, call] of calls.entries()) call.answer({ text: `{"account":${at}}` })
+  expect(await Promise.all(asked)).toEqual(asked.map((_, at) => `{"account":${at % 2}}`))
+  expect(sources.filter(source => source === 'joined').length).toBe(98)
+  expect(sources.filter(source => source === 'node').length).toBe(2)
+})
+
+test('gateway: a failure is told to all who wait, and to nobody after them', async () => {
+  const { ask, calls } = setUp()
+  const asked = [ask('/getChainInfo'), ask('/getChainInfo')]
+  calls[0]?.fail(new Failure('unavailable', 'No node responded.'))
+  expect(await Promise.all(asked)).toEqual(['No node responded.', 'No node responded.'])
+  const next = ask('/getChainInfo')
+  calls[1]?.answer()
+  expect([await next, calls.length]).toEqual(['{"call":2}', 2])
+})
+
+test.each<readonly [string, Given]>([
+  ['a status of the node itself', { status: 500 }],
+  ['a refusal', { status: 400, text: '{"code":2,"message":"tx not found"}' }],
+  ['another type', { contentType: 'text/html' }],
+  ['no type', { contentType: undefined }],
+  ['a body that is cut off', { text: '{"head_block":"1' }],
+  ['an empty body', { text: '' }],
+])('gateway: %s is passed on and not kept', async (_, given) => {
+  const { ask, calls, bytes } = setUp()
+  for (const at of [0, 1]) {
+    const asked = ask('/getChainInfo')
+    calls[at]?.answer(given)
+    expect(await asked).toBe(given.text ?? `{"call":${at + 1}}`)
+  }
+  expect([calls.length, bytes()]).toEqual([2, 0])
+})
+
+test('gateway: each reader waits by its own signal; the call ends with the last of them', async () => {
+  const { ask, calls } = setUp()
+  const [first, second] = [new AbortController(), new AbortController()]
+  const asked = [ask('/getChainInfo', first.signal), ask('/getChainInfo', second.signal), ask('/getRAMInfo')]
+  first.abort(new Error('first'))
+  expect(await asked[0]).toBe('first')
+  expect(calls[0]?.signal.aborted).toBe(false)
+  second.abort(new Error('second'))
+  expect(await asked[1]).toBe('second')
+  expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false])
+  // The next one is not joined with a call that has ended.
+  const next = ask('/getChainInfo')
+  calls[2]?.answer()
+  calls[1]?.answer()
+  expect([await next, await asked[2]]).toEqual(['{"call":3}', '{"call":3}'])
+})
+
+test('gateway: what was asked half a second ago is neither joined nor given again', async () => {
+  const { ask, calls, clock } = setUp()
+  const old = ask('/getChainInfo')
+  await clock.pass(500)
+  const young = ask('/getChainInfo')
+  expect(calls.length).toBe(2)
+  calls[1]?.answer({ text: '{"head":2}' })
+  expect(await young).toBe('{"head":2}')
+  // An answer that was asked for earlier does not take the place of a later one.
+  calls[0]?.answer({ text: '{"head":1}' })
+  expect([await old, await ask('/getChainInfo')]).toEqual(['{"head":1}', '{"head":2}'])
+  await clock.pass(499)
+  expect([await ask('/getChainInfo'), calls.length]).toEqual(['{"head":2}', 2])
+  await clock.pass(1)
+  const next = ask('/getChainInfo')
+  calls[2]?.answer({ text: '{"head":3}' })
+  expect(await next).toBe('{"head":3}')
+})
+
+test.each([
+  ['/getBlockByNumber/7/true', block(7), true],
+  ['/getBlockByNumber/0007/false', block(7), true],
+  ['/getBlockByHash/h7/true', block(7), true],
+  ['/getRawBlockByNumber/7/true', '{"status":"IRREVERSIBLE","block":{"head":{"number":"7"}}}', true],
+  ['/getTxByHash/t', '{"status":"IRREVERSIBLE","transaction":{"hash":"t"},"block_number":"7"}', true],
+  ['/getTxByHash/t', '{"status":"PACKED","transaction":{"hash":"t"},"block_number":"7"}', false],
+  ['/getTxByHash/t', '{"status":"IRREVERSIBLE","transaction":{"hash":"u"},"block_number":"7"}', false],
+  ['/getBlockByNumber/7/true', block(7, 'PENDING'), false],
+  ['/getBlockByNumber/8/true', block(7), false],
+  ['/getBlockByHash/h8/true', block(7), false],
+  ['/getBlockByNumber/101/true', block(101), false],
+  ['/getBlockByNumber/7/true', '{"status":"IRREVERSIBLE","block":null}', false],
+  ['/getBlockByNumber/7/true', '{"status":"IRREVERSIBLE",}', false],
+  ['/getAccount/status/true', '{"status":"IRREVERSIBLE"}', false],
+])('gateway: %s, answered %s, is kept for a minute: %p', async (path, text, isFinal) => {
+  const { ask, calls, clock } = setUp()
+  const asked = ask(path)
+  calls[0]?.answer({ text })
+  expect(await asked).toBe(text)
+  await clock.pass(59_999)
+  const later = ask(path)
+  calls[1]?.answer()
+  expect(await later).toBe(isFinal ? text : '{"call":2}')
+  await clock.pass(1)
+  if (!isFinal) return
+  const last = ask(path)
+  expect(calls.length).toBe(2)
+  calls[1]?.answer()
+  expect(await last).toBe('{"call":2}')
+})
+
+test('gateway: nothing is given again of a node that would not be asked any more', async () => {
+  const { ask, calls } = setUp()
+  let isUsable = true
+  const asked = ask('/getBlockByNumber/7/true')
+  calls[0]?.answer({ text: block(7), isUsable: () => isUsable })
+  expect([await asked, await ask('/getBlockByNumber/7/true')]).toEqual([block(7), block(7)])
+  isUsable = false
+  const next = ask('/getBlockByNumber/7/true')
+  calls[1]?.answer()
+  expect(await next).toBe('{"call":2}')
+})
+
+test('gateway: what is kept has bounded bytes; each answer is let go of once, when nobody needs it', async () => {
+  const { ask, calls, bytes, gateway } = setUp({ maxBytes: 10_000 })
+  const text = `{"x":"${'x'.repeat(2_000)}"}`
+  for (let at = 0; at < 50; at++) {
+    const asked = ask(`/getAccount/a${at}/true`)
+    calls[at]?.answer({ text })
+    await asked
+    expect(bytes()).toBeLessThanOrEqual(10_000)
+  }
+  expect(bytes()).toBeGreaterThan(5_000)
+  const kept = calls.filter(({ released }) => released === 0)
+  expect([kept.length, calls.filter(({ released }) => released === 1).length]).toEqual([3, 47])
+  // A reader holds what it was given beyond the time that it is kept.
+  const slow = gateway.kept(kept[0]?.path ?? '')
+  for (let at = 50; at < 60; at++) {
+    const asked = ask(`/getAccount/a${at}/true`)
+    calls[at]?.answer({ text })
+    await asked
+  }
+  expect(kept.map(({ released }) => released)).toEqual([0, 1, 1])
+  slow?.release()
+  slow?.release()
+  expect(kept[0]?.released).toBe(1)
+  // What does not fit at all is passed on.
+  const large = ask('/getContract/large/true')
+  calls[60]?.answer({ text: `{"x":"${'x'.repeat(20_000)}"}` })
+  expect([(await large).length, calls[60]?.released]).toEqual([20_008, 1])
+})

@@ -1,0 +1,31 @@
+import type { NodeAnswer, PassedOn } from '#node/port.ts'
+
+/** An answer with its bytes, which count until `release`. */
+export type Taken = NodeAnswer & { readonly release: () => void }
+
+/** One answer of a node for several readers: its bytes are there once, and count until the last of them needs them no more. */
+export type SharedAnswer = Pick<PassedOn, 'status' | 'contentType' | 'body' | 'isUsable'> & {
+  take(): Taken
+}
+
+export const shareAnswer = (passed: PassedOn): SharedAnswer => {
+  const { status, contentType, body, isUsable } = passed
+  let holders = 0
+  return {
+    status,
+    contentType,
+    body,
+    isUsable,
+    take: () => {
+      let isHeld = true
+      holders += 1
+      const release = (): void => {
+        if (!isHeld) return
+        isHeld = false
+        holders -= 1
+        if (holders === 0) passed.release()
+      }
+      return { status, contentType, body, release }
+    },
+  }
+}

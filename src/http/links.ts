@@ -1,0 +1,53 @@
+import type { Paged } from '#actions/list/paging.ts'
+import type { Query } from '#actions/request/query.ts'
+import { withoutSecrets } from '#failure/failure.ts'
+
+/** What of a request its links may repeat. */
+type Repeated = {
+  /** Whether the action reads a parameter of this name. */
+  readonly takes: (name: string) => boolean
+  /** Keys that came with the request. */
+  readonly secrets: readonly string[]
+}
+
+/** A longer pair that nobody reads is left out: a header of several of them would be too long for many clients. */
+const UNREAD_LETTERS = 128
+
+/**
+ * The `Link` header (RFC 8288) of a page: `first`, `prev`, `next` and `last` of the same request. The references are
+ * queries alone, so they hold on every address of the interface and behind any path prefix; the key is not in them.
+ * Beyond the end `prev` is the last page.
+ */
+export const linkHeader = (query: Query, { page, size, total }: Paged, repeated: Repeated): string => {
+  const last = BigInt(Math.max(1, Math.ceil(total / size)))
+  const pages = [
+    ['first', 1n],
+    ['prev', page > last ? last : page - 1n],
+    ['next', page < last ? page + 1n : 0n],
+    ['last', last],
+  ] as const
+  const pairs = query.filter(pair => pair[0] === 'page' || mayRepeat(pair, repeated))
+  return pages
+    .filter(([, number]) => number > 0n)
+    .map(([relation, number]) => `<?${textOf(pairs, number)}>; rel="${relation}"`)
+    .join(', ')
+}
+
+/** The query of a page of the request: `page` in its place, otherwise at the end. */
+const textOf = (pairs: Query, page: bigint): string => {
+  const isGiven = pairs.some(([name]) => name === 'page')
+  const all: Query = isGiven ? pairs : [...pairs, ['page', '']]
+  return all
+    .map(([name, value]) =>
+      name === 'page' ? `page=${page}` : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+    )
+    .join('&')
+}
+
+/** What the action reads has been checked. All else (cache busters, with compat=iostabc anything) may be a key. */
+const mayRepeat = ([name, value]: Query[number], { takes, secrets }: Repeated): boolean => {
+  if (takes(name)) return true
+  const text = `?${name}=${value}`
+  const hidesKey = withoutSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))
+  return !hidesKey && text.length <= UNREAD_LETTERS
+}

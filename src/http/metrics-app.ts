@@ -1,0 +1,50 @@
+import { Elysia } from 'elysia'
+import { Failure } from '#failure/failure.ts'
+import type { Log } from '#failure/log.ts'
+import type { Exposed } from '#metrics/expose.ts'
+import type { Clock } from '#time/clock.ts'
+import type { HttpCounts } from './counts.ts'
+import { answering } from './exchange.ts'
+import { beforeRouting } from './methods.ts'
+import { metricsHandler } from './metrics.ts'
+import { healthHandler } from './status.ts'
+
+/** A scrape that takes longer is of no use to anybody. */
+const DEADLINE_MS = 10_000
+
+/** `/metrics` on an address of its own, with `/health`; nothing else. */
+export const createMetricsApp = (options: {
+  readonly metrics: Exposed
+  readonly version: string
+  readonly log: Log
+  readonly clock: Pick<Clock, 'elapsed'>
+  readonly counts: HttpCounts
+}): Elysia => {
+  const common = {
+    ...options,
+    defaults: { format: 'envelope', compat: 'none' },
+    basePath: '',
+    deadlineMs: DEADLINE_MS,
+    isLogged: () => false,
+    addressOf: (request: Request) => app.server?.requestIP(request)?.address,
+  } as const
+  const metrics = answering('metrics', metricsHandler(options.metrics), common)
+  const health = answering('health', healthHandler(options.version), common)
+  const unknown = answering('unknown', notFound, common)
+  const app: Elysia = new Elysia({ systemRouter: false, nativeStaticResponse: false })
+  app
+    .onRequest(({ request }) =>
+      beforeRouting(request, { answering: common, get: inner => app.handle(inner) }),
+    )
+    .get('/metrics', ({ request }) => metrics(request))
+    .get('/health', ({ request }) => health(request))
+    .get('/*', ({ request }) => unknown(request))
+    .onError(({ request }) => unknown(request))
+  return app
+}
+
+const notFound = async (): Promise<never> => {
+  throw new Failure('not_found', 'This path does not exist. Available paths: /metrics, /health.', {
+    zh: '此路径不存在。可用路径：/metrics, /health。',
+  })
+}

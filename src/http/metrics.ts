@@ -1,0 +1,9 @@
+import type { Exposed } from '#metrics/expose.ts'
+import type { Handler } from './exchange.ts'
+import { textReply } from './reply.ts'
+
+/** `/metrics`: what the process counts, in the text format of Prometheus. */
+export const metricsHandler =
+  ({ type, text }: Exposed): Handler =>
+  async () =>
+    textReply(200, { type, text: await text() }, { headers: { 'Cache-Control': 'no-store' }, form: 'tagged' })

@@ -1,0 +1,120 @@
+import type { Action } from '#actions/define.ts'
+import { ID_PATTERN } from '#actions/feed/place.ts'
+import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
+import { MOST_DIGITS, type Word } from '#actions/request/parameters.ts'
+import { RANGE_NAMES } from '#actions/request/range.ts'
+import { type Parameter, parametersOf } from '#actions/request/read.ts'
+import { dataRef, schemaName } from './answer-schema.ts'
+import { chosenParameters, type Described, exampleOf, FORM_NAMES, type Form, formOf } from './described.ts'
+import { exportOf } from './export-answer.ts'
+import { actionErrorRefs, NOT_MODIFIED, successOf } from './responses.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The route of an action. */
+export const routeOf = ({ module, action }: Action): string => `/api/${module}/${action}`
+
+/** `get-account-tx` → `getAccountTx` */
+export const operationId = (action: Action): string => {
+  const name = schemaName(action)
+  return name.charAt(0).toLowerCase() + name.slice(1)
+}
+
+/** An action on its own route: its own parameters with their types and defaults, and its own answer. */
+export const actionOperation = (action: Action, described: Described): Json => {
+  const form = formOf(described)
+  return {
+    operationId: operationId(action),
+    tags: [action.module],
+    summary: action.title.en,
+    'x-summary-zh': action.title.zh,
+    description: action.summary.en,
+    'x-description-zh': action.summary.zh,
+    parameters: [
+      ...parametersOf(action.params)
+        .filter(({ name }) => !leftOut(form).includes(name))
+        .map(parameter => ownParameter(parameter, exampleOf(described, action))),
+      ...formParameters(described),
+      ...(form.export === FEED_FORMAT ? [LAST_EVENT_ID] : []),
+      language,
+    ],
+    responses:
+      form.export === undefined
+        ? { 200: successOf(dataRef(action, form), form), 304: NOT_MODIFIED, ...actionErrorRefs(action, form) }
+        : { 200: exportOf(action, form.export), ...actionErrorRefs(action, form) },
+  }
+}
+
+/** A list that is given whole has no pages and only irreversible rows; a feed has no pages, no end and one order. */
+const leftOut = ({ export: exported }: Form): readonly string[] => {
+  if (exported === undefined) return []
+  const paging = ['page', 'size']
+  return exported === FEED_FORMAT
+    ? [...paging, 'sort', ...RANGE_NAMES.filter(name => name !== 'start_seq')]
+    : [...paging, 'head']
+}
+
+const LAST_EVENT_ID: Json = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id of the last event received: the feed goes on behind it, whatever start_seq says.',
+  'x-description-zh': '已收到的最后一个事件的 id：事件流从其后继续，并优先于 start_seq。',
+  schema: { type: 'string', pattern: ID_PATTERN },
+}
+
+const ownParameter = (
+  { name, required, word }: Parameter,
+  example: Readonly<Record<string, string>>,
+): Json => ({
+  name,
+  in: 'query',
+  required,
+  description: `${word.description.en} Format: ${word.rule.en}.`,
+  'x-description-zh': `${word.description.zh}格式：${word.rule.zh}。`,
+  schema: schemaOf(word),
+  ...exampleOfType(word, new Map(Object.entries(example)).get(name)),
+})
+
+const schemaOf = ({ type, pattern, values, minimum, maximum, fallback }: Word): Json => ({
+  type,
+  ...(type === 'string' && values === undefined ? { pattern } : {}),
+  ...(values === undefined ? {} : { enum: values }),
+  ...(minimum === undefined ? {} : { minimum }),
+  ...(maximum === undefined ? {} : { maximum }),
+  // 10^19 is a double, 10^19 − 1 is none.
+  ...(type === 'integer' && maximum === undefined ? { exclusiveMaximum: 10 ** MOST_DIGITS } : {}),
+  ...(fallback === undefined ? {} : { default: typeof fallback === 'bigint' ? Number(fallback) : fallback }),
+})
+
+/** An example has the type of its parameter. */
+const exampleOfType = ({ type }: Word, example: string | undefined): Json =>
+  example === undefined ? {} : { example: type === 'integer' ? Number(example) : example }
+
+/** The options that the document is written for: they have one value, and must be sent. */
+export const formParameters = ({ chosen }: Described): readonly Json[] =>
+  FORM_NAMES.flatMap(name => {
+    const value = chosenParameters(chosen)[name]
+    if (value === undefined) return []
+    return [
+      {
+        name,
+        in: 'query',
+        required: true,
+        description: OPTION_TEXTS[name].en,
+        'x-description-zh': OPTION_TEXTS[name].zh,
+        schema: { type: 'string', enum: [value] },
+        example: value,
+      },
+    ]
+  })
+
+/** The option that changes messages only. */
+export const language: Json = {
+  name: 'lang',
+  in: 'query',
+  required: false,
+  description: OPTION_TEXTS.lang.en,
+  'x-description-zh': OPTION_TEXTS.lang.zh,
+  schema: { type: 'string', enum: OPTION_VALUES.lang },
+}

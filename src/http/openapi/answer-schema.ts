@@ -1,0 +1,70 @@
+import type { TSchema } from '@sinclair/typebox'
+import { type Action, nameOf } from '#actions/define.ts'
+import { FEED_FORMAT } from '#actions/request/options.ts'
+import { columnsOf, EXACT, HEAD_ONLY } from '#actions/shape/results.ts'
+import type { Form } from './described.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** `get-account-tx` → `GetAccountTx` */
+export const schemaName = (action: Pick<Action, 'name' | 'action'>): string =>
+  nameOf(action).replace(/(?:^|-)([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+
+/** The schema of an action's `data` as JSON, with the options that the document is written for. */
+export const dataSchema = (action: Action, form: Form): Json => plainOf(resultOf(action, form), form.numbers)
+
+const resultOf = ({ result, compatResult }: Action, { compat }: Form): TSchema =>
+  compat === 'iostabc' ? (compatResult ?? result) : result
+
+/** The component for a row of a list. */
+export const rowName = (action: Pick<Action, 'name' | 'action'>): string => `${schemaName(action)}Row`
+
+/** The schema of a row of a list as JSON; of an action without a list, that of anything. */
+export const rowSchema = (action: Action, form: Form): Json => {
+  const { properties } = dataSchema(action, form) as { readonly properties?: Readonly<Record<string, Json>> }
+  const row = (properties?.[action.list ?? '']?.['items'] ?? {}) as Json
+  const isWhole = form.export !== undefined && form.export !== FEED_FORMAT
+  return isWhole ? irreversible(row, columnsOf(resultOf(action, form), action.list ?? '')) : row
+}
+
+/** A row of a whole list: it has no field that only `head=1` gives, and always its number where the list has numbers. */
+const irreversible = (row: Json, columns: readonly string[] | undefined): Json => {
+  if (columns === undefined) return row
+  const { properties, required } = row as { readonly properties: Json; readonly required: readonly string[] }
+  return {
+    ...row,
+    required: columns.filter(name => required.includes(name) || name === 'seq'),
+    properties: Object.fromEntries(columns.map(name => [name, properties[name]])),
+  }
+}
+
+/** The component for `data` of an unknown thing, which the old service answers with nothing. */
+export const NOTHING = {
+  name: 'Nothing',
+  schema: { type: 'object', properties: {}, additionalProperties: false },
+}
+
+/** What an answer of an action holds: its component, or nothing where the old service would. */
+export const dataRef = (action: Action, { compat }: Form): Json => {
+  const own = refTo(schemaName(action))
+  // A list has no rows then.
+  return compat === 'iostabc' && action.list === undefined ? { anyOf: [own, refTo(NOTHING.name)] } : own
+}
+
+const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+
+/** Digits as they stand in an amount, a rate or a time that is written as text. */
+const DIGITS = '^-?[0-9]+(?:\\.[0-9]+)?$'
+
+/** The schema without what only the reference uses; with `numbers=string`, exact numbers are texts. */
+const plainOf = (schema: TSchema, numbers: Form['numbers']): Json => {
+  const plain = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(plain)
+    if (typeof value !== 'object' || value === null) return value
+    const entries = Object.entries(value).filter(([name]) => name !== EXACT && name !== HEAD_ONLY)
+    const made = Object.fromEntries(entries.map(([name, inner]) => [name, plain(inner)]))
+    const isExact = (value as Json)[EXACT] === true
+    return isExact && numbers === 'string' ? { ...made, type: 'string', pattern: DIGITS } : made
+  }
+  return plain(JSON.parse(JSON.stringify(schema))) as Json
+}

@@ -1,0 +1,126 @@
+import { expect, test } from 'bun:test'
+import { actions } from '#actions/registry.ts'
+import { parametersOf } from '#actions/request/read.ts'
+import { everyChoice } from '#test/support/every-choice.ts'
+import { rpcMethods, rpcUnavailable, templateOf } from '../rpc-methods.ts'
+import { operationId, routeOf } from './action-operation.ts'
+import { schemaName } from './answer-schema.ts'
+import type { Described } from './described.ts'
+import { openapiFor } from './document.ts'
+
+const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as const
+const documentFor = (chosen: Described['chosen'] = {}) =>
+  JSON.parse(JSON.stringify(openapiFor(actions, { version: '1.2.3', defaults, chosen })))
+
+test('openapi: an operation for each action, the address of all of them, and the node methods', () => {
+  const { paths, components } = documentFor()
+  expect(Object.keys(paths)).toEqual([
+    ...actions.map(routeOf),
+    '/api',
+    ...rpcMethods.map(templateOf),
+    ...rpcUnavailable.map(name => `/rpc/${name}`),
+    '/usage',
+    '/health',
+    '/ready',
+  ])
+  expect(Object.keys(components.schemas)).toEqual([...actions.map(schemaName), 'Error'])
+  const ids = Object.values<{ get: { operationId: string } }>(paths).map(({ get }) => get.operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids).toContain('getAccountTx')
+})
+
+test.each(actions.map(action => [action.action, action] as const))(
+  'openapi: %s has its own parameters with their defaults, and examples of their types',
+  (_name, action) => {
+    const { parameters, operationId: id } = documentFor().paths[routeOf(action)].get
+    expect(id).toBe(operationId(action))
+    const own = parametersOf(action.params)
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
+      ...own.map(({ name }) => name),
+      'lang',
+    ])
+    for (const [at, { required, word }] of own.entries()) {
+      const parameter = parameters[at]
+      expect(parameter.required).toBe(required)
+      expect(parameter.schema.default).toEqual(
+        typeof word.fallback === 'bigint' ? Number(word.fallback) : word.fallback,
+      )
+      if ('example' in parameter)
+        expect(typeof parameter.example).toBe(word.type === 'integer' ? 'number' : 'string')
+    }
+  },
+)
+
+test('openapi: a whole number that has no other limit has at most 19 digits', () => {
+  const { schema } = documentFor().paths['/api/account/get-account-tx'].get.parameters.find(
+    ({ name }: { name: string }) => name === 'start_seq',
+  )
+  expect(JSON.stringify(schema)).toBe(
+    '{"type":"integer","minimum":0,"exclusiveMaximum":10000000000000000000}',
+  )
+})
+
+test('openapi: the options that it is written for are constant, required parameters', () => {
+  const { paths } = documentFor({ numbers: 'string', compat: 'iostabc' })
+  for (const action of actions) {
+    const { parameters } = paths[routeOf(action)].get
+    const chosen = parameters.filter(({ name }: { name: string }) =>
+      ['numbers', 'compat', 'format'].includes(name),
+    )
+    expect(
+      chosen.map((each: { name: string; required: boolean; schema: object }) => [
+        each.name,
+        each.required,
+        each.schema,
+      ]),
+    ).toEqual([
+      ['compat', true, { type: 'string', enum: ['iostabc'] }],
+      ['numbers', true, { type: 'string', enum: ['string'] }],
+    ])
+  }
+})
+
+test('openapi: every reference leads somewhere, whatever is chosen', () => {
+  for (const chosen of everyChoice()) {
+    const document = documentFor(chosen)
+    for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g))
+      expect(path.split('/').reduce((at, name) => at?.[name], document)).toBeDefined()
+  }
+})
+
+test('openapi: examples are those of the served chain, where it has them', () => {
+  const [first, second] = actions.filter(({ params }) => params.properties['page'] !== undefined)
+  if (first === undefined || second === undefined) throw new Error('There are no lists.')
+  const examples = new Map([[first, { params: { page: '7' } }]])
+  const document = openapiFor(actions, { version: '1.2.3', defaults, chosen: {}, examples })
+  const { paths } = JSON.parse(JSON.stringify(document))
+  const exampleOfPage = (action: (typeof actions)[number]) =>
+    paths[routeOf(action)].get.parameters.find(({ name }: { name: string }) => name === 'page').example
+  expect([exampleOfPage(first), exampleOfPage(second)]).toEqual([7, undefined])
+})
+
+test('openapi: each action lists the failures that it has, by status and code', () => {
+  const codesAt = (name: string, chosen: Described['chosen'] = {}) => {
+    const { paths, components } = documentFor(chosen)
+    const action = actions.find(({ action }) => action === name)
+    const found = paths[action === undefined ? '' : routeOf(action)]?.get.responses ?? {}
+    return Object.fromEntries(
+      Object.entries<{ readonly $ref?: string }>(found).flatMap(([status, { $ref }]) => {
+        const response = components.responses[$ref?.split('/').at(-1) ?? '']
+        return response === undefined ? [] : [[status, response['x-codes']]]
+      }),
+    )
+  }
+  const every = { 400: [4000], 401: [4010], 403: [4030], 405: [4050], 414: [4140], 429: [4290], 500: [5000] }
+  const late = { 504: [5040] }
+  expect(codesAt('get-overview')).toEqual({ ...every, 503: [5030, 5033], ...late })
+  expect(codesAt('get-block-list')).toEqual({ ...every, 503: [5030, 5031, 5033], ...late })
+  expect(codesAt('get-token-detail')).toEqual({ ...every, 404: [4040], 503: [5030, 5031, 5033], ...late })
+  expect(codesAt('get-transaction-detail')).toEqual({
+    ...every,
+    404: [4040],
+    503: [5030, 5031, 5032, 5033],
+    ...late,
+  })
+  expect(codesAt('get-token-detail', { compat: 'iostabc' })).not.toHaveProperty('404')
+})

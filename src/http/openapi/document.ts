@@ -1,0 +1,74 @@
+import type { Action } from '#actions/define.ts'
+import { rpcMethods, rpcUnavailable, templateOf } from '../rpc-methods.ts'
+import { actionOperation, routeOf } from './action-operation.ts'
+import { dataSchema, NOTHING, schemaName } from './answer-schema.ts'
+import { type Described, type Form, formOf } from './described.ts'
+import { describedActions, exportSchemas } from './export-answer.ts'
+import { headerComponents } from './headers.ts'
+import { errorResponses, errorSchema } from './responses.ts'
+import { rpcOperation, switchedOff } from './rpc-operations.ts'
+import { anyOperation, healthOperation, readyOperation } from './service-operations.ts'
+import { usageOperation } from './usage-operation.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/**
+ * The interface as an OpenAPI 3.1 document, made from the action registry, the tables of codes and of node methods: one
+ * operation for each action, whose answer is described for the options that the document is written for.
+ */
+export const openapiFor = (all: readonly Action[], described: Described): Json => {
+  const form = formOf(described)
+  const actions = describedActions(all, form)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'iostlens',
+      version: described.version,
+      description:
+        'Read-only queries over the IOST chain and a read-only gateway to its node RPC. Reference pages: /docs/en, /docs/zh. The document is written for the options that it is requested with, for example /openapi.json?numbers=string; /openapi.json?format=ndjson and ?format=csv describe whole lists, ?format=sse describes feeds. The names in a path are written as they stand here: percent escapes in them are not decoded, and such a path is refused. A client for TypeScript and JavaScript: /client.ts, /client.js.',
+    },
+    // Relative to the document's own address, so it is right behind any path prefix.
+    servers: [{ url: '.' }],
+    security: [{ apikey: [] }, { apikeyHeader: [] }],
+    tags: tagsOf(actions),
+    paths: pathsOf(actions, described),
+    components: {
+      securitySchemes: {
+        apikey: { type: 'apiKey', in: 'query', name: 'apikey' },
+        apikeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      },
+      schemas: {
+        ...(form.export === undefined ? answerSchemas(actions, form) : exportSchemas(actions, form)),
+        Error: errorSchema(form),
+      },
+      headers: headerComponents,
+      responses: errorResponses(actions, form),
+    },
+  }
+}
+
+const pathsOf = (actions: readonly Action[], described: Described): Json => ({
+  ...Object.fromEntries(
+    actions.map(action => [routeOf(action), { get: actionOperation(action, described) }]),
+  ),
+  ...(described.chosen.export === undefined ? { '/api': { get: anyOperation(actions, described) } } : {}),
+  ...Object.fromEntries(rpcMethods.map(method => [templateOf(method), { get: rpcOperation(method) }])),
+  ...Object.fromEntries(rpcUnavailable.map(name => [`/rpc/${name}`, { get: switchedOff(name) }])),
+  ...(described.chosen.export === undefined ? { '/usage': { get: usageOperation(described) } } : {}),
+  '/health': { get: healthOperation },
+  '/ready': { get: readyOperation },
+})
+
+const answerSchemas = (actions: readonly Action[], form: Form): Json => ({
+  ...Object.fromEntries(actions.map(action => [schemaName(action), dataSchema(action, form)])),
+  ...(form.compat === 'iostabc' ? { [NOTHING.name]: NOTHING.schema } : {}),
+})
+
+const tagsOf = (actions: readonly Action[]): readonly Json[] => [
+  ...[...new Set(actions.map(({ module }) => module))].map(name => ({
+    name,
+    description: `Actions of the module ${name}.`,
+  })),
+  { name: 'rpc', description: 'Read-only methods of the node.' },
+  { name: 'service', description: 'The service itself, and the address that takes any action.' },
+]

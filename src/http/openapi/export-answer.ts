@@ -1,0 +1,71 @@
+import type { Action } from '#actions/define.ts'
+import { FEED_FORMAT } from '#actions/request/options.ts'
+import { rowName, rowSchema } from './answer-schema.ts'
+import type { Form } from './described.ts'
+import { headersNamed, RATE_HEADERS } from './headers.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The actions that a document describes: those with a list where it is written for whole lists, or with a feed. */
+export const describedActions = (actions: readonly Action[], form: Form): readonly Action[] =>
+  form.export === undefined
+    ? actions
+    : actions.filter(({ list, source }) =>
+        form.export === FEED_FORMAT ? source?.isFeed === true : list !== undefined,
+      )
+
+const HEADERS = headersNamed([
+  'X-Block-Height',
+  'X-Block-Time',
+  'X-Total-Count',
+  'Content-Disposition',
+  'X-Request-Id',
+  'Cache-Control',
+  ...RATE_HEADERS,
+])
+
+const FEED_HEADERS = headersNamed([
+  'X-Block-Height',
+  'X-Block-Time',
+  'X-Head-Height',
+  'X-Head-Status',
+  'X-Request-Id',
+  'Cache-Control',
+  ...RATE_HEADERS,
+])
+
+/** The answer that is a whole list: its lines are not one JSON text, so the schemas of lines stand beside it. */
+export const exportOf = (action: Action, format: NonNullable<Form['export']>): Json => {
+  const types = { ndjson: 'application/x-ndjson', csv: 'text/csv', sse: 'text/event-stream' } as const
+  const row = `#/components/schemas/${rowName(action)}`
+  const description = {
+    ndjson: `All rows, of one height: each line is a JSON text as ${row} describes it, the last line is as #/components/schemas/${COMPLETE}. An answer without that line broke off.`,
+    csv: `All rows, of one height, as RFC 4180: a line with the names of the fields of ${row}, then a line for each row. Arrays and objects are JSON text. X-Total-Count is the number of rows.`,
+    sse: `Events: the rows from start_seq or Last-Event-ID on, then each new row when its block is irreversible. The data of an event is a JSON text as ${row} describes it, its id is the seq. With head=1 also events named packed, with a row of a block that may still be replaced, and dropped, whose from_block says from which block on such rows are gone. An event named cut, reset or end is the last one and says in its data why and where to go on (seq).`,
+  }
+  return {
+    description: description[format],
+    headers: format === FEED_FORMAT ? FEED_HEADERS : HEADERS,
+    content: { [types[format]]: { schema: { type: 'string' } } },
+  }
+}
+
+const COMPLETE = 'Complete'
+
+/** The schemas of lines. */
+export const exportSchemas = (actions: readonly Action[], form: Form): Json => ({
+  ...Object.fromEntries(actions.map(action => [rowName(action), rowSchema(action, form)])),
+  ...(form.export === FEED_FORMAT ? {} : { [COMPLETE]: complete }),
+})
+
+const complete: Json = {
+  type: 'object',
+  description: 'The last line of a whole list in NDJSON.',
+  required: ['complete', 'rows', 'block_height'],
+  properties: {
+    complete: { type: 'boolean', const: true },
+    rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
+    block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height the rows are of.' },
+  },
+  additionalProperties: false,
+}

@@ -1,0 +1,118 @@
+import type { Action } from '#actions/define.ts'
+import { type Code, codes, codesOf } from '../codes.ts'
+import type { Form } from './described.ts'
+import { type HeaderName, headersNamed, RATE_HEADERS } from './headers.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const QUERY_HEADERS = headersNamed([
+  'X-Block-Height',
+  'X-Block-Time',
+  'X-Head-Height',
+  'X-Head-Status',
+  'ETag',
+  'Link',
+  'X-Request-Id',
+  'Cache-Control',
+  ...RATE_HEADERS,
+])
+
+/** The answer to a query that succeeds: `data` in its envelope, or alone. */
+export const successOf = (data: Json, { format }: Form): Json => ({
+  description: format === 'bare' ? 'The resource.' : 'The resource in data.',
+  headers: QUERY_HEADERS,
+  content: {
+    'application/json': {
+      schema:
+        format === 'bare'
+          ? data
+          : {
+              type: 'object',
+              required: ['code', 'message', 'data'],
+              properties: {
+                code: { type: 'integer', const: 0 },
+                message: { type: 'string', const: 'OK' },
+                data,
+              },
+              additionalProperties: false,
+            },
+    },
+  },
+})
+
+export const NOT_MODIFIED: Json = {
+  description: 'Not modified: If-None-Match contains the current ETag.',
+  headers: QUERY_HEADERS,
+}
+
+/** The body of every failure. */
+export const errorSchema = ({ format }: Form): Json => ({
+  type: 'object',
+  required: ['code', 'message', ...(format === 'bare' ? [] : ['data']), 'request_id'],
+  properties: {
+    code: {
+      type: 'integer',
+      enum: [...new Set(Object.values(codes).map(({ code }) => code))],
+      description: [...new Set(Object.values(codes).map(({ code, title }) => `${code}: ${title.en}`))].join(
+        '\n',
+      ),
+    },
+    message: { type: 'string', description: 'What is wrong, in the language of the request.' },
+    ...(format === 'bare'
+      ? {}
+      : { data: { type: 'object', additionalProperties: false, description: 'Always empty.' } }),
+    request_id: { type: 'string', description: 'Identifies the request in the log.' },
+  },
+  additionalProperties: false,
+})
+
+export const errorContent: Json = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+
+const ALL: readonly Code[] = [
+  ...new Map(Object.values(codes).map(code => [code.code, code])).values(),
+].toSorted((a, b) => a.code - b.code)
+
+/** Failures of an operation by their status: all of them unless a choice is given. */
+export const errorRefs = (isOne: (status: number) => boolean = () => true): Json =>
+  refsOf(ALL.filter(({ status }) => isOne(status)))
+
+/** Failures of an action by their status. */
+export const actionErrorRefs = (action: Action, form: Form): Json => refsOf(codesOf(action, form))
+
+const refsOf = (all: readonly Code[]): Json =>
+  Object.fromEntries(
+    byStatus(all).map(([status, own]) => [
+      status,
+      { $ref: `#/components/responses/${responseName(status, own)}` },
+    ]),
+  )
+
+const byStatus = (all: readonly Code[]): readonly (readonly [status: number, codes: readonly Code[]])[] =>
+  [...Map.groupBy(all, ({ status }) => status)].toSorted(([a], [b]) => a - b)
+
+/** `Error503` has every code of its status; a choice of them has their numbers: `Error5030_5033`. */
+const responseName = (status: number, own: readonly Code[]): string =>
+  own.length === ALL.filter(each => each.status === status).length
+    ? `Error${status}`
+    : `Error${own.map(({ code }) => code).join('_')}`
+
+/** For `components.responses`: whatever operations of these actions and the service refer to. */
+export const errorResponses = (actions: readonly Action[], form: Form): Json =>
+  Object.fromEntries(
+    [ALL, ...actions.map(action => codesOf(action, form))].flatMap(all =>
+      byStatus(all).map(([status, own]) => [responseName(status, own), errorResponse(status, own)]),
+    ),
+  )
+
+const errorResponse = (status: number, own: readonly Code[]): Json => ({
+  description: own.map(({ code, title }) => `${code}: ${title.en}`).join(' '),
+  'x-codes': own.map(({ code }) => code),
+  headers: headersNamed([
+    'X-Request-Id',
+    'Cache-Control',
+    'Content-Language',
+    ...(own.every(({ retryAfter }) => retryAfter !== undefined) ? (['Retry-After'] as const) : []),
+    ...(status === codes.method_not_allowed.status ? (['Allow'] as const) : RATE_HEADERS),
+  ] satisfies readonly HeaderName[]),
+  content: errorContent,
+})

@@ -1,0 +1,42 @@
+import { examplePathOf, type RpcMethod } from '../rpc-methods.ts'
+import { headersNamed, RATE_HEADERS } from './headers.ts'
+import { errorContent, errorRefs } from './responses.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const HEADERS = headersNamed(['X-Request-Id', 'Cache-Control', ...RATE_HEADERS])
+
+/** A method of the node that passes the gateway; what it answers is the node's matter. */
+export const rpcOperation = (method: RpcMethod): Json => ({
+  operationId: method.name,
+  tags: ['rpc'],
+  summary: method.title.en,
+  'x-summary-zh': method.title.zh,
+  description: `The response of the node, byte for byte. Example: ${examplePathOf(method)}`,
+  parameters: method.segments.map(({ name, pattern, rule, example }) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: `Format: ${rule.en}.`,
+    schema: { type: 'string', pattern: pattern.source },
+    example,
+  })),
+  responses: {
+    200: { description: 'The response of the node.', headers: HEADERS, content: { 'application/json': {} } },
+    400: {
+      description: 'An error of the node, passed on unchanged (text/plain), or an error of this service.',
+      headers: HEADERS,
+      content: { 'text/plain': { schema: { type: 'string' } }, ...errorContent },
+    },
+    ...errorRefs(status => status !== 400),
+  },
+})
+
+/** A method of the interface that is switched off. */
+export const switchedOff = (name: string): Json => ({
+  operationId: name,
+  tags: ['rpc'],
+  summary: 'Temporarily unavailable.',
+  'x-summary-zh': '暂不可用。',
+  responses: errorRefs(),
+})

@@ -1,0 +1,157 @@
+import type { Action } from '#actions/define.ts'
+import { formParameters, language } from './action-operation.ts'
+import { type Described, formOf } from './described.ts'
+import { headersNamed } from './headers.ts'
+import { errorRefs, NOT_MODIFIED, successOf } from './responses.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The address of the specification, which takes any action; its answer depends on which. */
+export const anyOperation = (actions: readonly Action[], described: Described): Json => {
+  const name = (parameter: string, description: string, values: readonly string[]): Json => ({
+    name: parameter,
+    in: 'query',
+    required: true,
+    description: `${description} Not case-sensitive.`,
+    schema: { type: 'string', enum: values },
+  })
+  return {
+    operationId: 'query',
+    tags: ['service'],
+    summary: 'Any action, selected by module and action.',
+    'x-summary-zh': '任意查询，由 module 与 action 指定。',
+    description:
+      'The same queries as the routes of the actions, which describe their parameters and answers.',
+    parameters: [
+      name('module', 'Module that the action belongs to.', [...new Set(actions.map(({ module }) => module))]),
+      name(
+        'action',
+        'Name of the query.',
+        actions.map(({ action }) => action),
+      ),
+      {
+        name: 'parameters',
+        in: 'query',
+        required: false,
+        description: 'The parameters of the action.',
+        style: 'form',
+        explode: true,
+        schema: { type: 'object', additionalProperties: { type: 'string' } },
+      },
+      ...formParameters(described),
+      language,
+    ],
+    responses: {
+      200: successOf({ type: 'object', additionalProperties: true }, formOf(described)),
+      304: NOT_MODIFIED,
+      ...errorRefs(),
+    },
+  }
+}
+
+/** What an operation without a key may be refused for. */
+const OPEN_ERRORS = [405, 414, 500, 504]
+
+const openOperation = (
+  operationId: string,
+  { en, zh, responses }: { readonly en: string; readonly zh: string; readonly responses: Json },
+): Json => ({
+  operationId,
+  tags: ['service'],
+  summary: en,
+  'x-summary-zh': zh,
+  security: [],
+  responses: { ...responses, ...errorRefs(status => OPEN_ERRORS.includes(status)) },
+})
+
+const version: Json = { type: 'string', description: 'Version of the service.' }
+
+export const healthOperation: Json = openOperation('health', {
+  en: 'Whether the process is running.',
+  zh: '进程是否在运行。',
+  responses: {
+    200: {
+      description: 'The process is running.',
+      headers: headersNamed(['X-Request-Id', 'Cache-Control']),
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['status', 'version'],
+            properties: { status: { type: 'string', const: 'ok' }, version },
+            additionalProperties: false,
+          },
+        },
+      },
+    },
+  },
+})
+
+/** How far the load is; absent while nothing is known of it. */
+const loadProperties: Json = {
+  height: { type: 'integer', minimum: 0, description: 'Height of the last loaded block.' },
+  time: { type: 'string', description: 'Time of that block, ISO-8601 UTC.' },
+  lib: { type: 'integer', minimum: 0, description: 'Height of the last irreversible block.' },
+  behind: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'Blocks that are irreversible and not loaded; null when it is unknown.',
+  },
+  behind_seconds: {
+    type: ['number', 'null'],
+    minimum: 0,
+    description:
+      "Seconds of the chain's time between the last loaded block and the node's last irreversible one; null when it is unknown.",
+  },
+  lag_seconds: {
+    type: ['number', 'null'],
+    minimum: 0,
+    description:
+      "Age of the last loaded block by the clock of the service, in seconds; null when that clock is before the block's time.",
+  },
+  node: { type: 'string', enum: ['none', 'reachable', 'unreachable'], description: 'The node followed.' },
+  node_heard: {
+    type: ['string', 'null'],
+    description: 'When a node of the chain was last heard, ISO-8601 UTC; null when none was.',
+  },
+}
+
+export const readyOperation: Json = openOperation('ready', {
+  en: 'Whether the service is ready to serve requests.',
+  zh: '服务是否可以处理请求。',
+  responses: {
+    200: {
+      description: 'The service is ready.',
+      headers: headersNamed(['X-Request-Id', 'Cache-Control']),
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['ready', ...Object.keys(loadProperties), 'version'],
+            properties: { ready: { type: 'boolean', const: true }, ...loadProperties, version },
+            additionalProperties: false,
+          },
+        },
+      },
+    },
+    503: {
+      description: 'The service is not ready; the response gives the reason.',
+      headers: headersNamed(['X-Request-Id', 'Cache-Control', 'Retry-After']),
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['ready', 'reason', 'version'],
+            properties: {
+              ready: { type: 'boolean', const: false },
+              reason: { type: 'string', description: 'Why it is not ready.' },
+              ...loadProperties,
+              version,
+            },
+            additionalProperties: false,
+          },
+        },
+      },
+    },
+  },
+})

@@ -1,0 +1,45 @@
+import { formParameters, language } from './action-operation.ts'
+import { type Described, formOf } from './described.ts'
+import { headersNamed } from './headers.ts'
+import { errorRefs, successOf } from './responses.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const closed = (properties: Json): Json => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+  additionalProperties: false,
+})
+const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
+
+const usage = closed({
+  id: { type: 'string', description: 'Id of the key, which stays when the key is rotated.' },
+  name: { type: 'string', description: 'Name that the operator gave the key.' },
+  expires: { type: ['string', 'null'], description: 'When the key expires, ISO-8601 UTC; null: never.' },
+  second: closed({
+    limit: count('Requests per second.'),
+    remaining: count('Requests left in this second.'),
+  }),
+  today: closed({
+    limit: count('Requests per UTC day.'),
+    used: count('Requests of today, counted by all processes of the service.'),
+    remaining: count('Requests left today.'),
+    resets: { type: 'string', description: 'When the day ends, ISO-8601 UTC.' },
+  }),
+})
+
+/** What it is refused for; it waits for no turn and counts as no request. */
+const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
+
+export const usageOperation = (described: Described): Json => ({
+  operationId: 'usage',
+  tags: ['service'],
+  summary: 'What is left of the limits of an API key. This is no request of the plan.',
+  'x-summary-zh': 'API key 的剩余调用次数。此查询不计入调用次数。',
+  parameters: [...formParameters(described), language],
+  responses: {
+    200: { ...successOf(usage, formOf(described)), headers: headersNamed(['X-Request-Id', 'Cache-Control']) },
+    ...errorRefs(status => ERRORS.includes(status)),
+  },
+})

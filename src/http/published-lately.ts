@@ -1,0 +1,41 @@
+import { Failure } from '#failure/failure.ts'
+import type { Published, Store } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
+
+/** Anybody may ask how far the store is, so it is asked this often at most, in milliseconds. */
+const KEPT_MS = 500
+/** A store that needs longer to return its height is too slow for any request. */
+const STORE_MS = 1_000
+
+/** What is published; a Failure of the kind 'unavailable' or 'damaged' when the store cannot tell or is not whole. */
+export type PublishedLately = () => Promise<Published | undefined | Failure>
+
+/** What is published, at most half a second old. */
+export const publishedLately = (
+  store: Pick<Store, 'published' | 'whole'>,
+  clock: Pick<Clock, 'elapsed'>,
+): PublishedLately => {
+  let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined
+  return () => {
+    if (kept === undefined || clock.elapsed() >= kept.until)
+      kept = { published: publishedWhole(store), until: clock.elapsed() + KEPT_MS }
+    return inTime(kept.published).catch(storeFailure)
+  }
+}
+
+const publishedWhole = async (store: Pick<Store, 'published' | 'whole'>): Promise<Published | undefined> => {
+  await store.whole?.()
+  return store.published()
+}
+
+const inTime = <T>(value: Promise<T>): Promise<T> =>
+  within(value, {
+    ms: STORE_MS,
+    late: () => new Failure('unavailable', `The store did not return its height within ${STORE_MS} ms.`),
+  })
+
+const storeFailure = (error: unknown): Failure => {
+  if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'damaged')) return error
+  throw error
+}

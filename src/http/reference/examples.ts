@@ -1,0 +1,78 @@
+import type { AnswerDeps } from '#actions/answer.ts'
+import type { Action } from '#actions/define.ts'
+import { chooseExample, type Example } from '#actions/example/choose.ts'
+import { scenesIn } from '#actions/example/scenes.ts'
+import type { OptionDefaults } from '#actions/request/options.ts'
+import { Failure } from '#failure/failure.ts'
+import { within } from '#time/deadline.ts'
+import { fieldsOf } from './schema-fields.ts'
+
+export type Examples = ReadonlyMap<Action, Example>
+
+/** A chain that lacked an example is looked at again this long after, in milliseconds. */
+const AGAIN_MS = 60_000
+/** Pages do not wait longer for a store that hangs. */
+const PATIENCE_MS = 5_000
+
+/**
+ * Calls that have an answer on the served chain, chosen at the first request and kept while the process runs: what a
+ * chain has once it has for ever. What it lacked is looked for again after a minute. Never throws: a store that cannot
+ * be read leaves the pages without examples.
+ */
+export const servedExamples = (
+  deps: AnswerDeps,
+  actions: readonly Action[],
+  defaults: OptionDefaults,
+): (() => Promise<Examples>) => {
+  let known: Examples = new Map()
+  let looked = Number.NEGATIVE_INFINITY
+  let underWay: Promise<void> | undefined
+  const look = async (): Promise<void> => {
+    const controller = new AbortController()
+    const stop = deps.clock.after(PATIENCE_MS, () => controller.abort())
+    try {
+      const { signal } = controller
+      known = await within(chooseAll(deps, { actions, known, defaults }, signal), { signal })
+    } catch {
+      // Who makes the call learns what is wrong.
+    } finally {
+      stop()
+      looked = deps.clock.elapsed()
+      underWay = undefined
+    }
+  }
+  return async () => {
+    const isDue = known.size < actions.length && deps.clock.elapsed() - looked >= AGAIN_MS
+    if (isDue) underWay ??= look()
+    await underWay
+    return known
+  }
+}
+
+type Asked = {
+  readonly actions: readonly Action[]
+  readonly known: Examples
+  readonly defaults: OptionDefaults
+}
+
+const chooseAll = async (
+  deps: AnswerDeps,
+  { actions, known, defaults }: Asked,
+  signal: AbortSignal,
+): Promise<Examples> => {
+  const scenes = await deps.store.read(scenesIn, { signal })
+  const found = new Map(known)
+  for (const action of actions) {
+    if (found.has(action)) continue
+    const numbers = fieldsOf(action.result).some(({ exact }) => exact) ? 'string' : 'number'
+    const options = { ...defaults, numbers, lang: 'en' } as const
+    const example = await chooseExample(deps, { action, scenes }, { options, signal }).catch(absent)
+    if (example !== undefined) found.set(action, example)
+  }
+  return found
+}
+
+/** What cannot be answered now has no example; the other actions may have theirs. */
+const absent = (error: unknown): undefined => {
+  if (!(error instanceof Failure)) throw error
+}

@@ -1,0 +1,64 @@
+import type { Action } from '#actions/define.ts'
+import { nameOf } from '#actions/define.ts'
+import { EXPORT_FORMATS, OPTION_VALUES } from '#actions/request/options.ts'
+import { type Parameter, parametersOf } from '#actions/request/read.ts'
+import { type Html, html } from './html.ts'
+import type { Call } from './samples.ts'
+import { words } from './text.ts'
+
+type Lang = 'en' | 'zh'
+
+/** A form that makes a call of the action in the page, filled in with one that has an answer. */
+export const actionForm = (
+  action: Action,
+  { lang, call }: { readonly lang: Lang; readonly call: Call },
+): Html => html`<form class="try" data-path="..${call.path}" autocomplete="off">
+<div class="inputs">
+${parametersOf(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
+${optionsOf(action).map(([name, values]) =>
+  labelled(
+    name,
+    idOf(action, name),
+    choice({ name, values, chosen: call.query[name] ?? '' }, idOf(action, name)),
+  ),
+)}
+</div>
+<p><button type="submit">${words.send[lang]}</button></p>
+<div class="answer" role="status"><p></p><pre hidden tabindex="0" aria-label="${words.answerTo[lang]} ${action.action}"></pre></div>
+</form>`
+
+/** The options that an action takes; all rows at once are for lists. */
+const optionsOf = ({ list }: Action): readonly (readonly [name: string, values: readonly string[]])[] =>
+  Object.entries(OPTION_VALUES).map(([name, values]) => [
+    name,
+    name === 'format' && list !== undefined ? [...values, ...EXPORT_FORMATS] : values,
+  ])
+
+/** Of this control only: a parameter and an option may have one name. */
+const idOf = (action: Action, name: string): string => `${nameOf(action)}--${name}`
+
+type Within = { readonly action: Action; readonly lang: Lang; readonly call: Call }
+
+const ownInput = ({ name, required, word }: Parameter, { action, lang, call }: Within): Html => {
+  const id = idOf(action, name)
+  const value = call.query[name] ?? ''
+  if (word.values !== undefined)
+    return labelled(name, id, choice({ name, values: word.values, chosen: value }, id))
+  const hint = word.fallback === undefined ? '' : String(word.fallback)
+  return labelled(
+    `${name}${required ? words.requiredMark[lang] : ''}`,
+    id,
+    html`<input id="${id}" name="${name}" value="${value}" placeholder="${hint}" spellcheck="false" autocapitalize="none"${required ? html` required` : html``}>`,
+  )
+}
+
+const labelled = (label: string, id: string, control: Html): Html =>
+  html`<p><label for="${id}">${label}</label>${control}</p>\n`
+
+type Choice = { readonly name: string; readonly values: readonly string[]; readonly chosen: string }
+
+/** The empty choice leaves the parameter out. */
+const choice = ({ name, values, chosen }: Choice, id: string): Html =>
+  html`<select id="${id}" name="${name}"><option value="">–</option>${values.map(
+    value => html`<option${value === chosen ? html` selected` : html``}>${value}</option>`,
+  )}</select>`

@@ -1,0 +1,141 @@
+import { type Action, nameOf, type Text } from '#actions/define.ts'
+import type { Example } from '#actions/example/choose.ts'
+import { routeOf } from '../openapi/action-operation.ts'
+import { type Html, html } from './html.ts'
+import { type Call, curlOf } from './samples.ts'
+import { words } from './text.ts'
+
+/** How to do something with several calls, or with care. */
+type Guide = {
+  readonly id: string
+  readonly title: Text
+  readonly texts: readonly Text[]
+  /** Name of the action that the guide calls, and what the call has beside or instead of the example's parameters. */
+  readonly call: string
+  readonly query: Readonly<Record<string, string>>
+  /** Parameters of the example that the call leaves out. */
+  readonly without: readonly string[]
+}
+
+const guides: readonly Guide[] = [
+  {
+    id: 'guide-key',
+    title: { en: 'Get a key', zh: '获取 API key' },
+    texts: [
+      {
+        en: 'Keys are given out by the operator of the service. Send yours in the header X-API-Key; a key in the query string works, too, but ends up in logs and histories. A first call:',
+        zh: 'API key 由服务的运营者发放。请放在请求头 X-API-Key 中发送；放在查询字符串中也可以，但会留在日志和历史记录里。第一次调用：',
+      },
+    ],
+    call: 'get-overview',
+    query: {},
+    without: [],
+  },
+  {
+    id: 'guide-follow',
+    title: { en: 'Follow an account', zh: '跟踪账户' },
+    texts: [
+      {
+        en: 'To hear of new rows without asking, open a feed: the same query with format=sse is a text/event-stream, which EventSource and the client in /client.ts read. It first gives the rows from start_seq on (without it: none), then each new row as soon as its block is irreversible. The id of an event is the seq of its row, so EventSource goes on by itself where it was (Last-Event-ID). An event named cut (read too slowly), reset (blocks were taken back: discard the rows after its seq) or end is the last one of its connection. With head=1, an event named packed has a row of a block that may still be replaced; dropped says from which block on (from_block) such rows are gone. A feed counts as one request for each 1,000 rows begun.',
+        zh: '若要在新记录产生时立即得知而不必反复查询，请打开事件流：在同一查询中使用 format=sse，返回 text/event-stream，可用 EventSource 或 /client.ts 中的客户端读取。它先返回 start_seq 起的记录（未提供则不返回已有记录），之后每当区块变为不可逆，就推送其中的新记录。事件的 id 即该记录的 seq，因此 EventSource 断线后会自动从原处继续（Last-Event-ID）。名为 cut（读取过慢）、reset（区块被撤回：请丢弃其 seq 之后的记录）或 end 的事件是该连接的最后一个事件。使用 head=1 时，packed 事件是所在区块仍可能被替换的记录；dropped 事件表示自 from_block 起的此类记录已失效。事件流每 1000 行（不足按 1000 行计）计为一次请求。',
+      },
+      {
+        en: 'Each row has seq, its number in the list from 1 in chain order, which never changes. Keep the greatest seq that you have processed and ask for what comes after it: sort=asc and start_seq=LAST+1. No row is lost or given twice; an empty page means that nothing new is irreversible yet. Begin with start_seq=1:',
+        zh: '每条记录都有 seq，即按链上顺序从 1 开始的序号，永不改变。请保存已处理的最大 seq，并用 sort=asc 与 start_seq=上次的 seq+1 查询其后的记录。这样既不会遗漏，也不会重复；返回空列表表示还没有新的不可逆记录。从 start_seq=1 开始：',
+      },
+    ],
+    call: 'get-account-tx',
+    query: { sort: 'asc', start_seq: '1', numbers: 'string' },
+    without: [],
+  },
+  {
+    id: 'guide-voters',
+    title: { en: 'Pay out voters', zh: '向投票者发放奖励' },
+    texts: [
+      {
+        en: 'Take the complete list at one height with format=ndjson: one row per line, and a last line with complete, rows and block_height. Use the list only if that last line is there. Ranked pages move with the chain: two pages may be of two heights, so a list that is put together from pages can miss names or have them twice.',
+        zh: '请用 format=ndjson 一次取得同一高度的完整列表：每行一条记录，最后一行含 complete、rows 与 block_height。只有收到这最后一行，列表才完整。排名列表的分页随链变化，两页可能属于不同高度，因此逐页拼成的列表可能遗漏或重复。',
+      },
+    ],
+    call: 'get-producer-voter',
+    query: { format: 'ndjson', numbers: 'string' },
+    without: ['page', 'size'],
+  },
+  {
+    id: 'guide-holders',
+    title: { en: 'Export the holders of a token', zh: '导出代币持有者' },
+    texts: [
+      {
+        en: 'format=csv gives all holders at one height as a table; X-Block-Height and X-Total-Count say which height and how many. An export counts as one request for each 1,000 rows begun. A connection that breaks off is an error at your side: start again. Open the file with the amounts as text, since spreadsheets keep 15 digits only.',
+        zh: 'format=csv 以表格形式返回同一高度的全部持有者；X-Block-Height 与 X-Total-Count 给出高度与总数。导出时每 1000 行（不足按 1000 行计）计为一次请求。连接中断时客户端会收到错误，请重新导出。打开文件时请将数量列设为文本，因为电子表格只保留 15 位数字。',
+      },
+    ],
+    call: 'get-token-holder',
+    query: { format: 'csv', numbers: 'string' },
+    without: ['page', 'size'],
+  },
+  {
+    id: 'guide-iostabc',
+    title: { en: 'Move from iostabc', zh: '从 iostabc 迁移' },
+    texts: [
+      {
+        en: 'Add compat=iostabc to your calls and keep your program as it is: answers have the form of the old interface. Unknown parameters are then ignored, and what does not exist is a success without data; so leave the option out as soon as your program can do without it.',
+        zh: '在调用中加上 compat=iostabc，程序无需改动：响应采用旧接口的格式。此时会忽略未知参数，查询对象不存在时也返回成功而没有数据；因此程序不再依赖旧格式后，请去掉该选项。',
+      },
+    ],
+    call: 'get-account-tx',
+    query: { compat: 'iostabc' },
+    without: [],
+  },
+  {
+    id: 'guide-numbers',
+    title: { en: 'Keep every digit', zh: '保留全部数字位' },
+    texts: [
+      {
+        en: 'JavaScript, jq and spreadsheets read numbers as doubles and cut balances and votes after about 15 digits, without an error. With numbers=string, such numbers are strings; calculate with a decimal or big integer type.',
+        zh: 'JavaScript、jq 与电子表格把数字读成双精度浮点数，余额与票数在约 15 位之后会被截断，而且不报错。使用 numbers=string 时，这类数字为字符串；请用十进制或大整数类型计算。',
+      },
+    ],
+    call: 'get-account-balance',
+    query: { numbers: 'string' },
+    without: [],
+  },
+  {
+    id: 'guide-limits',
+    title: { en: 'Stay within the limits', zh: '遵守调用限制' },
+    texts: [
+      {
+        en: 'A key has a number of requests per second and per UTC day. RateLimit-Remaining and RateLimit-Reset say how many are left and when the window ends; /usage tells the same of second and day, and costs no request. After 429 or 503, wait as many seconds as Retry-After says, then send the same request again. Ask with If-None-Match: an unchanged answer is a short 304. Take 500 rows per page, or a complete list, instead of many small pages:',
+        zh: '每个 API key 都有每秒与每日（UTC）的请求次数上限。RateLimit-Remaining 与 RateLimit-Reset 给出剩余次数与窗口重置时间；/usage 可查询每秒与当日的剩余次数，且不消耗请求次数。收到 429 或 503 后，请等待 Retry-After 指定的秒数再重发。请使用 If-None-Match：内容未变时只返回简短的 304。与其逐页少量读取，不如每页取 500 行，或一次取完整列表：',
+      },
+    ],
+    call: 'get-account-tx',
+    query: { size: '500' },
+    without: [],
+  },
+]
+
+/** The guides with calls of the served chain; without an example, the call has the guide's own parameters only. */
+export const guideArticles = (
+  actions: readonly Action[],
+  examples: ReadonlyMap<Action, Example>,
+  lang: 'en' | 'zh',
+): Html =>
+  html`${guides.map(guide => {
+    const command = curlOf(callOf(guide, actions, examples))
+    return html`<article id="${guide.id}"><details><summary><h3>${guide.title[lang]}</h3></summary>
+${guide.texts.map(text => html`<p>${text[lang]}</p>\n`)}
+<div><pre class="sample guide" tabindex="0" aria-label="curl">${command}</pre><button type="button" class="copy">${words.copy[lang]}</button></div>
+</details></article>\n`
+  })}`
+
+const callOf = (
+  { call, query, without }: Guide,
+  actions: readonly Action[],
+  examples: ReadonlyMap<Action, Example>,
+): Call => {
+  const action = actions.find(each => nameOf(each) === call)
+  if (action === undefined) throw new TypeError(`A guide calls ${call}, which does not exist.`)
+  const given = Object.entries(examples.get(action)?.params ?? {}).filter(([name]) => !without.includes(name))
+  return { path: routeOf(action), query: { ...Object.fromEntries(given), ...query } }
+}

@@ -1,0 +1,45 @@
+/** Text that may stand anywhere in HTML, attributes in double quotes included. */
+const escapeHtml = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+
+/** HTML that is already escaped. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type Part = string | number | Html | readonly Html[]
+
+/** A template whose holes are escaped unless they are Html. */
+export const html = (fixed: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(fixed.map((text, place) => text + written(parts[place] ?? '')).join(''))
+
+const written = (part: Part): string => {
+  if (part instanceof Html) return part.text
+  if (typeof part === 'object') return part.map(({ text }) => text).join('')
+  return escapeHtml(String(part))
+}
+
+/** A name or an address that may continue on the next line, after its dots, slashes, commas and the signs of a query only. */
+export const breakable = (text: string): Html =>
+  new Html(escapeHtml(text).replaceAll(/\.(?=[a-z{])|\/(?=[^/])|[?]|, |&amp;/g, mark => `${mark}<wbr>`))
+
+/** Names one after the other. */
+export const named = (names: readonly string[], lang: 'en' | 'zh'): readonly Html[] =>
+  names.map((name, at) => html`${at === 0 ? '' : lang === 'zh' ? '、' : ', '}<code>${name}</code>`)
+
+/** A table: heads, then rows of cells. */
+export const table = (
+  heads: readonly string[],
+  rows: readonly (readonly Part[])[],
+): Html => html`<div class="wide" tabindex="0"><table>
+<thead><tr>${heads.map(head => html`<th>${head}</th>`)}</tr></thead>
+<tbody>${rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
+</table></div>`

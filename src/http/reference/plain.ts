@@ -1,0 +1,47 @@
+import { type Action, nameOf } from '#actions/define.ts'
+import { routeOf } from '../openapi/action-operation.ts'
+import { paragraphs } from './text.ts'
+
+/** The page's mark: a lens over a chain of blocks. */
+export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1b4fd6"/><circle cx="14" cy="14" r="7" fill="none" stroke="#fff" stroke-width="3"/><path d="m19 19 7 7" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>
+`
+
+/** Programs that gather pages may have the reference; calls need a key. */
+export const robotsFor = (basePath: string): string => `User-agent: *
+Disallow: ${basePath}/api/
+Disallow: ${basePath}/rpc/
+`
+
+/** The service for language models: what it is, how to call it, where the rest stands. Addresses are relative. */
+export const llmsFor = (actions: readonly Action[]): string => {
+  const english = (name: 'intro' | 'requests' | 'answers' | 'numbers' | 'lists' | 'errors'): string =>
+    paragraphs[name].map(({ en }) => en).join('\n')
+  const entry = (action: Action): string =>
+    `- [${action.module} ${action.action}](docs/en#${nameOf(action)}): GET ${routeOf(action)}. ${action.title.en}. ${action.summary.en}`
+  return `# iostlens
+
+> ${english('intro').replaceAll('\n', '\n> ')}
+
+Every call needs an API key in the header X-API-Key.
+
+${english('requests')}
+
+${english('answers')}
+
+${english('numbers')}
+
+${english('lists')}
+
+${english('errors')}
+
+## Documents
+
+- [OpenAPI document](openapi.json): parameters and answers of every action
+- [Reference](docs/en): every field, with forms, examples and guides
+- [Reference in Chinese](docs/zh)
+
+## Actions
+
+${actions.map(entry).join('\n')}
+`
+}

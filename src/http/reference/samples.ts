@@ -1,0 +1,55 @@
+/** Stands where the address of the service goes; the page's script puts it in. */
+const SERVICE = 'SERVICE_URL'
+/** Stands where the caller's key goes. It is never in an address: addresses are logged and passed on. */
+const KEY = 'YOUR_API_KEY'
+
+/** A call of an action: its path from the service's address, and its query. */
+export type Call = { readonly path: string; readonly query: Readonly<Record<string, string>> }
+
+export type Sample = { readonly language: 'curl' | 'TypeScript' | 'Python'; readonly text: string }
+
+/** The path with its query, as a browser would send it. */
+export const urlOf = ({ path, query }: Call): string => {
+  const text = new URLSearchParams(query).toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+/** Programs that make a call and print `data`; `format` is the service's, if the query names none. */
+export const samplesOf = (call: Call, format: 'envelope' | 'bare'): readonly Sample[] => [
+  { language: 'curl', text: curlOf(call) },
+  { language: 'TypeScript', text: typescriptOf(call, format) },
+  { language: 'Python', text: pythonOf(call, format) },
+]
+
+/** One line for a shell. */
+export const curlOf = (call: Call): string => `curl -H 'X-API-Key: ${KEY}' '${SERVICE}${urlOf(call)}'`
+
+const typescriptOf = ({ path, query }: Call, format: 'envelope' | 'bare'): string => {
+  const names = Object.entries(query).map(([name, text]) => `  ${name}: ${JSON.stringify(text)},\n`)
+  const address = names.length === 0 ? `'${SERVICE}${path}'` : `\`${SERVICE}${path}?\${query}\``
+  return `${names.length === 0 ? '' : `const query = new URLSearchParams({\n${names.join('')}})\n`}const response = await fetch(${address}, {
+  headers: { 'X-API-Key': '${KEY}' },
+})
+const answer = await response.json()
+if (!response.ok) throw new Error(answer.message)
+console.log(${format === 'bare' ? 'answer' : 'answer.data'})
+`
+}
+
+const pythonOf = ({ path, query }: Call, format: 'envelope' | 'bare'): string => {
+  const names = Object.entries(query).map(
+    ([name, text]) => `    ${JSON.stringify(name)}: ${JSON.stringify(text)},\n`,
+  )
+  const isPlain = names.length === 0
+  return `import json
+${isPlain ? '' : 'from urllib.parse import urlencode\n'}from urllib.request import Request, urlopen
+
+${isPlain ? '' : `query = urlencode({\n${names.join('')}})\n`}request = Request(
+    "${SERVICE}${path}"${isPlain ? '' : ' + "?" + query'},
+    headers={"X-API-Key": "${KEY}"},
+)
+with urlopen(request) as response:
+    answer = json.load(response)
+print(${format === 'bare' ? 'answer' : 'answer["data"]'})
+`
+}

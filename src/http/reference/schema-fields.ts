@@ -1,0 +1,60 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { Text } from '#actions/define.ts'
+import { descriptionOf, EXACT } from '#actions/shape/results.ts'
+
+/** A field of an answer as the reference shows it. */
+export type FieldRow = {
+  /** `transactions[].tx_hash`; `{}` is any key of an object keyed by names. */
+  readonly path: string
+  readonly type: string
+  readonly optional: boolean
+  /** Written as text with `numbers=string`. */
+  readonly exact: boolean
+  readonly description: Text | undefined
+}
+
+/** The fields of an answer, those inside objects and lists too, in the order of the schema. */
+export const fieldsOf = (schema: TSchema, prefix = ''): readonly FieldRow[] => {
+  const object = variantsOf(schema).find(({ properties }: Inside) => properties !== undefined)
+  const { properties = {}, required = [] }: Inside = object ?? schema
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = `${prefix}${name}`
+    return [
+      {
+        path,
+        type: typeOf(field),
+        optional: !required.includes(name),
+        exact: isExact(field),
+        description: descriptionOf(field),
+      },
+      ...insideOf(field, path),
+    ]
+  })
+}
+
+/** The keywords of JSON Schema that the field words of `results.ts` use. */
+type Inside = TSchema & {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly required?: readonly string[]
+  readonly items?: TSchema
+  readonly patternProperties?: Readonly<Record<string, TSchema>>
+  readonly anyOf?: readonly TSchema[]
+}
+
+const insideOf = (field: TSchema, path: string): readonly FieldRow[] => {
+  const { items, patternProperties = {} }: Inside = field
+  if (items !== undefined) return fieldsOf(items, `${path}[].`)
+  const [entry] = Object.values(patternProperties)
+  return entry === undefined ? fieldsOf(field, `${path}.`) : fieldsOf(entry, `${path}.{}.`)
+}
+
+const variantsOf = (schema: TSchema): readonly TSchema[] => {
+  const { anyOf = [schema] }: Inside = schema
+  return anyOf
+}
+
+const isExact = (schema: TSchema): boolean => variantsOf(schema).some(variant => variant[EXACT] === true)
+
+const typeOf = (schema: TSchema): string =>
+  [...new Set(variantsOf(schema).map(({ type = 'any' }: Inside) => type))].join(' | ')

@@ -1,0 +1,30 @@
+import type { Failure } from '#failure/failure.ts'
+import { Told } from './told.ts'
+
+/** How the stop of the service reaches its requests. */
+export type Stopping = {
+  /** Aborts when it begins: feeds end, and connections are closed after their next answer. */
+  readonly signal: AbortSignal
+  /** Ends of the requests under way. */
+  readonly running: Set<(reason: Failure) => void>
+  begin(): void
+  /** Refuses what is still under way. */
+  end(): void
+}
+
+export const stoppingService = (): Stopping => {
+  const controller = new AbortController()
+  const running: Stopping['running'] = new Set()
+  return {
+    signal: controller.signal,
+    running,
+    begin: () => controller.abort(),
+    end: () => {
+      for (const refuse of [...running]) refuse(STOPPING)
+    },
+  }
+}
+
+const STOPPING = new Told('unavailable', 'The service is stopping; ask again.', {
+  zh: '服务正在停止；请重新请求。',
+})

@@ -1,0 +1,38 @@
+import { OPTION_VALUES, type OptionDefaults, readOptions } from '#actions/request/options.ts'
+import type { Rates } from '#keys/rate.ts'
+import { successText } from './envelope.ts'
+import type { Handler } from './exchange.ts'
+import { type Identifying, identified } from './identify.ts'
+import { refuseParameters } from './refuse-parameters.ts'
+import { JSON_TYPE, textReply } from './reply.ts'
+
+/**
+ * `/usage`: what the owner of a key may ask, and what is left of it. It is answered out of memory, takes nothing of the
+ * plan, and waits for no turn, so that it answers while the key has nothing left and while the service is busy.
+ */
+export const usageHandler =
+  (gate: Identifying & { readonly rates: Rates }, defaults: OptionDefaults): Handler =>
+  async exchange => {
+    const { caller, name, expires } = await identified(exchange, gate)
+    if (exchange.fault !== undefined) throw exchange.fault
+    refuseParameters(exchange, '/usage')
+    const query = exchange.query.filter(([name]) => name in OPTION_VALUES)
+    const acceptLanguage = exchange.request.headers.get('accept-language') ?? undefined
+    const options = readOptions(query, { acceptLanguage, defaults })
+    const { second, today, usedToday, dayEnds } = gate.rates.left(caller)
+    const { perSecond, perDay } = caller.plan
+    const data = {
+      id: caller.id,
+      name,
+      expires: expires === undefined ? null : isoOf(expires),
+      second: { limit: perSecond, remaining: second },
+      today: { limit: perDay, used: usedToday, remaining: today, resets: isoOf(dayEnds) },
+    }
+    return textReply(
+      200,
+      { type: JSON_TYPE, text: successText(data, options) },
+      { headers: { 'Cache-Control': 'no-store' } },
+    )
+  }
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()

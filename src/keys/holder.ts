@@ -1,0 +1,67 @@
+import { Failure } from '#failure/failure.ts'
+import type { StoredKey } from '#store/port.ts'
+import { createKey, type NewKey } from './key.ts'
+
+/**
+ * Somebody with a key: it keeps its id, counts and plan when the key is replaced. The stored record of the first key has
+ * the holder's id, the next ones `ID.2`, `ID.3` and so on; so no store needs to know of holders.
+ */
+export type Holder = {
+  readonly id: string
+  /** The newest key. */
+  readonly current: StoredKey
+  /** Those before it, newest first; they work until they expire. */
+  readonly former: readonly StoredKey[]
+  /** When the first key was made, milliseconds since 1970. */
+  readonly created: number
+  /** Set as soon as one of the keys is revoked. */
+  readonly revoked?: number
+}
+
+const idOf = (stored: string): string => stored.split('.', 1)[0] ?? stored
+const numberOf = (stored: string): number => Number(stored.split('.')[1] ?? 1)
+
+/** The holders of stored keys, in the order of their first keys. */
+export const holdersOf = (keys: readonly StoredKey[]): readonly Holder[] =>
+  [...Map.groupBy(keys, ({ id }) => idOf(id))].map(([id, own]) => {
+    const [current, ...former] = own.toSorted((one, two) => numberOf(two.id) - numberOf(one.id))
+    if (current === undefined) throw new Failure('defect', `The holder ${id} has no key.`)
+    const revoked = own.flatMap(key => key.revoked ?? []).sort((one, two) => one - two)[0]
+    const created = Math.min(...own.map(key => key.created))
+    return { id, current, former, created, ...(revoked === undefined ? {} : { revoked }) }
+  })
+
+/**
+ * Keys by their hash, each with the holder's id and plan. A holder that was revoked has no valid key, whatever was stored
+ * at the same moment.
+ */
+export const keysByHash = (keys: readonly StoredKey[]): ReadonlyMap<string, StoredKey> =>
+  new Map(
+    holdersOf(keys).flatMap(({ id, current, former, revoked }) => {
+      const { name, perSecond, perDay } = current
+      const common = { id, name, perSecond, perDay, ...(revoked === undefined ? {} : { revoked }) }
+      return [current, ...former].map(key => [key.hash, { ...key, ...common }] as const)
+    }),
+  )
+
+/**
+ * A new key for a holder, with the same terms. Times in milliseconds; without `expires` the new key expires when the
+ * present one does. Throws 'usage' when the holder is revoked, or the new key would have expired.
+ */
+export const nextKey = (
+  { id, current, revoked }: Holder,
+  { now, expires = current.expires }: { readonly now: number; readonly expires?: number | undefined },
+): NewKey => {
+  if (revoked !== undefined)
+    throw new Failure('usage', `Key ${id} is revoked; a revoked key cannot be rotated.`, {
+      help: "Create another key with 'iostlens keys add'.",
+    })
+  if (expires !== undefined && expires <= now)
+    throw new Failure('usage', `Key ${id} expired on ${new Date(expires).toISOString()}.`, {
+      help: 'Set a new validity with --expires.',
+    })
+  const made = createKey(current.name, current, { now, ...(expires === undefined ? {} : { expires }) })
+  const { note } = current
+  const stored = { ...made.stored, id: `${id}.${numberOf(current.id) + 1}` }
+  return { key: made.key, stored: note === undefined ? stored : { ...stored, note } }
+}

@@ -1,0 +1,68 @@
+import { Failure } from '#failure/failure.ts'
+import { type Definition, type Dimension, widthOf } from './definition.ts'
+import { layoutOf, type MetricsMemory, partOf } from './memory.ts'
+
+/**
+ * A metric as one thread counts it. `labels`: for each dimension its values, joined with `/` where it has several names;
+ * values that are not known count as other.
+ */
+export type Series = {
+  /** Counts `n` more of a counter, or changes a gauge by `n`. */
+  add(n: number, ...labels: readonly string[]): void
+  /** Sets a gauge. */
+  set(value: number, ...labels: readonly string[]): void
+  /** Notes a value of a histogram. */
+  observe(value: number, ...labels: readonly string[]): void
+}
+
+/** How a thread counts the metrics of a process. */
+export type Counting<Name extends string> = Readonly<Record<Name, Series>>
+
+export const countingIn = <Name extends string>(
+  definitions: Readonly<Record<Name, Definition>>,
+  memory: MetricsMemory,
+  thread: number,
+): Counting<Name> => {
+  const { begins, length } = layoutOf(definitions)
+  const part = partOf(memory, thread)
+  if (part.length !== length)
+    throw new Failure('defect', `Metrics take ${length} numbers; the memory has ${part.length} of a thread.`)
+  const names = Object.keys(definitions) as Name[]
+  return Object.fromEntries(
+    names.map(name => [name, seriesOf(definitions[name], part, begins.get(name) ?? 0)]),
+  ) as Counting<Name>
+}
+
+const seriesOf = (definition: Definition, part: Float64Array, begin: number): Series => {
+  const { dimensions, buckets = [] } = definition
+  const width = widthOf(definition)
+  const places = dimensions.map(placesOf)
+  const at = (labels: readonly string[]): number => {
+    let place = 0
+    for (const [dimension, { known, size }] of places.entries())
+      place = place * size + (known.get(labels[dimension] ?? '') ?? size - 1)
+    return begin + place * width
+  }
+  const add = (place: number, n: number): void => {
+    part[place] = (part[place] ?? 0) + n
+  }
+  return {
+    add: (n, ...labels) => add(at(labels), n),
+    set: (value, ...labels) => {
+      part[at(labels)] = value
+    },
+    observe: (value, ...labels) => {
+      const first = at(labels)
+      let bucket = 0
+      while (bucket < buckets.length && value > (buckets[bucket] ?? 0)) bucket++
+      add(first + bucket, 1)
+      add(first + buckets.length + 1, value)
+    },
+  }
+}
+
+/** The place of each value; the last place, `size` − 1, is that of all others. */
+const placesOf = ({ values }: Dimension) => ({
+  known: new Map(values.map((value, place) => [value.join('/'), place])),
+  size: values.length + 1,
+})

@@ -1,0 +1,14 @@
+import { Failure } from '#failure/failure.ts'
+import { partsOf } from '../bulk-parts.ts'
+import { packed } from './crossing.ts'
+import type { Asked, Proved } from './provers.ts'
+
+/** The work of a thread that proves, for one range: answers that are wrong are the business of the one that asked. */
+export const proveInThread = ({ id, answers }: Asked): Proved => {
+  try {
+    return { id, parts: packed(partsOf(answers)) }
+  } catch (error) {
+    if (error instanceof Failure) return { id }
+    throw error
+  }
+}

@@ -1,0 +1,228 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf } from '#indices/define.ts'
+import type { AnyIndex, StateIndex } from '#indices/registry.ts'
+import type { Held, View } from '#store/port.ts'
+import { type Ranking, rankingOf } from '#store/ranking-page.ts'
+import { openPit, type Pit } from '../client/point-in-time.ts'
+import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
+import { decode, type Source } from '../schema/documents.ts'
+import { AT } from '../schema/mappings.ts'
+import { unpublished } from './consistent-read.ts'
+import { waitMs } from './known-height.ts'
+import { queryOf } from './ranking.ts'
+import { passed } from './until-aborted.ts'
+
+/** How long Elasticsearch keeps what nobody closes: longer than a reader may stall, and than a plan makes it wait. */
+const KEEP = '5m'
+/** Documents of one search: each search passes over all that were read before. */
+const AT_ONCE = 5_000
+
+type Options = {
+  readonly indices: readonly StateIndex[]
+  readonly signal: AbortSignal | undefined
+  readonly patienceMs: number
+  /** The published height as it is now, never below one that was seen. */
+  readonly published: () => Promise<PublishedMeta>
+  readonly viewOf: (at: PublishedMeta) => View
+}
+
+type Hit = {
+  readonly _id: string
+  readonly _version: number
+  readonly _source: Source
+  readonly sort: readonly unknown[]
+}
+type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
+type Pits = ReadonlyMap<string, Pit>
+
+/**
+ * A point in time of each index that is exactly the state of a published height. Why it is:
+ *
+ * - All of a height is searchable before the height is published, and the point in time is taken after the height was
+ *   read, so nothing of it is missing.
+ * - Every document carries the stamp of the batch that wrote it, and none is deleted but by a repair. The point in time
+ *   is used only if it has no document with a later stamp, so nothing of it is newer.
+ * - A repair closes the published record before it takes anything back, so the record that is still the same after the
+ *   points in time were taken says that none of them was taken during a repair.
+ *
+ * Between the refresh of a batch and its publication there is something newer: it is tried again.
+ */
+export const holdView = async (
+  cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },
+  options: Options,
+): Promise<Held> => {
+  const { signal, patienceMs, published, viewOf } = options
+  const { clock } = cluster
+  const since = clock.now()
+  for (let attempt = 0; ; attempt++) {
+    const at = await published()
+    const { pits, close } = await openPits(cluster, at, options.indices)
+    const end = (): void => void close().catch(() => undefined)
+    try {
+      const newer = await hasNewer(pits, at)
+      const after = await published()
+      if (!newer && after.batch === at.batch && stampOf(after) === stampOf(at)) {
+        signal?.throwIfAborted()
+        return { view: heldView(viewOf(at), { at, pits, signal }), close: end }
+      }
+    } catch (error) {
+      end()
+      throw error
+    }
+    await close().catch(() => undefined)
+    if (signal?.aborted) throw passed(`the state of height ${at.end.height} was taken`)
+    if (clock.now() - since > patienceMs) throw unpublished(at)
+    await clock.sleep(waitMs(attempt))
+  }
+}
+
+const openPits = async (
+  { connection, names }: ReadCluster,
+  { generations }: PublishedMeta,
+  indices: readonly StateIndex[],
+) => {
+  const pits = new Map<string, Pit>()
+  const close = async (): Promise<void> => {
+    await Promise.all([...pits.values()].map(pit => pit.close()))
+  }
+  try {
+    for (const index of indices)
+      pits.set(index.name, await openPit(connection, [names.at(generations).state(index)], KEEP))
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
+  }
+  return { pits, close }
+}
+
+const hasNewer = async (pits: Pits, at: PublishedMeta): Promise<boolean> => {
+  for (const pit of pits.values()) {
+    const { hits } = await pit.search<Hits>({
+      size: 1,
+      _source: false,
+      track_total_hits: false,
+      query: { range: { [AT]: { gt: stampOf(at) } } },
+    })
+    if (hits.hits.length > 0) return true
+  }
+  return false
+}
+
+type Taken = { readonly at: PublishedMeta; readonly pits: Pits; readonly signal: AbortSignal | undefined }
+
+const heldView = (view: View, { at, pits, signal }: Taken): View => {
+  const pitOf = (index: AnyIndex): Pit => {
+    if (signal?.aborted) throw passed(`the state of height ${at.end.height} was read`)
+    const pit = pits.get(index.name)
+    if (pit === undefined) throw new Failure('defect', `A view is not held for ${index.name}.`)
+    return pit
+  }
+  const cursors = new Map<string, ReturnType<typeof cursorOf>>()
+  const getMany = async <I extends AnyIndex>(index: I, ids: readonly string[]) => {
+    if (index.kind === 'history') return view.getMany(index, ids)
+    const found = new Map<string, DocOf<I>>()
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      const values = ids.slice(from, from + AT_ONCE)
+      const body = { size: values.length, version: true, track_total_hits: false, query: { ids: { values } } }
+      for (const hit of exactly(at, await pitOf(index).search<Hits>(body)))
+        found.set(hit._id, decode(index, hit._id, hit._source))
+    }
+    return ids.map(id => found.get(id))
+  }
+  return {
+    ...view,
+    get: async (index, id) => (await getMany(index, [id]))[0],
+    getMany,
+    page: async <I extends StateIndex>(
+      index: I,
+      order: keyof I['orders'] & string,
+      { group, offset, limit }: { readonly group?: string; readonly offset: number; readonly limit: number },
+    ) => {
+      const key = JSON.stringify([index.name, order, group])
+      const pit = pitOf(index)
+      const cursor =
+        cursors.get(key) ?? cursorOf(pit, at, rankingOf({ index, order, group }) as Ranking<StateIndex>)
+      cursors.set(key, cursor)
+      // Documents of the index of the ranking.
+      return (await cursor(offset, limit)) as unknown as readonly DocOf<I>[]
+    },
+  }
+}
+
+/**
+ * Documents of a ranking from one end to the other, for one caller after the other; a step back begins anew. What comes
+ * next is read while the documents before are used.
+ */
+const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<StateIndex>) => {
+  const { query, sort } = queryOf(order, group)
+  const search = async (after: readonly unknown[] | undefined): Promise<readonly Hit[]> => {
+    const answer = await pit.search<Hits>({
+      size: AT_ONCE,
+      version: true,
+      track_total_hits: false,
+      query,
+      sort: [...sort, { _shard_doc: 'asc' }],
+      ...(after === undefined ? {} : { search_after: after }),
+    })
+    return exactly(at, answer)
+  }
+  const begin = (): Walk => ({ position: 0, ready: [], next: search(undefined) })
+  /** Takes what was read ahead; while it is used, the next is read. */
+  const more = async (walk: Walk): Promise<void> => {
+    const hits = (await walk.next) ?? []
+    const last = hits.at(-1)
+    walk.next = undefined
+    // A double does not hold every amount among the sort values; the document has it as text.
+    if (last !== undefined && hits.length === AT_ONCE)
+      walk.next = search([...keysOf(last, { order, group }), last.sort.at(-1)])
+    // It fails when its turn comes.
+    walk.next?.catch(() => undefined)
+    walk.ready = walk.ready.length === 0 ? hits : [...walk.ready, ...hits]
+  }
+  const pass = async (walk: Walk, count: number): Promise<readonly Hit[]> => {
+    while (walk.ready.length < count && walk.next !== undefined) await more(walk)
+    const passed = walk.ready.slice(0, count)
+    walk.ready = walk.ready.slice(count)
+    walk.position += passed.length
+    return passed
+  }
+  let walk: Walk | undefined
+  let before: Promise<unknown> = Promise.resolve()
+  const read = async (offset: number, limit: number) => {
+    if (walk === undefined || offset < walk.position) walk = begin()
+    while (walk.position < offset)
+      if ((await pass(walk, Math.min(AT_ONCE, offset - walk.position))).length === 0) return []
+    return (await pass(walk, limit)).map(({ _id, _source }) => decode(index, _id, _source))
+  }
+  return (offset: number, limit: number): ReturnType<typeof read> => {
+    const own = before.then(() => read(offset, limit))
+    before = own.catch(() => undefined)
+    return own
+  }
+}
+
+/** How far a ranking was passed over, what was read beyond that, and the search for what follows; undefined: nothing does. */
+type Walk = { position: number; ready: readonly Hit[]; next: Promise<readonly Hit[]> | undefined }
+
+/** The values of a hit that its ranking is sorted by. */
+const keysOf = (
+  { _id, _source }: Hit,
+  { order, group }: Pick<Ranking<StateIndex>, 'order' | 'group'>,
+): readonly unknown[] => {
+  const own = order.by.map(([field]) => {
+    const value = _source[field]
+    if (value === undefined || value === null)
+      throw new Failure('defect', `Document '${_id}' has no ${field}, by which it is sorted.`)
+    return value
+  })
+  return group === undefined ? own : [group, ...own]
+}
+
+/** The hits, which are all of the held height or below. */
+const exactly = (at: PublishedMeta, { hits }: Hits): readonly Hit[] => {
+  for (const { _id, _version } of hits.hits)
+    if (_version > versionAt(stampOf(at)))
+      throw new Failure('defect', `Document '${_id}' is newer than height ${at.end.height}, which is held.`)
+  return hits.hits
+}

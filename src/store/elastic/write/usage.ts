@@ -1,0 +1,182 @@
+import { type DayOfKey, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
+import { askHits, askText } from '../client/ask.ts'
+import { failureOf, isMissingIndex } from '../client/failures.ts'
+import type { Cluster } from '../schema/cluster.ts'
+import { createIndex } from '../schema/create-indices.ts'
+import { usageShape } from '../schema/mappings.ts'
+import { onceStarted } from '../schema/wait-for-shards.ts'
+
+/** What one process counted on one day: its keys with their requests and the time of the last. */
+type Counted = Map<string, { readonly requests: number; readonly last: number }>
+type Hit = {
+  readonly _id: string
+  readonly _source: { readonly day: number; readonly body: string }
+  readonly sort: readonly unknown[]
+}
+
+const PAGE = 1_000
+/** Counts that come later are of little use: the next ones contain them. */
+const TIMEOUT_MS = 5_000
+
+/**
+ * Counts in an index of their own, one document for each process and day: a process writes only its own, whole, with
+ * versions of its own. So a write whose answer was lost may be repeated without counting twice, and the counts of a
+ * process that was killed stay.
+ */
+export const openUsage = (cluster: Cluster): Usage => {
+  const process = crypto.getRandomValues(new Uint8Array(8)).toHex()
+  let own: { readonly day: number; counted: Counted; version: number } | undefined
+  const write = async (day: number, counted: Counted, version: number): Promise<void> => {
+    try {
+      await put(cluster, { process, day, counted, version })
+    } catch (error) {
+      if (!isMissingIndex(error)) throw error
+      const { names } = cluster
+      await createIndex(cluster, {
+        name: names.behind('usage'),
+        shape: usageShape,
+        aliases: [names.served('usage')],
+      })
+      await put(cluster, { process, day, counted, version })
+    }
+  }
+  return {
+    add: async (day, counts, at) => {
+      if (own?.day !== day) own = { day, counted: new Map(), version: 0 }
+      const mine = own
+      if (counts.size > 0) {
+        const counted: Counted = new Map(mine.counted)
+        for (const [key, count] of counts)
+          counted.set(key, { requests: (counted.get(key)?.requests ?? 0) + count, last: at })
+        mine.version += 1
+        await write(day, counted, mine.version)
+        mine.counted = counted
+        // Once a day; what it leaves, the next process removes.
+        if (mine.version === 1) await forget(cluster, day - USAGE_DAYS).catch(() => undefined)
+      }
+      const others = await readDays(cluster, {
+        filter: [{ term: { day } }],
+        must_not: [{ ids: { values: [idOf(day, process)] } }],
+      }).catch((cause: unknown) => {
+        // What is added is added: without the others' counts those of this process are the best there are.
+        if (counts.size === 0) throw cause
+        return []
+      })
+      return totals(others, mine.counted)
+    },
+    since: async day => merged(await readDays(cluster, { filter: [{ range: { day: { gte: day } } }] })),
+    close: async () => {},
+  }
+}
+
+const idOf = (day: number, process: string): string => `${day}-${process}`
+
+const put = async (
+  { connection, names }: Cluster,
+  own: {
+    readonly process: string
+    readonly day: number
+    readonly counted: Counted
+    readonly version: number
+  },
+): Promise<void> => {
+  const index = names.served('usage')
+  const what = `write ${index}`
+  const body = JSON.stringify([...own.counted].map(([key, { requests, last }]) => [key, requests, last]))
+  const answer = await askText(connection, {
+    what,
+    method: 'PUT',
+    path: `/${index}/_doc/${idOf(own.day, own.process)}`,
+    query: {
+      version: String(own.version),
+      version_type: 'external',
+      refresh: 'true',
+      require_alias: 'true',
+    },
+    timeoutMs: TIMEOUT_MS,
+    body: JSON.stringify({ day: own.day, process: own.process, body }),
+    // 409: an earlier try of this very write, whose answer was lost.
+    also: [404, 409],
+  })
+  if (answer.status === 404) throw failureOf({ connection, what }, answer)
+}
+
+/** Every document that fits, page by page. */
+const readDays = async (cluster: Cluster, bool: object): Promise<readonly DayOfKey[]> => {
+  const found: DayOfKey[] = []
+  for (let after: readonly unknown[] | undefined; ; ) {
+    const page = await searchPage(cluster, { bool, after })
+    for (const { _source } of page)
+      for (const [key, requests, last] of JSON.parse(_source.body) as readonly [string, number, number][])
+        found.push({ day: _source.day, key, requests, last })
+    after = page.at(-1)?.sort
+    if (page.length < PAGE || after === undefined) return found
+  }
+}
+
+const searchPage = (
+  { connection, names, clock }: Cluster,
+  { bool, after }: { readonly bool: object; readonly after?: readonly unknown[] | undefined },
+): Promise<readonly Hit[]> => {
+  const index = names.served('usage')
+  const sorted = (type: string) => ({ order: 'asc', unmapped_type: type })
+  // Another process may just have created it.
+  return onceStarted(
+    () =>
+      askHits<Hit>(connection, {
+        what: `search ${index}`,
+        method: 'POST',
+        path: `/${index}/_search`,
+        // Before the first count there is no index.
+        query: { allow_partial_search_results: 'false', ignore_unavailable: 'true' },
+        timeoutMs: TIMEOUT_MS,
+        body: JSON.stringify({
+          size: PAGE,
+          track_total_hits: false,
+          query: { bool },
+          sort: [{ day: sorted('long') }, { process: sorted('keyword') }],
+          ...(after === undefined ? {} : { search_after: after }),
+        }),
+      }),
+    clock,
+  )
+}
+
+/** Removes what is older than a day, a page of it: once a day there is one document of each process. */
+const forget = async (cluster: Cluster, day: number): Promise<void> => {
+  const { connection, names } = cluster
+  const index = names.served('usage')
+  const what = `write ${index}`
+  const old = await searchPage(cluster, { bool: { filter: [{ range: { day: { lt: day } } }] } })
+  if (old.length === 0) return
+  await askText(connection, {
+    what,
+    method: 'POST',
+    path: `/${index}/_bulk`,
+    query: { refresh: 'true' },
+    timeoutMs: TIMEOUT_MS,
+    body: old.map(({ _id }) => `${JSON.stringify({ delete: { _id } })}\n`).join(''),
+  })
+}
+
+const totals = (others: readonly DayOfKey[], own: Counted): ReadonlyMap<string, number> => {
+  const all = new Map([...own].map(([key, { requests }]) => [key, requests]))
+  for (const { key, requests } of others) all.set(key, (all.get(key) ?? 0) + requests)
+  return all
+}
+
+/** One entry for each key and day. */
+const merged = (found: readonly DayOfKey[]): readonly DayOfKey[] => {
+  const all = new Map<string, DayOfKey>()
+  for (const each of found) {
+    const name = `${each.day} ${each.key}`
+    const known = all.get(name)
+    all.set(
+      name,
+      known === undefined
+        ? each
+        : { ...known, requests: known.requests + each.requests, last: Math.max(known.last, each.last) },
+    )
+  }
+  return [...all.values()]
+}

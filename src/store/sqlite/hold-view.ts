@@ -1,0 +1,59 @@
+import { statSync } from 'node:fs'
+import { Failure } from '#failure/failure.ts'
+import type { Held, View } from '#store/port.ts'
+import type { Readers } from './readers.ts'
+
+/**
+ * Size of the log beyond which no view is held any more. The log cannot begin anew while a transaction reads from it
+ * (sqlite.org/wal.html, "Checkpoint starvation"), so a view that is held makes it grow by all that a load writes
+ * meanwhile. Ten times of what the longest batches need.
+ */
+const MOST_LOG_BYTES = 2 * 1024 ** 3
+
+type Place = {
+  readonly path: string
+  readonly name: string
+  readonly signal: AbortSignal | undefined
+  readonly mostLogBytes?: number
+}
+
+/** One read transaction that lasts until the view is closed; it takes one of the readers' connections. */
+export const holdView = async (
+  { read }: Pick<Readers, 'read'>,
+  { path, name, signal, mostLogBytes = MOST_LOG_BYTES }: Place,
+): Promise<Held> => {
+  const opened = Promise.withResolvers<View>()
+  const closed = Promise.withResolvers<void>()
+  const requireSmallLog = (): void => {
+    const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {}
+    if (size > mostLogBytes) throw logTooLong(name, size)
+  }
+  requireSmallLog()
+  const reading = read(
+    async view => {
+      opened.resolve(view)
+      await closed.promise
+    },
+    signal === undefined ? {} : { signal },
+  )
+  // Without effect once the view is there: its own reads throw then.
+  reading.catch(opened.reject)
+  const view = await opened.promise
+  return {
+    view: {
+      ...view,
+      page: async (index, order, options) => {
+        requireSmallLog()
+        return view.page(index, order, options)
+      },
+    },
+    close: closed.resolve,
+  }
+}
+
+const logTooLong = (name: string, bytes: number): Failure =>
+  new Failure(
+    'unavailable',
+    `${name}: its log has ${bytes} bytes, too many for a view of one height to be kept while more is written.`,
+    { help: 'Ask again when the load has reached the head of the chain.' },
+  )

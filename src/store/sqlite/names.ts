@@ -1,0 +1,26 @@
+import type { Index } from '#indices/define.ts'
+import { LAST_NAME } from '#indices/standing.ts'
+import type { Connection } from './connection.ts'
+import { columnList, toDoc } from './rows.ts'
+import { namesColumn, quoted, type Table, tableOf } from './tables.ts'
+
+/** Documents whose names begin with a text, by name: one run of the tree of names. */
+export const namedRows = (
+  connection: Connection,
+  index: Index,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): readonly object[] => {
+  const table = tableOf(index)
+  const rows = connection.rows(
+    namesSql(table, namesColumn(index) ?? 'id'),
+    text,
+    text + LAST_NAME,
+    BigInt(limit),
+  )
+  return rows.map(cells => toDoc(table, cells))
+}
+
+/** Takes a text, the end of all names that begin with it, and a limit. */
+export const namesSql = (table: Table, column: string): string =>
+  `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
+  ` WHERE ${quoted(column)} >= ? AND ${quoted(column)} < ? ORDER BY ${quoted(column)} LIMIT ?`

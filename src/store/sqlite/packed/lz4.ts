@@ -1,0 +1,189 @@
+/**
+ * LZ4 blocks with a dictionary before them, as https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md defines the
+ * format: any LZ4 library reads what is written here. Written here because short texts are stored by the million, one by
+ * one: a call of zlib with a dictionary costs ten times as much (`scripts/benchmarks/report.md`), and its output differs
+ * from machine to machine. The same input gives the same bytes anywhere.
+ */
+const LEAST_MATCH = 4
+/** Nothing further back can be named. */
+const FURTHEST = 0xffff
+/** The last five bytes are literals, and no match begins within the last twelve. */
+const LAST_LITERALS = 5
+const LAST_MATCH = 12
+/** The rest of a length that does not fit in the four bits of the token. */
+const REST = 15
+const HASH_BITS = 12
+const PRIME = 2_654_435_761
+
+/** Text that both sides know, prepared for `compress`. */
+export type Dictionary = {
+  readonly bytes: Uint8Array
+  /** Hash of four bytes → where the last such four bytes begin, plus one. */
+  readonly places: Int32Array
+}
+
+const hashAt = (bytes: Uint8Array, at: number): number =>
+  Math.imul(wordAt(bytes, at), PRIME) >>> (32 - HASH_BITS)
+
+const wordAt = (bytes: Uint8Array, at: number): number =>
+  (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
+
+/** Prepares the text that goes before every block; its last 64 KiB count. */
+export const dictionaryOf = (text: string): Dictionary => {
+  const bytes = new TextEncoder().encode(text)
+  const places = new Int32Array(2 ** HASH_BITS)
+  for (let at = 0; at + LEAST_MATCH <= bytes.length; at += 1) places[hashAt(bytes, at)] = at + 1
+  return { bytes, places }
+}
+
+/**
+ * Room that is kept from call to call: a dictionary and the input after it; where an input's four bytes of some hash were
+ * last met, counted on from call to call, so that what is below `since` is of an earlier input; the block.
+ */
+let window = new Uint8Array(2 ** 16)
+let windowOf: Dictionary | undefined
+const met = new Int32Array(2 ** HASH_BITS)
+let since = 1
+const MOST_COUNTED = 2 ** 30
+let output = new Uint8Array(2 ** 16)
+let written = 0
+
+/** The same for `decompress`: a dictionary and the input after it; how far the block is read and the input written. */
+let opened = new Uint8Array(2 ** 16)
+let known: Dictionary | undefined
+let block: Uint8Array = opened
+let at = 0
+let to = 0
+let end = 0
+
+/** The block for an input. */
+export const compress = (dictionary: Dictionary, input: Uint8Array): Uint8Array => {
+  const begin = dictionary.bytes.length
+  const end = begin + input.length
+  takeIn(dictionary, input)
+  const count = since - begin
+  let anchor = begin
+  for (let next = begin; next < end - LAST_MATCH; ) {
+    const hash = hashAt(window, next)
+    const last = met[hash] ?? 0
+    const from = last >= since ? last - count : (dictionary.places[hash] ?? 0) - 1
+    met[hash] = next + count
+    if (from < 0 || next - from > FURTHEST || wordAt(window, from) !== wordAt(window, next)) {
+      next += 1
+      continue
+    }
+    const length = matchLength(from, next, end - LAST_LITERALS)
+    putSequence(anchor, next, { offset: next - from, length })
+    next += length
+    // Most of what is inside a match is found through what it matches; its end is not.
+    met[hashAt(window, next - 2)] = next - 2 + count
+    anchor = next
+  }
+  putSequence(anchor, end)
+  since += input.length
+  return output.slice(0, written)
+}
+
+const takeIn = (dictionary: Dictionary, input: Uint8Array): void => {
+  const size = dictionary.bytes.length + input.length
+  if (window.length < size || windowOf !== dictionary) {
+    if (window.length < size) window = new Uint8Array(2 * size)
+    window.set(dictionary.bytes)
+    windowOf = dictionary
+  }
+  window.set(input, dictionary.bytes.length)
+  const most = input.length + Math.ceil(input.length / 255) + 16
+  if (output.length < most) output = new Uint8Array(2 * most)
+  written = 0
+  if (since + input.length < MOST_COUNTED) return
+  met.fill(0)
+  since = 1
+}
+
+const matchLength = (from: number, at: number, end: number): number => {
+  let length = LEAST_MATCH
+  while (at + length < end && window[from + length] === window[at + length]) length += 1
+  return length
+}
+
+/** Literals of the window, then a match; the last sequence has none. */
+const putSequence = (
+  anchor: number,
+  at: number,
+  match?: { readonly offset: number; readonly length: number },
+): void => {
+  const literals = at - anchor
+  const more = match === undefined ? 0 : match.length - LEAST_MATCH
+  output[written++] = (Math.min(literals, REST) << 4) | Math.min(more, REST)
+  putRest(literals)
+  for (let next = anchor; next < at; next += 1) output[written++] = window[next] ?? 0
+  if (match === undefined) return
+  output[written++] = match.offset
+  output[written++] = match.offset >> 8
+  putRest(more)
+}
+
+const putRest = (length: number): void => {
+  if (length < REST) return
+  let rest = length - REST
+  for (; rest >= 255; rest -= 255) output[written++] = 255
+  output[written++] = rest
+}
+
+/**
+ * The input of a block that has so many bytes, as long as nothing else is decompressed. undefined: the block is damaged, or
+ * of another dictionary or length.
+ */
+export const decompress = (
+  dictionary: Dictionary,
+  from: Uint8Array,
+  size: number,
+): Uint8Array | undefined => {
+  const begin = dictionary.bytes.length
+  prepareFor(dictionary, begin + size)
+  block = from
+  at = 0
+  to = begin
+  end = begin + size
+  while (at < block.length) {
+    const token = block[at++] ?? 0
+    if (!copyLiterals(lengthFrom(token >> 4))) return undefined
+    if (at === block.length) return to === end ? opened.subarray(begin, end) : undefined
+    const offset = (block[at] ?? 0) | ((block[at + 1] ?? 0) << 8)
+    at += 2
+    if (!copyMatch(offset, lengthFrom(token & REST) + LEAST_MATCH)) return undefined
+  }
+  return undefined
+}
+
+const prepareFor = (dictionary: Dictionary, size: number): void => {
+  if (opened.length >= size && known === dictionary) return
+  if (opened.length < size) opened = new Uint8Array(2 * size)
+  opened.set(dictionary.bytes)
+  known = dictionary
+}
+
+/** What does not fit in four bits of the token follows in bytes, up to the first that is not 255. */
+const lengthFrom = (bits: number): number => {
+  let length = bits
+  if (bits === REST)
+    for (let more = 255; more === 255 && at < block.length; length += more) more = block[at++] ?? 0
+  return length
+}
+
+/** false: there are not so many. */
+const copyLiterals = (count: number): boolean => {
+  if (at + count > block.length || to + count > end) return false
+  for (let left = count; left > 0; left -= 1) opened[to++] = block[at++] ?? 0
+  return true
+}
+
+/** false: it begins before the dictionary or ends after the input. */
+const copyMatch = (offset: number, length: number): boolean => {
+  if (at > block.length || offset === 0 || offset > to || to + length > end) return false
+  for (let left = length; left > 0; left -= 1) {
+    opened[to] = opened[to - offset] ?? 0
+    to += 1
+  }
+  return true
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { oddTexts } from '#test/store/suite/samples.ts'
+import { DICTIONARY_1 } from './dictionary-1.ts'
+import { packText, unpackText } from './packed-text.ts'
+
+const BODY =
+  '{"hash":"ArrByG9F3YSjLr3UZhHEyiT8VQonZfxmY53DjnzedDVL","time":"1795247406277000000","expiration":"1795247486277000000","gas_ratio":1,"gas_limit":300000,"delay":"0","chain_id":1020,"actions":[{"contract":"token.iost","action_name":"transfer","data":"[\\"iost\\",\\"alice\\",\\"bob\\",\\"2.3\\",\\"\\"]"}],"signers":[],"publisher":"alice","referred_tx":"","amount_limit":[{"token":"*","value":"unlimited"}],"tx_receipt":{"tx_hash":"ArrByG9F3YSjLr3UZhHEyiT8VQonZfxmY53DjnzedDVL","gas_usage":8702,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":["[]"],"receipts":[{"func_name":"token.iost/transfer","content":"[\\"iost\\",\\"alice\\",\\"bob\\",\\"2.3\\",\\"\\"]"}]}}'
+const packed = packText(BODY) as Uint8Array
+
+/** Stored texts point into it: whoever changes it makes them unreadable. A better one gets the next number. */
+test('dictionary 1 is what it was when the first text was packed with it', () => {
+  expect(new Bun.CryptoHasher('sha256').update(DICTIONARY_1).digest('hex')).toBe(
+    'd1b3dd5e07f5434c0c9ec574b4d9412aad41353985f6093176c122e86740d27b',
+  )
+})
+
+test('packText: the same bytes on any machine', () => {
+  expect(Buffer.from(packed).toString('base64')).toBe(
+    'AXYbueCQBRR7ngL3HUFyckJ5RzlGM1lTakxyM1VaaEhFeWlUOFZRb25aZnhtWTUzRGpuemVkRFZMygLRNzk1MjQ3NDA2Mjc3MAEADdwCAyMAGTgjAABKAR9yXwJ1UWFsaWNlFwExYm9iCAAxMi4zCAACJwEPdAIIATsAAdkBD3kCRw+bARwAWwEDmAJPODcwMqkCWA97Ag4BLgEBWQEPaQEAUCJ9XX19',
+  )
+})
+
+test('packText: a transaction takes a third at most, a text that does not get shorter stays as it is', () => {
+  expect(packed.length).toBeLessThan(BODY.length / 3)
+  for (const text of ['', '{}', 'no', '{"c":1}']) expect(packText(text)).toBe(text)
+})
+
+test('unpackText: any text comes back, with lone surrogates as U+FFFD', () => {
+  for (const text of [BODY, ...oddTexts, ...oddTexts.map(each => BODY + each), `${BODY}\ud800`]) {
+    const stored = packText(text)
+    expect(typeof stored === 'string' ? stored : unpackText(stored)).toBe(text.toWellFormed())
+  }
+})
+
+test('unpackText: no damage of any byte gives another text', () => {
+  for (let at = 0; at < packed.length; at += 1)
+    for (const bits of [0x01, 0x80, 0xff]) {
+      const damaged = packed.slice()
+      damaged[at] = (damaged[at] ?? 0) ^ bits
+      // A match may name another place with the same letters.
+      expect([undefined, BODY]).toContain(unpackText(damaged))
+    }
+  for (let length = 0; length < packed.length; length += 1)
+    expect(unpackText(packed.subarray(0, length))).toBeUndefined()
+  expect(unpackText(Uint8Array.of(...packed, 0))).toBeUndefined()
+  expect(unpackText(packed)).toBe(BODY)
+})

@@ -1,0 +1,135 @@
+import { Failure, type FailureOptions } from '#failure/failure.ts'
+import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { Published } from '#store/port.ts'
+import { historyRows, upsert } from '../commit.ts'
+import { type Connection, type FileMark, openWriter } from '../connection.ts'
+import { type Owner, putPublished } from '../meta.ts'
+import { requireOwn } from '../pen.ts'
+import { tableOf } from '../tables.ts'
+import { inTransaction } from '../transaction.ts'
+import { clearUndo } from '../undo.ts'
+import { type Crossing, unpacked } from './crossing.ts'
+
+/** What a thread that writes is told, in this order; parts that were dropped are not written. */
+export type ToWriting =
+  /** Once. `file`: the one that was taken over. */
+  | {
+      readonly type: 'open'
+      readonly path: string
+      readonly name: string
+      readonly owner: Owner
+      readonly file: FileMark
+    }
+  | { readonly type: 'part'; readonly part: Crossing }
+  | { readonly type: 'drop' }
+  | { readonly type: 'commit'; readonly end: Published }
+  | { readonly type: 'close' }
+
+/** A failure as it crosses to another thread. */
+export type Crossed = Pick<Failure, 'kind' | 'message'> & FailureOptions
+
+/** What it answers a commit, and at its end. */
+export type FromWriting =
+  | { readonly type: 'committed' }
+  | { readonly type: 'failed'; readonly failure: Crossed }
+  | { readonly type: 'closed' }
+
+const indices = new Map<string, AnyIndex>(
+  [...historyIndices, ...stateIndices].map(index => [index.name, index]),
+)
+
+/** The work of a thread that writes whole batches to one file. Each is one transaction, or nothing of it is stored. */
+export const writeInThread = (answer: (message: FromWriting) => void): ((told: ToWriting) => void) => {
+  let target: Target | undefined
+  let parts: Crossing[] = []
+  const commit = async (end: Published): Promise<void> => {
+    const taken = parts
+    parts = []
+    try {
+      if (target === undefined)
+        throw new Failure('defect', 'A thread was told to commit before it had a file.')
+      await writeParts(target, taken, end)
+      answer({ type: 'committed' })
+    } catch (error) {
+      answer({ type: 'failed', failure: crossed(error) })
+    }
+  }
+  return told => {
+    switch (told.type) {
+      case 'open':
+        target = { ...told, opened: undefined }
+        return
+      case 'part':
+        parts.push(told.part)
+        return
+      case 'drop':
+        parts = []
+        return
+      case 'commit':
+        // It answers what went wrong.
+        void commit(told.end)
+        return
+      case 'close':
+        target?.opened?.close()
+        answer({ type: 'closed' })
+    }
+  }
+}
+
+type Target = {
+  readonly path: string
+  readonly name: string
+  readonly owner: Owner
+  readonly file: FileMark
+  opened: Connection | undefined
+}
+
+const connectionOf = (target: Target): Connection => {
+  if (target.opened !== undefined) return target.opened
+  const { path, name, file } = target
+  const opened = openWriter(path, name)
+  if (opened === undefined || opened.file.ino !== file.ino || opened.file.dev !== file.dev) {
+    opened?.close()
+    throw new Failure('conflict', `${name} was removed or replaced during loading.`)
+  }
+  target.opened = opened
+  return opened
+}
+
+const writeParts = async (target: Target, parts: readonly Crossing[], end: Published): Promise<void> => {
+  const writing = connectionOf(target)
+  const { name, owner } = target
+  await inTransaction(writing, name, () => {
+    requireOwn(writing, name, owner)
+    // Only batches far from the head are written here.
+    clearUndo(writing)
+    for (const part of parts) writePart(writing, part)
+    putPublished(writing, end)
+  })
+}
+
+const writePart = (writing: Connection, part: Crossing): void => {
+  const index = indices.get(part.index)
+  if (index === undefined) throw new TypeError(`No index is named ${part.index}.`)
+  if (index.kind === 'history') {
+    const rows = historyRows(writing, index)
+    for (const doc of unpacked(index, part)) rows.add(doc)
+    rows.end()
+    return
+  }
+  const table = tableOf(index)
+  for (const doc of unpacked(index, part)) upsert(writing, table, doc)
+}
+
+const crossed = (error: unknown): Crossed => {
+  if (!(error instanceof Failure)) return { kind: 'defect', message: String(error) }
+  const { kind, message, help, zh, retryable, details } = error
+  return {
+    kind,
+    message,
+    retryable,
+    details,
+    ...(help === undefined ? {} : { help }),
+    ...(zh === undefined ? {} : { zh }),
+  }
+}

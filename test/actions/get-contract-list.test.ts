@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import { toIso } from '#chain/time.ts'
+import { plainLists } from '#test/support/oracle/plain-lists.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+
+const plain = await plainLists()
+const expected = (plain.get('contracts') ?? []).map((row, at) => ({
+  seq: at + 1,
+  contract_id: row.deployed,
+  publisher: row.publisher,
+  created_at: toIso(row.time),
+  tx_hash: row.hash,
+  records: plain.get(`contract/${row.deployed}`)?.length ?? 0,
+}))
+
+describe('get-contract-list', () => {
+  test('get-contract-list: in pages of every size and both orders what the blocks say', async () => {
+    expect(expected.length).toBeGreaterThan(20)
+    for (const size of [1, 7, 20, 500])
+      for (const sort of ['asc', 'desc']) {
+        const ordered = sort === 'asc' ? expected : expected.toReversed()
+        for (let page = 1; page <= Math.ceil(expected.length / size) + 1; page += 1)
+          expect(await ask('get-contract-list', { size: `${size}`, page: `${page}`, sort })).toEqual({
+            contracts: ordered.slice((page - 1) * size, page * size),
+            page,
+            size,
+            total: expected.length,
+          })
+      }
+  })
+  test('get-contract-list: as many as the overview counts, each as its detail and its records tell', async () => {
+    const { contracts, total } = await ask('get-contract-list', { size: '500' })
+    expect((await ask('get-overview')).contract_count).toBe(total)
+    for (const { seq: _, records, ...contract } of contracts) {
+      expect(await ask('get-contract-detail', { contract: contract.contract_id })).toEqual(contract)
+      expect((await ask('get-contract-tx', { contract: contract.contract_id })).total).toBe(records)
+    }
+    expect(contracts.map((row: { contract_id: string }) => row.contract_id)).not.toContain('system.iost')
+  })
+  test('get-contract-list: a row of the recorded chain, in compat without seq', async () => {
+    expect(await askText('get-contract-list', { size: '1' })).toBe(
+      '{"contracts":[{"seq":23,"contract_id":"ContractGBFmuhTWvJfCSFRQqgr4spDaeHEhWdM7dV8ff75FCdQZ","publisher":"creator_a","created_at":"2026-11-21T08:00:09.500Z","tx_hash":"GBFmuhTWvJfCSFRQqgr4spDaeHEhWdM7dV8ff75FCdQZ","records":36}],"page":1,"size":1,"total":23}',
+    )
+    const { contracts } = await ask('get-contract-list', { size: '1' }, { compat: 'iostabc' })
+    expect('seq' in contracts[0]).toBe(false)
+  })
+  test('get-contract-list: those deployed in a range of blocks', async () => {
+    const { contracts, total } = await ask('get-contract-list', { start_block: '1', sort: 'asc' })
+    const later = (plain.get('contracts') ?? []).filter(({ height }) => height >= 1)
+    expect([total, contracts]).toEqual([later.length, expected.slice(-later.length).slice(0, 20)])
+  })
+})

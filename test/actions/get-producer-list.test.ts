@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test'
+import { fromUnits, toUnits } from '#chain/amount.ts'
+import { oracle } from '#test/support/nodes/recording.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+
+const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
+const HUGE = '9999999999999999999'
+
+/** The table of the contract, by votes, then by name. */
+const expected = async () => {
+  const { producers, producerVotes } = await oracle()
+  const votesOf = (name: string) => toUnits(String(producerVotes.get(name)?.get('votes') ?? '0'), 8)
+  return [...producers]
+    .toSorted(([a], [b]) => (votesOf(a) === votesOf(b) ? (a < b ? -1 : 1) : votesOf(a) > votesOf(b) ? -1 : 1))
+    .map(([account, row], at) => ({
+      account,
+      alias: '',
+      alias_en: '',
+      ranking: at + 1,
+      votes: fromUnits(votesOf(account), 8),
+      status: STATUSES[Number(row.get('status'))],
+      online: row.get('online'),
+      isProducer: row.get('isProducer'),
+      // One producer signs every block of the recording but genesis.
+      block_count: account === 'producer000' ? 4851 : 0,
+      loc: row.get('loc'),
+      url: row.get('url'),
+    }))
+}
+
+describe('get-producer-list', () => {
+  test('get-producer-list: the table of the contract, by votes, in pages of every size and both orders', async () => {
+    const whole = await expected()
+    expect(whole.length).toBe(13)
+    for (const [sort, rows] of [
+      ['desc', whole],
+      ['asc', whole.toReversed()],
+    ] as const)
+      for (let size = 1; size <= whole.length + 1; size++)
+        for (let page = 1; page <= Math.ceil(whole.length / size) + 1; page++)
+          expect(await ask('get-producer-list', { page: `${page}`, size: `${size}`, sort })).toEqual({
+            producers: rows.slice((page - 1) * size, page * size),
+            page,
+            size,
+            total: whole.length,
+          })
+  })
+
+  test('get-producer-list: names of the profile file', async () => {
+    const profile = { alias: '名', alias_en: 'Name' }
+    const deps = {
+      profiles: { get: (name: string) => (name === 'producer000' ? (profile as never) : undefined) },
+    }
+    const { producers } = await ask('get-producer-list', {}, { deps })
+    const named = producers.filter(({ alias }: { readonly alias: string }) => alias !== '')
+    expect(
+      named.map(({ account, alias, alias_en }: Record<string, string>) => [account, alias, alias_en]),
+    ).toEqual([['producer000', '名', 'Name']])
+  })
+
+  test('get-producer-list: a page far beyond the end is empty and keeps its number', async () => {
+    for (const sort of ['asc', 'desc'])
+      expect(await askText('get-producer-list', { page: HUGE, size: '500', sort })).toBe(
+        `{"producers":[],"page":${HUGE},"size":500,"total":13}`,
+      )
+  })
+})

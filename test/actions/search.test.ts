@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'bun:test'
+import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
+import { ask } from '#test/support/stores/ask.ts'
+
+type Match = {
+  readonly type: string
+  readonly id: string
+  readonly exact: boolean
+  readonly block_number: string
+  readonly hash: string
+}
+const MOST = 10
+
+const matchesOf = async (text: string): Promise<Match[]> => {
+  const { matches, page, size, total } = await ask('search', { text })
+  expect([page, size, total]).toEqual([1, matches.length, matches.length])
+  return matches
+}
+const named = (type: string, id: string, exact: boolean): Match => ({
+  type,
+  id,
+  exact,
+  block_number: '',
+  hash: '',
+})
+const blockMatch = (height: number, hash: string): Match => ({
+  type: 'block',
+  id: String(height),
+  exact: true,
+  block_number: String(height),
+  hash,
+})
+
+const byName = (names: Iterable<string>): readonly string[] => [...names].toSorted((a, b) => (a < b ? -1 : 1))
+
+/** Names of each kind as the contracts' storage has them. */
+const kinds = async () => {
+  const { accounts, tokens, producers, contracts } = await oracle()
+  const ids = new Set([...contracts.keys(), 'system.iost'])
+  for (const action of (await recordedBlocks())[0]?.block.transactions[0]?.actions ?? [])
+    if (action.actionName === 'initSetCode') ids.add((JSON.parse(action.data) as string[])[0] ?? '')
+  return [
+    ['account', byName(accounts.keys())],
+    ['contract', byName(ids)],
+    ['token', byName(tokens.keys())],
+    ['producer', byName(producers.keys())],
+  ] as const
+}
+
+const expectedNames = (all: Awaited<ReturnType<typeof kinds>>, text: string): Match[] => {
+  const found = all.flatMap(([type, names]) =>
+    names
+      .filter(name => name.startsWith(text))
+      .slice(0, MOST)
+      .map(name => named(type, name, name === text)),
+  )
+  return [...found.filter(({ exact }) => exact), ...found.filter(({ exact }) => !exact)]
+}
+
+describe('search', () => {
+  test('search: every beginning of every name finds the names that begin with it, the exact one first', async () => {
+    const all = await kinds()
+    const texts = new Set<string>()
+    for (const [, names] of all)
+      for (const name of names)
+        for (let end = 1; end <= Math.min(name.length, 14); end++) texts.add(name.slice(0, end))
+    for (const [, names] of all) for (const name of names) texts.add(name).add(`${name}x`).add(`${name}_`)
+    expect(texts.size).toBeGreaterThan(500)
+    const heights = (await recordedBlocks()).length
+    for (const text of texts) {
+      const isHeight = /^[0-9]+$/.test(text) && Number(text) < heights
+      const found = await matchesOf(text)
+      expect([text, found.filter(({ type }) => type !== 'block')]).toEqual([text, expectedNames(all, text)])
+      expect(found.filter(({ type }) => type === 'block').length).toBe(isHeight ? 1 : 0)
+    }
+  })
+
+  test('search: at most ten of a kind', async () => {
+    const all = await kinds()
+    const [, accounts] = all[0]
+    const letters = new Map<string, number>()
+    for (const name of accounts) letters.set(name.slice(0, 1), (letters.get(name.slice(0, 1)) ?? 0) + 1)
+    const common = [...letters].filter(([, count]) => count > MOST)
+    expect(common.length).toBeGreaterThan(0)
+    for (const [letter] of common) {
+      const found = await matchesOf(letter)
+      expect(found.filter(({ type }) => type === 'account').length).toBe(MOST)
+    }
+  })
+
+  test('search: blocks by number and hash, transactions by hash, base transactions too', async () => {
+    const blocks = await recordedBlocks()
+    for (const { block } of blocks.filter((_, at) => at % 97 === 0 || at === blocks.length - 1)) {
+      expect(await matchesOf(block.hash)).toEqual([blockMatch(block.height, block.hash)])
+      const ofNumber = await matchesOf(String(block.height))
+      expect(ofNumber.filter(({ type }) => type === 'block')).toEqual([blockMatch(block.height, block.hash)])
+      for (const { hash } of [...block.transactions.slice(0, 2), ...block.transactions.slice(-1)]) {
+        const [found, ...others] = await matchesOf(hash)
+        expect(found).toEqual({
+          type: 'transaction',
+          id: hash,
+          exact: true,
+          block_number: String(block.height),
+          hash,
+        })
+        // The hash of a transaction that deployed a contract is that contract's id.
+        expect(others.every(({ type, id }) => type === 'contract' && id === `Contract${hash}`)).toBe(true)
+      }
+    }
+    expect(await matchesOf(String(blocks.length))).toEqual([])
+    expect(await matchesOf('9'.repeat(19))).toEqual([])
+  })
+
+  test('search: contracts are found without their prefix, and by the beginning with it', async () => {
+    const ids = (await kinds())[1][1].filter(id => id.startsWith('Contract'))
+    expect(ids.length).toBeGreaterThan(5)
+    for (const id of ids) {
+      const bare = await matchesOf(id.slice('Contract'.length))
+      expect(bare.filter(({ type }) => type === 'contract')).toEqual([named('contract', id, true)])
+      expect(await matchesOf(id)).toEqual([named('contract', id, true)])
+    }
+    expect(await matchesOf('Contract')).toEqual(ids.slice(0, MOST).map(id => named('contract', id, false)))
+  })
+
+  test('search: a producer that is no longer registered is found as an account only', async () => {
+    expect((await matchesOf('prod_11')).map(({ type, exact }) => [type, exact])).toEqual([['account', true]])
+  })
+
+  test('search: texts that are no beginning of a name match nothing, wildcards and other languages included', async () => {
+    const texts = [
+      '',
+      ' ',
+      '%',
+      'busy%',
+      '*',
+      'busy*',
+      'busyhu?',
+      'b.syhub',
+      '[a-z]',
+      "' OR 1=1 --",
+      '"',
+      '\\',
+      'BUSYHUB',
+      ' busyhub',
+      'busyhub ',
+      'ｂusyhub',
+      'busyhub\u0000',
+      '\u{10ffff}',
+      '\ufffd',
+      '账户',
+      '😀',
+      'é',
+      '-1',
+      '1e3',
+      '0x',
+      'a'.repeat(5_000),
+      '1'.repeat(44),
+      'true',
+    ]
+    for (const text of texts) {
+      const all = await kinds()
+      expect([text, await matchesOf(text)]).toEqual([text, text === '' ? [] : expectedNames(all, text)])
+    }
+  })
+
+  test('search: names that are traps elsewhere are names here', async () => {
+    for (const text of ['__proto__', 'constructor', '12345', '_', 'null', '1e5'])
+      expect([text, (await matchesOf(text)).filter(({ type }) => type !== 'block')]).toEqual([
+        text,
+        expectedNames(await kinds(), text),
+      ])
+  })
+})

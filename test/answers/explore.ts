@@ -1,0 +1,69 @@
+import { expect, test } from 'bun:test'
+import type { Service } from '#test/support/processes/service.ts'
+import { askQuery } from '#test/support/stores/ask.ts'
+import { oracle } from '../support/nodes/recording.ts'
+
+type Params = Readonly<Record<string, string>>
+
+/**
+ * Actions over the whole chain answer as on the store of the action tests, which compare them with the contracts'
+ * storage and the blocks.
+ */
+export const exploreSuite = (service: () => Service): void => {
+  const requireSame = async (action: string, params: Params): Promise<void> => {
+    const { ask, key } = service()
+    const response = await ask(`/api/base/${action}?${new URLSearchParams(params)}`, {
+      headers: { 'x-api-key': key },
+    })
+    const expected = await askQuery([['module', 'base'], ['action', action], ...Object.entries(params)])
+    const text = await response.text()
+    expect([action, params, response.status, JSON.parse(text).data]).toEqual([
+      action,
+      params,
+      200,
+      JSON.parse(expected),
+    ])
+  }
+
+  test('producers and tokens of the whole chain, in pages and orders', async () => {
+    for (const size of ['1', '7', '500'])
+      for (const page of ['1', '2', '3', '99']) {
+        await requireSame('get-token-list', { page, size })
+        for (const sort of ['asc', 'desc']) await requireSame('get-producer-list', { page, size, sort })
+      }
+  })
+
+  test('daily statistics, also where a range begins years after the last day with blocks', async () => {
+    for (const [start_date, end_date] of [
+      ['2018-11-01', '2018-11-30'],
+      ['2026-01-01', '2026-12-31'],
+      ['2024-02-29', '2024-02-29'],
+    ] as const)
+      await requireSame('get-daily-statistics', { start_date, end_date })
+    await requireSame('get-daily-statistics', {})
+  })
+
+  test('search: names and their beginnings, heights, hashes of contracts, hostile texts', async () => {
+    const { accounts, tokens, contracts, producers } = await oracle()
+    const names = [...accounts.keys(), ...tokens.keys(), ...contracts.keys(), ...producers.keys()]
+    const texts = new Set([
+      '',
+      '%',
+      '_',
+      '*',
+      '"',
+      "'",
+      '账户',
+      'x'.repeat(2_000),
+      '4851',
+      '4852',
+      '0',
+      '__proto__',
+    ])
+    names.forEach((name, at) => {
+      texts.add(name.slice(0, 1 + (at % name.length)))
+      if (at % 5 === 0) texts.add(name).add(name.replace('Contract', ''))
+    })
+    for (const text of texts) await requireSame('search', { text })
+  })
+}

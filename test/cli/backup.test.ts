@@ -1,0 +1,74 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cliFolder } from '../support/processes/cli-process.ts'
+import { replayed } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+/** As much of the chain as is loaded while two copies are made of it. */
+const HEIGHT = 1_500
+
+test('backup: copies of a store that is loaded and served are whole; restored, one is loaded on and verified', async () => {
+  await using folder = await cliFolder()
+  await using node = await replayed(HEIGHT)
+  const key = (await folder.run(['keys', 'add', 'kept'])).out.trim().split('\n').at(-1) ?? ''
+  const up = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
+  await up.firstLine
+  // While the chain is loaded from its first block to its last; the first ones may find nothing yet.
+  const copies: string[] = []
+  for (let number = 0; copies.length < 2; number++) {
+    const { code, out, err } = await folder.run(['backup', `copy-${number}.sqlite`])
+    if (code === 75) expect(err).toContain('nothing is loaded yet')
+    else {
+      expect([code, out]).toEqual([
+        0,
+        expect.stringMatching(/at height \d+ to copy-\d+\.sqlite: \d+ bytes, checked/),
+      ])
+      copies.push(`copy-${number}.sqlite`)
+    }
+  }
+  await up.logs('Loaded blocks.')
+  up.kill('SIGTERM')
+  expect((await up.ended).code).toBe(0)
+  for (const copy of copies) {
+    const { code, err } = await folder.run([
+      'status',
+      '--all',
+      '--node',
+      node.url,
+      '--store',
+      `sqlite:${copy}`,
+    ])
+    expect([copy, code, err]).toEqual([copy, 0, ''])
+  }
+
+  const taken = copies[0] ?? ''
+  const data = join(folder.path, 'data')
+  for (const end of ['', '-wal', '-shm']) await rm(join(data, `iostlens.sqlite${end}`), { force: true })
+  await rename(join(folder.path, taken), join(data, 'iostlens.sqlite'))
+  expect(await folder.run(['load', '--node', node.url, '--once'])).toMatchObject({
+    code: 0,
+    out: `Loaded up to block ${HEIGHT}.\n`,
+  })
+  expect(await folder.run(['verify', '--node', node.url])).toMatchObject({ code: 0 })
+  const serving = folder.start(['serve', '--listen', '127.0.0.1:0'])
+  const response = await fetch(`${await serving.firstLine}/api/base/get-overview`, {
+    headers: { 'x-api-key': key },
+  })
+  expect([response.status, response.headers.get('x-block-height')]).toEqual([200, String(HEIGHT)])
+})
+
+test('backup: nothing is replaced, an empty store and a missing folder are refused, leftovers go', async () => {
+  await using folder = await cliFolder()
+  await using node = await replayed(30)
+  expect(await folder.run(['backup', 'copy.sqlite'])).toMatchObject({ code: 2 })
+  await folder.run(['load', '--node', node.url, '--once'])
+  await Bun.write(join(folder.path, 'copy.sqlite.partial'), 'of one that was killed')
+  expect((await folder.run(['backup', 'copy.sqlite'])).code).toBe(0)
+  expect(await Bun.file(join(folder.path, 'copy.sqlite.partial')).exists()).toBe(false)
+  const again = await folder.run(['backup', 'copy.sqlite'])
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining('exists; a copy replaces no file')])
+  const nowhere = await folder.run(['backup', 'nowhere/copy.sqlite'])
+  expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('does not exist')])
+})

@@ -1,0 +1,123 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { checkMachine } from '#cli/doctor/check-machine.ts'
+import { checkNode } from '#cli/doctor/check-node.ts'
+import { checkServer } from '#cli/doctor/check-server.ts'
+import { Failure } from '#failure/failure.ts'
+import { leastFree } from '#store/elastic/read/surroundings.ts'
+import { startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { spokenNode } from '../support/nodes/spoken-node.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+import { ask } from '../support/stores/ask-elastic.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+
+// Loads part of the recorded chain; a test that hangs still ends.
+setDefaultTimeout(300_000)
+
+test('doctor: a store, its node, and what is wrong about them, by exit code', async () => {
+  await using node = await startFaultyNode(undefined, 50)
+  await using folder = await cliFolder()
+  const empty = await folder.run(['doctor'])
+  expect(empty.out).toContain('No node is set')
+  expect(empty.out).toContain('is not there yet')
+  expect(empty.code).toBe(0)
+  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  const good = await folder.run(['doctor', '--json', '--node', node.url])
+  const { findings } = JSON.parse(good.out)
+  const whats = findings.map(({ what }: { what: string }) => what).join('\n')
+  expect(whats).toContain('is of this version, with all its parts')
+  expect(whats).toContain('has blocks up to 50')
+  expect(whats).toContain(`${node.url} has the last stored block, 50`)
+  expect(whats).toContain('answers getRawBlockByNumber')
+  expect(findings.filter(({ is }: { is: string }) => is === 'wrong')).toEqual([])
+  expect(good.code).toBe(0)
+  const away = await folder.run(['doctor', '--node', 'http://127.0.0.1:1', '--node-timeout', '100ms'])
+  expect([away.code, away.out]).toEqual([3, expect.stringMatching(/wrong +node +No node responded/)])
+  expect(away.out).toContain('curl URL/getChainInfo')
+})
+
+const NOW = 1_795_249_572_500
+const askedOf = (head: number, over: object = {}) => {
+  const info = { headTime: BigInt(head) * 1_000_000n, libBlock: 4_851 }
+  return checkNode({
+    node: { ...spokenNode({}, info), get: () => Promise.reject(new Failure('unavailable', 'gone')), ...over },
+    published: { height: 10, hash: 'ours', time: 0n, lib: 10 },
+    identity: { chainId: 1020, genesis: 'g' },
+    clock: { now: () => NOW },
+    signal: new AbortController().signal,
+  })
+}
+const said = (findings: Awaited<ReturnType<typeof askedOf>>) =>
+  findings.filter(({ is }) => is !== 'ok').map(({ is, what }) => `${is}: ${what}`)
+
+test('doctor: clock, chain and calls of a node', async () => {
+  const hashes = (at: string) => ({ blockHash: async (height: number) => (height === 0 ? 'g' : at) })
+  const old = said(await askedOf(NOW - 31_000, hashes('ours')))
+  expect(old[0]).toBe("warning: The head block of spoken is 31 seconds old by this machine's clock")
+  expect(old).toContain('warning: gone')
+  const early = said(await askedOf(NOW + 31_000, hashes('other')))
+  expect(early[0]).toBe("wrong: The head block of spoken was made 31 seconds after this machine's time")
+  expect(early[1]).toBe('wrong: Block 10 is ours in the store and other at spoken')
+  const foreign = said(await askedOf(NOW, { blockHash: async () => 'x' }))
+  expect(foreign[0]).toBe('wrong: spoken serves another chain than the store holds')
+})
+
+test('doctor: few files and little memory are warnings with what helps', () => {
+  const poor = checkMachine({ openFiles: 1_024, memory: 2_000_000_000, freeMemory: 500_000_000 })
+  expect(poor.map(({ is, what }) => [is, what])).toEqual([
+    ['warning', 'The process may open 1024 files'],
+    ['warning', '500 MB of 2000 MB memory are free'],
+  ])
+  expect(poor[0]?.help).toContain('ulimit -n 65536')
+  const rich = checkMachine({ openFiles: undefined, memory: 8_000_000_000, freeMemory: 5_000_000_000 })
+  expect(rich.map(({ is }) => is)).toEqual(['ok'])
+})
+
+test('doctor: disks, privileges, blocks and settings of Elasticsearch are told with what helps', () => {
+  const disk = { server: 'a', freeBytes: 10e9, totalBytes: 100e9 }
+  const shown = (over: Partial<Parameters<typeof checkServer>[0]>) =>
+    checkServer({ disks: [], lacks: [], blocked: [], createsIndices: false, ...over })
+      .filter(({ is }) => is !== 'ok')
+      .map(({ is, what, help }) => [is, what, help === undefined])
+  expect(shown({ disks: [{ ...disk, leastBytes: 9e9 }] })).toEqual([])
+  expect(shown({ disks: [{ ...disk, leastBytes: 15e9 }] })).toEqual([
+    [
+      'warning',
+      '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB',
+      false,
+    ],
+  ])
+  expect(shown({ disks: undefined })[0]?.[0]).toBe('warning')
+  expect(shown({ lacks: ['write', 'maintenance'] })).toEqual([
+    ['warning', 'The user of Elasticsearch lacks on the indices: write, maintenance', false],
+  ])
+  expect(shown({ lacks: ['read'] })[0]?.[0]).toBe('wrong')
+  expect(shown({ lacks: undefined })).toEqual([])
+  expect(shown({ blocked: ['p-keys-0'] })[0]?.[0]).toBe('wrong')
+  expect(shown({ createsIndices: true })[0]?.[0]).toBe('warning')
+})
+
+test.each([
+  ['85%', undefined, 150],
+  ['85%', '100b', 100],
+  ['85%', '-1', 150],
+  ['0.9', undefined, 100],
+  ['2kb', undefined, 2_048],
+])('doctor: a low watermark of %s, headroom %s', (watermark, headroom, least) => {
+  expect(leastFree(1_000, { watermark, headroom })).toBe(least)
+})
+
+test.skipIf(elasticsearchUrl() === undefined)('doctor: what Elasticsearch itself says', async () => {
+  const { store, url, prefix, destroy } = openTestElastic()
+  await store.create()
+  const sound = await store.surroundings?.()
+  expect(sound?.disks?.length).toBeGreaterThan(0)
+  for (const { freeBytes, totalBytes, leastBytes } of sound?.disks ?? []) {
+    expect(freeBytes).toBeLessThanOrEqual(totalBytes)
+    expect(leastBytes).toBeGreaterThan(0)
+  }
+  expect(sound?.blocked).toEqual([])
+  expect(typeof sound?.createsIndices).toBe('boolean')
+  await ask('PUT', `${url}/${prefix}-keys*/_settings`, { 'index.blocks.read_only_allow_delete': true })
+  expect((await store.surroundings?.())?.blocked.length).toBe(1)
+  await destroy()
+})

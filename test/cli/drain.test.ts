@@ -1,0 +1,58 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+
+setDefaultTimeout(600_000)
+
+test.each([1, 2])(
+  'stop: what waits for a node is refused when the drain is over (%d threads)',
+  async threads => {
+    const waiting = Promise.withResolvers<void>()
+    await using node = await startFaultyNode(async ({ path }) => {
+      if (!path.startsWith('/getAccount/')) return undefined
+      waiting.resolve()
+      return new Promise<Response>(() => undefined)
+    }, 60)
+    await using folder = await cliFolder()
+    const load = await folder.run(['load', '--once', '--node', node.url])
+    expect(load.code).toBe(0)
+    const service = folder.start([
+      ...['serve', '--node', node.url, '--listen', '127.0.0.1:0', '--threads', String(threads)],
+      ...['--test-key', 'try-it', '--deadline', '10m', '--node-timeout', '10m', '--drain', '100ms'],
+    ])
+    const url = await service.firstLine
+    const headers = { 'x-api-key': 'try-it' }
+    const held = fetch(`${url}/rpc/getAccount/admin/true`, { headers })
+    await waiting.promise
+    service.kill('SIGTERM')
+    const answer = await held
+    expect([answer.status, answer.headers.get('connection'), await answer.json()]).toMatchObject([
+      503,
+      'close',
+      { message: 'The service is stopping; ask again.' },
+    ])
+    expect((await service.ended).code).toBe(0)
+  },
+)
+
+test('stop: a service that shares its port says so, and takes its last requests', async () => {
+  await using folder = await cliFolder()
+  await using node = await startFaultyNode(undefined, 60)
+  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '1', '--reuse-port'])
+  const url = await service.firstLine
+  expect((await fetch(`${url}/ready`)).status).toBe(200)
+  // A second one without the setting is refused.
+  const other = await folder.run(['serve', '--listen', new URL(url).host])
+  expect([other.code, other.err]).toEqual([2, expect.stringContaining('is in use')])
+  service.kill('SIGTERM')
+  const answers: unknown[] = []
+  for (let isOpen = true; isOpen; ) {
+    const answer = await fetch(`${url}/ready`).catch(() => undefined)
+    if (answer === undefined) isOpen = false
+    else if (answer.status === 503)
+      answers.push([answer.headers.get('connection'), ((await answer.json()) as { reason: string }).reason])
+  }
+  expect(answers[0]).toEqual(['close', 'The service is stopping.'])
+  expect((await service.ended).code).toBe(0)
+})

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { clientOf } from '../support/processes/client.ts'
+import { loadFrom, replayed } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+/** Blocks with a list of some thousands of rows: more than the plan of the test key lets through at once. */
+const HEIGHT = 1_500
+const KEY = 'sharedtestkey'
+
+let folder: CliFolder
+beforeAll(async () => {
+  folder = await cliFolder()
+  await using node = await replayed(HEIGHT)
+  const store = openSqlite({ path: join(folder.path, 'data/iostlens.sqlite') })
+  await loadFrom(node.url, store)
+  await store.close()
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+const serve = async () => {
+  const serving = folder.start(['serve', '--listen', '127.0.0.1:0', '--test-key', KEY, '--threads', '1'])
+  await serving.firstLine
+  const url = /http:\/\/[\d.]+:\d+/.exec(serving.said() + serving.logged())?.[0] ?? ''
+  const ask = (path: string, init?: RequestInit) => fetch(url + path, init)
+  return { ask, kill: () => serving.kill('SIGKILL') }
+}
+
+test.each([
+  ['ndjson', 'identity'],
+  ['csv', 'gzip'],
+])('serve: killed in the middle of an export, a reader sees an error (%s, %s)', async (format, encoding) => {
+  const { ask, kill } = await serve()
+  const response = await ask(`/api/token/get-token-tx?token=iost&format=${format}&apikey=${KEY}`, {
+    headers: { 'accept-encoding': encoding },
+  })
+  expect([response.status, Number(response.headers.get('x-total-count')) > 5_000]).toEqual([200, true])
+  const reader = response.body?.getReader()
+  await reader?.read()
+  kill()
+  const rest = async (): Promise<void> => {
+    for (;;) if ((await reader?.read())?.done !== false) return
+  }
+  await expect(rest()).rejects.toThrow()
+})
+
+test('serve: killed in the middle of an export, the client throws after the rows it was sent', async () => {
+  const { ask, kill } = await serve()
+  const client = await clientOf({ ask, key: KEY })
+  const rows = client['getTokenTx']?.whole({ token: 'iost' })
+  expect((await rows?.next())?.value).toMatchObject({ contract: 'token.iost' })
+  kill()
+  const rest = async (): Promise<void> => {
+    while ((await rows?.next())?.done !== true);
+  }
+  await expect(rest()).rejects.toThrow()
+})

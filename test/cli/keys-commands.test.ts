@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import { cliFolder } from '../support/processes/cli-process.ts'
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
+
+test('keys: a key is shown, changed, rotated with a grace, and revoked with all that came after it', async () => {
+  await using folder = await cliFolder()
+  const run = async (...args: readonly string[]) => {
+    const { code, out, err } = await folder.run(['keys', ...args])
+    return { code, out, err, last: lastLine(out) }
+  }
+  const added = await run('add', 'wallet', '--plan', 'small', '--note', 'Ada, 2nd', '--json')
+  const { id, key, ...plan } = JSON.parse(added.last)
+  expect([added.code, plan]).toEqual([0, { name: 'wallet', per_second: 5, per_day: 10000 }])
+  const shown = async () => JSON.parse((await run('show', id, '--json')).last)
+  expect(await shown()).toMatchObject({
+    ...{ id, name: 'wallet', note: 'Ada, 2nd', plan: 'small', state: 'valid', expires: null, rotated: null },
+    ...{ requests_today: 0, requests_30_days: 0, last_used: null },
+  })
+
+  const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '2'])
+  const url = await service.firstLine
+  const ask = async (with_: string) => (await fetch(`${url}/rpc/getNodeInfo?apikey=${with_}`)).status
+  const usage = async (with_: string) => {
+    const response = await fetch(`${url}/usage`, { headers: { 'X-API-Key': with_ } })
+    return { status: response.status, data: JSON.parse(await response.text()).data }
+  }
+  // Let in; there is no node.
+  expect([await ask(key), await ask(key)]).toEqual([503, 503])
+  for (let times = 0; times < 2; times++)
+    expect(await usage(key)).toMatchObject({
+      status: 200,
+      data: { id, name: 'wallet', expires: null, today: { limit: 10000, used: 2, remaining: 9998 } },
+    })
+  while ((await shown()).requests_today !== 2) await Bun.sleep(50)
+  expect(Date.parse((await shown()).last_used)).toBeGreaterThan(Date.parse((await shown()).created))
+
+  const changed = await run('change', id, '--per-day', '700', '--note', 'off', '--rename', 'purse')
+  expect(changed).toMatchObject({ code: 0, out: `Changed key ${id}.\n` })
+  expect(await shown()).toMatchObject({ name: 'purse', note: null, plan: null, per_second: 5, per_day: 700 })
+  while ((await usage(key)).data.today.limit !== 700) await Bun.sleep(50)
+
+  const rotated = await run('rotate', id, '--grace', '1d')
+  expect([rotated.code, rotated.last === key, await ask(rotated.last), await ask(key)]).toEqual([
+    0,
+    false,
+    503,
+    503,
+  ])
+  // Both are the same to the plan.
+  expect((await usage(rotated.last)).data.today).toMatchObject({ limit: 700, used: 4 })
+  expect(await shown()).toMatchObject({ id, name: 'purse', per_day: 700, former_until: [expect.any(String)] })
+
+  const again = await run('rotate', id, '--grace', '0s')
+  let status = await ask(rotated.last)
+  while (status === 503) status = await ask(rotated.last)
+  expect([status, await ask(key), await ask(again.last)]).toEqual([403, 403, 503])
+  const counted = (await run('list', '--counts')).out.trimEnd().split('\n')
+  expect(counted).toHaveLength(2)
+  expect(counted[0]).toMatch(/ TODAY +30 DAYS +LAST USE +STATE +NAME$/)
+
+  expect((await run('revoke', id)).code).toBe(0)
+  status = await ask(again.last)
+  while (status === 503) status = await ask(again.last)
+  expect([status, (await usage(again.last)).status]).toEqual([403, 403])
+  expect(await shown()).toMatchObject({ state: 'revoked' })
+  expect(await run('rotate', id)).toMatchObject({ code: 2, out: '' })
+  service.kill('SIGTERM')
+  expect((await service.ended).code).toBe(0)
+}, 240_000)
+
+test('keys: what cannot be changed is bad usage, and says why', async () => {
+  await using folder = await cliFolder()
+  const added = await folder.run(['keys', 'add', 'x', '--json'])
+  const { id } = JSON.parse(lastLine(added.out))
+  for (const [args, says] of [
+    [['change', id], 'Nothing is to be changed.'],
+    [['change', 'nobody', '--plan', 'large'], "There is no key with the id 'nobody'."],
+    [['change', id, '--plan', 'huge'], '--plan'],
+    [['change', id, '--rename', ' x'], 'Key name'],
+    [['show', 'nobody'], "There is no key with the id 'nobody'."],
+    [['rotate', 'nobody'], "There is no key with the id 'nobody'."],
+  ] as const) {
+    const { code, out, err } = await folder.run(['keys', ...args])
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(says)
+  }
+})

@@ -1,0 +1,138 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
+import { readExposition } from '../support/exposition.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+
+// Loads part of the recorded chain; a test that hangs still ends.
+setDefaultTimeout(300_000)
+
+const TO = 300
+
+const scraped = async (url: string) => {
+  const response = await fetch(`${url}/metrics`, { keepalive: false })
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ])
+  return readExposition(await response.text())
+}
+
+/** Asks until what the metrics say fits: what is measured every second may be a moment late. */
+const until = async (
+  url: string,
+  fits: (read: Awaited<ReturnType<typeof scraped>>) => boolean,
+): Promise<Awaited<ReturnType<typeof scraped>>> => {
+  for (;;) {
+    const read = await scraped(url)
+    if (fits(read)) return read
+    await Bun.sleep(50)
+  }
+}
+
+test('up: /metrics is exact over all threads, and tells what is loaded and when the node is gone', async () => {
+  let fault: Fault = () => undefined
+  await using node = await startFaultyNode((asked, truth) => fault(asked, truth), TO)
+  await using folder = await cliFolder()
+  const added = await folder.run(['keys', 'add', 'wallet', '--per-second', '1000'])
+  const key = added.out.trimEnd().split('\n').at(-1) ?? ''
+  const up = folder.start(['up', '--node', node.url, '--threads', '2', '--listen', '127.0.0.1:0'])
+  const url = await up.firstLine
+  await up.says('Loaded up to block')
+  const ask = async (query: string): Promise<number> => {
+    const response = await fetch(`${url}/api/?${query}`, { keepalive: false })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const good = `module=base&action=get-overview&apikey=${key}`
+  const asked = [
+    ...Array.from({ length: 20 }, () => good),
+    ...Array.from({ length: 7 }, () => `module=base&action=__proto__&apikey=${key}`),
+    ...Array.from({ length: 5 }, () => `module=block&action=get-overview&apikey=${key}`),
+    ...Array.from({ length: 3 }, () => 'module=base&action=get-overview&apikey=wrong'),
+  ]
+  const statuses = await Promise.all(asked.map(ask))
+  const { sum, value, samples } = await scraped(url)
+  const requests = (labels: Readonly<Record<string, string>>) => sum('iostlens_http_requests_total', labels)
+  expect(statuses.filter(status => status === 200)).toHaveLength(20)
+  expect(requests({ route: 'api', module: 'base', action: 'get-overview', status: '200' })).toBe(20)
+  expect(requests({ route: 'api', status: '400' })).toBe(12)
+  expect(requests({ route: 'api', status: '401' })).toBe(3)
+  expect(sum('iostlens_http_request_duration_seconds_count', { route: 'api' })).toBe(35)
+  expect([
+    sum('iostlens_http_refusals_total', { reason: 'bad_request' }),
+    sum('iostlens_http_refusals_total', { reason: 'unauthorized' }),
+  ]).toEqual([12, 3])
+  expect(
+    samples.flatMap(({ labels }) => [...labels.values()]).filter(text => text.includes('proto')),
+  ).toEqual([])
+
+  expect([value('iostlens_load_blocks_total'), value('iostlens_published_height')]).toEqual([TO + 1, TO])
+  expect(sum('iostlens_load_rows_total', { kind: 'transaction' })).toBeGreaterThan(0)
+  for (const stage of ['fetch', 'derive', 'state', 'commit'])
+    expect([stage, sum('iostlens_load_stage_seconds_total', { stage }) > 0]).toEqual([stage, true])
+  expect([
+    value('iostlens_behind_blocks'),
+    value('iostlens_behind_seconds'),
+    value('iostlens_node_reachable'),
+    value('iostlens_node_irreversible_height'),
+    value('iostlens_threads'),
+    value('iostlens_exports_open'),
+    value('iostlens_feeds_open'),
+  ]).toEqual([0, 0, 1, TO, 2, 0, 0])
+  expect(sum('iostlens_node_calls_total', { call: 'getChainInfo', outcome: 'ok' })).toBeGreaterThan(0)
+  expect(sum('iostlens_store_calls_total', { call: 'commit', outcome: 'ok' })).toBe(
+    value('iostlens_load_batches_total') ?? -1,
+  )
+  expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
+
+  fault = () => new Response('busy', { status: 503 })
+  const gone = await until(url, read => read.value('iostlens_node_reachable') === 0)
+  expect([gone.value('iostlens_behind_blocks'), gone.value('iostlens_node_head_height')]).toEqual([
+    undefined,
+    undefined,
+  ])
+  expect(gone.value('iostlens_node_heard_timestamp_seconds')).toBeGreaterThan(0)
+  expect(gone.sum('iostlens_node_calls_total', { outcome: 'trouble' })).toBeGreaterThan(0)
+  const late = await until(
+    url,
+    read => read.sum('iostlens_event_loop_delay_seconds_count', { thread: '2' }) > 0,
+  )
+  expect(late.value('iostlens_published_height')).toBe(TO)
+  up.kill('SIGTERM')
+  expect((await up.ended).code).toBe(0)
+})
+
+test('load --metrics-listen: a load has metrics of its own, and an API with it has none beside it', async () => {
+  await using node = await startFaultyNode(undefined, 50)
+  await using folder = await cliFolder()
+  const load = folder.start(['load', '--node', node.url, '--metrics-listen', '127.0.0.1:0'])
+  await load.logs('Serving metrics.')
+  const url = /url=(http:\/\/\S+)\/metrics/.exec(load.logged())?.[1] ?? ''
+  const loaded = await until(url, read => read.value('iostlens_published_height') === 50)
+  expect([loaded.value('iostlens_load_blocks_total'), loaded.value('iostlens_threads')]).toEqual([51, 0])
+  load.kill('SIGTERM')
+  expect((await load.ended).code).toBe(0)
+
+  const serve = folder.start(['serve', '--listen', '127.0.0.1:0', '--metrics-listen', '127.0.0.1:0'])
+  const api = await serve.firstLine
+  expect((await fetch(`${api}/metrics`)).status).toBe(404)
+  await serve.logs('Serving metrics.')
+  const own = /url=(http:\/\/\S+)\/metrics/.exec(serve.logged())?.[1] ?? ''
+  const served = await scraped(own)
+  expect([served.value('iostlens_node_configured'), served.value('iostlens_behind_blocks')]).toEqual([
+    0,
+    undefined,
+  ])
+  expect(served.sum('iostlens_http_requests_total', { route: 'unknown', status: '404' })).toBe(1)
+  expect((await fetch(`${own}/api/`)).status).toBe(404)
+  const taken = await folder.run([
+    'serve',
+    '--listen',
+    '127.0.0.1:0',
+    '--metrics-listen',
+    own.slice('http://'.length),
+  ])
+  expect([taken.code, taken.err]).toEqual([2, expect.stringContaining('--metrics-listen')])
+  serve.kill('SIGTERM')
+  expect((await serve.ended).code).toBe(0)
+})

@@ -1,0 +1,58 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createKey } from '#keys/key.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+import { keepAliveClient } from '../support/processes/keep-alive-client.ts'
+import { fillFromRecording } from '../support/stores/loaded.ts'
+
+setDefaultTimeout(600_000)
+
+const CLIENTS = 8
+const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }
+
+test.each([1, 2])('restart: two processes on one port lose no request (%d threads)', async threads => {
+  await using folder = await cliFolder()
+  await mkdir(join(folder.path, 'data'))
+  const store = openSqlite({ path: join(folder.path, 'data', 'iostlens.sqlite') })
+  await fillFromRecording(store, { to: 60 })
+  const { key, stored } = createKey('load', PLAN, { now: Date.now() })
+  await store.keys.add(stored)
+  await store.close()
+  const serve = (port: number) =>
+    folder.start([
+      ...['serve', '--listen', `127.0.0.1:${port}`, '--threads', String(threads), '--reuse-port'],
+      ...['--log-sample', '1000000'],
+    ])
+  const former = serve(0)
+  const url = new URL(await former.firstLine)
+  const path = '/api/block/get-block-detail?number=7'
+  const expected = await (await fetch(new URL(path, url), { headers: { 'x-api-key': key } })).text()
+  expect(expected).toContain('"number":7')
+  const clients = Array.from({ length: CLIENTS }, () =>
+    keepAliveClient(Number(url.port), { path, headers: `X-API-Key: ${key}`, expected }),
+  )
+  const sum = (of: 'answered' | 'released'): number => clients.reduce((sum, { tally }) => sum + tally[of], 0)
+  let isOver = false
+  const loads = clients.map(async client => {
+    while (!isOver) await client.once()
+    client.close()
+  })
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await Bun.sleep(5)
+  }
+  await until(() => sum('answered') > 200)
+  const next = serve(Number(url.port))
+  await next.firstLine
+  former.kill('SIGTERM')
+  expect((await former.ended).code).toBe(0)
+  const before = sum('answered')
+  await until(() => sum('answered') > before + 100)
+  isOver = true
+  await Promise.all(loads)
+  expect(clients.flatMap(({ tally }) => tally.wrong).slice(0, 5)).toEqual([])
+  expect(sum('released')).toBeGreaterThan(0)
+  next.kill('SIGTERM')
+  expect((await next.ended).code).toBe(0)
+})

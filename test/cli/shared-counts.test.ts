@@ -1,0 +1,72 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createKey } from '#keys/key.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
+
+/** Opens a place for each test, and removes them in the end. */
+const places: Place[] = []
+afterAll(async () => {
+  for (const place of places) await place.destroy()
+})
+
+const storeOf = ({ args: [type, ...where] }: Place): string =>
+  type === 'sqlite' ? `sqlite:${where[0]}` : `${where[0]}/${where[1]}`
+
+const cases = (open: () => Promise<Place>): void => {
+  test.each([1, 2])(
+    'keys: services on one store count a day together, also after a SIGKILL (%d threads)',
+    async threads => {
+      const place = await open()
+      places.push(place)
+      await place.store.create()
+      const { key, stored } = createKey('wallet', { perSecond: 100, perDay: 60 }, { now: Date.now() })
+      await place.store.keys.add(stored)
+      await using folder = await cliFolder()
+      const used = async (): Promise<number> => {
+        const days = await place.store.usage.since(0)
+        return days.find(each => each.key === stored.id)?.requests ?? 0
+      }
+      /** A service with a data folder of its own, as on another machine. */
+      const start = async (data: string) => {
+        const args = ['--listen', '127.0.0.1:0', '--threads', String(threads)]
+        const service = folder.start(['serve', '--store', storeOf(place), '--data', data, ...args])
+        const url = await service.firstLine
+        // Without a node each allowed call is 503.
+        const ask = async () => {
+          const { status, headers } = await fetch(`${url}/rpc/getNodeInfo?apikey=${key}`)
+          return { status, left: Number(headers.get('ratelimit-remaining')) }
+        }
+        return { service, ask }
+      }
+      const [one, two] = [await start('one'), await start('two')]
+      for (let times = 0; times < 5; times++) await one.ask()
+      for (let times = 0; times < 4; times++) await two.ask()
+      while ((await used()) < 9) await Bun.sleep(20)
+      one.service.kill('SIGKILL')
+      await one.service.ended
+      expect(await used()).toBe(9)
+
+      const three = await start('three')
+      expect(await three.ask()).toEqual({ status: 503, left: 50 })
+      while ((await used()) < 10) await Bun.sleep(20)
+      // The second hears of what the others counted, and each request of its own counts once.
+      let asked = 0
+      for (;;) {
+        asked += 1
+        const { left } = await two.ask()
+        expect(left).toBeGreaterThanOrEqual(60 - 10 - asked)
+        if (left === 60 - 10 - asked) break
+        await Bun.sleep(50)
+      }
+      two.service.kill('SIGTERM')
+      three.service.kill('SIGTERM')
+      expect([(await two.service.ended).code, (await three.service.ended).code]).toEqual([0, 0])
+      expect(await used()).toBe(10 + asked)
+    },
+    240_000,
+  )
+}
+
+describe('SQLite', () => cases(sqlitePlace))
+if (elasticsearchUrl() !== undefined) describe('Elasticsearch', () => cases(() => elasticPlace(1_000_000)))

@@ -1,0 +1,155 @@
+import { expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectNode } from '#cli/compose.ts'
+import { catalogue } from '#cli/metrics/catalogue.ts'
+import { processMetrics } from '#cli/metrics/process-metrics.ts'
+import { readSettings } from '#cli/read-settings.ts'
+import { startServing } from '#cli/serving.ts'
+import type { SettingName } from '#cli/settings.ts'
+import { createKey } from '#keys/key.ts'
+import { exposed } from '#metrics/expose.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { readExposition } from '#test/support/exposition.ts'
+import { startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { fillFromRecording } from '../support/stores/loaded.ts'
+import { type Begun, DOOM, type Doom } from '../support/threads/doomed-thread.ts'
+
+const PROGRAM = new URL('../support/threads/doomed-thread.ts', import.meta.url)
+/** More keys than it takes that each thread has some of their connections. */
+const KEYS = 5
+/** What one key may have running at a node at once. */
+const OF_KEY = 8
+
+/** What the threads said when they began, and a way to end one. */
+const doom = () => {
+  const channel = new BroadcastChannel(DOOM)
+  const begun: number[] = []
+  let wake = Promise.withResolvers<void>()
+  channel.onmessage = ({ data }: { readonly data: unknown }) => {
+    begun.push((data as Begun).begun)
+    wake.resolve()
+    wake = Promise.withResolvers()
+  }
+  return {
+    until: async (isSo: (begun: readonly number[]) => boolean) => {
+      while (!isSo(begun)) await wake.promise
+    },
+    end: (order: Doom) => channel.postMessage(order),
+    close: () => channel.close(),
+  }
+}
+
+test.each(['error', 'rejection', 'exit'] as const)(
+  'a thread that dies (%s) is replaced; its requests fail at once, all others are answered',
+  async by => {
+    const folder = await mkdtemp(join(tmpdir(), 'iostlens-dies-'))
+    const store = openSqlite({ path: join(folder, 'chain.sqlite') })
+    await fillFromRecording(store, { to: 60 })
+    const made = Array.from({ length: KEYS }, () =>
+      createKey('k', { perSecond: 1_000, perDay: 1_000 }, { now: Date.now() }),
+    )
+    for (const { stored } of made) await store.keys.add(stored)
+    const goOn = Promise.withResolvers<void>()
+    let asked = 0
+    let wake = Promise.withResolvers<void>()
+    await using faulty = await startFaultyNode(async ({ path }) => {
+      if (!path.startsWith('/getAccount/')) return undefined
+      asked += 1
+      wake.resolve()
+      wake = Promise.withResolvers()
+      await goOn.promise
+      return new Response('{}')
+    }, 60)
+    const untilAsked = async (times: number) => {
+      while (asked < times) await wake.promise
+    }
+    const set = (name: SettingName, text: string) => [name, { text, file: false }] as const
+    const { values } = readSettings(
+      new Map([
+        set('data', folder),
+        set('store', `sqlite:${join(folder, 'chain.sqlite')}`),
+        set('listen', '127.0.0.1:0'),
+        set('node', faulty.url),
+        set('node-timeout', '5m'),
+        set('deadline', '5m'),
+      ]),
+      {},
+    )
+    const deaths: unknown[] = []
+    const lines: string[] = []
+    const threads = doom()
+    const node = connectNode(values, () => undefined)
+    await node?.watch(() => store.identity())
+    const metrics = processMetrics(2)
+    const serving = await startServing({
+      ...{ values, version: 'test', store, node, threads: 2, threadProgram: PROGRAM },
+      log: (level, message, fields) => {
+        if (message.includes('has died')) deaths.push([level, fields?.['thread'], fields?.['reason']])
+      },
+      writeLine: line => lines.push(line),
+      metrics,
+      droppedLines: () => 0,
+    })
+    let accounts = 0
+    // Equal requests would share a call to the node.
+    const ask = (key: string) =>
+      fetch(`${serving.url}/rpc/getAccount/a${accounts++}/true?apikey=${key}`, { keepalive: false }).then(
+        async response => {
+          await response.text()
+          return response.status
+        },
+        () => 'closed' as const,
+      )
+    try {
+      await threads.until(begun => begun.length === 2)
+      const running = made.flatMap(({ key }) => Array.from({ length: OF_KEY }, () => ask(key)))
+      await untilAsked(KEYS * OF_KEY)
+      let closed = 0
+      const settled = running.map(answer =>
+        answer.then(status => {
+          if (status === 'closed') closed += 1
+          return status
+        }),
+      )
+      threads.end({ thread: 1, by })
+      await threads.until(begun => begun.length === 3)
+      expect(deaths).toEqual([
+        ['error', 2, expect.stringContaining(by === 'exit' ? 'code 3' : `doomed by ${by}`)],
+      ])
+      // Its connections were closed while it died, and nothing waits for an answer that cannot come.
+      await Promise.any(settled)
+      expect(closed).toBeGreaterThan(0)
+      expect(closed).toBeLessThan(KEYS * OF_KEY)
+      // The places that it had are free again: each key has as many running as before.
+      const more = made.flatMap(({ key }) => Array.from({ length: OF_KEY }, () => ask(key)))
+      await untilAsked(KEYS * OF_KEY + closed)
+      goOn.resolve()
+      const statuses = await Promise.all(settled)
+      expect(statuses.filter(status => status === 200).length).toBe(KEYS * OF_KEY - closed)
+      expect(new Set(await Promise.all(more))).toEqual(new Set([200]))
+      // Nothing that was counted is forgotten, and nothing is counted twice.
+      for (const { key } of made) {
+        const { headers } = await fetch(`${serving.url}/rpc/getNodeInfo?apikey=${key}`)
+        expect(headers.get('ratelimit-remaining')).toBe(String(1_000 - 2 * OF_KEY - 1))
+      }
+      const { text } = exposed(catalogue, metrics.memory, [])
+      const { sum } = readExposition(await text())
+      expect(sum('iostlens_thread_deaths_total')).toBe(1)
+      expect(sum('iostlens_http_requests_total', { route: 'rpc', status: '200' })).toBe(
+        2 * KEYS * OF_KEY - closed + KEYS,
+      )
+    } finally {
+      goOn.resolve()
+      await serving.stop()
+      node?.close()
+      threads.close()
+      await store.close()
+      await rm(folder, { recursive: true })
+    }
+    // One line for each answer, whole.
+    expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT\S+ \w+ +[A-Z].*$/.test(line))).toEqual([])
+  },
+  120_000,
+)

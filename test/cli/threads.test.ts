@@ -1,0 +1,111 @@
+import { expect, test } from 'bun:test'
+import { startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+
+/** A service whose threads share one address, as its callers and its operator see it. */
+
+const THREADS = ['1', '2', '3']
+
+const keyFor = async (folder: Awaited<ReturnType<typeof cliFolder>>, perDay: number): Promise<string> => {
+  const limits = ['--per-second', '1000000', '--per-day', String(perDay)]
+  return (await folder.run(['keys', 'add', 'k', ...limits])).out.trimEnd().split('\n').at(-1) ?? ''
+}
+
+/** A request on a connection of its own. */
+const ask = async (url: string): Promise<number> => {
+  const { status } = await fetch(url, { keepalive: false, headers: { Connection: 'close' } })
+  return status
+}
+
+test.each(THREADS)(
+  'limits: with %s threads a day has exactly the requests of the plan',
+  async threads => {
+    await using folder = await cliFolder()
+    const key = await keyFor(folder, 50)
+    const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', threads])
+    const url = await service.firstLine
+    // Without a node each allowed call is 503.
+    const asked = Array.from({ length: 120 }, () => ask(`${url}/rpc/getNodeInfo?apikey=${key}`))
+    const statuses = await Promise.all(asked)
+    expect(statuses.filter(status => status === 503).length).toBe(50)
+    expect(statuses.filter(status => status === 429).length).toBe(70)
+    service.kill('SIGTERM')
+    expect((await service.ended).code).toBe(0)
+
+    const again = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', threads])
+    expect(await ask(`${await again.firstLine}/rpc/getNodeInfo?apikey=${key}`)).toBe(429)
+  },
+  120_000,
+)
+
+test.each(THREADS)(
+  'start: with %s threads an address in use is one message and exit code 2',
+  async threads => {
+    await using folder = await cliFolder()
+    await keyFor(folder, 1)
+    const first = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '2'])
+    const address = (await first.firstLine).slice('http://'.length)
+    const second = await folder.run(['serve', '--listen', address, '--threads', threads])
+    expect(second).toEqual({
+      code: 2,
+      out: '',
+      err: `iostlens: Address ${address} is in use by another program.\n  Stop that program, or choose another address with --listen HOST:PORT (port 0 picks a free port).\n`,
+    })
+    expect((await fetch(`http://${address}/health`)).status).toBe(200)
+  },
+  120_000,
+)
+
+test.each(THREADS)(
+  'stop: with %s threads requests that run are answered, each once logged, then it ends with 0',
+  async threads => {
+    await using folder = await cliFolder()
+    const key = await keyFor(folder, 1_000)
+    const asked = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const COUNT = 8
+    let count = 0
+    await using node = await startFaultyNode(async ({ path }) => {
+      if (!path.startsWith('/getAccount/')) return undefined
+      count += 1
+      if (count === COUNT) asked.resolve()
+      await goOn.promise
+      return new Response('{}')
+    }, 60)
+    const service = folder.start([
+      ...[
+        'serve',
+        '--listen',
+        '127.0.0.1:0',
+        '--threads',
+        threads,
+        '--deadline',
+        '60s',
+        '--node-timeout',
+        '60s',
+      ],
+      ...['--node', node.url],
+    ])
+    const url = await service.firstLine
+    // Equal requests would share a call to the node.
+    const running = Array.from({ length: COUNT }, (_, at) =>
+      ask(`${url}/rpc/getAccount/a${at}/true?apikey=${key}`),
+    )
+    await asked.promise
+    service.kill('SIGTERM')
+    // Nobody new is let in once the stop has begun.
+    for (;;) if ((await ask(`${url}/health`).catch(() => 'refused')) === 'refused') break
+    goOn.resolve()
+    expect(await Promise.all(running)).toEqual(Array.from({ length: COUNT }, () => 200))
+    const { code, err } = await service.ended
+    const lines = err.trimEnd().split('\n')
+    expect(code).toBe(0)
+    expect(lines.filter(line => line.includes('Serving.')).length).toBe(1)
+    expect(lines.filter(line => line.includes('route=rpc') && line.includes('status=200')).length).toBe(COUNT)
+    // Whole lines only.
+    expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT[\d:.]+Z (?:info |warn |error) [A-Z]/.test(line))).toEqual(
+      [],
+    )
+  },
+  120_000,
+)

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { mkdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Replay } from '../replay/serve.ts'
+import { witness } from '../support/oracle/witness.ts'
+import { type CliFolder, cliFolder, type Outcome, spawnIn } from '../support/processes/cli-process.ts'
+import { runTool } from '../support/processes/run-tool.ts'
+import { ROOT } from '../support/root.ts'
+import { replayed } from '../support/stores/loading.ts'
+
+/** Stores that earlier programs made, opened by today's. The programs come from the history of the project. */
+
+setDefaultTimeout(600_000)
+
+/** Transactions begin near block 760 in the recorded chain. */
+const HEIGHT = 800
+const GOOD_ANSWERS = 60
+
+const git = (...args: readonly string[]): string => {
+  const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : ''
+}
+
+/** The last commit that changed a file, or only lines of it that contain a text. */
+const lastChange = (path: string, ...only: readonly string[]): string =>
+  git('log', '-1', '--format=%H', ...only, '--', path)
+
+/** undefined: this is no checkout with its history. */
+const earlierPrograms = () => {
+  if (git('rev-parse', '--is-shallow-repository') !== 'false') return undefined
+  const derivation = lastChange('indices/registry.ts', '-GDERIVATION = [0-9]')
+  return derivation === ''
+    ? undefined
+    : { derivation: `${derivation}^`, tables: lastChange('src/store/sqlite/tables.ts') }
+}
+const programs = earlierPrograms()
+const NAME =
+  programs === undefined
+    ? 'upgrade: not tested, this is no git checkout with its whole history (git fetch --unshallow)'
+    : 'upgrade'
+
+describe.skipIf(programs === undefined)(NAME, () => {
+  let node: Replay
+  let folder: CliFolder
+  beforeAll(async () => {
+    node = await replayed(HEIGHT)
+    folder = await cliFolder()
+  })
+  afterAll(async () => {
+    await folder[Symbol.asyncDispose]()
+    await node.stop()
+  })
+
+  /** The program of a commit, in a folder of its own, with today's dependencies. */
+  const programOf = async (commit: string) => {
+    const path = join(folder.path, commit.slice(0, 12))
+    await mkdir(path)
+    await runTool(['bash', '-c', 'git archive "$1" | tar -x -C "$2"', 'archive', commit, path])
+    await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'))
+    return async (...args: readonly string[]): Promise<Outcome> => {
+      const outcome = await spawnIn(folder.path, [process.execPath, join(path, 'src/main.ts'), ...args]).ended
+      if (outcome.code !== 0) throw new Error(`${args.join(' ')} of ${commit}:\n${outcome.err}`)
+      return outcome
+    }
+  }
+
+  /** Serves by today's program; why it refuses, unless it does. */
+  const served = async (store: readonly string[], key: string): Promise<string | undefined> => {
+    const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '1', ...store])
+    const url = await service.firstLine.catch(() => undefined)
+    if (url === undefined) {
+      const { code, err } = await service.ended
+      expect(code).toBe(3)
+      return err
+    }
+    const first = await fetch(`${url}/api/base/get-overview`, { headers: { 'x-api-key': key } })
+    expect([first.status, await first.text()]).toEqual([200, expect.any(String)])
+    const asked = await witness(
+      { ask: (path, init) => fetch(`${url}${path}`, init), key, lines: [] },
+      { seed: 7 },
+    )
+    while (asked.good() < GOOD_ANSWERS) await asked.sees(200)
+    const { wrong } = await asked.stop()
+    expect([wrong, asked.height()]).toEqual([[], HEIGHT])
+    service.kill('SIGTERM')
+    expect((await service.ended).code).toBe(0)
+    return undefined
+  }
+
+  test.each(Object.entries(programs ?? {}))(
+    'a store from before the last change of %s is served truly, or refused with what to do',
+    async (what, commit) => {
+      const run = await programOf(commit)
+      const store = ['--store', `sqlite:${what}.sqlite`]
+      await run('load', '--once', '--node', node.url, ...store)
+      const { out } = await run(
+        'keys',
+        'add',
+        'kept',
+        '--per-second',
+        '1000000',
+        '--per-day',
+        '1000000000',
+        ...store,
+      )
+      const key = /il_\w+/.exec(out)?.[0] ?? ''
+      const refusal = await served(store, key)
+      if (what === 'derivation') expect(refusal).toBeDefined()
+      if (refusal === undefined) return
+      expect(refusal).toContain('iostlens indices migrate')
+      const migrated = await folder.run(['indices', 'migrate', ...store])
+      expect([migrated.code, migrated.err]).toEqual([0, expect.any(String)])
+      expect(await served(store, key)).toBeUndefined()
+    },
+  )
+})

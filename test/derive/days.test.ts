@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { LoadedBlock } from '#chain/block.ts'
+import { days } from '#indices/day.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { createNode } from '#node/create-node.ts'
+import { idleClock } from '#test/support/clocks/idle-clock.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { plainDays } from '#test/support/oracle/plain-days.ts'
+import { type DerivedChain, deriveChain } from '#test/support/stores/derived-chain.ts'
+import { serveGenerated } from '../generator/serve.ts'
+import { small } from '../generator/small.ts'
+
+const generatedBlocks = async (): Promise<readonly LoadedBlock[]> => {
+  const node = serveGenerated({ ...small('mixed'), blocks: 600 })
+  const reader = createNode({ urls: [node.url], clock: idleClock() })
+  try {
+    const blocks: LoadedBlock[] = []
+    for await (const block of reader.blocks({ from: 0, to: 600 })) blocks.push(block)
+    return blocks
+  } finally {
+    reader.close()
+    await node.stop()
+  }
+}
+
+// Awaited here, not in a test: reading a chain takes longer than a test may.
+const chains = { recorded: await recordedBlocks(), generated: await generatedBlocks() }
+
+const HOUR = 3_600_000_000_000n
+/** The same blocks in bursts of one second, hours apart: many days, some of them without a block. */
+const spread = (blocks: readonly LoadedBlock[]): readonly LoadedBlock[] => {
+  const begin = blocks[1]?.block.time ?? 0n
+  const burst = Math.ceil(blocks.length / 90)
+  return blocks.map(loaded => {
+    const { height } = loaded.block
+    const turn = BigInt(Math.floor(height / burst))
+    const time = begin + turn * 11n * HOUR + (turn / 20n) * 75n * HOUR + BigInt(height % burst) * 50_000_000n
+    return height === 0 ? loaded : { ...loaded, block: { ...loaded.block, time } }
+  })
+}
+
+const dateOf = ({ block }: LoadedBlock): string =>
+  new Date(Number(block.time / 1_000_000n)).toISOString().slice(0, 10)
+
+/** The figures of each day that are counted from its blocks: all but those of its end. */
+const figuresOf = ({ state }: DerivedChain) =>
+  new Map(
+    state
+      .all(days)
+      .map(({ id, ram: _, ...doc }) => [id, { ...doc, iost_moved: BigInt(doc.iost_moved) }] as const),
+  )
+
+for (const [name, blocks] of Object.entries(chains))
+  describe(`days of the ${name} chain`, () => {
+    test('deriveBlock: the figures of each day are a plain count of its blocks', () => {
+      const plain = plainDays(blocks.map(({ block }) => block))
+      const derived = figuresOf(deriveChain(blocks))
+      expect([...derived.keys()]).toEqual([...plain.keys()])
+      for (const [date, expected] of plain)
+        expect([date, derived.get(date)]).toEqual([date, expected as never])
+    })
+
+    // Derived once for both tests that look at it: a chain takes seconds.
+    const stretched = spread(blocks)
+    let cut: DerivedChain
+    beforeAll(() => {
+      cut = deriveChain(stretched, batch => 1 + ((batch * 37) % 90))
+    })
+
+    test('deriveBlock: so they are where batches cut days and days cut batches', () => {
+      const plain = plainDays(stretched.map(({ block }) => block))
+      expect(plain.size).toBeGreaterThan(30)
+      const derived = figuresOf(cut)
+      expect([...derived.keys()]).toEqual([...plain.keys()])
+      for (const [date, expected] of plain)
+        expect([date, derived.get(date)]).toEqual([date, expected as never])
+      const sums = [...plain.values()]
+      for (const figure of ['failed', 'movements', 'new_accounts'] as const)
+        expect([figure, sums.filter(day => day[figure] > 0).length > 1]).toEqual([figure, true])
+    })
+
+    test("deriveBlock: RAM at a day's end is that of its last block", () => {
+      const dates = cut.state.all(days).map(({ id }) => id)
+      const ramOf = (date: string | undefined) => cut.state.get(days, date ?? '')?.ram
+      expect(ramOf(dates.at(-1))).toEqual(cut.state.get(statistics, STATISTICS)?.ram as never)
+      // Up to the end of a day, and no further.
+      for (const date of [dates[2], dates[Math.floor(dates.length / 2)]]) {
+        const there = deriveChain(
+          stretched.slice(0, stretched.findLastIndex(loaded => dateOf(loaded) === date) + 1),
+        )
+        expect(ramOf(date)).toEqual(there.state.get(statistics, STATISTICS)?.ram as never)
+      }
+    })
+  })

@@ -1,0 +1,37 @@
+import { type Row, rowsBetween, rowsOfTransaction } from '../generator/rows.ts'
+import { txHash } from '../generator/transaction-hash.ts'
+import type { ForkBlock, Forks } from './fork-node.ts'
+
+/** A row of a branch as answers have it, as far as it depends on the branch. */
+export type TrueRow = Row & { readonly hash: string }
+
+/** What is true of a block, known from how it was made. */
+export type BlockTruth = {
+  readonly rows: readonly TrueRow[]
+  /** Hashes of its transactions, the base one left out. */
+  readonly hashes: readonly string[]
+}
+
+/** What is true of the blocks of a chain that forks. */
+export const branchTruth = (forks: Forks): ((block: ForkBlock) => BlockTruth) => {
+  const { chain, base } = forks
+  const { world } = chain
+  const deployed = new Set<string>()
+  for (const _ of rowsBetween(world, 0, base.made.height, deployed));
+  const known = new WeakMap<ForkBlock, BlockTruth>()
+  const truthOf = ({ made: { height, users } }: ForkBlock): BlockTruth => {
+    const hashes = users.map(({ tx, place }) => txHash(world.seals, tx, place))
+    const rows = users.flatMap(({ tx }, index) =>
+      rowsOfTransaction(tx, { height, position: index + 1 }, deployed).map(row => ({
+        ...row,
+        hash: hashes[index] ?? '',
+      })),
+    )
+    return { rows, hashes }
+  }
+  return block => {
+    const truth = known.get(block) ?? truthOf(block)
+    known.set(block, truth)
+    return truth
+  }
+}

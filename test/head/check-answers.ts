@@ -1,0 +1,85 @@
+import type { ForkBlock } from './fork-node.ts'
+import { aboveOf, type ForkStand } from './stand.ts'
+import { type AnsweredRow, blockList, recordList, type TrueList, transactionList } from './true-list.ts'
+
+type Page = { readonly rows: readonly AnsweredRow[]; readonly total: number; readonly headers: Headers }
+
+const pageOf = async (
+  { service: { ask, key } }: ForkStand,
+  { module, action }: TrueList,
+  params: Readonly<Record<string, string>>,
+): Promise<Page> => {
+  const query = new URLSearchParams({ ...params, head: '1', apikey: key })
+  const response = await ask(`/api/${module}/get-${action}?${query}`)
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${action} ${JSON.stringify(params)}: ${text}`)
+  const { data } = JSON.parse(text)
+  return { rows: data.transactions ?? data.blocks, total: data.total, headers: response.headers }
+}
+
+/** The part of a whole list in block order that a page of it shows. */
+const sliced = <T>(
+  rows: readonly T[],
+  { sort, page, size }: { readonly sort: string; readonly page: number; readonly size: number },
+): readonly T[] => {
+  const ordered = sort === 'asc' ? rows : rows.toReversed()
+  return ordered.slice((page - 1) * size, page * size)
+}
+
+/** How a row stands to the published height: PACKED without a number, or IRREVERSIBLE with one. */
+const standing = (height: number, published: number) =>
+  height > published ? ['PACKED', false] : ['IRREVERSIBLE', true]
+
+/** Blocks below the irreversible one that answers are compared for: where both parts meet. */
+const IRREVERSIBLE = 20
+
+/** What differs between the answers with head=1 and the truth of the branch that the service shows; [] is right. */
+export const differences = async (
+  stand: ForkStand,
+  tip: ForkBlock,
+  random: () => number,
+): Promise<readonly string[]> => {
+  const { forks, truth } = stand
+  const wrong: string[] = []
+  const from = Math.max(forks.base.made.height + 1, stand.node.stand.lib - IRREVERSIBLE)
+  const line = aboveOf(tip, from - 1).toReversed()
+  const compare = (what: string, actual: unknown, expected: unknown): void => {
+    if (!Bun.deepEquals(actual, expected, true))
+      wrong.push(
+        `${what}: ${JSON.stringify(actual)?.slice(0, 600)} instead of ${JSON.stringify(expected)?.slice(0, 600)}`,
+      )
+  }
+  const paging = () => ({
+    sort: random() < 0.5 ? 'asc' : 'desc',
+    page: 1 + Math.floor(random() * 3),
+    size: 1 + Math.floor(random() * 40),
+  })
+  const ask = async (list: TrueList): Promise<void> => {
+    const part = paging()
+    const page = { sort: part.sort, page: String(part.page), size: String(part.size) }
+    const params = { ...list.params, ...page, start_block: String(from) }
+    const { rows, total, headers } = await pageOf(stand, list, params)
+    const name = `${list.action} ${JSON.stringify(params)} at ${headers.get('x-block-height')}`
+    const published = Number(headers.get('x-block-height'))
+    const height = Math.max(tip.made.height, published)
+    compare(
+      `${name} head`,
+      [headers.get('x-head-status'), headers.get('x-head-height')],
+      ['followed', String(height)],
+    )
+    const all = line.flatMap(block =>
+      list.of(block).map(cells => [...cells, ...standing(block.made.height, published)]),
+    )
+    compare(`${name} total`, total, all.length)
+    const shown = rows.map(row => [...list.shown(row), row['status'], row['seq'] !== undefined])
+    compare(name, shown, sliced(all, part))
+  }
+  await ask(blockList)
+  await ask(transactionList(truth))
+  const lists = line.slice(-4).flatMap(block => truth(block).rows.flatMap(({ keys }) => keys))
+  for (let times = 0; times < 3 && lists.length > 0; times += 1) {
+    const list = recordList(truth, lists[Math.floor(random() * lists.length)] ?? '')
+    if (list !== undefined) await ask(list)
+  }
+  return wrong
+}

@@ -1,0 +1,94 @@
+import type { Store } from '#store/port.ts'
+import type { ForkBlock } from './fork-node.ts'
+import { type HeadReader, headReader } from './head-reader.ts'
+import { aboveOf, type ForkStand } from './stand.ts'
+import { blockList, recordList, type TrueList, transactionList } from './true-list.ts'
+
+/** The lists that get the most rows, one of each kind, with those of blocks and transactions. */
+export const busyLists = ({ forks, truth }: Pick<ForkStand, 'forks' | 'truth'>): readonly TrueList[] => {
+  const probe = forks.grow(forks.base, { waits: false, seed: 1 })
+  const counts = new Map<string, number>()
+  for (const key of truth(probe).rows.flatMap(({ keys }) => keys)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const kinds = new Map<string, string>()
+  for (const [key] of [...counts].toSorted(([, a], [, b]) => b - a)) {
+    const kind = key.slice(0, key.indexOf('/'))
+    if (!kinds.has(kind)) kinds.set(kind, key)
+  }
+  const lists = [...kinds.values()].map(key => recordList(truth, key)).filter(list => list !== undefined)
+  return [blockList, transactionList(truth), ...lists]
+}
+
+/** Readers of some lists from now on. */
+export const followLists = async (
+  stand: ForkStand,
+  lists: readonly TrueList[],
+  random: () => number,
+): Promise<readonly HeadReader[]> => {
+  const key = () => stand.service.key
+  const readers = lists.map(list =>
+    headReader(list, { ask: (path, init) => stand.service.ask(path, init), key, random }),
+  )
+  await Promise.all(readers.map(({ open }) => open))
+  return readers
+}
+
+/** What a reader must have: irreversible rows since the base of the forks, and rows above; those undefined: it is not known. */
+const expectedOf = (
+  list: TrueList,
+  {
+    stored,
+    above,
+  }: { readonly stored: readonly ForkBlock[]; readonly above: readonly ForkBlock[] | undefined },
+) => ({ rows: stored.flatMap(list.of), packed: above?.flatMap(list.of) })
+
+/** The blocks that are stored, and those above on the branch that the service shows. */
+const blocksNow = async (stand: ForkStand, store: Store) => {
+  const { forks, node, follower } = stand
+  const published = await store.published()
+  const height = published?.height ?? 0
+  const base = forks.base.made.height
+  const stored = aboveOf(node.stand.head, base)
+    .filter(({ made }) => made.height <= height)
+    .toReversed()
+  const shown = follower.shown()
+  if (shown.status !== 'followed') return { stored, above: undefined }
+  if (shown.tip.height <= height) return { stored, above: [] }
+  const tip = forks.blocks.get(shown.tip.hash)
+  const line = tip === undefined ? [] : aboveOf(tip, height).toReversed()
+  return { stored, above: line[0]?.parent?.hash === published?.hash ? line : undefined }
+}
+
+/** Waits until every feed has told what is so; a row that is lost would be waited for until the test's time is over. */
+export const feedsSettled = async (
+  stand: ForkStand,
+  store: Store,
+  readers: readonly HeadReader[],
+): Promise<void> => {
+  const now = await blocksNow(stand, store)
+  for (const { list, rows, packed, done } of readers) {
+    const expected = expectedOf(list, now)
+    const isSo = (): boolean =>
+      rows.length === expected.rows.length &&
+      (expected.packed === undefined || packed().length === expected.packed.length) &&
+      Bun.deepEquals(rows.map(list.shown), expected.rows) &&
+      (expected.packed === undefined || Bun.deepEquals(packed().map(list.shown), expected.packed))
+    let failed = false
+    const stop = () => {
+      failed = true
+    }
+    void done.catch(stop)
+    for (let looks = 0; !isSo() && !failed; looks += 1) {
+      if (looks === MOST_LOOKS)
+        throw new Error(
+          `${list.action} ${JSON.stringify(list.params)}: ${JSON.stringify([rows.slice(-3), packed()])} instead of ${JSON.stringify([expected.rows.slice(-3), expected.packed])}`,
+        )
+      // Slowly, since a store that has not answered for five seconds by this clock ends the feeds.
+      await stand.clock.pass(10)
+      await Bun.sleep(1)
+    }
+    if (failed) await done
+  }
+}
+
+/** Of which each lets everything happen that needs no time: one more would change nothing. */
+const MOST_LOOKS = 20_000

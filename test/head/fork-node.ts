@@ -1,0 +1,151 @@
+import { blockText, generatedNode, hashIn } from '../generator/answers.ts'
+import { blockMaker, hashesOf, type Made, ownTransactions, type Placed } from '../generator/block.ts'
+import { type Chain, createChain } from '../generator/chain.ts'
+import { rawBlockText } from '../generator/raw-text.ts'
+import { settingsOf } from '../generator/settings.ts'
+import { type Answer, found, refused } from '../support/nodes/rpc/answer.ts'
+import { answerCall, type NodeAnswers } from '../support/nodes/rpc/routes.ts'
+import { serveCalls } from '../support/nodes/rpc/serve-calls.ts'
+
+/** A block of some branch; those up to the base of the forks have no parent here. */
+export type ForkBlock = {
+  readonly made: Made
+  readonly hash: string
+  readonly parent: ForkBlock | undefined
+  /** Transactions that the branch up to here has not packed yet: they wait for one of its next blocks. */
+  readonly waiting: readonly Placed[]
+}
+
+/** Where a node stands. */
+export type Stand = { readonly head: ForkBlock; readonly lib: number }
+
+/** A chain whose end forks: every block from `base` + 1 on may have rivals. */
+export type Forks = {
+  readonly chain: Chain
+  readonly base: ForkBlock
+  /** A child of a block. `waits`: it packs nothing, as a block of a busy fork does. Other seeds give other blocks. */
+  grow(parent: ForkBlock, how: { readonly waits: boolean; readonly seed: number }): ForkBlock
+  readonly blocks: ReadonlyMap<string, ForkBlock>
+}
+
+export const createForks = (seed: number, base: number): Forks => {
+  const settings = settingsOf({
+    ...{ seed, profile: 'busy', blocks: 100_000, holders: 100, voters: 10, producers: 3, cycle: 64 },
+  })
+  const chain = createChain(settings)
+  const makeBlock = blockMaker(chain.world)
+  const first = chain.block(base)
+  const root: ForkBlock = { made: first, hash: hashIn(first, 3), parent: undefined, waiting: [] }
+  const blocks = new Map([[root.hash, root]])
+  return {
+    chain,
+    base: root,
+    blocks,
+    grow: (parent, { waits, seed: own }) => {
+      const height = parent.made.height + 1
+      const ready = [...parent.waiting, ...ownTransactions(chain.world, height)]
+      const made = makeBlock(height, parent.made, { variant: { users: waits ? [] : ready, seed: own } })
+      const block = { made, hash: hashIn(made, 3), parent, waiting: waits ? ready : [] }
+      blocks.set(block.hash, block)
+      return block
+    },
+  }
+}
+
+/** The blocks above the base up to one, in order. */
+const lineTo = ({ base }: Forks, tip: ForkBlock): readonly ForkBlock[] => {
+  const line: ForkBlock[] = []
+  for (let at: ForkBlock | undefined = tip; at !== undefined && at !== base; at = at.parent) line.push(at)
+  return line.reverse()
+}
+
+export type ForkNode = {
+  readonly url: string
+  /** What it answers from now on. */
+  stand: Stand
+  /** Called before each answer with the name of the call; what it returns is answered instead. */
+  meddle: ((call: string) => Answer | undefined) | undefined
+  stop(): void
+}
+
+const NO_BLOCK = refused(2, 'block not found')
+
+/** Serves the chain as a node does that stands somewhere on it. */
+export const serveForks = (forks: Forks, stand: Stand): ForkNode => {
+  const node: { stand: Stand; meddle: ForkNode['meddle'] } = { stand, meddle: undefined }
+  let made: { readonly stand: Stand; readonly answers: NodeAnswers } | undefined
+  const answersOf = (stand: Stand): NodeAnswers => {
+    if (made?.stand !== stand) made = { stand, answers: answersAt(forks, stand) }
+    return made.answers
+  }
+  const served = serveCalls({}, call => {
+    const instead = node.meddle?.(call.path.split('/')[1] ?? '')
+    return instead ?? answerCall(answersOf(node.stand), call, () => refused(12, 'Not Implemented'))
+  })
+  return Object.assign(node, { url: served.url, stop: () => void served.stop() })
+}
+
+const answersAt = (forks: Forks, { head, lib }: Stand): NodeAnswers => {
+  const { chain, base } = forks
+  const line = lineTo(forks, head)
+  const madeAt = (height: number): Made | undefined => {
+    if (height <= base.made.height) return height >= 0 ? chain.block(height) : undefined
+    return line[height - base.made.height - 1]?.made
+  }
+  const now: Chain = {
+    ...chain,
+    block: height => madeAt(height) ?? chain.block(height),
+    timeOf: height => madeAt(height)?.time ?? chain.timeOf(height),
+    hashed: () => Number.MAX_SAFE_INTEGER,
+  }
+  const statusOf = (height: number): string => (height <= lib ? 'IRREVERSIBLE' : 'PENDING')
+  const shown = (made: Made | undefined, complete: string): Answer =>
+    made === undefined ? NO_BLOCK : found(blockText(made, complete === 'true', statusOf(made.height)))
+  const infoOf = (made: Made, side: string): string =>
+    `"${side}_block":"${made.height}", "${side}_block_hash":"${hashIn(made, 3)}", "${side}_block_time":"${made.time}"`
+  return {
+    ...generatedNode(now, () => lib),
+    getChainInfo: () =>
+      found(
+        `{"net_name":"generated", "protocol_version":"1.0", "chain_id":1024, "witness_list":[], "lib_witness_list":[], ` +
+          `"pending_witness_list":[], ${infoOf(head.made, 'head')}, ${infoOf(now.block(lib), 'lib')}}`,
+      ),
+    getBlockByNumber: (number = '', complete = '') => shown(madeAt(Number(number)), complete),
+    getBlockByHash: (hash = '', complete = '') => {
+      const made = forks.blocks.get(hash)?.made
+      // An orphan is known until its height is irreversible.
+      const isGone = made !== undefined && made.height <= lib && madeAt(made.height) !== made
+      return shown(isGone ? undefined : made, complete)
+    },
+    getRawBlockByNumber: (number = '', complete = '') => {
+      const made = madeAt(Number(number))
+      if (made === undefined) return NO_BLOCK
+      const gas = madeAt(made.height - 1)?.gas ?? 0
+      return found(rawBlockText(chain.world, made, gas, complete === 'true'))
+    },
+    getTxByHash: (hash = '') => transactionAnswer(forks, { line, lib, hash }),
+  }
+}
+
+const transactionAnswer = (
+  { blocks }: Forks,
+  { line, lib, hash }: { readonly line: readonly ForkBlock[]; readonly lib: number; readonly hash: string },
+): Answer => {
+  const textIn = ({ made }: ForkBlock): string | undefined => made.texts[hashesOf(made).indexOf(hash)]
+  for (const block of line) {
+    const text = textIn(block)
+    const { height } = block.made
+    if (text !== undefined)
+      return found(
+        `{"status":"${height <= lib ? 'IRREVERSIBLE' : 'PACKED'}", "transaction":${text}, "block_number":"${height <= lib ? height : -1}"}`,
+      )
+  }
+  for (const block of blocks.values()) {
+    const text = textIn(block)
+    if (text === undefined) continue
+    // Back in the pool: it has no receipt any more.
+    const pending = text.replace(/"tx_receipt":.*\}$/s, '"tx_receipt":null}')
+    return found(`{"status":"PENDING", "transaction":${pending}, "block_number":"-1"}`)
+  }
+  return refused(2, 'tx not found')
+}

@@ -1,0 +1,133 @@
+import { feedMessages } from '../support/processes/feed-client.ts'
+import type { AnsweredRow, TrueList } from './true-list.ts'
+
+type Ask = (path: string, init: RequestInit) => Promise<Response>
+
+/** A client of a feed with head=1 that connects anew after random events, and checks each event by those before. */
+export type HeadReader = {
+  readonly list: TrueList
+  /** Irreversible rows since the feed was opened first. */
+  readonly rows: readonly AnsweredRow[]
+  /** Rows of blocks above, as the events left them. */
+  readonly packed: () => readonly AnsweredRow[]
+  /** How many events of each name came. */
+  readonly seen: Readonly<Record<string, number>>
+  /** Resolves when it was connected once. */
+  readonly open: Promise<unknown>
+  /** The connection breaks off. */
+  drop(): void
+  /** Rejects with what was wrong. */
+  readonly done: Promise<void>
+  stop(): void
+}
+
+export const headReader = (
+  list: TrueList,
+  {
+    ask,
+    key,
+    random,
+    onEvent = () => undefined,
+    isAway = () => false,
+  }: {
+    readonly ask: Ask
+    readonly key: () => string
+    readonly random: () => number
+    readonly onEvent?: () => void
+    /** Whether the service may have broken off or refused the connection. */
+    readonly isAway?: () => boolean
+  },
+): HeadReader => {
+  const rows: AnsweredRow[] = []
+  const seen: Record<string, number> = {}
+  let packed: AnsweredRow[] = []
+  let id: string | undefined
+  let isStopped = false
+  let connection = new AbortController()
+  const opened = Promise.withResolvers<void>()
+  const wrong = (what: string, data: unknown): Error =>
+    new Wrong(`${list.action} ${JSON.stringify(list.params)}, id ${id}: ${what}: ${JSON.stringify(data)}`)
+  const takeRow = (row: AnsweredRow, seq: number): void => {
+    const last = rows.at(-1)
+    if (row['status'] !== 'IRREVERSIBLE' || row['seq'] !== seq) throw wrong('no irreversible row', row)
+    if (last !== undefined && seq !== Number(last['seq']) + 1) throw wrong('lost or doubled', row)
+    const [was] = packed.splice(0, 1)
+    // Whatever was told before of the block is what becomes irreversible, in the same order.
+    if (was !== undefined && !Bun.deepEquals({ ...row, seq: undefined, status: 'PACKED' }, was))
+      throw wrong(`told before as ${JSON.stringify(was)}`, row)
+    rows.push(row)
+  }
+  const take = (event: string, data: AnsweredRow): void => {
+    seen[event] = (seen[event] ?? 0) + 1
+    if (event === 'message') takeRow(data, Number(id?.split('-')[0]))
+    else if (event === 'packed') takePacked(data)
+    else if (event === 'dropped') packed = packed.filter(row => heightOf(row) < Number(data['from_block']))
+    // The store was slower than the clock of the test.
+    else if (event !== 'end' || data['code'] !== 5040) throw wrong(event, data)
+  }
+  const takePacked = (data: AnsweredRow): void => {
+    if (data['status'] !== 'PACKED' || 'seq' in data) throw wrong('no packed row', data)
+    const before = packed.at(-1) ?? rows.at(-1)
+    if (before !== undefined && heightOf(data) < heightOf(before)) throw wrong('out of order', data)
+    packed.push(data)
+  }
+  /** Now and then a client only knows the number of its last row, and forgets the others. */
+  const position = (): readonly [string, Readonly<Record<string, string>>] => {
+    const last = rows.at(-1)
+    if (id === undefined) return ['', {}]
+    if (last === undefined || random() < 0.95) return ['', { 'last-event-id': id }]
+    packed = []
+    id = String(last['seq'])
+    return [`&start_seq=${Number(last['seq']) + 1}`, {}]
+  }
+  const connect = async (): Promise<void> => {
+    const { signal } = connection
+    const [start, headers] = position()
+    const query = new URLSearchParams({ ...list.params, head: '1', format: 'sse', apikey: key() })
+    const response = await ask(`/api/${list.module}/get-${list.action}?${query}${start}`, { headers, signal })
+    if (response.status === 503 && isAway()) throw new Error('The service has just begun.')
+    if (response.status !== 200) throw wrong(String(response.status), await response.text())
+    let left = 1 + Math.floor(random() * 200)
+    for await (const message of feedMessages(response.body)) {
+      id = message.id ?? id
+      opened.resolve()
+      if (message.data === '') continue
+      take(message.event, JSON.parse(message.data))
+      onEvent()
+      left -= 1
+      if (left === 0) return
+    }
+  }
+  const run = async (): Promise<void> => {
+    while (!isStopped) {
+      connection = new AbortController()
+      const { signal } = connection
+      // The body of a client that goes away ends with an error.
+      await connect().catch(async error => {
+        if (signal.aborted) return
+        if (error instanceof Wrong || !isAway()) throw error
+        await Bun.sleep(20)
+      })
+    }
+  }
+  const done = run()
+  return {
+    list,
+    rows,
+    packed: () => packed,
+    seen,
+    open: Promise.race([opened.promise, done]),
+    drop: () => connection.abort(),
+    done,
+    stop: () => {
+      isStopped = true
+      connection.abort()
+    },
+  }
+}
+
+/** An event that cannot follow those before it. */
+class Wrong extends Error {}
+
+/** The block of a row; rows of the list of blocks name it themselves. */
+const heightOf = (row: AnsweredRow): number => Number(row['block'] ?? row['number'])

@@ -1,0 +1,69 @@
+import { type ListCall, listCall } from '../support/oracle/list-call.ts'
+import type { BlockTruth } from './branch-truth.ts'
+import type { ForkBlock } from './fork-node.ts'
+
+/** A row as the service answers it. */
+export type AnsweredRow = Readonly<Record<string, unknown>>
+
+/** A list, and what is true of its rows. */
+export type TrueList = ListCall & {
+  /** The rows that a block brings, in order. */
+  readonly of: (block: ForkBlock) => readonly (readonly unknown[])[]
+  /** The same of an answered row. */
+  readonly shown: (row: AnsweredRow) => readonly unknown[]
+}
+
+type Truth = (block: ForkBlock) => BlockTruth
+
+export const blockList: TrueList = {
+  module: 'base',
+  action: 'block-list',
+  params: {},
+  of: ({ hash, made }) => [[made.height, hash, made.texts.length, true]],
+  shown: ({ number, hash, tx_count, seq }) => [
+    number,
+    hash,
+    tx_count,
+    seq === undefined || seq === Number(number) + 1,
+  ],
+}
+
+export const transactionList = (truth: Truth): TrueList => ({
+  module: 'base',
+  action: 'transaction-list',
+  params: {},
+  of: block => truth(block).hashes.map(hash => [hash, String(block.made.height)]),
+  shown: ({ tx_hash, block }) => [tx_hash, block],
+})
+
+/** A list of records by its key; undefined: it is none. */
+export const recordList = (truth: Truth, key: string): TrueList | undefined => {
+  const call = listCall(key)
+  if (call === undefined) return undefined
+  return {
+    ...call,
+    of: block =>
+      truth(block)
+        .rows.filter(({ keys }) => keys.includes(key))
+        .map(row => [
+          row.hash,
+          row.index,
+          String(row.height),
+          row.action,
+          row.from,
+          row.to,
+          row.returned,
+          row.status,
+        ]),
+    shown: row => [
+      row['tx_hash'],
+      row['index'],
+      row['block'],
+      row['action_name'],
+      row['from'],
+      row['to'],
+      row['return'],
+      row['status_code'],
+    ],
+  }
+}

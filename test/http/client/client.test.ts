@@ -1,0 +1,188 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { actions } from '#actions/registry.ts'
+import { operationId, routeOf } from '#http/openapi/action-operation.ts'
+import {
+  type ClientAction,
+  clientModuleOf,
+  clientOf,
+  type ServedClient,
+} from '../../support/processes/client.ts'
+import { type Service, serviceOn } from '../../support/processes/service.ts'
+import { loadedStore } from '../../support/stores/loaded.ts'
+
+let service: Service
+let client: ServedClient
+beforeAll(async () => {
+  service = serviceOn(await loadedStore())
+  client = await clientOf(service)
+}, 600_000)
+
+/** What a call is refused with. */
+const refusalOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
+  call?.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+
+const actionOf = (name: string): ClientAction => {
+  const found = client[name]
+  if (found === undefined) throw new Error(`The client has no ${name}.`)
+  return found
+}
+
+const all = async <T>(rows: AsyncIterable<T>): Promise<T[]> => {
+  const taken: T[] = []
+  for await (const row of rows) taken.push(row)
+  return taken
+}
+
+const withoutPage = ({ page, size, ...rest }: Readonly<Record<string, string>>) => rest
+
+test.each(actions.map(action => [operationId(action), action] as const))(
+  'client: %s answers with the data of the service, numbers as text',
+  async (name, action) => {
+    const query = new URLSearchParams({ ...action.example, numbers: 'string' })
+    const asked = await service.ask(`${routeOf(action)}?${query}`, { headers: { 'x-api-key': service.key } })
+    const { data } = (await asked.json()) as { readonly data: unknown }
+    expect(await actionOf(name)(action.example)).toEqual(data)
+  },
+)
+
+test.each(
+  actions.filter(({ list }) => list !== undefined).map(action => [operationId(action), action] as const),
+)(
+  'client: pages, rows and the whole of %s are the same list',
+  async (name, { list = '', params, example }) => {
+    const action = actionOf(name)
+    const given = withoutPage(example)
+    const whole = await all(action.whole(given))
+    const isPaged = params.properties['page'] !== undefined
+    if (!isPaged) {
+      expect(Reflect.get(Object(await action(given)), list)).toEqual(whole)
+      return
+    }
+    // Several pages, and not hundreds of a long list.
+    const size = Math.min(500, Math.max(1, Math.ceil(whole.length / 5)))
+    const pages = await all(action.pages({ ...given, size }))
+    expect(pages.map(({ page }) => page)).toEqual(pages.map((_page, at) => at + 1))
+    expect(pages.flatMap(page => Reflect.get(page, list))).toEqual(whole)
+    expect(await all(action.rows({ ...given, size }))).toEqual(whole)
+    if (params.properties['sort'] !== undefined)
+      expect(await all(action.rows({ ...given, sort: 'asc', size }))).toEqual(whole.toReversed())
+  },
+)
+
+test('client: a whole list ends with its height and its number of rows', async () => {
+  const whole = actionOf('getTokenHolder').whole({ token: 'iost' })
+  let rows = 0
+  for (;;) {
+    const { done, value } = await whole.next()
+    if (done === true) {
+      expect(value).toEqual({ rows, block_height: '4851' })
+      break
+    }
+    rows++
+  }
+  expect(rows).toBeGreaterThan(100)
+})
+
+test.each([
+  ['before its last line', (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)],
+  ['in its last line', (text: string) => text.slice(0, -8)],
+  ['in a row', (text: string) => text.slice(0, text.indexOf('\n') + 9)],
+  ['before its first line', () => ''],
+])('client: a whole list that breaks off %s is an error', async (_name, cut) => {
+  const broken = await clientOf(service, {
+    fetch: async (url, init) => {
+      const response = await service.ask(url.slice('http://inside'.length), init)
+      return new Response(cut(await response.text()), response)
+    },
+  })
+  const whole = broken['getTokenHolder']?.whole({ token: 'iost' })
+  if (whole === undefined) throw new Error('The client has no getTokenHolder.')
+  await expect(all(whole)).rejects.toThrow(/^The list broke off after \d+ rows\.$/)
+})
+
+test('client: a refusal has status, code, message and the id of its request', async () => {
+  const { IostlensError } = await clientModuleOf(service)
+  const chinese = await clientOf(service, { lang: 'zh' })
+  const error = await refusalOf(chinese['getAccountDetail']?.({ account: 'nobody_here' }))
+  expect(error).toMatchObject({
+    name: IostlensError.name,
+    message: expect.stringMatching(/nobody_here.*\p{Script=Han}|\p{Script=Han}.*nobody_here/u),
+    status: 404,
+    code: 4040,
+    requestId: service.lines.findLast(({ fields }) => fields['status'] === 404)?.fields['id'],
+    retryAfter: undefined,
+  })
+})
+
+test('client: an answer of something else than the service is told as such', async () => {
+  const behind = await clientOf(service, {
+    fetch: async () => new Response('<h1>Bad Gateway</h1>', { status: 502 }),
+  })
+  const error = await refusalOf(behind['getOverview']?.())
+  expect(error).toMatchObject({ status: 502, code: 0, requestId: '' })
+})
+
+test('client: where a key asks too often it waits as long as Retry-After says, then the answer comes', async () => {
+  const slow = serviceOn(await loadedStore(), { plan: { perSecond: 1, perDay: 1_000 } })
+  const statuses: number[] = []
+  const patient = await clientOf(slow, {
+    fetch: async (url, init) => {
+      const response = await slow.ask(url.slice('http://inside'.length), init)
+      statuses.push(response.status)
+      return response
+    },
+  })
+  const answers = await Promise.all([1, 2, 3].map(() => patient['getOverview']?.()))
+  expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
+  expect(statuses.filter(status => status === 200)).toHaveLength(3)
+  expect(statuses).toContain(429)
+})
+
+test('client: what asks for more patience than the caller has fails at once, with the time', async () => {
+  const used = serviceOn(await loadedStore(), { plan: { perSecond: 1_000, perDay: 1 } })
+  const asked = await clientOf(used)
+  await asked['getOverview']?.()
+  const error = await refusalOf(asked['getOverview']?.())
+  expect(error).toMatchObject({ status: 429, code: 4290, retryAfter: expect.any(Number) })
+})
+
+test('client: a failure of the network is tried again, a few times', async () => {
+  let failures = 1
+  let asked = 0
+  const shaky = await clientOf(service, {
+    fetch: async (url, init) => {
+      asked++
+      if (failures-- > 0) throw new TypeError('The connection was closed.')
+      return service.ask(url.slice('http://inside'.length), init)
+    },
+  })
+  await expect(await shaky['getOverview']?.()).toBeDefined()
+  expect(asked).toBe(2)
+  failures = Number.POSITIVE_INFINITY
+  asked = 0
+  const once = await clientOf(service, {
+    retries: 0,
+    fetch: async () => {
+      asked++
+      throw new TypeError('The connection was closed.')
+    },
+  })
+  await expect(once['getOverview']?.()).rejects.toThrow('The connection was closed.')
+  expect(asked).toBe(1)
+})
+
+test('client: a signal ends a request and a wait', async () => {
+  const reason = new Error('no longer wanted')
+  await expect(actionOf('getOverview')({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+  const waiting = new AbortController()
+  const away = await clientOf(service, {
+    fetch: async () => {
+      setTimeout(() => waiting.abort(reason))
+      return new Response('{}', { status: 503, headers: { 'Retry-After': '59' } })
+    },
+  })
+  await expect(away['getOverview']?.({}, { signal: waiting.signal })).rejects.toBe(reason)
+})

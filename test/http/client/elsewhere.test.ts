@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { actions } from '#actions/registry.ts'
+import { operationId } from '#http/openapi/action-operation.ts'
+import { startBrowser } from '../../support/browser/browser.ts'
+import { runTool } from '../../support/processes/run-tool.ts'
+import { type Served, serveForGenerators } from '../generators/served.ts'
+
+let served: Served
+beforeAll(async () => {
+  served = await serveForGenerators()
+}, 600_000)
+afterAll(async () => served[Symbol.asyncDispose]())
+
+const CALLS = actions.map(action => [operationId(action), action.example])
+
+/** A program of plain JavaScript: calls every action, reads a list in three ways, is refused once. */
+const programFor = (module: string): string => `(async () => {
+  const { createClient } = await import(${JSON.stringify(module)})
+  const client = createClient(${JSON.stringify({ url: served.url, key: served.service.key })})
+  const answered = []
+  for (const [name, params] of ${JSON.stringify(CALLS)}) if (await client[name](params)) answered.push(name)
+  const count = async rows => {
+    let length = 0
+    for await (const row of rows) length++
+    return length
+  }
+  const { total } = await client.getTokenHolder({ token: 'iost', size: 1 })
+  const counts = [
+    await count(client.getTokenHolder.rows({ token: 'iost' })),
+    await count(client.getTokenHolder.whole({ token: 'iost' })),
+    await count(client.getSubaccountList.rows({ account: 'admin', size: 20 })),
+  ]
+  const { code, requestId } = await client.getAccountDetail({ account: 'nobody_here' }).catch(error => error)
+  return JSON.stringify({ answered, total, counts, code, isNamed: requestId.length > 0 })
+})()`
+
+const expectWhole = async (said: string): Promise<void> => {
+  const subaccounts = await served.service.ask('/api/account/get-subaccount-list?account=admin&size=1', {
+    headers: { 'x-api-key': served.service.key },
+  })
+  const { data } = (await subaccounts.json()) as { readonly data: { readonly total: number } }
+  const { total, counts, ...rest } = JSON.parse(said)
+  expect(total).toBeGreaterThan(100)
+  expect(counts).toEqual([total, total, data.total])
+  expect(rest).toEqual({ answered: CALLS.map(([name]) => name), code: 4040, isNamed: true })
+}
+
+test('client: works in Node', async () => {
+  const module = join(served.folder, 'client.mjs')
+  await Bun.write(module, await (await served.service.ask('/client.js')).text())
+  const program = join(served.folder, 'program.mjs')
+  await Bun.write(program, `console.log(await ${programFor(module)})`)
+  await expectWhole(await runTool(['node', program]))
+}, 600_000)
+
+test('client: works in a page of another origin, straight from the service', async () => {
+  const browser = await startBrowser()
+  // The page is of another port, so the browser asks the service whether it may call it.
+  using page = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response('<!doctype html><link rel="icon" href="data:,">', {
+        headers: { 'Content-Type': 'text/html' },
+      }),
+  })
+  try {
+    const opened = await browser.open()
+    await opened.go(String(page.url))
+    await expectWhole(await opened.run<string>(programFor(`${served.url}/client.js`)))
+    // The browser itself tells of the one answer that was refused.
+    expect(opened.said.filter(line => !line.includes('404'))).toEqual([])
+  } finally {
+    await browser.close()
+  }
+}, 600_000)

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { LoadedBlock } from '#chain/block.ts'
+import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { fill, forkedChain } from '#test/support/nodes/forked.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { cliFolder } from '#test/support/processes/cli-process.ts'
+import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { ageIndex } from '#test/support/stores/aged.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
+import { ask, type Call, callsOn, lists } from './list-calls.ts'
+
+/**
+ * Indices are migrated, or the end of the chain is taken back, while exports are under way: of every list one export for
+ * each request that it makes, which waits there until the change is done. Each is row for row the truth of the height it
+ * names, or is refused, or breaks off.
+ */
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 300
+/** Blocks at the end that the node no longer has. */
+const ORPHANS = 3
+/** Longer than any change takes: what waits for it is not given up. */
+const PATIENT_MS = 500_000
+
+const AGED = {
+  'records-000000': { properties: { places: { type: 'long' } } },
+  'transactions-000000': { settings: { codec: 'best_compression' } },
+  'balances-0': { settings: { sort: { field: ['owner'], order: ['asc'] } } },
+  'wealth-0': { settings: { sort: { field: ['owner'], order: ['asc'] } } },
+}
+
+type Texts = ReadonlyMap<string, string>
+
+const exported = (service: Pick<Service, 'ask' | 'key'>, call: Call): Promise<Response> =>
+  ask(service, call, { format: 'ndjson', numbers: 'string' })
+
+let calls: readonly Call[]
+/** What exports of a store that stands still say, by height; the last blocks up to the highest are those of a fork. */
+const truth = new Map<number, Texts>()
+
+const remember = async (blocks: readonly LoadedBlock[]): Promise<void> => {
+  const { store, destroy } = await temporarySqlite()
+  await fill(store, blocks, HEIGHT + 5)
+  if (calls === undefined) {
+    const all = await callsOn(store)
+    calls = lists.flatMap(action => all.find(call => call.action === action) ?? [])
+  }
+  const service = serviceOn(store)
+  const texts = new Map<string, string>()
+  for (const call of calls) texts.set(call.name, await (await exported(service, call)).text())
+  truth.set(blocks.length - 1, texts)
+  await destroy()
+}
+
+let forked: readonly LoadedBlock[]
+beforeAll(async () => {
+  if (elasticsearchUrl() === undefined) return
+  forked = await forkedChain(HEIGHT, ORPHANS)
+  await remember(forked)
+  await remember((await recordedBlocks()).slice(0, HEIGHT - ORPHANS + 1))
+})
+
+/** What became of an export: the height of one that is whole and right, 'refused', 'broken off', or what is wrong. */
+type Outcome = number | string
+
+const outcomeOf = async (call: Call, response: Response): Promise<Outcome> => {
+  if (response.status !== 200) return response.status === 503 ? 'refused' : `status ${response.status}`
+  const height = Number(response.headers.get('x-block-height'))
+  const text = await response.text().catch(() => undefined)
+  if (text === undefined) return 'broken off'
+  return text === truth.get(height)?.get(call.name) ? height : `WRONG at ${height}: ${text.slice(0, 300)}`
+}
+
+/** An export whose `nth` request to Elasticsearch waits for the change. */
+const heldExport = async (
+  target: TestElastic,
+  { call, nth, change }: { readonly call: Call; readonly nth: number; readonly change: Promise<unknown> },
+) => {
+  const there = Promise.withResolvers<void>()
+  const proxy = await openProxy(target.url, ({ number }) => {
+    if (number !== nth) return pass
+    there.resolve()
+    return { type: 'hold', until: change }
+  })
+  const service = serviceOn(target.reopen({ url: proxy.url, requestTimeoutMs: PATIENT_MS }), {
+    deadlineMs: PATIENT_MS,
+    stallMs: PATIENT_MS,
+  })
+  const ended = exported(service, call).then(response => outcomeOf(call, response))
+  return {
+    call,
+    nth,
+    /** It waits, or it made fewer requests and has ended. */
+    waiting: Promise.race([there.promise, ended]),
+    end: async () => {
+      const outcome = await ended
+      const kinds = service.lines.map(({ fields }) => fields['kind']).filter(kind => kind !== undefined)
+      await proxy.close()
+      return { outcome, kinds }
+    },
+  }
+}
+
+/** How many requests each export makes. */
+const requestsOf = async (target: TestElastic): Promise<readonly number[]> => {
+  const counts: number[] = []
+  for (const call of calls) {
+    const proxy = await openProxy(target.url, () => pass)
+    const service = serviceOn(target.reopen({ url: proxy.url }))
+    expect([call.name, await outcomeOf(call, await exported(service, call))]).toEqual([call.name, HEIGHT])
+    counts.push(proxy.asked.filter(({ method }) => method !== 'DELETE').length)
+    await proxy.close()
+  }
+  return counts
+}
+
+/** Makes a change while exports of all lists wait at each of their requests; what became of them. */
+const during = async (target: TestElastic, work: () => Promise<void>): Promise<readonly Outcome[]> => {
+  const counts = await requestsOf(target)
+  const change = Promise.withResolvers<void>()
+  const held: Awaited<ReturnType<typeof heldExport>>[] = []
+  for (const [at, call] of calls.entries())
+    for (let nth = 1; nth <= (counts[at] ?? 0); nth++) {
+      const one = await heldExport(target, { call, nth, change: change.promise })
+      await one.waiting
+      held.push(one)
+    }
+  await work()
+  change.resolve()
+  const outcomes: Outcome[] = []
+  for (const { call, nth, end } of held) {
+    const { outcome, kinds } = await end()
+    // No failure is called a defect.
+    expect([call.name, nth, kinds.filter(kind => kind !== 'ok' && kind !== 'unavailable')]).toEqual([
+      call.name,
+      nth,
+      [],
+    ])
+    outcomes.push(outcome)
+  }
+  return outcomes
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhile', () => {
+  let target: TestElastic
+  let at: string
+  beforeAll(async () => {
+    target = openTestElastic()
+    at = `${target.url}/${target.prefix}`
+    await fill(target.store, forked, HEIGHT + 5)
+  })
+  afterAll(() => target.destroy())
+
+  test('indices migrate', async () => {
+    for (const [name, ageing] of Object.entries(AGED))
+      await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
+    await using folder = await cliFolder()
+    const outcomes = await during(target, async () => {
+      const { code, err } = await folder.run(['indices', 'migrate', '--store', at, '--log-level', 'warn'])
+      expect([code, err]).toEqual([0, ''])
+    })
+    expect(new Set(outcomes)).toEqual(new Set([HEIGHT, 'refused']))
+    // All are whole when the change is done.
+    await requestsOf(target)
+  })
+
+  test('repair takes back blocks that the node no longer has', async () => {
+    await using folder = await cliFolder()
+    await using node = await replayed(HEIGHT + 20)
+    const outcomes = await during(target, async () => {
+      const { code } = await folder.run(['repair', '--store', at, '--node', node.url, '--prove', 'linked'])
+      expect(code).toBe(0)
+    })
+    expect(new Set(outcomes)).toEqual(new Set([HEIGHT, HEIGHT - ORPHANS, 'broken off', 'refused']))
+  })
+})

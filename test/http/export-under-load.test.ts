@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { LoadedBlock } from '#chain/block.ts'
+import { createKey } from '#keys/key.ts'
+import type { Store } from '#store/port.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { clientOf } from '#test/support/processes/client.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
+import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { type Call, callsOn, lists, opened, pagedRows, readToEnd } from './list-calls.ts'
+
+/**
+ * Every list of the registry, exported while a loader commits, is row for row what its pages say at that height when
+ * nothing moves: exports that begin and end at any time, and exports that are begun, left alone over a commit, and read
+ * to their end after it.
+ */
+
+setDefaultTimeout(600_000)
+
+/** Heights at which batches end: in long steps, then block by block as near the head. */
+const ENDS = [900, 1_000, 1_100, 1_101, 1_102, 1_103, 1_104, 1_105, 1_106, 1_107, 1_200, 1_201, 1_202, 1_300]
+const runsOf = (blocks: readonly LoadedBlock[]): readonly (readonly LoadedBlock[])[] =>
+  ENDS.map((end, at) => blocks.slice(at === 0 ? 0 : (ENDS[at - 1] ?? 0) + 1, end + 1))
+
+type Truth = ReadonlyMap<number, ReadonlyMap<string, readonly unknown[]>>
+
+/** All lists by their pages at each height, of a store that stands still meanwhile; chosen at the first height. */
+const truthOf = async (
+  blocks: readonly LoadedBlock[],
+): Promise<{ readonly calls: readonly Call[]; readonly truth: Truth }> => {
+  const { store, destroy } = await temporarySqlite()
+  const client = await clientOf(serviceOn(store))
+  const truth = new Map<number, ReadonlyMap<string, readonly unknown[]>>()
+  let calls: readonly Call[] = []
+  await commitRuns(store, runsOf(blocks), {
+    lib: ENDS.at(-1) ?? 0,
+    onCommitted: async height => {
+      if (calls.length === 0) calls = await callsOn(store)
+      const rows = new Map<string, readonly unknown[]>()
+      for (const call of calls) rows.set(call.name, await pagedRows(client, call))
+      truth.set(height, rows)
+    },
+  })
+  await destroy()
+  return { calls, truth }
+}
+
+let blocks: readonly LoadedBlock[]
+let calls: readonly Call[]
+let truth: Truth
+beforeAll(async () => {
+  blocks = await recordedBlocks()
+  ;({ calls, truth } = await truthOf(blocks))
+})
+
+test('every list of the registry is exported, and has rows from the first batch on', () => {
+  const rowsAt = truth.get(ENDS[0] ?? 0)
+  const full = calls.filter(({ name }) => (rowsAt?.get(name)?.length ?? 0) > 0)
+  expect(new Set(full.map(({ action }) => action))).toEqual(new Set(lists))
+})
+
+/** A service for readers that begin and end, and for readers that each hold one export open for long. */
+const serviceFor = (store: Store) => {
+  const holders = calls.map((_, at) => createKey(`holder ${at}`, PLAN, { now: Date.now() }))
+  const service = serviceOn(store, {
+    keys: holders.map(({ stored }) => stored),
+    maxExports: calls.length + 2,
+    stallMs: 3_600_000,
+  })
+  return { service, holderOf: (at: number) => ({ ask: service.ask, key: holders[at]?.key ?? '' }) }
+}
+const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }
+/** Each call is held open over every third commit. */
+const TURNS = 3
+
+type Opening = () => Promise<{ readonly store: Store; destroy(): Promise<void> }>
+
+const suite = (name: string, open: Opening): void =>
+  describe(name, () => {
+    let own: Awaited<ReturnType<Opening>>
+    beforeAll(async () => {
+      own = await open()
+    })
+    afterAll(() => own.destroy())
+
+    test('exports of every list while a loader commits are those of the height they name', async () => {
+      const { service, holderOf } = serviceFor(own.store)
+      let isDone = false
+      const wrong: string[] = []
+      const heights = new Set<number>()
+      const check = async (call: Call, response: Response): Promise<void> => {
+        const got = await readToEnd(response)
+        heights.add(got.height)
+        const expected = truth.get(got.height)?.get(call.name)
+        if (!Bun.deepEquals(got.rows, expected)) wrong.push(`${call.name} at ${got.height}`)
+      }
+      /** A key has two exports at once at most: each reader goes through half of the lists, again and again. */
+      const reader = async (half: number): Promise<void> => {
+        while (!isDone)
+          for (const call of calls.filter((_, at) => at % 2 === half))
+            if (!isDone) await check(call, await opened(service, call))
+      }
+      const readers: Promise<void>[] = []
+      let commits = 0
+      let held: (readonly [Call, Response])[] = []
+      await commitRuns(own.store, runsOf(blocks), {
+        lib: ENDS.at(-1) ?? 0,
+        onCommitted: async () => {
+          if (readers.length === 0) readers.push(reader(0), reader(1))
+          for (const [call, response] of held) await check(call, response)
+          held = []
+          commits += 1
+          for (const [at, call] of calls.entries())
+            if (at % TURNS === commits % TURNS) held.push([call, await opened(holderOf(at), call)])
+        },
+      })
+      isDone = true
+      await Promise.all(readers)
+      for (const [call, response] of held) await check(call, response)
+      expect({ wrong, heights: heights.size }).toEqual({ wrong: [], heights: ENDS.length })
+    })
+  })
+
+suite('SQLite', temporarySqlite)
+describe.skipIf(elasticsearchUrl() === undefined)('Elasticsearch', () =>
+  suite('with a server', async () => openTestElastic({ leaseMs: 15_000 })),
+)

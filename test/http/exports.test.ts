@@ -1,0 +1,142 @@
+import { expect, test } from 'bun:test'
+import type { Action } from '#actions/define.ts'
+import { actions } from '#actions/registry.ts'
+import { columnsOf } from '#actions/shape/results.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
+import { readCsv } from '#test/support/read-csv.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+
+const lists = actions.filter(({ list }) => list !== undefined)
+
+/** The parameters of an action's example without those of a page. */
+const exampleOf = ({ module, action, example }: Action): string => {
+  const { page: _, size: __, ...rest } = example
+  return new URLSearchParams({ module, action, ...rest }).toString()
+}
+
+const service = async () => {
+  const { ask, key } = serviceOn(await loadedStore())
+  return (query: string, headers: Record<string, string> = {}) =>
+    ask(`/api/?apikey=${key}&${query}`, { headers })
+}
+type Ask = Awaited<ReturnType<typeof service>>
+
+/** All rows by pages, as JSON texts. */
+const pagedRows = async (ask: Ask, action: Action, options = ''): Promise<readonly string[]> => {
+  const rows: string[] = []
+  const isPaged = Object.hasOwn(action.params.properties, 'page')
+  for (let page = 1; ; page += 1) {
+    const part = isPaged ? `&page=${page}&size=500` : ''
+    const text = await (await ask(`${exampleOf(action)}${part}&format=bare${options}`)).text()
+    const answer = JSON.parse(text, (_key, value, context?: { source: string }) =>
+      typeof value === 'number' ? `number ${context?.source}` : value,
+    )
+    rows.push(...answer[action.list ?? ''].map((row: unknown) => JSON.stringify(row)))
+    if (!isPaged || answer[action.list ?? ''].length < 500) return rows
+  }
+}
+
+const exactly = (text: string): string =>
+  JSON.stringify(
+    JSON.parse(text, (_key, value, context?: { source: string }) =>
+      typeof value === 'number' ? `number ${context?.source}` : value,
+    ),
+  )
+
+for (const action of lists) {
+  for (const options of ['', '&numbers=string', '&compat=iostabc'])
+    test(`exports: ${action.module} ${action.action} as NDJSON has the rows of its pages${options}`, async () => {
+      const ask = await service()
+      const response = await ask(`${exampleOf(action)}&format=ndjson${options}`)
+      const lines = (await response.text()).split('\n')
+      const expected = await pagedRows(ask, action, options)
+      expect(lines.slice(0, -2).map(exactly)).toEqual([...expected])
+      expect(lines.slice(-2)).toEqual([
+        `{"complete":true,"rows":${expected.length},"block_height":"${response.headers.get('x-block-height')}"}`,
+        '',
+      ])
+      expect(response.headers.get('x-total-count')).toBe(String(expected.length))
+      expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+    })
+
+  test(`exports: ${action.module} ${action.action} as CSV has the same cells`, async () => {
+    const ask = await service()
+    const response = await ask(`${exampleOf(action)}&format=csv`)
+    const [head, ...records] = readCsv(await response.text())
+    const columns = columnsOf(action.result, action.list ?? '')
+    expect(head).toEqual([...(columns ?? [action.list ?? ''])])
+    // Only pages can have rows that may still be replaced.
+    if (Object.hasOwn(action.params.properties, 'head')) expect(head).not.toContain('status')
+    const ndjson = await (await ask(`${exampleOf(action)}&format=ndjson`)).text()
+    const rows = ndjson.split('\n').slice(0, -2)
+    expect(records.length).toBe(rows.length)
+    for (const [at, row] of rows.entries()) {
+      const value = JSON.parse(row)
+      const cells = columns === undefined ? [value] : columns.map(name => value[name])
+      const expected = cells.map((cell, column): string => {
+        if (cell === undefined || cell === null) return ''
+        if (typeof cell === 'string') return cell
+        // Digits are compared as text: those of a number stand in the row after its name.
+        if (typeof cell === 'number')
+          return row.match(new RegExp(`"${columns?.[column]}":([0-9.-]+)`))?.[1] ?? ''
+        return rowJson(row, columns?.[column] ?? '', cell)
+      })
+      // A line break between the values of JSON text stays in a cell, and is a space in a line of NDJSON.
+      expect(records[at]?.map(inOneLine)).toEqual(expected.map(inOneLine))
+    }
+  })
+}
+
+const inOneLine = (text: string): string => text.replaceAll(/[\r\n]/g, ' ')
+
+/** The JSON text of an array or object as it stands in its row. */
+const rowJson = (row: string, name: string, value: unknown): string => {
+  const text = JSON.stringify(value)
+  if (row.includes(`"${name}":${text}`)) return text
+  const from = row.indexOf(`"${name}":`) + name.length + 3
+  for (let to = from + 1; to <= row.length; to += 1)
+    try {
+      JSON.parse(row.slice(from, to))
+      if (row[from] === '[' || row[from] === '{') return row.slice(from, to)
+    } catch {}
+  return text
+}
+
+test('exports: pages are refused, and so are actions without a list', async () => {
+  const ask = await service()
+  const message = async (query: string) => {
+    const response = await ask(query)
+    return [response.status, ((await response.json()) as { message: string }).message]
+  }
+  expect(await message('module=base&action=get-wealth-list&format=csv&page=1')).toEqual([
+    400,
+    "Parameter 'page' does not go with format=csv, which returns the whole list; leave it out.",
+  ])
+  expect(await message('module=token&action=get-token-holder&token=iost&format=ndjson&size=5')).toEqual([
+    400,
+    "Parameter 'size' does not go with format=ndjson, which returns the whole list; leave it out.",
+  ])
+  expect(await message('module=base&action=get-overview&format=csv')).toEqual([
+    400,
+    "Parameter 'format' is 'csv', which is for actions that return a list; use envelope or bare.",
+  ])
+  expect(await message('module=token&action=get-token-holder&token=nosuch&format=csv')).toEqual([
+    404,
+    "Token 'nosuch' does not exist at block 4851.",
+  ])
+})
+
+test('exports: an unknown thing has no rows with compat=iostabc', async () => {
+  const ask = await service()
+  const response = await ask('module=token&action=get-token-holder&token=nosuch&format=csv&compat=iostabc')
+  expect([response.status, await response.text()]).toEqual([200, 'account,balance,symbol\r\n'])
+})
+
+test('exports: gzip is one stream of the same bytes', async () => {
+  const ask = await service()
+  const query = 'module=base&action=get-wealth-list&format=csv'
+  const plain = await (await ask(query)).text()
+  const packed = await ask(query, { 'accept-encoding': 'gzip' })
+  expect(packed.headers.get('content-encoding')).toBe('gzip')
+  expect(new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer())))).toBe(plain)
+})

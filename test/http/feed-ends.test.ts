@@ -1,0 +1,189 @@
+import { expect, test } from 'bun:test'
+import { stoppingService } from '#http/stopping.ts'
+import { createKey } from '#keys/key.ts'
+import { keyring } from '#keys/keyring.ts'
+import type { StoredKey } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
+import { clientOf } from '../support/processes/client.ts'
+import { feedEvents } from '../support/processes/feed-client.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+
+/** What begins and ends a feed of a chain that stands still. */
+
+const LIST = '/api/account/get-account-tx?account=busyhub&format=sse'
+const PLAN = { perSecond: 1_000, perDay: 100_000 }
+
+const started = async (over: Parameters<typeof serviceOn>[1] = {}) => {
+  const service = serviceOn(await loadedStore(), over)
+  const open = (query = '', { key = service.key, headers = {} as Record<string, string> } = {}) =>
+    service.ask(LIST + query, { headers: { 'x-api-key': key, ...headers } })
+  return { ...service, open }
+}
+
+/** The first `count` events of a feed. */
+const firstOf = async (response: Response, count: number) => {
+  const events = []
+  for await (const event of feedEvents(response.body)) {
+    events.push(event)
+    if (events.length === count) break
+  }
+  return events
+}
+
+test('feeds: what comes behind start_seq, or behind Last-Event-ID, which counts more', async () => {
+  const { open } = await started()
+  const ids = async (query: string, headers = {}) =>
+    (await firstOf(await open(query, { headers }), 3)).map(({ id }) => id)
+  expect(await ids('&start_seq=7')).toEqual(['7', '8', '9'])
+  expect(await ids('&start_seq=7', { 'last-event-id': '100' })).toEqual(['101', '102', '103'])
+  expect(await ids('', { 'last-event-id': '0' })).toEqual(['1', '2', '3'])
+})
+
+test('feeds: the begin names the last row, so that coming again before the first row misses none', async () => {
+  const { open } = await started()
+  const reader = (await open()).body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  expect(new TextDecoder().decode(value as Uint8Array)).toBe('retry: 1000\n: block 4851\nid: 18261\n\n')
+  await reader?.cancel()
+})
+
+test('feeds: the begin gives back the whole id, so that a place above is not forgotten before the first event', async () => {
+  const { open } = await started()
+  const reader = (
+    await open('&head=1', { headers: { 'last-event-id': '18261-4900-4901-2-abc' } })
+  ).body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  // No node is followed: nobody can say that the block is gone.
+  expect(new TextDecoder().decode(value as Uint8Array)).toBe(
+    'retry: 1000\n: block 4851, head none\nid: 18261-4900-4901-2-abc\n\n',
+  )
+  await reader?.cancel()
+})
+
+test('feeds: someone who has more rows than the list is told which still hold', async () => {
+  const { open } = await started()
+  const [end] = await firstOf(await open('', { headers: { 'last-event-id': '18262' } }), 2)
+  expect([end?.id, end?.event, JSON.parse(end?.data ?? '')]).toMatchObject([
+    '18261',
+    'reset',
+    { seq: 18261, block_height: '4851' },
+  ])
+})
+
+test('feeds: what has no feed, and what a feed has no use for, is refused', async () => {
+  const { ask, key, open } = await started()
+  const refusal = async (response: Response) => {
+    const { message } = (await response.json()) as { message: string }
+    return [response.status, message]
+  }
+  expect((await refusal(await open('&page=1')))[1]).toStartWith(
+    "Parameter 'page' does not go with format=sse",
+  )
+  expect((await refusal(await open('&end_seq=5')))[1]).toStartWith("Parameter 'end_seq' does not go")
+  expect((await refusal(await open('&sort=desc')))[1]).toStartWith("Parameter 'sort' is 'desc'")
+  expect((await refusal(await open('', { headers: { 'last-event-id': 'x' } })))[1]).toStartWith(
+    "Header Last-Event-ID is 'x'",
+  )
+  const wealth = await ask(`/api/base/get-wealth-list?format=sse&apikey=${key}`)
+  expect((await refusal(wealth))[0]).toBe(400)
+})
+
+test('feeds: as many of a key and in all as there are places, which those who leave give back', async () => {
+  const other = createKey('other', PLAN, { now: Date.now() })
+  const { open } = await started({ maxFeeds: 3, maxFeedsPerKey: 2, keys: [other.stored] })
+  const [first] = [await open(), await open()]
+  expect((await open()).status).toBe(429)
+  const third = await open('', { key: other.key })
+  expect([third.status, (await open('', { key: other.key })).status]).toEqual([200, 503])
+  await first?.body?.cancel()
+  expect((await open()).status).toBe(200)
+})
+
+test('feeds: a key that is revoked ends its feeds, and no other', async () => {
+  const [one, two] = ['one', 'two'].map(name => createKey(name, PLAN, { now: Date.now() }))
+  let keys: readonly StoredKey[] = [one?.stored, two?.stored].filter(key => key !== undefined)
+  const ring = keyring({ store: { list: async () => keys }, clock: systemClock })
+  const { open } = await started({ keyring: ring })
+  const ended = firstOf(await open('', { key: one?.key ?? '' }), 2)
+  let isOver = false
+  const kept = await open('', { key: two?.key ?? '' })
+  void firstOf(kept, 1).then(() => {
+    isOver = true
+  })
+  keys = keys.map(key => (key.id === one?.stored.id ? { ...key, revoked: Date.now() } : key))
+  expect((await ended).map(({ event, data }) => [event, JSON.parse(data)])).toEqual([
+    ['end', { seq: 18261, code: 4030, message: 'This API key is revoked.' }],
+  ])
+  expect(isOver).toBe(false)
+})
+
+test('feeds: all end when the service stops', async () => {
+  const stopping = stoppingService()
+  const { open } = await started({ stopping })
+  const ended = firstOf(await open('&lang=zh'), 2)
+  stopping.begin()
+  expect((await ended).map(({ event, data }) => [event, JSON.parse(data).message])).toEqual([
+    ['end', '服务正在停止；请重新连接。'],
+  ])
+})
+
+test('client: follow goes on from the last row, whatever ends its connections', async () => {
+  const service = await started()
+  let asked = 0
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    const response = await service.ask(url.slice('http://inside'.length), init)
+    asked += 1
+    const events = await firstOf(response, 1 + asked)
+    const text = events.map(({ id, data }) => `id: ${id}\ndata: ${data}\n\n`).join('')
+    return new Response(text, { status: response.status, headers: response.headers })
+  }
+  const client = await clientOf(service, { fetch })
+  const seqs: number[] = []
+  const action = client['getAccountTx'] as unknown as {
+    follow(params: object): AsyncGenerator<{ readonly seq: number }, void>
+  }
+  for await (const { seq } of action.follow({ account: 'busyhub', start_seq: 11 })) {
+    seqs.push(seq)
+    if (seqs.length === 12) break
+  }
+  expect(seqs).toEqual(Array.from({ length: 12 }, (_, at) => 11 + at))
+  expect(asked).toBeGreaterThan(2)
+})
+
+test('client: followHead tells of rows above and of those that are gone, and names the place where it goes on', async () => {
+  const service = await started()
+  const packed = (id: string, row: number) => `id: ${id}\nevent: packed\ndata: {"n":${row}}\n\n`
+  const row = (id: string, n: number) => `id: ${id}\ndata: {"seq":${n}}\n\n`
+  const bodies = [
+    `id: 4\n\n${packed('4-7-7-1-a', 5)}${packed('4-7-8-1-b', 6)}`,
+    `id: 4-7-8-1-b\n\nid: 4-7-7-1-a\nevent: dropped\ndata: {"from_block":"8"}\n\n${row('5-7-7-1-a', 5)}${packed('5-9-9-1-c', 7)}`,
+    `id: 4-9-9-1-c\n\n${row('5-9-9-1-c', 5)}${row('6', 6)}`,
+    `id: 5\n\n${row('6', 9)}`,
+  ]
+  const ids: (string | null)[] = []
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    expect(new URL(url).searchParams.get('head')).toBe('1')
+    ids.push(new Headers(init.headers).get('last-event-id'))
+    return new Response(bodies[ids.length - 1])
+  }
+  const client = await clientOf(service, { fetch })
+  const events: unknown[] = []
+  const action = client['getAccountTx'] as unknown as {
+    followHead(params: object): AsyncGenerator<{ readonly event: string }, void>
+  }
+  const reading = (async () => {
+    for await (const event of action.followHead({ account: 'busyhub' })) events.push(event)
+  })()
+  // The last row comes again as another one.
+  await expect(reading).rejects.toThrow('Blocks were taken back')
+  expect(events).toEqual([
+    { event: 'packed', row: { n: 5 } },
+    { event: 'packed', row: { n: 6 } },
+    { event: 'dropped', from_block: '8' },
+    { event: 'irreversible', row: { seq: 5 } },
+    { event: 'packed', row: { n: 7 } },
+    { event: 'irreversible', row: { seq: 6 } },
+  ])
+  expect(ids).toEqual([null, '4-7-8-1-b', '4-9-9-1-c', '5'])
+})

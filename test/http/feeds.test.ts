@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test'
+import type { Store } from '#store/port.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { feedEvents } from '#test/support/processes/feed-client.ts'
+import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { seeded } from '#test/support/seeded.ts'
+import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
+
+/** Feeds while a chain is loaded: whatever breaks off, each row comes once and in order. */
+
+const LISTS = [
+  'module=account&action=get-account-tx&account=busyhub',
+  'module=account&action=get-account-tx&account=busyhub&token=iost',
+  'module=account&action=get-account-tx&account=admin&numbers=string',
+  'module=contract&action=get-contract-tx&contract=token.iost',
+  'module=contract&action=get-contract-tx&contract=token.iost&action_name=transfer',
+  'module=token&action=get-token-tx&token=iost&compat=iostabc',
+  'module=base&action=get-block-list&numbers=string',
+  'module=base&action=get-transaction-list',
+]
+
+/** Blocks that are there at the begin, and the last one: accounts and transactions begin here in the recorded chain. */
+const FROM = 760
+const TO = 790
+
+type Row = { readonly seq: number; readonly text: string }
+
+/** Every row of a list in its order, from its pages. */
+const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly Row[]> => {
+  const rows: Row[] = []
+  const columns = await ask(`/api/?apikey=${key}&${list}&format=ndjson&sort=asc`)
+  const lines = (await columns.text()).split('\n').slice(0, -2)
+  for (const [at, text] of lines.entries()) rows.push({ seq: at + 1, text })
+  return rows
+}
+
+/** Loads blocks in runs of some length; after each one `onCommitted` is waited for. */
+const loading = async (
+  store: Store,
+  {
+    random,
+    onCommitted,
+  }: { readonly random: () => number; readonly onCommitted: (height: number) => Promise<void> },
+): Promise<void> => {
+  const blocks = await recordedBlocks()
+  const runs = [blocks.slice(0, FROM + 1)]
+  for (let at = FROM + 1; at <= TO; ) {
+    const length = 1 + Math.floor(random() * 4)
+    runs.push(blocks.slice(at, Math.min(at + length, TO + 1)))
+    at += length
+  }
+  await commitRuns(store, runs, { lib: TO, onCommitted })
+}
+
+/** A client that reads a list from its begin, and connects anew after random events. */
+const reader = async (service: Service, list: string, random: () => number) => {
+  const rows: Row[] = []
+  const stopping = new AbortController()
+  let connections = 0
+  const connect = async (): Promise<void> => {
+    connections += 1
+    const last = rows.at(-1)?.seq ?? 0
+    const byHeader = random() < 0.5
+    const start = byHeader ? '&start_seq=1' : `&start_seq=${last + 1}`
+    const response = await service.ask(`/api/?apikey=${service.key}&${list}${start}&format=sse`, {
+      headers: byHeader && last > 0 ? { 'last-event-id': String(last) } : {},
+      signal: stopping.signal,
+    })
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ])
+    let left = 1 + Math.floor(random() * 400)
+    for await (const { id, event, data } of feedEvents(response.body)) {
+      expect(event).toBe('message')
+      rows.push({ seq: Number(id), text: data })
+      left -= 1
+      if (left === 0) return
+    }
+  }
+  const done = (async () => {
+    // The body of a client that goes away ends with an error.
+    while (!stopping.signal.aborted)
+      await connect().catch(error => stopping.signal.aborted || Promise.reject(error))
+  })()
+  return { list, rows, connections: () => connections, done, stop: () => stopping.abort() }
+}
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await Bun.sleep(2)
+}
+
+/** Readers of all lists, each many times interrupted, while blocks come. */
+const followed = async (store: Store, seed: number): Promise<void> => {
+  const random = seeded(seed)
+  const service = serviceOn(store)
+  const readers: Awaited<ReturnType<typeof reader>>[] = []
+  await loading(store, {
+    random,
+    onCommitted: async height => {
+      if (readers.length === 0) for (const list of LISTS) readers.push(await reader(service, list, random))
+      await until(() =>
+        readers.every(({ list, rows }) => !list.includes('block-list') || rows.length > height),
+      )
+    },
+  })
+  for (const one of readers) {
+    const expected = await wholeList(service, one.list)
+    expect(expected.length).toBeGreaterThan(0)
+    await until(() => one.rows.length >= expected.length)
+    one.stop()
+    await one.done
+    expect(one.rows).toEqual([...expected])
+  }
+}
+
+describe('feeds on SQLite', () => {
+  test.each([1, 2])('feeds: each row once and in order, over reconnections (seed %d)', async seed => {
+    const { store, destroy } = await temporarySqlite()
+    await followed(store, seed)
+    await destroy()
+  })
+})
+
+describe.skipIf(elasticsearchUrl() === undefined)('feeds on Elasticsearch', () => {
+  test.each([3])('feeds: each row once and in order, over reconnections (seed %d)', async seed => {
+    const { store, destroy } = openTestElastic()
+    await followed(store, seed)
+    await destroy()
+  })
+})

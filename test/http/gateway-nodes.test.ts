@@ -1,0 +1,113 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { ownHttpCounts } from '#http/counts.ts'
+import type { Store } from '#store/port.ts'
+import { hangs, OURS, pair, refuses } from '#test/support/nodes/pair.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
+
+// Reads the recording, on whatever machine; a test that hangs still ends.
+setDefaultTimeout(120_000)
+
+/** The gateway asks no store. */
+const noStore = { name: 'none' } as unknown as Store
+
+/** The service on two nodes that are watched, of which the sick one is given first and stands higher. */
+const served = async () => {
+  const nodes = await pair({ wellTo: 4_840 })
+  await nodes.node.watch(async () => OURS)
+  const sources = new Map<string, number>()
+  const counts = {
+    ...ownHttpCounts(),
+    gatewayAnswers: {
+      ...ownHttpCounts().gatewayAnswers,
+      add: (n: number, source = '') => {
+        sources.set(source, (sources.get(source) ?? 0) + n)
+      },
+    },
+  }
+  const service = serviceOn(noStore, { node: nodes.node, clock: nodes.clock, counts })
+  const ask = async (path: string): Promise<readonly [status: number, text: string]> => {
+    const response = await service.ask(`/rpc${path}?apikey=${service.key}`)
+    return [response.status, await response.text()]
+  }
+  const asked = (node: typeof nodes.sick, path: string) => node.asked.filter(one => one.path === path).length
+  return {
+    ...nodes,
+    ask,
+    sources,
+    /** How often the nodes were asked for a path. */
+    calls: (path: string) => [asked(nodes.sick, path), asked(nodes.well, path)],
+    truth: async (node: typeof nodes.sick, path: string) => (await fetch(`${node.url}${path}`)).text(),
+    [Symbol.asyncDispose]: nodes[Symbol.asyncDispose],
+  }
+}
+
+test('gateway: a crowd that asks for the same is one call to the node, and each reader has its bytes', async () => {
+  await using service = await served()
+  const path = '/getAccount/admin/true'
+  const truth = await service.truth(service.sick, path)
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_, at) => {
+      // Some ask for something else meanwhile.
+      const own = at % 10 === 0 ? `/getBlockByNumber/${at}/false` : path
+      return { own, answer: await service.ask(own) }
+    }),
+  )
+  // A key has eight places and sixteen to wait; what is beyond is refused at once.
+  for (const { own, answer } of answers)
+    if (answer[0] !== 503)
+      expect(answer).toEqual([200, own === path ? truth : await service.truth(service.sick, own)])
+  // Once by the crowd, once for the truth.
+  expect(service.calls(path)).toEqual([2, 0])
+  expect(service.sources.get('joined')).toBeGreaterThan(0)
+})
+
+test('gateway: when the node hangs, the next one answers the whole crowd with one call', async () => {
+  await using service = await served()
+  const path = '/getAccount/admin/true'
+  const truth = await service.truth(service.well, path)
+  service.become(hangs)
+  const asked = Promise.all(Array.from({ length: 8 }, () => service.ask(path)))
+  // The turn of a request comes after the current one of the event loop.
+  while (service.calls(path)[0] === 0) await Bun.sleep(1)
+  await service.clock.awaited(700)
+  await service.clock.pass(700)
+  expect(await asked).toEqual(Array(8).fill([200, truth]))
+  expect(service.calls(path)).toEqual([1, 2])
+  expect(service.sources).toEqual(
+    new Map([
+      ['other_node', 1],
+      ['joined', 7],
+    ]),
+  )
+})
+
+test('gateway: answers follow the nodes that die, come back and lie of their chain', async () => {
+  await using service = await served()
+  const path = '/getChainInfo'
+  const high = await service.truth(service.sick, path)
+  const low = await service.truth(service.well, path)
+  expect(await service.ask(path)).toEqual([200, high])
+  // Nobody has noticed that it died; what is kept is half a second old at most.
+  service.become(refuses)
+  await service.clock.pass(500)
+  expect(await service.ask(path)).toEqual([200, low])
+  await service.clock.awaited(500, 2)
+  await service.clock.pass(500)
+  await service.clock.awaited(1_000, 2)
+  service.become(() => undefined)
+  // It stands behind for three seconds after it failed a request.
+  for (let looks = 0; looks < 3; looks += 1) await service.look()
+  expect(await service.ask(path)).toEqual([200, high])
+  // What it said is given no more as soon as it is known to be of another chain.
+  const block = '/getBlockByNumber/4850/true'
+  const text = await service.truth(service.sick, block)
+  expect(await service.ask(block)).toEqual([200, text])
+  service.become(async ({ path }, truth) =>
+    path === '/getChainInfo'
+      ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
+      : undefined,
+  )
+  await service.look()
+  expect(await service.ask(path)).toEqual([200, low])
+  expect((await service.ask(block))[0]).toBe(400)
+})

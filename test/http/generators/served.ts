@@ -1,0 +1,62 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Action } from '#actions/define.ts'
+import { parametersOf } from '#actions/request/read.ts'
+import { chosenParameters, type Form } from '#http/openapi/described.ts'
+import { type Service, serviceOn } from '../../support/processes/service.ts'
+import { ROOT } from '../../support/root.ts'
+import { loadedStore } from '../../support/stores/loaded.ts'
+
+/** The recorded chain, served on a port for programs that only know the OpenAPI document. */
+export type Served = AsyncDisposable & {
+  readonly service: Service
+  readonly url: string
+  /** A folder of its own in the project, so that programs in it find the project's packages. */
+  readonly folder: string
+  /** Writes the document for these options into the folder. */
+  document(chosen: Partial<Form>): Promise<string>
+}
+
+export const serveForGenerators = async (): Promise<Served> => {
+  const cache = join(ROOT, '.cache')
+  await mkdir(cache, { recursive: true })
+  const folder = await mkdtemp(join(cache, 'generated-'))
+  const service = serviceOn(await loadedStore())
+  service.app.listen({ hostname: '127.0.0.1', port: 0 })
+  let written = 0
+  return {
+    service,
+    url: `http://127.0.0.1:${service.app.server?.port}`,
+    folder,
+    document: async chosen => {
+      const path = join(folder, `openapi-${written++}.json`)
+      const answer = await service.ask(`/openapi.json?${new URLSearchParams(chosenParameters(chosen))}`)
+      await Bun.write(path, await answer.text())
+      return path
+    },
+    [Symbol.asyncDispose]: async () => {
+      await service.app.stop(true)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The documents that clients are generated from. */
+export const CHOICES: readonly Partial<Form>[] = [
+  {},
+  { numbers: 'string' },
+  { format: 'bare', compat: 'iostabc', numbers: 'string' },
+]
+
+/** What a caller writes for the parameters of an action's example: numbers as numbers. */
+export const argumentsOf = (
+  { params, example }: Action,
+  chosen: Partial<Form>,
+): Readonly<Record<string, string | number>> => {
+  const types = new Map(parametersOf(params).map(({ name, word }) => [name, word.type]))
+  const own = Object.entries(example).map(([name, text]) => [
+    name,
+    types.get(name) === 'integer' ? Number(text) : text,
+  ])
+  return { ...Object.fromEntries(own), ...chosen }
+}

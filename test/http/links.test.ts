@@ -1,0 +1,127 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { nameOf } from '#actions/define.ts'
+import { actions } from '#actions/registry.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = serviceOn(await loadedStore())
+}, 600_000)
+
+/** The address a request is sent to when it comes through a proxy that adds a path. */
+const PREFIX = 'https://example.org/chain/v1'
+
+const get = async (path: string, init: RequestInit = {}) => {
+  const response = await service.ask(path, {
+    ...init,
+    headers: { 'x-api-key': service.key, ...init.headers },
+  })
+  return { response, links: linksOf(response.headers.get('link'), path) }
+}
+
+/** The links of an answer as paths of the service, resolved by the address that the caller knows. */
+const linksOf = (header: string | null, path: string): ReadonlyMap<string, string> =>
+  new Map(
+    (header ?? '')
+      .split(', ')
+      .filter(link => link !== '')
+      .map(link => {
+        const [, reference = '', relation = ''] = /^<([^>]+)>; rel="(\w+)"$/.exec(link) ?? []
+        const { href } = new URL(reference, `${PREFIX}${path}`)
+        expect(href).toStartWith(PREFIX)
+        return [relation, href.slice(PREFIX.length)] as const
+      }),
+  )
+
+/** All rows by following `next` from the first page. */
+const followed = async (path: string, list: string): Promise<{ rows: unknown[]; pages: number }> => {
+  const rows: unknown[] = []
+  let pages = 0
+  for (let at: string | undefined = path; at !== undefined; pages += 1) {
+    const { response, links } = await get(at)
+    expect(response.status).toBe(200)
+    rows.push(...(((await response.json()) as { data: Record<string, unknown[]> }).data[list] ?? []))
+    expect(links.has('prev')).toBe(pages > 0)
+    at = links.get('next')
+  }
+  return { rows, pages }
+}
+
+const LISTS = actions.filter(({ list, params }) => list !== undefined && 'page' in params.properties)
+
+test.each(LISTS.map(action => [`${action.module} ${nameOf(action)}`, action] as const))(
+  'Link of %s: from every address its pages lead to the whole list and back',
+  async (_name, { module, action, example, list = '' }) => {
+    const { page: _page, size: _size, ...asked } = example
+    const query = new URLSearchParams(asked).toString()
+    const whole = await get(`/api/${module}/${action}?${query}&size=90`)
+    const { data } = (await whole.response.json()) as { data: Record<string, unknown[]> }
+    const first90 = data[list] ?? []
+    const total = Number(data['total'])
+    const size = Math.min(500, Math.max(1, Math.ceil(total / 7)))
+    for (const path of [
+      `/api/?module=${module}&action=${action}&${query}&size=${size}`,
+      `/api?size=${size}&module=${module}&action=${action}&${query}&page=0&lang=zh`,
+      `/api/${module}/${action}?${query}&size=${size}&numbers=number`,
+      `/api/${module}/${action}/?size=${size}&${query}`,
+    ]) {
+      const { rows, pages } = await followed(path, list)
+      expect([rows.length, pages]).toEqual([total, Math.max(1, Math.ceil(total / size))])
+      expect(rows.slice(0, 90)).toEqual(first90)
+    }
+    const { links } = await get(`/api/${module}/${action}?${query}&size=3&page=2`)
+    const last = await get(links.get('last') ?? '')
+    expect([...last.links.keys()].toSorted()).toEqual(
+      total > 3 ? ['first', 'last', 'prev'] : ['first', 'last'],
+    )
+    expect((await get(links.get('first') ?? '')).links.has('prev')).toBe(false)
+  },
+  120_000,
+)
+
+test('Link: the same on HEAD and 304, in every form of the answer', async () => {
+  for (const form of ['', '&format=bare', '&compat=iostabc', '&numbers=string']) {
+    const path = `/api/token/get-token-holder?token=iost&page=2&size=5${form}`
+    const { response } = await get(path)
+    const link = response.headers.get('link')
+    expect(link).toContain(`<?token=iost&page=3&size=5${form}>; rel="next"`)
+    const head = await get(path, { method: 'HEAD' })
+    const known = await get(path, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } })
+    expect([head.response.status, head.response.headers.get('link')]).toEqual([200, link])
+    expect([known.response.status, known.response.headers.get('link')]).toEqual([304, link])
+  }
+})
+
+test('Link: an empty list is one page; beyond the end prev is the last page', async () => {
+  const empty = await get('/api/account/get-subaccount-list?account=foundation')
+  expect([...empty.links]).toEqual([
+    ['first', '/api/account/get-subaccount-list?account=foundation&page=1'],
+    ['last', '/api/account/get-subaccount-list?account=foundation&page=1'],
+  ])
+  const beyond = await get('/api/account/get-subaccount-list?account=admin&page=9999999999999999999')
+  expect([...beyond.links.keys()]).toEqual(['first', 'prev', 'last'])
+  expect(beyond.links.get('prev')).toBe('/api/account/get-subaccount-list?account=admin&page=2')
+  const unknown = await get('/api/account/get-account-tx?account=nosuchacc&compat=iostabc&x=1')
+  expect(unknown.links.get('last')).toBe(
+    '/api/account/get-account-tx?account=nosuchacc&compat=iostabc&x=1&page=1',
+  )
+})
+
+test('Link: never the key; none on what is not a page', async () => {
+  const { key } = service
+  const path = `/api/?apikey=${key}&module=base&action=get-wealth-list&_=${key}&t=5`
+  const link = (await service.ask(path)).headers.get('link') ?? ''
+  expect(link).not.toContain(key)
+  expect(link).toStartWith('<?module=base&action=get-wealth-list&t=5&page=1>; rel="first"')
+  for (const other of [
+    '/api/base/get-overview',
+    '/api/block/get-block-tx?number=804',
+    '/api/producer/get-producer-voter?producer=producer000',
+    '/api/account/get-account-detail?account=nosuchacc',
+    '/api/base/get-wealth-list?page=x',
+  ])
+    expect((await get(other)).response.headers.has('link')).toBe(false)
+  const part = await get('/api/producer/get-producer-voter?producer=producer000&page=1')
+  expect(part.links.has('last')).toBe(true)
+})

@@ -1,0 +1,101 @@
+import { expect } from 'bun:test'
+import type { Action } from '#actions/define.ts'
+import { chooseExample } from '#actions/example/choose.ts'
+import { scenesIn } from '#actions/example/scenes.ts'
+import { actions } from '#actions/registry.ts'
+import { parametersOf } from '#actions/request/read.ts'
+import { operationId } from '#http/openapi/action-operation.ts'
+import type { Store } from '#store/port.ts'
+import type { ClientAction, ServedClient } from '#test/support/processes/client.ts'
+import type { Service } from '#test/support/processes/service.ts'
+import { systemClock } from '#time/clock.ts'
+
+/** Every list of the registry as calls that have rows, and what their pages and exports say. */
+
+export const lists = actions.filter(({ list }) => list !== undefined)
+
+/** A list as one call asks for it. */
+export type Call = {
+  readonly action: Action
+  readonly params: Readonly<Record<string, string>>
+  readonly name: string
+}
+
+/** A list in reverse begins here, so its rows are new ones as well as old ones. */
+const FROM = '880'
+
+/** What the action's example gives, then with each filter that it leaves out, then in reverse and in a range. */
+const examplesOf = (action: Action): readonly Action['example'][] => {
+  const { page: _, size: __, ...example } = action.example
+  const all = parametersOf(action.params)
+  const filters = all.filter(
+    ({ name, required, word }) => !required && word.sample !== undefined && !Object.hasOwn(example, name),
+  )
+  const reverse = all.flatMap(({ name, word: { values, fallback } }) =>
+    name === 'sort' ? [['sort', values?.find(value => value !== fallback) ?? '']] : [],
+  )
+  const ranged = all.some(({ name }) => name === 'start_block') ? [['start_block', FROM]] : []
+  return [
+    example,
+    ...filters.map(({ name }) => ({ ...example, [name]: '' })),
+    ...(reverse.length === 0 ? [] : [{ ...example, ...Object.fromEntries([...reverse, ...ranged]) }]),
+  ]
+}
+
+/** The calls of every list that have rows on the chain as it is stored. */
+export const callsOn = async (store: Store): Promise<readonly Call[]> => {
+  const nothing = { get: () => undefined }
+  const deps = { store, node: undefined, prices: nothing, profiles: nothing, clock: systemClock }
+  const scenes = await store.read(scenesIn)
+  const options = { lang: 'en', format: 'bare', compat: 'none', numbers: 'string' } as const
+  const calls = new Map<string, Call>()
+  for (const action of lists)
+    for (const example of examplesOf(action)) {
+      const found = await chooseExample(
+        deps,
+        { action: { ...action, example }, scenes },
+        { options, signal: new AbortController().signal },
+      )
+      if (found === undefined) continue
+      const name = `${action.module} ${action.action} ${new URLSearchParams(found.params)}`
+      calls.set(name, { action, params: found.params, name })
+    }
+  return [...calls.values()]
+}
+
+export const ask = async (
+  { ask, key }: Pick<Service, 'ask' | 'key'>,
+  { action, params }: Call,
+  more: Readonly<Record<string, string>>,
+) => {
+  const query = new URLSearchParams({ module: action.module, action: action.action, ...params, ...more })
+  return ask(`/api/?${query}`, { headers: { 'x-api-key': key } })
+}
+
+/** The rows of all pages, or of the whole answer of a list without pages. */
+export const pagedRows = async (
+  client: ServedClient,
+  { action, params }: Call,
+): Promise<readonly unknown[]> => {
+  const own = client[operationId(action)] as ClientAction
+  const rowsOf = (answer: unknown) => Reflect.get(answer as object, action.list ?? '') as readonly unknown[]
+  if (!('page' in action.params.properties)) return rowsOf(await own(params))
+  return (await Array.fromAsync(own.pages({ ...params, size: 500 }))).flatMap(rowsOf)
+}
+
+export const opened = async (service: Pick<Service, 'ask' | 'key'>, call: Call): Promise<Response> => {
+  const response = await ask(service, call, { format: 'ndjson', numbers: 'string' })
+  expect(response.status).toBe(200)
+  return response
+}
+
+/** What an export says, and the height that it names. */
+export const readToEnd = async (response: Response) => {
+  const lines = (await response.text())
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  const { block_height, rows: count } = lines.pop()
+  expect([response.headers.get('x-block-height'), count]).toEqual([block_height, lines.length])
+  return { height: Number(block_height), rows: lines }
+}

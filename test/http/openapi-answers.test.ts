@@ -1,0 +1,97 @@
+import { beforeAll, expect, test } from 'bun:test'
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
+import { actions } from '#actions/registry.ts'
+import { parametersOf } from '#actions/request/read.ts'
+import { routeOf } from '#http/openapi/action-operation.ts'
+import { everyChoice } from '#test/support/every-choice.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = serviceOn(await loadedStore())
+}, 600_000)
+
+const queryOf = (parameters: Readonly<Record<string, string>>): string =>
+  new URLSearchParams(parameters).toString()
+
+type Document = {
+  readonly paths: Readonly<
+    Record<
+      string,
+      { readonly get: { readonly responses: Readonly<Record<string, { readonly $ref?: string }>> } }
+    >
+  >
+  readonly components: {
+    readonly responses: Readonly<Record<string, { readonly 'x-codes': readonly number[] }>>
+  }
+}
+
+/** Checks what an operation answers against what the document says of that status. */
+const checkerFor = async (choice: Readonly<Record<string, string>>) => {
+  const response = await service.ask(`/openapi.json?${queryOf(choice)}`)
+  expect(response.status).toBe(200)
+  const document = (await response.json()) as Document
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajv.addSchema(document, 'document')
+  const known = new Map<string, ValidateFunction>()
+  const validatorOf = (pointer: string): ValidateFunction => {
+    const validator = known.get(pointer) ?? ajv.compile({ $ref: `document#${pointer}` })
+    known.set(pointer, validator)
+    return validator
+  }
+  return (route: string, status: number, body: unknown): readonly string[] => {
+    const path = route.replaceAll('/', '~1')
+    const content = 'content/application~1json/schema'
+    const $ref = document.paths[route]?.get.responses[status]?.$ref
+    if (status !== 200 && $ref === undefined) return [`status ${status} is not documented`]
+    const validate = validatorOf(
+      $ref === undefined ? `/paths/${path}/get/responses/200/${content}` : `${$ref.slice(1)}/${content}`,
+    )
+    validate(body)
+    const known = document.components.responses[$ref?.split('/').at(-1) ?? '']?.['x-codes'] ?? [0]
+    const { code = 0 } = status === 200 ? {} : (body as { readonly code?: number })
+    if (!known.includes(code)) return [`code ${code} is not documented`]
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+  }
+}
+
+/** Something of the right form that no chain has. */
+const UNKNOWN = {
+  account: 'nobody_here',
+  token: 'no_such_token',
+  contract: 'nothing.iost',
+  producer: 'nobody_here',
+}
+
+test.each(everyChoice().map(choice => [JSON.stringify(choice), choice] as const))(
+  'openapi: answers with %s are as its document says',
+  async (_name, choice) => {
+    const problems = await checkerFor(choice)
+    for (const action of actions) {
+      const names = parametersOf(action.params).map(({ name }) => name)
+      const strange = Object.fromEntries(Object.entries(UNKNOWN).filter(([name]) => names.includes(name)))
+      for (const parameters of [
+        action.example,
+        { ...action.example, ...strange },
+        { ...action.example, nonsense: '1' },
+      ]) {
+        const response = await service.ask(`${routeOf(action)}?${queryOf({ ...parameters, ...choice })}`, {
+          headers: { 'x-api-key': service.key },
+        })
+        const found = problems(routeOf(action), response.status, await response.json())
+        expect([action.action, parameters, response.status, found]).toEqual([
+          action.action,
+          parameters,
+          response.status,
+          [],
+        ])
+      }
+    }
+  },
+)
+
+test('openapi: a name or a value that the document does not know is refused', async () => {
+  for (const query of ['numbers=text', 'number=string', 'numbers=string&numbers=string', '%zz'])
+    expect((await service.ask(`/openapi.json?${query}`)).status).toBe(400)
+})

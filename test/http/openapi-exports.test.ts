@@ -1,0 +1,81 @@
+import { beforeAll, expect, test } from 'bun:test'
+import Ajv2020 from 'ajv/dist/2020.js'
+import { actions } from '#actions/registry.ts'
+import { routeOf } from '#http/openapi/action-operation.ts'
+import { rowName } from '#http/openapi/answer-schema.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = serviceOn(await loadedStore())
+}, 600_000)
+
+type Operation = {
+  readonly parameters: readonly {
+    readonly name: string
+    readonly required: boolean
+    readonly schema: object
+  }[]
+  readonly responses: {
+    readonly 200: {
+      readonly headers: Readonly<Record<string, unknown>>
+      readonly content: Readonly<Record<string, unknown>>
+    }
+  }
+}
+type Document = { readonly paths: Readonly<Record<string, { readonly get: Operation }>> }
+
+const documentFor = async (query: string): Promise<Document> =>
+  (await (await service.ask(`/openapi.json?${query}`)).json()) as Document
+
+const listActions = actions.filter(({ list }) => list !== undefined)
+
+test.each([
+  { format: 'ndjson' },
+  { format: 'ndjson', numbers: 'string' },
+  { format: 'ndjson', compat: 'iostabc', numbers: 'string' },
+])('openapi: every line of a whole list with %p is as its document says', async chosen => {
+  const document = await documentFor(String(new URLSearchParams(chosen)))
+  const ajv = new Ajv2020({ strict: false }).addSchema(document, 'document')
+  const isComplete = ajv.compile({ $ref: 'document#/components/schemas/Complete' })
+  for (const action of listActions) {
+    const isRow = ajv.compile({ $ref: `document#/components/schemas/${rowName(action)}` })
+    const { page, size, ...given } = action.example
+    const response = await service.ask(`${routeOf(action)}?${new URLSearchParams({ ...given, ...chosen })}`, {
+      headers: { 'x-api-key': service.key },
+    })
+    const lines = (await response.text())
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect([action.action, lines.slice(0, -1).filter(line => !isRow(line))]).toEqual([action.action, []])
+    expect([action.action, isComplete(lines.at(-1))]).toEqual([action.action, true])
+  }
+})
+
+test.each([
+  ['ndjson', 'application/x-ndjson'],
+  ['csv', 'text/csv'],
+])(
+  'openapi: the document for %s has the lists alone, without pages, with the headers that are sent',
+  async (format, type) => {
+    const { paths } = await documentFor(`format=${format}`)
+    expect(Object.keys(paths).filter(path => path.startsWith('/api'))).toEqual(listActions.map(routeOf))
+    for (const action of listActions) {
+      const operation = paths[routeOf(action)]?.get
+      expect(
+        operation?.parameters.filter(({ name }) => ['page', 'size', 'format'].includes(name)),
+      ).toMatchObject([{ name: 'format', required: true, schema: { type: 'string', enum: [format] } }])
+      const { page, size, ...given } = action.example
+      const response = await service.ask(`${routeOf(action)}?${new URLSearchParams({ ...given, format })}`, {
+        headers: { 'x-api-key': service.key },
+      })
+      expect(response.headers.get('content-type')).toStartWith(type)
+      expect(Object.keys(operation?.responses[200].content ?? {})).toEqual([type])
+      for (const name of Object.keys(operation?.responses[200].headers ?? {}))
+        expect([action.action, name, response.headers.has(name)]).toEqual([action.action, name, true])
+      await response.body?.cancel()
+    }
+  },
+)

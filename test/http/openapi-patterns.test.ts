@@ -1,0 +1,129 @@
+import { expect, test } from 'bun:test'
+import Ajv2020 from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { actions } from '#actions/registry.ts'
+import { type Parameter, parametersOf } from '#actions/request/read.ts'
+import { dayOfDate, fromIso } from '#chain/time.ts'
+import { routeOf } from '#http/openapi/action-operation.ts'
+import { openapiFor } from '#http/openapi/document.ts'
+import { seedOf } from '../support/seeded.ts'
+
+/** What the document says of a parameter against what its reader takes: never narrower, and wider only where it must be. */
+
+const RUNS = { numRuns: 300, seed: seedOf(1) }
+const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as const
+const { paths } = JSON.parse(JSON.stringify(openapiFor(actions, { version: '0', defaults, chosen: {} })))
+
+type Told = Parameter & { readonly schema: object; readonly action: string }
+
+/** Every parameter of every action, each kind once. */
+const parameters: readonly Told[] = [
+  ...new Map(
+    actions.flatMap(action =>
+      parametersOf(action.params).map(parameter => {
+        const told: readonly { readonly name: string; readonly schema: object }[] =
+          paths[routeOf(action)].get.parameters
+        const schema = told.find(({ name }) => name === parameter.name)?.schema ?? {}
+        const { name, word } = parameter
+        return [
+          `${name} ${word.pattern} ${word.rule.en}`,
+          { ...parameter, schema, action: action.action },
+        ] as const
+      }),
+    ),
+  ).values(),
+]
+
+const reads = ({ word }: Parameter, text: string): boolean =>
+  new RegExp(word.pattern).test(text) && word.read(text) !== undefined
+const ajv = new Ajv2020({ strict: false })
+/** A value as a client of the document has it: numbers are no texts. */
+const takes = ({ word, schema }: Told, text: string): boolean =>
+  ajv.validate(schema, word.type === 'integer' ? Number(text) : text)
+
+/** Base58 has no length that a pattern could say: whether a text is 32 bytes is known when it is decoded. */
+const HASHES = ['hash', 'tx_hash', 'tx_hashes', 'contract', 'account', 'accounts']
+/** A length of digits is no greatest number: size says so by its maximum. */
+const isExact = (parameter: Parameter): boolean =>
+  !HASHES.includes(parameter.name) && parameter.name !== 'size'
+
+const cases = parameters.map(parameter => [`${parameter.action} ${parameter.name}`, parameter] as const)
+
+test.each(cases)('openapi: the schema of %s takes what its reader takes', (_name, parameter) => {
+  const { pattern, example } = parameter.word
+  const near = fc.oneof(
+    fc.stringMatching(new RegExp(pattern)),
+    fc.constant(example),
+    fc
+      .tuple(fc.stringMatching(new RegExp(pattern)), fc.nat(100), fc.string({ maxLength: 2 }))
+      .map(([text, at, other]) => text.slice(0, at) + other + text.slice(at + 1)),
+  )
+  let read = 0
+  fc.assert(
+    fc.property(near, text => {
+      if (!reads(parameter, text)) return
+      read += 1
+      expect([text, takes(parameter, text)]).toEqual([text, true])
+    }),
+    RUNS,
+  )
+  expect(read).toBeGreaterThan(0)
+})
+
+test.each(cases.filter(([, parameter]) => isExact(parameter)))(
+  'openapi: the reader of %s takes whatever matches its pattern',
+  (_name, parameter) => {
+    fc.assert(
+      fc.property(fc.stringMatching(new RegExp(parameter.word.pattern)), text => {
+        expect([text, reads(parameter, text)]).toEqual([text, true])
+      }),
+      RUNS,
+    )
+  },
+)
+
+test('openapi: integers are taken and refused at their bounds as the reader does', () => {
+  const integers = parameters.filter(({ word }) => word.type === 'integer')
+  expect(integers.length).toBeGreaterThan(5)
+  for (const parameter of integers)
+    for (const value of [0, 1, 499, 500, 501, 2 ** 53, 9_999_999_999_999_998_000])
+      expect([parameter.name, value, takes(parameter, String(value))]).toEqual([
+        parameter.name,
+        value,
+        reads(parameter, String(value)),
+      ])
+})
+
+const TWO = Array.from({ length: 100 }, (_, at) => String(at).padStart(2, '0'))
+
+test('openapi: dates and times match their patterns exactly where they exist', () => {
+  const dates = parameters.find(({ name }) => name === 'start_date')
+  const times = parameters.find(({ name }) => name === 'start_time')
+  if (dates === undefined || times === undefined) throw new Error('There are no dates.')
+  const [date, time] = [dates, times].map(({ word }) => new RegExp(word.pattern))
+  const wrong: string[] = []
+  const check = (text: string, matches: boolean | undefined, exists: boolean): void => {
+    if (matches !== exists) wrong.push(text)
+  }
+  const isDay = (year: number, month: string, day: string): boolean => {
+    const length = new Date(Date.UTC(2_000 + (year % 400), Number(month), 0)).getUTCDate()
+    return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= length
+  }
+  for (const year of [0, 4, 100, 400, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 2400, 9999])
+    for (const month of TWO)
+      for (const day of TWO) {
+        const text = `${String(year).padStart(4, '0')}-${month}-${day}`
+        check(text, date?.test(text), isDay(year, month, day))
+        check(`${text} is read`, dayOfDate(text) !== undefined, isDay(year, month, day))
+      }
+  for (const two of TWO)
+    for (const [text, most] of [
+      [`2026-11-21T${two}:00:00Z`, 23],
+      [`2026-11-21T00:${two}:00Z`, 59],
+      [`2026-11-21T00:00:${two}.5Z`, 59],
+    ] as const) {
+      check(text, time?.test(text), Number(two) <= most)
+      check(`${text} is read`, fromIso(text) !== undefined, Number(two) <= most)
+    }
+  expect(wrong).toEqual([])
+})

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createKey } from '#keys/key.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { readExposition } from '../support/exposition.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { startCrowd } from '../support/processes/crowd.ts'
+import { fillFromRecording } from '../support/stores/loaded.ts'
+
+/**
+ * Ten times as many requests as may run and wait, through real connections to a real process. Counts and bytes only: how
+ * long answers take is measured by `scripts/benchmarks/overload.ts`.
+ */
+
+/** Requests that may run; eight times as many may wait. */
+const RUNNING = 4
+const CAPACITY = 9 * RUNNING
+/** Answers that the well-behaved key gets while it lasts. */
+const COUNT = 40
+/** What one key may ask in the day. */
+const DAY = 150
+/** Refusals before memory is first looked at, and until it is looked at again. */
+const WARM = 2_000
+const MORE = 6_000
+const MIB = 1024 * 1024
+const THREADS = [1, 2]
+
+let folder: CliFolder
+const wide: string[] = []
+let good: string
+/** A key for each case, whose day is counted. */
+const limited = new Map<number, string>()
+
+beforeAll(async () => {
+  folder = await cliFolder()
+  await mkdir(join(folder.path, 'data'))
+  const store = openSqlite({ path: join(folder.path, 'data', 'iostlens.sqlite') })
+  await fillFromRecording(store, { to: 600 })
+  const add = async (perDay: number) => {
+    const { key, stored } = createKey('k', { perSecond: 1_000_000, perDay }, { now: Date.now() })
+    await store.keys.add(stored)
+    return key
+  }
+  good = await add(1_000_000)
+  for (const threads of THREADS) limited.set(threads, await add(DAY))
+  for (let at = 0; at < 10; at++) wide.push(await add(1_000_000_000))
+  await store.close()
+}, 120_000)
+afterAll(() => folder[Symbol.asyncDispose]())
+
+const page = (key: string): string =>
+  `/api/?module=account&action=get-account-tx&account=admin&size=20&apikey=${key}`
+const from = (address: string) => ({ 'X-Forwarded-For': address })
+
+test.each(THREADS)(
+  'overload: ten times the capacity changes no answer and no limit (%d threads)',
+  async threads => {
+    const service = folder.start([
+      ...['serve', '--listen', '127.0.0.1:0', '--log-level', 'error', '--deadline', '60s'],
+      ...['--max-in-flight', String(RUNNING), '--threads', String(threads), '--data', `data`],
+      ...['--test-key', 'shared-test-key', '--trusted-proxies', '127.0.0.1'],
+    ])
+    const url = await service.firstLine
+    const ask = async (path: string, address = '192.0.2.1') => {
+      const response = await fetch(`${url}${path}`, { headers: from(address) })
+      return { status: response.status, text: await response.text() }
+    }
+    const measured = async () => {
+      const { sum } = readExposition(await (await fetch(`${url}/metrics`)).text())
+      const answered = (status: number) => sum('iostlens_http_requests_total', { status: String(status) })
+      return {
+        refused: [401, 429, 503].reduce((all, status) => all + answered(status), 0),
+        answered: answered(200),
+        failed: answered(500) + answered(504),
+        reads: sum('iostlens_store_calls_total', { call: 'read' }),
+        bytes: sum('process_resident_memory_bytes'),
+      }
+    }
+    const until = async (isSo: (now: Awaited<ReturnType<typeof measured>>) => boolean) => {
+      for (;;) {
+        const now = await measured()
+        if (isSo(now)) return now
+        await Bun.sleep(20)
+      }
+    }
+    const quiet = await ask(page(good))
+    expect(quiet.status).toBe(200)
+    const start = await measured()
+    const crowd = (paths: readonly string[], share: number, address: string) =>
+      startCrowd(url, paths, Math.ceil(10 * CAPACITY * share), from(address))
+    const crowds = {
+      wide: await crowd(wide.map(page), 0.7, '192.0.2.2'),
+      wrong: await crowd([page('wrong')], 0.2, '192.0.2.4'),
+      test: await crowd([page('shared-test-key')], 0.1, '192.0.2.5'),
+    }
+    const warm = await until(({ refused }) => refused - start.refused >= WARM)
+    // Beside the crowd, and from the very address that sends wrong keys.
+    for (let at = 0; at < COUNT; at++)
+      expect(await ask(page(good), at % 2 === 0 ? '192.0.2.1' : '192.0.2.4')).toEqual(quiet)
+    // An address that did nothing wrong is told so once more, and has its share of the test key.
+    expect((await ask(page('wrong'), '192.0.2.6')).status).toBe(401)
+    const tried = new Set<number>()
+    while (!tried.has(200)) tried.add((await ask(page('shared-test-key'), '192.0.2.7')).status)
+    expect([...tried].filter(status => ![200, 429, 503].includes(status))).toEqual([])
+    // Each day's request is answered once, however many threads there are, and those refused for lack of room do not count.
+    const spend = async (): Promise<number> => {
+      for (let days = 0; ; ) {
+        const { status } = await ask(page(limited.get(threads) ?? ''), '192.0.2.3')
+        if (status === 429) return days
+        if (status === 200) days += 1
+      }
+    }
+    const spent = await Promise.all(Array.from({ length: CAPACITY }, spend))
+    expect([...spent, await spend()].reduce((all, own) => all + own, 0)).toBe(DAY)
+    // Garbage comes and goes on each thread; what is kept of refusals would never come under the bound again.
+    await until(
+      ({ refused, bytes }) => refused - warm.refused >= MORE && bytes - warm.bytes < threads * 64 * MIB,
+    )
+    const { counts: wideCounts } = await crowds.wide.stop()
+    const { counts: wrongCounts } = await crowds.wrong.stop()
+    const { counts: testCounts } = await crowds.test.stop()
+    // They are answered too, and what is refused is refused for its own reason.
+    expect([...wideCounts.keys()].toSorted()).toEqual([200, 503])
+    expect([...wrongCounts.keys()].toSorted()).toEqual([401, 429])
+    expect([...testCounts.keys()].every(status => [200, 429, 503].includes(status))).toBe(true)
+    // A minute's share of wrong keys, and one more each 600 ms.
+    expect(wrongCounts.get(401)).toBeGreaterThanOrEqual(100)
+    expect(wrongCounts.get(401)).toBeLessThan((wrongCounts.get(429) ?? 0) / 2)
+    // A refusal asks nothing of the store; a client that had left may have been answered.
+    const end = await measured()
+    expect(end.failed).toBe(0)
+    expect(end.reads - start.reads).toBeLessThanOrEqual(end.answered - start.answered + 2 * CAPACITY)
+    expect(end.refused - start.refused).toBeGreaterThan(WARM + MORE - 1)
+    service.kill('SIGTERM')
+    expect((await service.ended).code).toBe(0)
+  },
+  240_000,
+)

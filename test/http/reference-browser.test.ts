@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import axe from 'axe-core'
+import { nameOf } from '#actions/define.ts'
+import { actions } from '#actions/registry.ts'
+import { serveGenerated } from '../generator/serve.ts'
+import { small } from '../generator/small.ts'
+import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import type { OpenOptions, Page } from '../support/browser/page.ts'
+import { type Served, servedBehind } from '../support/browser/served.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
+
+let browser: Browser
+let service: Service
+let served: Served
+beforeAll(async () => {
+  browser = await startBrowser()
+  service = serviceOn(await loadedStore())
+  served = servedBehind('/', service)
+}, 600_000)
+afterAll(async () => {
+  await browser.close()
+  await served[Symbol.asyncDispose]()
+})
+
+const UNFOLD = "for (const each of document.querySelectorAll('details')) each.open = true"
+
+/** What the page may not do, whatever was done in it. */
+const expectQuiet = (page: Page, base: string): void => {
+  expect(page.said).toEqual([])
+  expect(page.asked.filter(address => !address.startsWith(base))).toEqual([])
+}
+
+const opened = async (path: string, options: OpenOptions, at: Served = served): Promise<Page> => {
+  const page = await browser.open(options)
+  await page.go(`${at.url}${path}`)
+  return page
+}
+
+/** Fills in the key and sends the form of each action; the first line and the beginning of each answer. */
+const answersOf = async (page: Page, key: string): Promise<readonly (readonly [string, string])[]> => {
+  await page.run(`document.getElementById('key').value = ${JSON.stringify(key)}`)
+  return page.run(`(async () => {
+    const found = []
+    for (const form of document.querySelectorAll('form.try')) {
+      const line = form.querySelector('.answer p')
+      const sending = document.querySelector('main').dataset.sending
+      form.requestSubmit()
+      while (line.textContent === '' || line.textContent === sending)
+        await new Promise(done => requestAnimationFrame(done))
+      found.push([line.textContent, form.querySelector('.answer pre').textContent.slice(0, 60)])
+    }
+    return found
+  })()`)
+}
+
+/** Names on the page that a line ends within, other than after a dot, a slash or a sign of a query. */
+const BROKEN = `[...document.querySelectorAll('code')].flatMap(code => {
+  const found = []
+  const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const words = [...node.data.matchAll(/[A-Za-z0-9_-]+/g)]
+    for (const word of words) {
+      const range = document.createRange()
+      range.setStart(node, word.index)
+      range.setEnd(node, word.index + word[0].length)
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+      if (lines.size > 1) found.push(word[0])
+    }
+  }
+  return found
+})`
+
+const WIDTHS = [360, 768, 1400] as const
+/** Each width in both languages, each scheme at least once in each. */
+const LOOKS = WIDTHS.flatMap((width, at) => [
+  { lang: 'en', width, scheme: at % 2 === 0 ? 'light' : 'dark' } as const,
+  { lang: 'zh', width, scheme: at % 2 === 0 ? 'dark' : 'light' } as const,
+])
+
+test.each(LOOKS)(
+  'reference in a browser: $lang, $width px, $scheme',
+  async ({ lang, width, scheme }) => {
+    const page = await opened(`docs/${lang}`, { width, scheme })
+    const sizes = () =>
+      page.run<{ wide: number; long: number }>(
+        '({ wide: document.documentElement.scrollWidth, long: document.documentElement.scrollHeight })',
+      )
+    const folded = await sizes()
+    expect(folded.wide).toBeLessThanOrEqual(width)
+    // A phone shows some 700 px: ten screens lead to every action.
+    expect(folded.long).toBeLessThan(7_000)
+    await page.run(UNFOLD)
+    expect((await sizes()).wide).toBeLessThanOrEqual(width)
+    expect(await page.run<unknown>(BROKEN)).toEqual([])
+    await page.run(`${axe.source};0`)
+    const findings = await page.run<readonly unknown[]>(
+      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => [id, nodes.length, nodes[0].html.slice(0, 200)]))`,
+    )
+    expect(findings).toEqual([])
+    expectQuiet(page, served.url)
+    await page.close()
+  },
+  120_000,
+)
+
+test.each(['en', 'zh'] as const)(
+  'reference in a browser: the form of every action answers, %s',
+  async lang => {
+    const page = await opened(`docs/${lang}`, {})
+    const answers = await answersOf(page, service.key)
+    expect(answers.length).toBe(actions.length)
+    for (const [line, text] of answers) {
+      expect(line).toStartWith('HTTP 200 · X-Block-Height: ')
+      expect(text).toStartWith('{\n  "code": 0,\n  "message": "OK",\n  "data": {')
+    }
+    expect(await page.run<unknown>("[...document.querySelectorAll('pre.json')].length")).toBe(actions.length)
+    expect(page.asked.join(' ')).not.toContain(service.key)
+    expectQuiet(page, served.url)
+    await page.close()
+  },
+  120_000,
+)
+
+test('reference in a browser: behind a path every address leads to the service', async () => {
+  await using behind = servedBehind('/behind/a/proxy/', service)
+  const page = await opened('', {}, behind)
+  expect(await page.run<string>('location.href')).toBe(`${behind.url}docs/en`)
+  const answers = await answersOf(page, service.key)
+  expect(answers.filter(([line]) => !line.startsWith('HTTP 200'))).toEqual([])
+  const links = await page.run<readonly string[]>(
+    "[...new Set([...document.querySelectorAll('a, link')].map(({ href }) => href.replace(/#.*/, '')))]",
+  )
+  for (const link of links) expect([link, (await fetch(link)).status]).toEqual([link, 200])
+  expect(await page.run<string>("document.querySelector('pre.sample').textContent")).toContain(
+    `'${behind.url}api/`,
+  )
+  expectQuiet(page, behind.url)
+  await page.go(`${behind.url}docs/zh/`)
+  expect(await page.run<string>('location.href')).toBe(`${behind.url}docs/zh`)
+  await page.close()
+}, 120_000)
+
+test('reference in a browser: examples and forms answer on a generated chain', async () => {
+  const { store, destroy } = await temporarySqlite()
+  const node = serveGenerated(small('sparse'))
+  await loadFrom(node.url, store)
+  await node.stop()
+  const other = serviceOn(store)
+  await using generated = servedBehind('/', other)
+  const page = await opened('docs/zh', { width: 360 }, generated)
+  const answers = await answersOf(page, other.key)
+  expect(answers.filter(([line]) => !line.startsWith('HTTP 200'))).toEqual([])
+  expect(await page.run<unknown>("[...document.querySelectorAll('pre.json')].length")).toBe(actions.length)
+  expectQuiet(page, generated.url)
+  await page.close()
+  await destroy()
+}, 600_000)
+
+test('reference in a browser: by keyboard alone, from search to answer', async () => {
+  const page = await opened('docs/en', { width: 360 })
+  const focused = () => page.run<string>('document.activeElement.id || document.activeElement.textContent')
+  await page.press('Tab')
+  expect(await focused()).toBe('Skip to the content')
+  await page.press('/')
+  expect(await focused()).toBe('find')
+  await page.type('get-producer-voter')
+  const { action } = actions.find(each => nameOf(each) === 'get-producer-voter') ?? { action: '' }
+  expect(await page.run<string>("document.getElementById('found').textContent")).toBe('Matches: 2')
+  // A guide calls it, too; the entry of that name is meant.
+  await page.press('Enter')
+  await page.until(`document.querySelector('#${action} > details').open`)
+  expect(await focused()).toContain(action)
+  // Without a key nothing is sent; the field of the key has the focus then.
+  await page.run(`document.querySelector('#${action} form button').focus()`)
+  await page.press('Enter')
+  await page.until("document.activeElement.id === 'key'")
+  expect(page.asked.join(' ')).not.toContain('/api/')
+  await page.type(service.key)
+  await page.run(`document.querySelector('#${action} form input').focus()`)
+  await page.press('Enter')
+  await page.until(`document.querySelector('#${action} .answer p').textContent.startsWith('HTTP 200')`)
+  expectQuiet(page, served.url)
+  await page.close()
+}, 120_000)
+
+test('reference in a browser: a form of a list gives all rows, without pages, as far as they are shown', async () => {
+  const page = await opened('docs/en', {})
+  await page.run("document.getElementById('get-wealth-list--format').value = 'ndjson'")
+  await answersOf(page, service.key)
+  const shown = await page.run<string>("document.querySelector('#get-wealth-list .answer pre').textContent")
+  const asked = await service.ask('/api/base/get-wealth-list?numbers=string&format=ndjson', {
+    headers: { 'x-api-key': service.key },
+  })
+  expect(shown).toBe(await asked.text())
+  expectQuiet(page, served.url)
+  await page.close()
+}, 120_000)
+
+test('reference in a browser: numbers keep their digits in the answers that are shown', async () => {
+  const page = await opened('docs/en', {})
+  await page.run("document.getElementById('get-account-balance--numbers').value = 'number'")
+  await answersOf(page, service.key)
+  const shown = await page.run<string>(
+    "document.querySelector('#get-account-balance .answer pre').textContent",
+  )
+  const account = await page.run<string>("document.getElementById('get-account-balance--account').value")
+  const asked = await service.ask(`/api/account/get-account-balance?account=${account}`, {
+    headers: { 'x-api-key': service.key },
+  })
+  expect(shown.replaceAll(/\s/g, '')).toBe((await asked.text()).replaceAll(/\s/g, ''))
+  await page.close()
+}, 120_000)

@@ -1,0 +1,41 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { createNode } from '#node/create-node.ts'
+import { OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
+
+// Reads the recording, on whatever machine; a test that hangs still ends.
+setDefaultTimeout(120_000)
+
+test('get: a node far behind is asked nothing, also when the others fail', async () => {
+  await using nodes = await pair({ wellTo: 100 })
+  await nodes.node.watch(async () => OURS)
+  nodes.become(refuses)
+  // The failure of the node itself is passed on, as nothing better is known.
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([503, [1, 0]])
+  // It is silent now, so the other one is the best there is.
+  await nodes.look()
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
+})
+
+test('get: a node far behind the store is asked nothing until it has caught up', async () => {
+  await using nodes = await pair({ sickTo: 100, wellTo: 4_500 })
+  await nodes.node.watch(
+    async () => OURS,
+    async () => ({ height: 4_851, time: 0n }),
+  )
+  const other = createNode({ urls: [nodes.sick.url, nodes.well.url], clock: nodes.clock })
+  for (const [node, kind] of [
+    [nodes.node, 'unavailable'],
+    [other, 'unavailable'],
+  ] as const) {
+    other.takeOver(nodes.node.health())
+    expect([await statusOf(node.get(PATH)), nodes.passed()]).toEqual([kind, [0, 0]])
+  }
+  // What they say of themselves is still known.
+  expect(nodes.node.heard()?.libBlock).toBe(4_500)
+  nodes.well.setHeight(4_551)
+  await nodes.look()
+  other.takeOver(nodes.node.health())
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  expect([await statusOf(other.get(PATH)), nodes.passed()]).toEqual([200, [0, 2]])
+  other.close()
+})

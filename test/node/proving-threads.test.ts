@@ -1,0 +1,97 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { changesProducers } from '#chain/producer-words.ts'
+import { workersOf } from '#cli/threads/worker.ts'
+import type { BlockEvent } from '#node/fetching.ts'
+import { packed, unpacked } from '#node/threads/crossing.ts'
+import type { Asked, OpenProvingThread, Proved } from '#node/threads/provers.ts'
+import type { Fault } from '../support/nodes/faulty-node.ts'
+import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
+
+setDefaultTimeout(300_000)
+
+/** Long enough for threads. */
+const RANGE = { from: 1000, to: 3500 }
+const open = workersOf<Asked, Proved>(new URL('../../src/proving-thread.ts', import.meta.url))
+const threads = { open, count: 2 }
+const honest: Fault = () => undefined
+
+/** Threads that end by themselves: each is ended when it is given its answers of this number. */
+const mortal =
+  (last: number): OpenProvingThread =>
+  listener => {
+    const thread = open(listener)
+    let given = 0
+    return {
+      ...thread,
+      post: asked => {
+        given += 1
+        if (given === last) thread.end()
+        else thread.post(asked)
+      },
+    }
+  }
+
+test('crossing: every recorded block arrives as it was', async () => {
+  const parts = (await recordedBlocks()).map(({ block }) => ({ block }))
+  expect(unpacked(structuredClone(packed(parts)))).toEqual(parts)
+  const holes = [{}, ...parts.slice(1200, 1203), {}]
+  expect(unpacked(structuredClone(packed(holes)))).toEqual(holes)
+})
+
+test('threads: the same blocks with the same proofs as without them', async () => {
+  const given = await read(honest, RANGE, { threads })
+  expect(given.failure).toBeUndefined()
+  expect(given.blocks).toEqual([...(await slice(RANGE))])
+  expect(given.proofs.filter(({ level }) => level !== 'signed')).toEqual([])
+  const unsigned = given.blocks.filter((_, index) => given.proofs[index]?.signedBy === undefined)
+  expect(unsigned.filter(({ block }) => changesProducers(block))).toEqual([])
+  expect(given.proofs.at(-1)?.signedBy).toBe(given.blocks.at(-1)?.block.witness ?? '')
+  const alone = await read(honest, RANGE)
+  // What a thread has proved is not asked for again.
+  expect(given.asked.filter(path => !isBulk(path)).sort()).toEqual(
+    alone.asked.filter(path => !isBulk(path)).sort(),
+  )
+})
+
+test('threads: where they die the main thread goes on, without a block less', async () => {
+  const events: BlockEvent[] = []
+  const given = await read(honest, RANGE, {
+    threads: { open: mortal(3), count: 2 },
+    onBlockEvent: event => events.push(event),
+  })
+  expect(given.blocks).toEqual([...(await slice(RANGE))])
+  expect(given.failure).toBeUndefined()
+  expect(events.map(({ type }) => type)).toEqual(['thread_died', 'thread_died'])
+})
+
+const forged = (text: string): string =>
+  text.replaceAll('"func_name":"token.iost/transfer"', '"func_name":"token.iost/transfers"')
+
+test('threads: a bulk answer that is wrong once is asked for again', async () => {
+  const lie = at(path => path === '/getBlockTxsByContract', changed(forged), 5)
+  const given = await read(lie, RANGE, { threads })
+  expect(given.blocks).toEqual([...(await slice(RANGE))])
+  expect(given.failure).toBeUndefined()
+})
+
+test.each([
+  [
+    'contents',
+    (path: string) => path === '/getBlockTxsByContract' || path.startsWith('/getBlockByNumber'),
+    forged,
+  ],
+  ['no JSON', isBulk, (text: string) => text.slice(0, -9)],
+  ['no heads', (path: string) => path === '/getBlockHeaderByRange', () => '{"block_list":[]}'],
+] as const)('threads: a node that lies (%s) ends as without threads', async (_, match, change) => {
+  const lie = at(match, changed(change))
+  const [given, alone] = [await read(lie, RANGE, { threads }), await read(lie, RANGE)]
+  // Which of the blocks that are asked for at once fails first is chance.
+  const said = ({ failure }: typeof given) => ({
+    ...failure,
+    message: failure?.message.replace(/[1-9A-HJ-NP-Za-km-z]{43,44}|\d+/g, '#'),
+  })
+  expect(said(given)).toEqual(said(alone))
+  expect(given.failure).toBeDefined()
+  expect(given.blocks).toEqual(alone.blocks)
+})

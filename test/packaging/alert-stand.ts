@@ -1,0 +1,100 @@
+import { type Counts, catalogue } from '#cli/metrics/catalogue.ts'
+import { countNodeCall } from '#cli/metrics/count-node-call.ts'
+import { loadCounts } from '#cli/metrics/counted-load.ts'
+import { countedStore } from '#cli/metrics/counted-store.ts'
+import { exposedBy } from '#cli/metrics/serve-metrics.ts'
+import { Failure } from '#failure/failure.ts'
+import { queuesMemory } from '#http/turns.ts'
+import { load } from '#load/load.ts'
+import { countingIn } from '#metrics/counting.ts'
+import { metricsMemory } from '#metrics/memory.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Store } from '#store/port.ts'
+import { handClock } from '../support/clocks/hand-clock.ts'
+import { spokenNode } from '../support/nodes/spoken-node.ts'
+import { serviceOn } from '../support/processes/service.ts'
+
+/** When the last block was made, and the moment that the service begins with: 40 seconds later. */
+const MADE = 1_795_249_532_500
+const HEIGHT = 4_000
+const CAPACITY = { maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1 }
+
+/** A service with its metrics, whose store, node and clock a test can put into trouble. */
+export const alertStand = (inner: Store) => {
+  const memory = metricsMemory(catalogue, 1)
+  const counts: Counts = countingIn(catalogue, memory, 0)
+  const clock = handClock(MADE + 40_000)
+  const turns = queuesMemory(CAPACITY)
+  const trouble: {
+    /** Thrown by whatever is asked of the store. */
+    store?: Failure
+    /** Time that a read takes. */
+    readMs: number
+    silent: boolean
+    lib: number
+  } = { readMs: 0, silent: false, lib: HEIGHT }
+  const ask = <T>(work: () => Promise<T>): Promise<T> => {
+    if (trouble.store !== undefined) return Promise.reject(trouble.store)
+    clock.leap(trouble.readMs)
+    return work()
+  }
+  const store = countedStore<Store>(
+    {
+      ...inner,
+      published: () =>
+        ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
+      read: (work, options) => ask(() => inner.read(work, options)),
+    },
+    counts,
+  )
+  const said = spokenNode({})
+  const node = {
+    ...said,
+    heard: () => {
+      const info = said.heard()
+      return trouble.silent || info === undefined ? undefined : { ...info, libBlock: trouble.lib }
+    },
+  }
+  const service = serviceOn(store, { node, clock, counts, turns: { memory: turns, thread: 0 } })
+  const metrics = exposedBy({ memory }, { store, node, clock, turns, version: '0', threads: 1 })
+  return {
+    ...{ counts, clock, trouble, service, metrics },
+    /** A page that is answered by the store. */
+    page: () => service.ask(`/api/?module=base&action=get-wealth-list&apikey=${service.key}`),
+    /** A request to a node that nobody answers. */
+    askAway: async () => {
+      const away = createNode({
+        urls: ['http://127.0.0.1:1'],
+        tries: 1,
+        onCall: call => countNodeCall(counts, call),
+      })
+      await away.chainInfo().catch(() => undefined)
+      away.close()
+    },
+    /** A load that fails so often, each time at its node. */
+    failLoads: async (times: number) => {
+      const stop = new AbortController()
+      let failed = 0
+      const failing = Promise.reject(new Failure('unavailable', 'The node is away.'))
+      failing.catch(() => undefined)
+      await load(
+        {
+          node: { ...node, chainInfo: () => failing },
+          store,
+        },
+        {
+          ...loadCounts(counts),
+          once: false,
+          patience: 'always',
+          signal: stop.signal,
+          onProgress: () => undefined,
+          log: () => {
+            failed += 1
+            if (failed === times) stop.abort()
+          },
+          clock: { ...clock, sleep: async () => undefined },
+        },
+      )
+    },
+  }
+}

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { droppedLines, lineWriter } from '#cli/line-writer.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { readExposition, type Sample } from '../support/exposition.ts'
+import { ROOT } from '../support/root.ts'
+import { fillFromRecording } from '../support/stores/loaded.ts'
+import { alertStand } from './alert-stand.ts'
+
+// promtool may have to be fetched; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+const RULES = join(ROOT, 'packaging/prometheus/alerts.yml')
+const DASHBOARD = join(ROOT, 'packaging/grafana/iostlens.json')
+
+let folder: string
+let promtool: string
+let store: Store
+
+const run = async (command: readonly string[], input = ''): Promise<{ code: number; text: string }> => {
+  const child = Bun.spawn([...command], { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' })
+  const [code, out, err] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code, text: `${out}${err}` }
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'iostlens-alerts-'))
+  const got = Bun.spawn([join(ROOT, 'scripts/promtool')], { stdout: 'pipe', stderr: 'inherit' })
+  promtool = (await new Response(got.stdout).text()).trim()
+  expect(await got.exited).toBe(0)
+  store = openSqlite({ path: join(folder, 'store.sqlite') })
+  await fillFromRecording(store, { to: 20 })
+})
+afterAll(async () => {
+  await store.close()
+  await rm(folder, { recursive: true })
+})
+
+type Stand = ReturnType<typeof alertStand>
+type Scrape = { readonly samples: readonly Sample[]; readonly types: ReadonlyMap<string, string> }
+
+const scrape = async ({ metrics }: Stand): Promise<Scrape> => readExposition(await metrics.text())
+
+const seriesOf = ({ name, labels }: Sample): string =>
+  `${name}{${[...labels, ['job', 'iostlens'], ['instance', 'test']].map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(',')}}`
+
+const MINUTES = 40
+
+/**
+ * An hour of a service: as at the first scrape, then in trouble. What is counted grows by as much in each minute as between
+ * the scrapes; what is measured stays as at the second one.
+ */
+const inputOf = (before: Scrape, after: Scrape, up: number) => {
+  const old = new Map(before.samples.map(sample => [seriesOf(sample), sample.value]))
+  const isCounted = (name: string): boolean =>
+    ['counter', 'histogram'].includes(
+      after.types.get(name) ?? after.types.get(name.replace(/_(bucket|sum|count)$/, '')) ?? '',
+    )
+  const series = after.samples.map(sample => {
+    const name = seriesOf(sample)
+    const was = old.get(name)
+    const begin = was === undefined ? `_x${MINUTES}` : `${was}x${MINUTES}`
+    const step = isCounted(sample.name) ? sample.value - (was ?? 0) : 0
+    return { series: name, values: `${begin} ${sample.value}+${step}x${MINUTES}` }
+  })
+  return [
+    ...series,
+    { series: 'up{job="iostlens",instance="test"}', values: `1x${MINUTES} ${up}x${MINUTES}` },
+  ]
+}
+
+/** The alerts that fire at the end of such an hour, by Prometheus' own evaluation. */
+const expectFiring = async (
+  input: ReturnType<typeof inputOf>,
+  expected: readonly string[],
+): Promise<void> => {
+  const tests = {
+    rule_files: [RULES],
+    evaluation_interval: '1m',
+    tests: [
+      {
+        interval: '1m',
+        input_series: input,
+        promql_expr_test: [
+          {
+            expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+            eval_time: `${2 * MINUTES}m`,
+            exp_samples: expected.map(name => ({ labels: `{alertname="${name}"}`, value: 1 })),
+          },
+        ],
+      },
+    ],
+  }
+  const file = join(folder, 'rules-test.json')
+  await Bun.write(file, JSON.stringify(tests))
+  const { code, text } = await run([promtool, 'test', 'rules', file])
+  expect([code, code === 0 ? '' : text]).toEqual([0, ''])
+}
+
+const TROUBLES: Readonly<
+  Record<string, { readonly make: (stand: Stand) => unknown; readonly also?: readonly string[] }>
+> = {
+  IostlensStoreUnreadable: {
+    make: ({ trouble }) => {
+      trouble.store = new Failure('unavailable', 'The store is away.')
+    },
+  },
+  IostlensStoreDamaged: {
+    make: async ({ trouble, page }) => {
+      trouble.store = new Failure('damaged', 'Part of it is lost.')
+      expect((await page()).status).toBe(503)
+    },
+    also: ['IostlensStoreUnreadable'],
+  },
+  IostlensNodeSilent: {
+    make: ({ trouble }) => {
+      trouble.silent = true
+    },
+  },
+  // The node stands still, and says that nothing is left to load.
+  IostlensBlocksOld: { make: ({ clock }) => clock.leap(600_000) },
+  IostlensFarBehind: {
+    make: ({ trouble }) => {
+      trouble.lib += 1_001
+    },
+  },
+  IostlensLoadFailing: { make: ({ failLoads }) => failLoads(2) },
+  IostlensDefect: {
+    make: async ({ trouble, page }) => {
+      trouble.store = new Failure('defect', 'A fault.')
+      expect((await page()).status).toBe(500)
+      delete trouble.store
+    },
+  },
+  IostlensTimeouts: {
+    make: async ({ trouble, page }) => {
+      trouble.store = new Failure('deadline', 'Too late.')
+      expect((await page()).status).toBe(504)
+      delete trouble.store
+    },
+  },
+  IostlensSlow: {
+    make: async ({ trouble, page }) => {
+      trouble.readMs = 2_000
+      expect((await page()).status).toBe(200)
+      trouble.readMs = 0
+    },
+  },
+  IostlensBusy: {
+    make: async ({ page, clock }) => {
+      // One is worked on at a time and few may wait: the others are refused at once.
+      const asked = Array.from({ length: 100 }, page)
+      await clock.settle()
+      const statuses = await Promise.all(asked)
+      expect(statuses.filter(({ status }) => status === 503).length).toBeGreaterThan(61)
+    },
+  },
+  IostlensStoreFailing: {
+    make: async ({ trouble, page }) => {
+      trouble.store = new Failure('unavailable', 'The store is away.')
+      for (let times = 0; times < 10; times++) await page()
+      delete trouble.store
+    },
+  },
+  IostlensNodeFailing: { make: ({ askAway }) => askAway() },
+  IostlensEventLoopLate: { make: ({ counts }) => counts.eventLoop.observe(0.8) },
+  // That a death is counted is shown where a thread is killed (test/cli/thread-dies.test.ts).
+  IostlensThreadDied: { make: ({ counts }) => counts.threadDeaths.add(1) },
+  IostlensLogDropped: {
+    make: ({ counts }) => {
+      const writer = lineWriter(() => undefined, { maxWaiting: 10, dropped: droppedLines })
+      for (let lines = 0; lines < 3; lines++) writer.write('0123456789\n')
+      counts.droppedLines.set(writer.dropped())
+    },
+  },
+}
+
+test('alerts: the rules are well-formed, and each has a test that makes its trouble', async () => {
+  expect(await run([promtool, 'check', 'rules', RULES])).toMatchObject({ code: 0 })
+  const names = [...(await Bun.file(RULES).text()).matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '')
+  expect(names.toSorted()).toEqual(['IostlensDown', ...Object.keys(TROUBLES)].toSorted())
+})
+
+/** A service that has answered some requests. */
+const healthy = async (): Promise<Stand> => {
+  const stand = alertStand(store)
+  for (let pages = 0; pages < 3; pages++) expect((await stand.page()).status).toBe(200)
+  stand.counts.eventLoop.observe(0.001)
+  return stand
+}
+
+test('alerts: none fires while nothing is wrong, and IostlensDown when nobody answers', async () => {
+  const stand = await healthy()
+  const before = await scrape(stand)
+  await stand.page()
+  const after = await scrape(stand)
+  await expectFiring(inputOf(before, after, 1), [])
+  await expectFiring(inputOf(before, after, 0), ['IostlensDown'])
+})
+
+test.each(Object.entries(TROUBLES))('alerts: %s fires in its trouble', async (name, { make, also = [] }) => {
+  const stand = await healthy()
+  const before = await scrape(stand)
+  await make(stand)
+  // What was published is kept for a moment.
+  stand.clock.leap(600)
+  const after = await scrape(stand)
+  await expectFiring(inputOf(before, after, 1), [name, ...also].toSorted())
+})
+
+test('metrics: Prometheus reads what a service exposes, and finds nothing to complain about', async () => {
+  const stand = await healthy()
+  expect(await run([promtool, 'check', 'metrics'], await stand.metrics.text())).toEqual({ code: 0, text: '' })
+})
+
+test('dashboard and alerts: every metric that they name is exposed, with its labels', async () => {
+  const stand = await healthy()
+  const { types } = await scrape(stand)
+  const text = `${await Bun.file(RULES).text()}\n${await Bun.file(DASHBOARD).text()}`
+  const named = new Set([...text.matchAll(/\b(?:iostlens|process)_[a-z_]+\b/g)].map(([name]) => name))
+  const known = (name: string): boolean =>
+    types.has(name) || types.get(name.replace(/_(?:bucket|sum|count)$/, '')) === 'histogram'
+  expect([...named].filter(name => !known(name))).toEqual([])
+  expect(named.size).toBeGreaterThan(25)
+})

@@ -1,0 +1,137 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { records } from '#indices/record.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { Bounds } from '#store/batch.ts'
+import type { Batch, StoredKey, Writer } from '#store/port.ts'
+import { identity, recordDoc, tellingBatch, wealthDoc } from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { ask } from '#test/support/stores/ask-elastic.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import type { OwnServer } from '#test/support/stores/elastic-process.ts'
+import { openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+
+const HEIGHT = 3
+const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
+
+/** A batch with a document that is new with it: who takes it back deletes that one. */
+const withNew = (height: number): Batch => {
+  const batch = tellingBatch(height, height)
+  return { ...batch, changes: [...batch.changes, { index: wealth, doc: wealthDoc('c', 1n) }] }
+}
+
+const namesOf = async ({ url, prefix }: TestElastic): Promise<readonly string[]> =>
+  Object.keys(await ask<object>('GET', `${url}/${prefix}-*?expand_wildcards=all`)).toSorted()
+
+type Case = {
+  readonly name: string
+  readonly removed: readonly string[]
+  readonly mending?: true
+  readonly piece?: Bounds
+  readonly work: (writer: Writer, target: TestElastic) => Promise<unknown>
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'a batch without the indices of history and state',
+    removed: ['blocks-000000', 'transactions-000000', 'records-000000', 'wealth-0'],
+    work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
+  },
+  {
+    name: 'a batch without its journal',
+    removed: ['journal-0'],
+    work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
+  },
+  {
+    name: 'history ahead of its batch',
+    removed: ['blocks-000000', 'transactions-000000', 'records-000000'],
+    work: async writer => await writer.append(tellingBatch(HEIGHT + 2, HEIGHT + 2)),
+    piece: { documents: 1, bytes: 1 },
+  },
+  {
+    name: 'a checkpoint',
+    removed: ['meta-0'],
+    work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
+  },
+  {
+    name: 'documents that are put right',
+    removed: ['wealth-0', 'records-000000'],
+    mending: true,
+    work: writer =>
+      writer.rewrite({
+        put: [{ index: wealth, doc: wealthDoc('d', 1n) }],
+        remove: [
+          { index: wealth, id: 'c' },
+          { index: records, id: recordDoc(1, 0).id },
+        ],
+        unplace: [],
+      }),
+  },
+  {
+    name: 'a batch that is taken back',
+    removed: ['wealth-0'],
+    mending: true,
+    work: writer => writer.takeBack(HEIGHT),
+  },
+  {
+    name: 'a published height',
+    removed: ['meta-0'],
+    mending: true,
+    work: writer => writer.takeBack(HEIGHT),
+  },
+]
+
+/** A server that makes any index that is written to: the default of Elasticsearch, which tests have off elsewhere. */
+export const autoCreateSuite = (at: () => OwnServer): void => {
+  let server: OwnServer
+  beforeAll(async () => {
+    server = at()
+    await ask('PUT', `${server.url}/_cluster/settings`, {
+      persistent: { 'action.auto_create_index': 'true' },
+    })
+    // It does.
+    await ask('PUT', `${server.url}/unknown/_doc/1`, {})
+    expect(Object.keys(await ask<object>('GET', `${server.url}/unknown`))).toEqual(['unknown'])
+  })
+  for (const { name, removed, mending = false, piece, work } of cases)
+    test(`${name}: makes none`, async () => {
+      const target = openTestElastic({ url: server.url, patienceMs: 1_000 })
+      try {
+        await target.store.create()
+        const first = await target.store.takeOver(identity)
+        await commitBatch(first, tellingBatch(0, HEIGHT))
+        await commitBatch(first, withNew(HEIGHT + 1))
+        await first.release()
+        const writing = target.reopen(piece === undefined ? {} : { piece })
+        const writer = await writing.takeOver(identity, { mending })
+        const before = await namesOf(target)
+        const lost = removed.map(index => `${target.prefix}-${index}`)
+        await ask('DELETE', `${target.url}/${lost.join(',')}`)
+        await failureOf(work(writer, target))
+        await writer.release().catch(() => {})
+        expect(await namesOf(target)).toEqual(before.filter(index => !lost.includes(index)))
+      } finally {
+        await target.destroy()
+      }
+    })
+
+  test('a store that was never created, and keys of one whose index is gone: makes none', async () => {
+    const target = openTestElastic({ url: server.url, patienceMs: 1_000 })
+    try {
+      const { store } = target
+      await failureOf(store.takeOver(identity))
+      await failureOf(store.keys.add(KEY))
+      expect(await store.keys.revoke('a', 1)).toBe(false)
+      expect(await namesOf(target)).toEqual([])
+      await store.create()
+      await store.keys.add(KEY)
+      const before = await namesOf(target)
+      const keys = `${target.prefix}-keys-0`
+      await ask('DELETE', `${target.url}/${keys}`)
+      await failureOf(store.keys.add({ ...KEY, id: 'b' }))
+      await failureOf(store.keys.revoke('a', 1))
+      expect(await namesOf(target)).toEqual(before.filter(index => index !== keys))
+    } finally {
+      await target.destroy()
+    }
+  })
+}

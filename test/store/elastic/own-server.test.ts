@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type CliFolder, cliFolder } from '#test/support/processes/cli-process.ts'
+import { freePorts, type OwnServer, ownServers } from '#test/support/stores/elastic-process.ts'
+import { autoCreateSuite } from './auto-create.ts'
+import { snapshotSuite } from './snapshot.ts'
+
+// A server of its own is started, one for all that changes settings of a whole cluster: a start takes 20 s of CPU.
+setDefaultTimeout(600_000)
+
+const servers = await ownServers()
+
+describe.skipIf(servers === undefined)('a server of its own', () => {
+  let server: OwnServer
+  let folder: CliFolder
+
+  beforeAll(async () => {
+    if (servers === undefined) return
+    folder = await cliFolder()
+    const repository = join(folder.path, 'snapshots')
+    mkdirSync(repository)
+    // Elasticsearch may run as another user.
+    chmodSync(folder.path, 0o755)
+    chmodSync(repository, 0o777)
+    server = servers.make('own', await freePorts(), {
+      settings: ['discovery.type: single-node', 'xpack.security.enabled: false', `path.repo: ${repository}`],
+    })
+    await server.start()
+    for (;;) {
+      const health = await fetch(`${server.url}/_cluster/health?wait_for_status=yellow`).catch(
+        () => undefined,
+      )
+      if (health?.ok) break
+      await Bun.sleep(100)
+    }
+  })
+  afterAll(async () => {
+    servers?.[Symbol.dispose]()
+    await folder?.[Symbol.asyncDispose]()
+  })
+
+  describe('docs/operating.md: a snapshot of Elasticsearch', () => snapshotSuite(() => server))
+  // Last: the server makes indices from then on.
+  describe('that makes any index that is written to', () => autoCreateSuite(() => server))
+})

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Replay } from '#test/replay/serve.ts'
+import { documented, fences } from '#test/support/documented.ts'
+import { type CliFolder, cliFolder } from '#test/support/processes/cli-process.ts'
+import { ask } from '#test/support/stores/ask-elastic.ts'
+import type { OwnServer } from '#test/support/stores/elastic-process.ts'
+import { replayed } from '#test/support/stores/loading.ts'
+
+const HEIGHT = 60
+
+/** Requests of the documented blocks, in order, with their bodies. */
+const requests = (): readonly { readonly method: string; readonly path: string; readonly body: object }[] =>
+  fences(documented('docs/operating.md', '## Backup'))
+    .filter(({ language }) => language === 'http')
+    .flatMap(({ text }) => text.trim().split('\n\n'))
+    .map(request => {
+      const [head = '', ...body] = request.split('\n')
+      const [method = '', path = ''] = head.split(' ')
+      return { method, path, body: JSON.parse(body.join('\n')) as object }
+    })
+
+/** The documented snapshot, on a server that has a folder for snapshots among its settings. */
+export const snapshotSuite = (at: () => OwnServer): void => {
+  let server: OwnServer
+  let node: Replay
+  let folder: CliFolder
+
+  beforeAll(async () => {
+    server = at()
+    folder = await cliFolder()
+    node = await replayed(HEIGHT)
+  })
+  afterAll(async () => {
+    await folder?.[Symbol.asyncDispose]()
+    await node?.stop()
+  })
+
+  const run = (...args: readonly string[]) =>
+    folder.run(args, { IOSTLENS_STORE: `${server.url}/iostlens`, IOSTLENS_NODE: node.url })
+  const codeOf = async (...args: readonly string[]): Promise<number> => (await run(...args)).code
+  const loseAll = async (): Promise<void> => {
+    const indices = await ask<readonly { readonly index: string }[]>(
+      'GET',
+      `${server.url}/_cat/indices/iostlens-*?format=json`,
+    )
+    expect(indices.length).toBeGreaterThan(10)
+    for (const { index } of indices) await ask('DELETE', `${server.url}/${index}`)
+  }
+
+  test('a snapshot is refused when it is restored, and whole after a repair, keys included', async () => {
+    const [register, take, restore] = requests()
+    if (register === undefined || take === undefined || restore === undefined)
+      throw new Error('docs/operating.md lacks one of the three requests.')
+    expect(await codeOf('load', '--once')).toBe(0)
+    expect(await codeOf('keys', 'add', 'wallet')).toBe(0)
+    for (const { method, path, body } of [register, take]) await ask(method, server.url + path, body)
+    await loseAll()
+    await ask(restore.method, server.url + restore.path, restore.body)
+    const refused = await run('load', '--once')
+    expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('iostlens repair')])
+    expect(await codeOf('repair')).toBe(0)
+    expect(await codeOf('verify')).toBe(0)
+    expect(await codeOf('status', '--all')).toBe(0)
+    expect(await codeOf('load', '--once')).toBe(0)
+    expect((await run('keys', 'list')).out).toContain(' wallet\n')
+  })
+}

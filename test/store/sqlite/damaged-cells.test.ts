@@ -1,0 +1,108 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { hash8 } from '#chain/hash.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { records } from '#indices/record.ts'
+import { type TransactionDoc, transactions } from '#indices/transaction.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import type { Replay } from '#test/replay/serve.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { audited, repaired } from '#test/support/stores/audited.ts'
+import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
+import { fillFromRecording } from '#test/support/stores/loaded.ts'
+import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+/** Enough for a few blocks with transactions. */
+const HEIGHT = 780
+
+let replay: Replay
+let node: Node
+let target: Awaited<ReturnType<typeof temporarySqlite>>
+let clean: Dump
+let sent: TransactionDoc
+beforeAll(async () => {
+  replay = await replayed(HEIGHT)
+  node = createNode({ urls: [replay.url] })
+  target = await temporarySqlite()
+  await fillFromRecording(target.store, { to: HEIGHT })
+  clean = dumpSqlite(target.path)
+  const audit = await target.store.audit()
+  for await (const page of audit.scan(transactions)) sent = page.at(-1)?.doc ?? sent
+  await audit.close()
+})
+afterAll(async () => {
+  node.close()
+  await replay.stop()
+  await target.destroy()
+})
+
+/** Bytes of a cell changed past all of the store's own code. */
+const damage = (table: string, column: string, id: string, change: (bytes: Uint8Array) => unknown): void => {
+  const database = new Database(target.path, { safeIntegers: true })
+  const [[cell] = []] = database.query(`SELECT "${column}" FROM "${table}" WHERE id = ?`).values(id)
+  const bytes = cell instanceof Uint8Array ? cell : new Uint8Array()
+  database.query(`UPDATE "${table}" SET "${column}" = ? WHERE id = ?`).run(change(bytes) as Uint8Array, id)
+  database.close()
+}
+
+const flipped = (at: number) => (bytes: Uint8Array) =>
+  bytes.with(at < 0 ? bytes.length + at : at, (bytes.at(at) ?? 0) ^ 1)
+const cut = (bytes: Uint8Array): Uint8Array => bytes.slice(0, -1)
+
+test('cells that cannot be read: refused with the remedy, named by an audit, put right from the node', async () => {
+  const block = (height: number) => ({ table: 'blocks', index: blocks, id: blockId(height) }) as const
+  const cells = [
+    // The dictionary's number, the checksum, the text.
+    { ...block(700), column: 'base', change: flipped(0) },
+    { ...block(701), column: 'base', change: flipped(1) },
+    { ...block(702), column: 'base', change: flipped(-1) },
+    { ...block(703), column: 'base', change: cut },
+    { ...block(704), column: 'hash', change: cut },
+    { ...block(705), column: 'tx_hashes', change: cut },
+    { ...block(706), column: 'tx_hashes', change: () => new Uint8Array() },
+    { ...block(707), column: 'parent_hash', change: () => 7n },
+    { table: 'transactions', index: transactions, id: sent.id, column: 'body', change: flipped(-1) },
+    { table: 'records', index: records, id: `${sent.id}-00000`, column: 'status_code', change: () => 9_999n },
+  ] as const
+  for (const { table, column, id, change } of cells) damage(table, column, id, change)
+  for (const { index, id, column } of cells) {
+    const { kind, message, help } = await failureOf(target.store.read(view => view.get(index, id)))
+    expect([id, kind, message, help]).toEqual([
+      id,
+      'damaged',
+      `Field '${column}' of ${index.name} '${id}' cannot be read.`,
+      'The store is damaged. Run: iostlens verify, then iostlens repair.',
+    ])
+  }
+  const found = await failureOf(target.store.read(view => view.find(transactions, 'hash8', hash8(sent.hash))))
+  expect(found.kind).toBe('damaged')
+
+  const named = cells.map(({ index, id }) => `${index.name} ${id} document`).sort()
+  const damaged = dumpSqlite(target.path)
+  const blocksOf = named
+    .filter(line => !line.startsWith('records'))
+    .map(line => `blocks ${/\d{12}/.exec(line)?.[0]} document`)
+    .sort()
+  expect((await audited(target.store)).found).toEqual(blocksOf)
+  expect(differences(dumpSqlite(target.path), damaged)).toEqual([])
+  expect((await repaired(target.store, { node })).found).toEqual(named)
+  expect(differences(dumpSqlite(target.path), clean)).toEqual([])
+  expect((await audited(target.store)).found).toEqual([])
+})
+
+/** Values that the program writes where they follow from others, or where no bytes stand for them. */
+test('cells with the value written out: they are read as they are', async () => {
+  const stored = await target.store.read(view => view.get(blocks, blockId(600)))
+  if (stored === undefined) throw new Error('There is no block 600.')
+  for (const column of ['hash', 'witness', 'witness_account', 'tx_merkle_hash', 'tx_hashes', 'base'] as const)
+    damage('blocks', column, blockId(600), () => stored[column])
+  damage('transactions', 'body', sent.id, () => sent.body)
+  damage('transactions', 'hash', sent.id, () => sent.hash)
+  expect(await target.store.read(view => view.get(blocks, blockId(600)))).toEqual(stored)
+  expect(await target.store.read(view => view.get(transactions, sent.id))).toEqual(sent)
+  expect((await audited(target.store)).found).toEqual([])
+})

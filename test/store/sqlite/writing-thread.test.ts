@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { workersOf } from '#cli/threads/worker.ts'
+import { blocks } from '#indices/block.ts'
+import { records } from '#indices/record.ts'
+import { type AnyIndex, stateIndices } from '#indices/registry.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { Batch } from '#store/port.ts'
+import { openWriter } from '#store/sqlite/connection.ts'
+import { putOwner } from '#store/sqlite/meta.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { packed, unpacked } from '#store/sqlite/threads/crossing.ts'
+import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
+import type { OpenWritingThread } from '#store/sqlite/threads/writing-thread.ts'
+import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { derivedRecording } from '#test/support/stores/derived-chain.ts'
+import { differences, dumpSqlite } from '#test/support/stores/dump.ts'
+import { loadFrom, replayed } from '#test/support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'iostlens-writing-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const worker = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
+/** A thread, and what it was told. */
+const noting = (given: string[]): OpenWritingThread => {
+  return listener => {
+    const thread = worker(listener)
+    given.push('begin')
+    return {
+      post: told => {
+        given.push(told.type)
+        thread.post(told)
+      },
+      end: thread.end,
+    }
+  }
+}
+const far = (first: number, last: number): Batch => seenFrom(tellingBatch(first, last), 5_000)
+
+test('crossing: every document of the recorded chain arrives as it was; what a field cannot hold does not cross', async () => {
+  const { documents, state } = await derivedRecording()
+  const all: readonly (readonly [AnyIndex, readonly object[]])[] = [
+    ...stateIndices.map(index => [index, state.all(index)] as const),
+    [blocks, documents.map(({ block }) => block)],
+    [transactions, documents.flatMap(each => each.transactions)],
+    [records, documents.flatMap(each => each.records)],
+  ]
+  for (const [index, docs] of all) {
+    const part = packed(index, docs)
+    if (part === undefined) throw new Error(`${index.name} does not cross`)
+    expect([...unpacked(index, structuredClone(part))]).toEqual([...docs])
+  }
+  const [record] = documents.flatMap(each => each.records)
+  for (const wrong of [
+    { time: 2n ** 63n },
+    { time: 1 },
+    { places: [1] },
+    { height: 0.5 },
+    { data: 7 },
+    { overflow: 1 },
+    { contract: undefined },
+  ])
+    expect(packed(records, [{ ...record, ...wrong }])).toBeUndefined()
+})
+
+test('a load by a thread stores what a load without one stores; near the head there is no thread', async () => {
+  const node = await replayed(1_900)
+  const paths = ['with.sqlite', 'without.sqlite'].map(name => join(folder, name))
+  const told: string[] = []
+  try {
+    for (const [at, path] of paths.entries()) {
+      const store = openSqlite({ path, ...(at === 0 ? { writing: noting(told) } : {}) })
+      await loadFrom(node.url, store, { batch: { documents: 400, bytes: Number.MAX_SAFE_INTEGER } })
+      await store.close()
+    }
+  } finally {
+    await node.stop()
+  }
+  expect(told.filter(each => each === 'commit').length).toBeGreaterThan(3)
+  expect([told[0], told.at(-1), told.filter(each => each === 'begin').length]).toEqual(['begin', 'close', 1])
+  const [dump = new Map(), expected = new Map()] = paths.map(dumpSqlite)
+  expect(differences(dump, expected)).toEqual([])
+})
+
+test('a thread that dies: unavailable, the store is as before; the next take-over writes by itself', async () => {
+  const path = join(folder, 'dies.sqlite')
+  const told: string[] = []
+  // Ended when it has the parts of its second batch, and then has begun to write it.
+  const mortal: OpenWritingThread = listener => {
+    const thread = noting(told)(listener)
+    return {
+      ...thread,
+      post: message => {
+        thread.post(message)
+        if (told.filter(each => each === 'commit').length === 2) thread.end()
+      },
+    }
+  }
+  const store = openSqlite({ path, writing: mortal })
+  await store.create()
+  const writer = await store.takeOver(identity)
+  await commitBatch(writer, far(0, 9))
+  const died = await failureOf(commitBatch(writer, far(10, 2_000)))
+  expect([died.kind, died.retryable]).toEqual(['unavailable', true])
+  expect(died.message).toStartWith(`The thread that writes to sqlite:${path} has died`)
+  await writer.release()
+  const again = await store.takeOver(identity)
+  const from = (again.checkpoint?.height ?? -1) + 1
+  // Whole or not at all: it may have been quicker than its end.
+  expect([10, 2_001]).toContain(from)
+  await commitBatch(again, far(from, from + 9))
+  expect((await store.published())?.height).toBe(from + 9)
+  expect(told.filter(each => each === 'begin').length).toBe(1)
+  await store.close()
+})
+
+test('errors of the thread are those of the main thread, and nothing is stored', async () => {
+  const path = join(folder, 'errors.sqlite')
+  const store = openSqlite({ path, writing: worker })
+  await store.create()
+  const writer = await store.takeOver(identity)
+  await commitBatch(writer, far(0, 9))
+  const { blocks: given, ...rest } = far(10, 12)
+  const [first, ...others] = given
+  if (first === undefined) throw new Error('no block')
+  const wrong = await failureOf(
+    commitBatch(writer, { ...rest, blocks: [{ ...first, time: 2n ** 63n }, ...others] }),
+  )
+  expect([wrong.kind, wrong.message]).toEqual([
+    'defect',
+    'blocks.time: 9223372036854775808 is not a long that can be stored.',
+  ])
+  const held = (await store.takeOver(identity).catch((error: unknown) => error)) as { message: string }
+  expect(held.message).toStartWith(`Another loader is writing to sqlite:${path}`)
+  const other = openWriter(path, 'other')
+  if (other === undefined) throw new Error('no file')
+  putOwner(other, { token: 'other', pid: 1, since: 'now' })
+  other.close()
+  const taken = await failureOf(commitBatch(writer, far(10, 12)))
+  expect([taken.kind, taken.retryable, taken.message]).toEqual([
+    'conflict',
+    true,
+    `Another loader has taken over sqlite:${path} (process 1, since now).`,
+  ])
+  expect((await store.published())?.height).toBe(9)
+  await store.close()
+})
+
+test('a file that was replaced after the take-over is not written to', async () => {
+  const path = join(folder, 'replaced.sqlite')
+  const store = openSqlite({ path, writing: worker })
+  await store.create()
+  const writer = await store.takeOver(identity)
+  await copyFile(path, `${path}.other`)
+  await rename(`${path}.other`, path)
+  const refused = await failureOf(commitBatch(writer, far(0, 9)))
+  expect([refused.kind, refused.message]).toEqual([
+    'conflict',
+    `sqlite:${path} was removed or replaced during loading.`,
+  ])
+  await store.close()
+})
+
+test('one batch at a time; release waits for the one that a thread writes', async () => {
+  const path = join(folder, 'one.sqlite')
+  const store = openSqlite({ path, writing: worker })
+  await store.create()
+  const writer = await store.takeOver(identity)
+  const running = commitBatch(writer, far(0, 3_000))
+  expect((await failureOf(commitBatch(writer, far(0, 1)))).kind).toBe('defect')
+  const closing = store.close()
+  await running
+  await closing
+  const again = openSqlite({ path })
+  expect((await again.published())?.height).toBe(3_000)
+  await again.close()
+})

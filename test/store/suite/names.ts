@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type AccountDoc, accounts } from '#indices/account.ts'
+import { producers } from '#indices/producer.ts'
+import type { Change, NamedIndex } from '#indices/registry.ts'
+import { tokens } from '#indices/token.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { batchOf, identity } from './fixture.ts'
+import type { Open, Opened } from './harness.ts'
+import { producerDoc, tokenDoc } from './samples.ts'
+
+const accountDoc = (name: string): AccountDoc => ({
+  id: name,
+  name,
+  creator: '',
+  height: 0,
+  time: 0n,
+  tx_hash: '',
+  permissions: [],
+  groups: [],
+})
+
+/** Hundreds with one beginning, and neighbours of it in the order of bytes. */
+const names: readonly string[] = [
+  ...Array.from({ length: 300 }, (_, at) => `user_${String(at).padStart(3, '0')}`),
+  ...[
+    'user',
+    'user_',
+    'userz',
+    'uses',
+    'use',
+    'usér',
+    '__proto__',
+    '12345',
+    'a.b',
+    'a*b',
+    'a%b',
+    '😀😀',
+    '\u{10ffff}x',
+  ],
+]
+const isTabled = (at: number): boolean => at % 40 === 0
+const tabled = names.filter((_, at) => isTabled(at))
+
+/** Documents found by the beginning of their names. */
+export const nameCases = (open: Open): void => {
+  let opened: Opened
+  beforeAll(async () => {
+    opened = await open()
+    await opened.store.create()
+    const writer = await opened.store.takeOver(identity)
+    const listed = names.map(name => producerDoc(name, { listed: name }))
+    const changes: readonly Change[] = [
+      ...names.map(name => ({ index: accounts, doc: accountDoc(name) })),
+      ...names.map(name => ({ index: tokens, doc: tokenDoc(name) })),
+      ...listed.map(doc => ({ index: producers, doc })),
+    ]
+    await commitBatch(writer, batchOf(0, 0, { changes }))
+    const left = listed.filter((_, at) => !isTabled(at))
+    await commitBatch(
+      writer,
+      batchOf(1, 1, {
+        changes: left.map(before => {
+          const { listed: _, ...doc } = before
+          return { index: producers, doc: { ...doc, registered: false }, before }
+        }),
+      }),
+    )
+    await writer.release()
+  })
+  afterAll(() => opened.destroy())
+
+  const found = (index: NamedIndex, text: string, limit: number) =>
+    opened.store.read(async view => (await view.startingWith(index, text, limit)).map(({ id }) => id))
+  const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+  const expected = (all: readonly string[], text: string, limit: number) =>
+    all
+      .filter(name => name.startsWith(text))
+      .toSorted(byBytes)
+      .slice(0, limit)
+
+  test('startingWith: the first of the names that begin with a text, by their bytes, no character a wildcard', async () => {
+    const texts = [
+      'u',
+      'use',
+      'user',
+      'user_',
+      'user_2',
+      'user_299',
+      'user_299x',
+      'usé',
+      '_',
+      '__proto__',
+      '1',
+      'a',
+      'a.',
+    ]
+    const odd = [
+      'a*',
+      'a%',
+      '%',
+      '*',
+      '.',
+      '?',
+      '"',
+      "'",
+      '\\',
+      ' ',
+      '😀',
+      '\u{10ffff}',
+      'U',
+      'z',
+      'x'.repeat(3_000),
+    ]
+    for (const text of [...texts, ...odd])
+      for (const limit of [1, 10, 1_000])
+        for (const index of [accounts, tokens])
+          expect([index.name, text, await found(index, text, limit)]).toEqual([
+            index.name,
+            text,
+            expected(names, text, limit),
+          ])
+  })
+
+  test('startingWith: what lost its name is not found, however many came before', async () => {
+    for (const text of ['u', 'user', 'user_', 'user_2', 'use', '12345'])
+      for (const limit of [1, 3, 10, 1_000])
+        expect([text, limit, await found(producers, text, limit)]).toEqual([
+          text,
+          limit,
+          expected(tabled, text, limit),
+        ])
+  })
+
+  test('startingWith: whole documents', async () => {
+    const docs = await opened.store.read(view => view.startingWith(accounts, 'user_29', 3))
+    expect(docs).toEqual(['user_290', 'user_291', 'user_292'].map(accountDoc))
+  })
+}

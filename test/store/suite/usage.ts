@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { USAGE_DAYS } from '#store/keys-port.ts'
+import { sortedByKey } from '#test/support/sorted-by-key.ts'
+import { type Open, withStore } from './harness.ts'
+
+const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
+
+/** Counts of requests, shared by all that have the store. */
+export const usageCases = (open: Open): void => {
+  test('usage: counts are added by several, each given those of all, and stay when it is closed', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const other = await reopen()
+      expect(await store.usage.since(0)).toEqual([])
+      expect(await store.usage.add(500, counts(), 1)).toEqual(counts())
+      expect(await store.usage.add(500, counts(['a', 2]), 10)).toEqual(counts(['a', 2]))
+      expect(sortedByKey(await other.usage.add(500, counts(['a', 3], ['__proto__', 1]), 20))).toEqual(
+        sortedByKey(counts(['a', 5], ['__proto__', 1])),
+      )
+      // The first hears of it when it asks next, with nothing to add.
+      expect((await store.usage.add(500, counts(), 30)).get('a')).toBe(5)
+      expect((await store.usage.add(500, counts(['a', -1]), 30)).get('a')).toBe(4)
+      await other.close()
+      const third = await reopen()
+      expect((await third.usage.add(500, counts(['b', 1]), 40)).get('a')).toBe(4)
+      expect(await third.usage.add(501, counts(['a', 7]), 50)).toEqual(counts(['a', 7]))
+    }))
+
+  test('usage: what is kept tells each day and the last request, and is forgotten in the end', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const other = await reopen()
+      await store.usage.add(500, counts(['a', 2]), 10)
+      await other.usage.add(500, counts(['a', 3]), 20)
+      await other.usage.add(501, counts(['a', 4]), 30)
+      const days = async (from: number) =>
+        (await store.usage.since(from)).toSorted((one, two) => one.day - two.day)
+      const second = { day: 501, key: 'a', requests: 4, last: 30 }
+      expect(await days(0)).toEqual([{ day: 500, key: 'a', requests: 5, last: 20 }, second])
+      expect(await days(501)).toEqual([second])
+      await other.usage.add(501 + USAGE_DAYS, counts(['a', 1]), 40)
+      await other.usage.add(501 + USAGE_DAYS, counts(['a', 1]), 50)
+      expect(await days(0)).toEqual([second, { day: 501 + USAGE_DAYS, key: 'a', requests: 2, last: 50 }])
+    }))
+
+  test('usage: counts need no store', () =>
+    withStore(open, async ({ store }) => {
+      expect(await store.usage.since(0)).toEqual([])
+      expect(await store.usage.add(500, counts(['test', 2]), 10)).toEqual(counts(['test', 2]))
+      expect(await store.keys.list()).toEqual([])
+    }))
+}

@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../root.ts'
+import { connectDevtools } from './devtools.ts'
+import { type OpenOptions, openPage, type Page } from './page.ts'
+
+/** A headless Chromium of its own, which goes away with `close`, its pages with it. */
+export type Browser = {
+  /** A page of a fresh profile: no cookies, no storage, no cache of another page. */
+  open(options?: OpenOptions): Promise<Page>
+  close(): Promise<void>
+}
+
+/** Nothing is asked of the maker's servers, and nothing is drawn that depends on the machine's graphics. */
+const FLAGS = [
+  '--headless=new',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-extensions',
+  '--disable-gpu',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--hide-scrollbars',
+  '--remote-debugging-port=0',
+] as const
+
+/** Starts the browser that `scripts/chromium` obtains. Throws, with what the script says, when there is none. */
+export const startBrowser = async (): Promise<Browser> => {
+  const program = await chromium()
+  const folder = await mkdtemp(join(tmpdir(), 'iostlens-browser-'))
+  const child = Bun.spawn(
+    // Chromium's own sandbox does not work for root.
+    [
+      program,
+      ...FLAGS,
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      `--user-data-dir=${folder}`,
+      'about:blank',
+    ],
+    { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
+  )
+  const devtools = await connectDevtools(await addressIn(child.stderr))
+  return {
+    open: async options => {
+      const { browserContextId } = await devtools.send('Target.createBrowserContext')
+      const { targetId } = await devtools.send('Target.createTarget', {
+        url: 'about:blank',
+        browserContextId,
+      })
+      const { sessionId } = await devtools.send('Target.attachToTarget', { targetId, flatten: true })
+      return openPage(devtools.session(String(sessionId)), {
+        ...options,
+        close: async () => {
+          await devtools.send('Target.disposeBrowserContext', { browserContextId })
+        },
+      })
+    },
+    close: async () => {
+      devtools.close()
+      child.kill('SIGKILL')
+      await child.exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const chromium = async (): Promise<string> => {
+  const script = Bun.spawn([join(ROOT, 'scripts/chromium')], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [path, said, code] = await Promise.all([
+    new Response(script.stdout).text(),
+    new Response(script.stderr).text(),
+    script.exited,
+  ])
+  if (code !== 0) throw new Error(`scripts/chromium ended with ${code}:\n${said}`)
+  return path.trim()
+}
+
+/** The browser prints where its DevTools listen; what it prints after that is dropped. */
+const addressIn = async (stderr: ReadableStream<Uint8Array>): Promise<string> => {
+  let text = ''
+  const found = Promise.withResolvers<string>()
+  const reading = async (): Promise<void> => {
+    const decoder = new TextDecoder()
+    for await (const part of stderr) {
+      text += decoder.decode(part, { stream: true })
+      const [, address] = /DevTools listening on (\S+)/.exec(text) ?? []
+      if (address === undefined) continue
+      found.resolve(address)
+      text = ''
+    }
+    found.reject(new Error(`Chromium ended before it listened:\n${text}`))
+  }
+  reading().catch(found.reject)
+  return found.promise
+}

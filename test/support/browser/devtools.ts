@@ -1,0 +1,74 @@
+/** What the DevTools protocol answers and tells is read by name. */
+type Json = Readonly<Record<string, unknown>>
+export type Heard = (params: Json) => void
+
+/** A connection to a browser's DevTools protocol, and to one target of it when `session` is given. */
+export type Devtools = {
+  /** Sends a command and resolves with its result. Throws what the browser says of a command that fails. */
+  send(method: string, params?: Json): Promise<Json>
+  /** Calls `heard` at every such event of this session. */
+  on(event: string, heard: Heard): void
+  /** The same connection, for the target that a session is attached to. */
+  session(id: string): Devtools
+  close(): void
+}
+
+type Message = {
+  readonly id?: number
+  readonly method?: string
+  readonly sessionId?: string
+  readonly params?: Json
+  readonly result?: Json
+  readonly error?: { readonly message: string }
+}
+
+/** Connects to the address that the browser prints at its start. */
+export const connectDevtools = async (url: string): Promise<Devtools> => {
+  const socket = new WebSocket(url)
+  const waiting = new Map<number, { readonly method: string; readonly done: PromiseWithResolvers<Json> }>()
+  const listeners = new Map<string, Heard[]>()
+  let last = 0
+  socket.onmessage = ({ data }) => {
+    const {
+      id,
+      method,
+      sessionId = '',
+      params = {},
+      result = {},
+      error,
+    } = JSON.parse(String(data)) as Message
+    if (id === undefined) {
+      for (const heard of listeners.get(`${sessionId} ${method}`) ?? []) heard(params)
+      return
+    }
+    const sent = waiting.get(id)
+    waiting.delete(id)
+    if (error === undefined) sent?.done.resolve(result)
+    else sent?.done.reject(new Error(`${sent.method}: ${error.message}`))
+  }
+  socket.onclose = () => {
+    for (const { method, done } of waiting.values())
+      done.reject(new Error(`${method}: the browser has gone.`))
+    waiting.clear()
+  }
+  const of = (session: string): Devtools => ({
+    send: (method, params = {}) => {
+      const id = ++last
+      const done = Promise.withResolvers<Json>()
+      waiting.set(id, { method, done })
+      socket.send(JSON.stringify({ id, method, params, ...(session === '' ? {} : { sessionId: session }) }))
+      return done.promise
+    },
+    on: (event, heard) => {
+      const key = `${session} ${event}`
+      listeners.set(key, [...(listeners.get(key) ?? []), heard])
+    },
+    session: of,
+    close: () => socket.close(),
+  })
+  await new Promise<void>((resolve, reject) => {
+    socket.onopen = () => resolve()
+    socket.onerror = () => reject(new Error(`No DevTools at ${url}.`))
+  })
+  return of('')
+}

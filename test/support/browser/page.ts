@@ -1,0 +1,137 @@
+import type { Devtools } from './devtools.ts'
+
+export type OpenOptions = {
+  /** Width of the window in CSS pixels; 1400 unless given. */
+  readonly width?: number
+  readonly height?: number
+  readonly scheme?: 'light' | 'dark'
+}
+
+/** A page of a browser, and all that it said and asked since it was opened. */
+export type Page = {
+  /** Opens an address and waits until it has loaded. */
+  go(url: string): Promise<void>
+  /** Runs an expression in the page and resolves with its value, which must be JSON; a promise is waited for. */
+  run<T>(expression: string): Promise<T>
+  /** Waits until an expression is true in the page, however long that takes; the test's own time limits it. */
+  until(expression: string): Promise<void>
+  /** Presses and releases keys as the keyboard does: `Tab`, `Enter`, `Escape`, or a character. */
+  press(...keys: readonly string[]): Promise<void>
+  /** Types a text into what has the focus. */
+  type(text: string): Promise<void>
+  resize(width: number, height?: number): Promise<void>
+  /** A picture of what is seen, PNG; of the whole page with `whole`. */
+  picture(options?: { readonly whole?: boolean }): Promise<Uint8Array>
+  /** Messages on the console, uncaught errors and violations of the content policy. */
+  readonly said: readonly string[]
+  /** The addresses that were requested, in order. */
+  readonly asked: readonly string[]
+  close(): Promise<void>
+}
+
+/** What the protocol knows of keys that are not characters. */
+const KEYS: ReadonlyMap<string, { readonly code: number; readonly text?: string }> = new Map([
+  ['Tab', { code: 9 }],
+  ['Enter', { code: 13, text: '\r' }],
+  ['Escape', { code: 27 }],
+  ['ArrowDown', { code: 40 }],
+  ['ArrowUp', { code: 38 }],
+  [' ', { code: 32, text: ' ' }],
+])
+
+/** Takes up a target that is attached to. */
+export const openPage = async (
+  devtools: Devtools,
+  {
+    width = 1400,
+    height = 900,
+    scheme = 'light',
+    close,
+  }: OpenOptions & { readonly close: () => Promise<void> },
+): Promise<Page> => {
+  const said: string[] = []
+  const asked: string[] = []
+  listen(devtools, said, asked)
+  for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await devtools.send(`${domain}.enable`)
+  const resize: Page['resize'] = async (to, high = height) => {
+    await devtools.send('Emulation.setDeviceMetricsOverride', {
+      width: to,
+      height: high,
+      deviceScaleFactor: 1,
+      mobile: to < 500,
+    })
+  }
+  await resize(width)
+  await devtools.send('Emulation.setEmulatedMedia', {
+    features: [{ name: 'prefers-color-scheme', value: scheme }],
+  })
+  const run = async <T>(expression: string): Promise<T> => {
+    const { result, exceptionDetails } = await devtools.send('Runtime.evaluate', {
+      expression,
+      returnByValue: true,
+      awaitPromise: true,
+    })
+    if (exceptionDetails !== undefined) throw new Error(`${expression}\n${JSON.stringify(exceptionDetails)}`)
+    return (result as { readonly value: T }).value
+  }
+  return {
+    go: url => navigate(devtools, url),
+    run,
+    until: expression =>
+      run(
+        `new Promise(done => { const look = () => (${expression}) ? done(true) : requestAnimationFrame(look); look() })`,
+      ),
+    press: async (...keys) => {
+      for (const key of keys) await pressKey(devtools, key)
+    },
+    type: async text => {
+      await devtools.send('Input.insertText', { text })
+    },
+    resize,
+    picture: async ({ whole = false } = {}) => {
+      const { data } = await devtools.send('Page.captureScreenshot', { captureBeyondViewport: whole })
+      return Uint8Array.fromBase64(String(data))
+    },
+    said,
+    asked,
+    close,
+  }
+}
+
+const navigate = async (devtools: Devtools, url: string): Promise<void> => {
+  const loaded = Promise.withResolvers<void>()
+  devtools.on('Page.loadEventFired', () => loaded.resolve())
+  const { errorText, loaderId } = await devtools.send('Page.navigate', { url })
+  if (errorText !== undefined) throw new Error(`${url}: ${errorText}`)
+  // No loader: the address differs in its fragment only, and nothing is loaded.
+  if (loaderId !== undefined) await loaded.promise
+}
+
+const pressKey = async (devtools: Devtools, key: string): Promise<void> => {
+  const known = KEYS.get(key)
+  const text = known === undefined ? key : known.text
+  const common = { key, windowsVirtualKeyCode: known?.code ?? key.toUpperCase().charCodeAt(0) }
+  await devtools.send('Input.dispatchKeyEvent', {
+    ...common,
+    type: text === undefined ? 'rawKeyDown' : 'keyDown',
+    ...(text === undefined ? {} : { text }),
+  })
+  await devtools.send('Input.dispatchKeyEvent', { ...common, type: 'keyUp' })
+}
+
+const listen = (devtools: Devtools, said: string[], asked: string[]): void => {
+  devtools.on('Runtime.consoleAPICalled', ({ type, args }) => {
+    const values = (args as readonly { readonly value?: unknown; readonly description?: string }[]) ?? []
+    said.push(`console.${type}: ${values.map(({ value, description }) => value ?? description).join(' ')}`)
+  })
+  devtools.on('Runtime.exceptionThrown', ({ exceptionDetails }) => {
+    said.push(`uncaught: ${JSON.stringify(exceptionDetails)}`)
+  })
+  devtools.on('Log.entryAdded', ({ entry }) => {
+    const { level, text, url } = entry as Readonly<Record<string, unknown>>
+    said.push(`${level}: ${text} ${url ?? ''}`)
+  })
+  devtools.on('Network.requestWillBeSent', ({ request }) => {
+    asked.push(String((request as { readonly url: string }).url))
+  })
+}

@@ -1,0 +1,26 @@
+import type { Service } from '../processes/service.ts'
+
+/** A service at an address of its own, behind a path such as `/` or `/behind/a/proxy/`. */
+export type Served = AsyncDisposable & {
+  /** Address of the service, with a slash at its end. */
+  readonly url: string
+}
+
+/** Serves on a free port of loopback, as a proxy does that strips the path. */
+export const servedBehind = (path: string, { app }: Service): Served => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: request => {
+      const url = new URL(request.url)
+      if (!url.pathname.startsWith(path)) return new Response('elsewhere', { status: 404 })
+      const { headers, method, signal } = request
+      const inner = `${url.origin}/${url.pathname.slice(path.length)}${url.search}`
+      return app.handle(new Request(inner, { headers, method, signal }))
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}${path}`,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
+}

@@ -1,0 +1,13 @@
+import { OPTION_VALUES } from '#actions/request/options.ts'
+import { FORM_NAMES, type Form } from '#http/openapi/described.ts'
+
+/** Every choice of options: each of them left out or with any of its values. */
+export const everyChoice = (): readonly Partial<Form>[] =>
+  FORM_NAMES.reduce<readonly Partial<Form>[]>(
+    (choices, name) =>
+      choices.flatMap(choice => [
+        choice,
+        ...OPTION_VALUES[name].map(value => ({ ...choice, [name]: value })),
+      ]),
+    [{}],
+  )

@@ -1,0 +1,66 @@
+import { Failure } from '#failure/failure.ts'
+import { createNode, type NodeOptions } from '#node/create-node.ts'
+import type { ChainIdentity, NodeEvent } from '#node/port.ts'
+import { handClock } from '../clocks/hand-clock.ts'
+import { type Fault, startFaultyNode } from './faulty-node.ts'
+
+export const GENESIS = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
+/** The recorded chain. */
+export const OURS: ChainIdentity = { chainId: 1020, genesis: GENESIS }
+/** A call that is passed on, and that no probe makes. */
+export const PATH = '/getRAMInfo'
+
+export const hangs: Fault = () => new Promise<never>(() => undefined)
+export const refuses: Fault = () => new Response('busy', { status: 503 })
+
+/** Two nodes, the sick one given first, as one that is watched. */
+export const pair = async (
+  options: Partial<NodeOptions> & {
+    readonly sickTo?: number
+    readonly wellTo?: number
+    readonly start?: number
+  } = {},
+) => {
+  const { sickTo, wellTo, start, ...more } = options
+  let fault: Fault = () => undefined
+  const sick = await startFaultyNode((asked, truth) => fault(asked, truth), sickTo)
+  const well = await startFaultyNode(undefined, wellTo)
+  const clock = handClock(start)
+  const events: NodeEvent[] = []
+  const onEvent = (event: NodeEvent) => events.push(event)
+  const node = createNode({ urls: [sick.url, well.url], clock, onEvent, ...more })
+  const passed = (faulty: typeof sick) => faulty.asked.filter(({ path }) => path === PATH).length
+  return {
+    node,
+    clock,
+    events,
+    sick,
+    well,
+    /** How often each was asked what was passed on. */
+    passed: () => [passed(sick), passed(well)],
+    become: (next: Fault) => {
+      fault = next
+    },
+    /** A look at both nodes, come to its end. */
+    look: async () => {
+      await clock.awaited(1_000, 2)
+      await clock.pass(1_000)
+      await clock.awaited(1_000, 2)
+    },
+    [Symbol.asyncDispose]: async () => {
+      node.close()
+      await sick[Symbol.asyncDispose]()
+      await well[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The status of an answer, or the kind of the failure. */
+export const statusOf = async (asked: Promise<{ readonly status: number }>): Promise<number | string> => {
+  try {
+    return (await asked).status
+  } catch (error) {
+    if (error instanceof Failure) return error.kind
+    throw error
+  }
+}

@@ -1,0 +1,25 @@
+/** The call whose answers page through a list of records: `account-tx` stands for `get-account-tx`. */
+export type ListCall = {
+  readonly module: string
+  readonly action: string
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** The call by the list's key. Sub-accounts (`created/…`) and `contracts` are no lists of records: undefined. */
+export const listCall = (key: string): ListCall | undefined => {
+  const [kind, name = '', part = ''] = key.split('/')
+  switch (kind) {
+    case 'account':
+      return { module: 'account', action: 'account-tx', params: { account: name } }
+    case 'moved':
+      return { module: 'account', action: 'account-tx', params: { account: name, token: part } }
+    case 'token':
+      return { module: 'token', action: 'token-tx', params: { token: name } }
+    case 'contract':
+      return { module: 'contract', action: 'contract-tx', params: { contract: name } }
+    case 'action':
+      return { module: 'contract', action: 'contract-tx', params: { contract: name, action_name: part } }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,39 @@
+/** An event of a feed as it came. */
+export type FeedEvent = { readonly id: string | undefined; readonly event: string; readonly data: string }
+
+/** The events of a `text/event-stream`, as html.spec.whatwg.org ("Server-sent events") has them; comments are left out. */
+export const feedEvents = async function* (
+  body: ReadableStream<Uint8Array> | null,
+): AsyncGenerator<FeedEvent, void, void> {
+  for await (const message of feedMessages(body)) if (message.data !== '') yield message
+}
+
+/** The same with messages that have no data: they are no events, but a client that comes again names their id. */
+export const feedMessages = async function* (
+  body: ReadableStream<Uint8Array> | null,
+): AsyncGenerator<FeedEvent, void, void> {
+  if (body === null) return
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const part of body) {
+    text += decoder.decode(part, { stream: true })
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const event = eventOf(text.slice(0, end))
+      text = text.slice(end + 2)
+      yield event
+    }
+  }
+}
+
+const eventOf = (text: string): FeedEvent => {
+  let id: string | undefined
+  let event = 'message'
+  const data: string[] = []
+  for (const line of text.split('\n')) {
+    const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'id') id = value
+    if (field === 'event') event = value
+    if (field === 'data') data.push(value)
+  }
+  return { id, event, data: data.join('\n') }
+}

@@ -1,0 +1,51 @@
+import { parentPort } from 'node:worker_threads'
+import { createRates } from '#keys/rate.ts'
+import type { UseMemory } from '#keys/use-table.ts'
+import { lockAt } from '#shared/lock.ts'
+
+/** What a thread of a test does with shared memory. */
+export type CountTask =
+  | {
+      readonly type: 'take'
+      readonly memory: UseMemory
+      readonly thread: number
+      readonly plan: { readonly perSecond: number; readonly perDay: number }
+      readonly keys: readonly string[]
+      readonly times: number
+      readonly now: number
+      /** All threads begin when so many are there. */
+      readonly gate: SharedArrayBuffer
+      readonly threads: number
+    }
+  /** Takes a lock and keeps it. */
+  | { readonly type: 'hold'; readonly memory: SharedArrayBuffer; readonly thread: number }
+
+/** How many of each key were allowed. */
+export type Taken = readonly (readonly [key: string, allowed: number])[]
+
+const meet = (gate: SharedArrayBuffer, threads: number): void => {
+  const here = new Int32Array(gate)
+  Atomics.add(here, 0, 1)
+  Atomics.notify(here, 0)
+  for (let met = Atomics.load(here, 0); met < threads; met = Atomics.load(here, 0)) Atomics.wait(here, 0, met)
+}
+
+parentPort?.on('message', (task: CountTask) => {
+  if (task.type === 'hold') {
+    lockAt(new Int32Array(task.memory), 0, task.thread).run(() => {
+      parentPort?.postMessage('held')
+      for (;;);
+    })
+    return
+  }
+  const { memory, thread, plan, keys, times, now } = task
+  const rates = createRates({ now: () => now, memory, thread })
+  const taken = new Map<string, number>()
+  meet(task.gate, task.threads)
+  for (let time = 0; time < times; time++)
+    for (const id of keys) {
+      const { allowed } = rates.take({ id, plan })
+      if (allowed) taken.set(id, (taken.get(id) ?? 0) + 1)
+    }
+  parentPort?.postMessage([...taken])
+})
