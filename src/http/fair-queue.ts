@@ -72,13 +72,10 @@ export const fairQueue = (
     })
   }
   const wait = async (key: string, signal: AbortSignal): Promise<Place> => {
-    const room = line.roomFor(key)
-    if (room === false) throw TOO_MANY
-    if (room !== true && line.remove(room)) room.refuse(TOO_MANY)
     const turn = Promise.withResolvers<Place>()
     const start = (): void => turn.resolve(placeOf(() => places.leave(key), onLeft))
     const waiter: Waiter = { key, since: clock.elapsed(), start, refuse: turn.reject }
-    if (!line.add(waiter)) throw TOO_MANY
+    if (!line.add(waiter, TOO_MANY)) throw TOO_MANY
     const abort = (): void => {
       if (line.remove(waiter)) turn.reject(signal.reason)
       onLeft()
@@ -91,7 +88,7 @@ export const fairQueue = (
 
   return {
     check: key => {
-      if (line.roomFor(key) === false) throw TOO_MANY
+      if (!line.hasRoomFor(key)) throw TOO_MANY
     },
     isCrowded: () => places.waiting() >= Math.min(limits.waiting, limits.waitingOfKey),
     run: async (key, work, signal) => {

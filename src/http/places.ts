@@ -30,8 +30,8 @@ export type Places = {
   waitingOf(key: string): number
   /** Whether there is room for one more that waits in this thread. */
   hasRoom(): boolean
-  /** Takes a place among those that wait; false: there is none. */
-  enter(key: string): boolean
+  /** Takes a place among those that wait, or that of a key which waits in this thread; false: there is none. */
+  enter(key: string, instead?: string): boolean
   quit(key: string): void
   /** To be passed to `sleep` after a look at what may start: what becomes free in between is not missed. */
   look(): number
@@ -79,8 +79,12 @@ export const openPlaces = (memory: PlacesMemory, thread: number): Places => {
     waiting: () => get(WAITING),
     waitingOf: key => keys.get(key, WAITING),
     hasRoom: () => room() > 0,
-    enter: key =>
-      lock.run(() => room() > 0 && keys.get(key, WAITING) < waitingOfKey && count(key, WAITING, 1)),
+    enter: (key, instead) =>
+      lock.run(() => {
+        if (instead === undefined && room() <= 0) return false
+        if (keys.get(key, WAITING) >= waitingOfKey || !count(key, WAITING, 1)) return false
+        return instead === undefined || count(instead, WAITING, -1)
+      }),
     quit: key => {
       const gaveUp = lock.run(() => {
         count(key, WAITING, -1)

@@ -102,6 +102,22 @@ test('run: as many wait in all threads together, and of a key, as may in one', a
   expect(ended.length).toBe(before)
 })
 
+test('run: where each waits once, one of a key that has more waiting in the other thread gives way', async () => {
+  const { run, ended, started } = setUp({ running: 1, waiting: 8, waitingOfKey: 4 })
+  run(0, 'x')
+  await until(() => started.length === 1)
+  for (const key of 'aaabbc') run(0, key)
+  for (const key of 'ba') run(1, key)
+  await quiet()
+  expect(ended).toEqual([])
+  run(1, 'good')
+  await quiet()
+  expect(ended).toEqual(['1a unavailable'])
+  run(0, 'd')
+  await quiet()
+  expect(ended).toEqual(['1a unavailable', '0a unavailable'])
+})
+
 test('run: a place that was left to a thread whose requests went away is used by the next', async () => {
   const { run, running, started, ended } = setUp({ running: 1 })
   run(0, 'a')

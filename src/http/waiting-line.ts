@@ -12,8 +12,8 @@ export type Waiter = {
 /** Requests that wait, by key; keys take turns. */
 export type WaitingLine = {
   readonly count: number
-  /** False: there is no room. */
-  add(waiter: Waiter): boolean
+  /** False: there is no room. The one that gives way to it is refused with `reason`. */
+  add(waiter: Waiter, reason: Error): boolean
   /** False: it does not wait any more. */
   remove(waiter: Waiter): boolean
   /**
@@ -28,7 +28,7 @@ export type WaitingLine = {
    */
   next(): Waiter | undefined
   /** Whether one more of a key may wait; when all is full, instead of the latest of a key that has more of them. */
-  roomFor(key: string): boolean | Waiter
+  hasRoomFor(key: string): boolean
 }
 
 /** What waits in this thread; `places` counts what waits in all. */
@@ -41,20 +41,45 @@ export const waitingLine = (
   const keys = new Map<string, Set<Waiter>>()
   let count = 0
   let inTurn = true
-  const remove = (waiter: Waiter): boolean => {
+  const forget = (waiter: Waiter): boolean => {
     const own = keys.get(waiter.key)
     if (own?.delete(waiter) !== true) return false
     if (own.size === 0) keys.delete(waiter.key)
     count -= 1
-    places.quit(waiter.key)
     return true
+  }
+  const remove = (waiter: Waiter): boolean => {
+    const waited = forget(waiter)
+    if (waited) places.quit(waiter.key)
+    return waited
+  }
+  /**
+   * The latest of the key that has most waiting in all threads, of those that wait in this one: a thread has less room
+   * than all, and each of its few may be of another key.
+   */
+  const toGiveWay = (key: string): Waiter | undefined => {
+    let most = places.waitingOf(key) + 1
+    let latest: Waiter | undefined
+    for (const [each, own] of keys) {
+      const waiting = places.waitingOf(each)
+      if (waiting <= most) continue
+      most = waiting
+      latest = [...own].at(-1)
+    }
+    return latest
   }
   return {
     get count() {
       return count
     },
-    add: waiter => {
-      if (!places.enter(waiter.key)) return false
+    add: (waiter, reason) => {
+      if (!places.enter(waiter.key)) {
+        // One step, or another thread would take the place that is made.
+        const instead = toGiveWay(waiter.key)
+        if (instead === undefined || !places.enter(waiter.key, instead.key)) return false
+        forget(instead)
+        instead.refuse(reason)
+      }
       const own = keys.get(waiter.key) ?? new Set()
       keys.set(waiter.key, own.add(waiter))
       count += 1
@@ -77,14 +102,8 @@ export const waitingLine = (
       const [waiter] = own
       return waiter
     },
-    roomFor: key => {
-      const own = places.waitingOf(key)
-      if (own >= waitingOfKey) return false
-      if (places.hasRoom()) return true
-      let most: Set<Waiter> | undefined
-      for (const each of keys.values()) if (each.size > (most?.size ?? own + 1)) most = each
-      return most === undefined ? false : ([...most].at(-1) ?? false)
-    },
+    hasRoomFor: key =>
+      places.waitingOf(key) < waitingOfKey && (places.hasRoom() || toGiveWay(key) !== undefined),
   }
 }
 

@@ -143,6 +143,16 @@ const during = async (target: TestElastic, work: () => Promise<void>): Promise<r
   return outcomes
 }
 
+/** Where the server notices first that what a request reads is gone decides between the failures. */
+const expectOnly = (
+  outcomes: readonly Outcome[],
+  { some, orElse }: { readonly some: readonly Outcome[]; readonly orElse: readonly Outcome[] },
+): void => {
+  const seen = new Set(outcomes)
+  expect(some.filter(outcome => !seen.has(outcome))).toEqual([])
+  expect([...seen].filter(outcome => !some.includes(outcome) && !orElse.includes(outcome))).toEqual([])
+}
+
 describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhile', () => {
   let target: TestElastic
   let at: string
@@ -161,7 +171,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhi
       const { code, err } = await folder.run(['indices', 'migrate', '--store', at, '--log-level', 'warn'])
       expect([code, err]).toEqual([0, ''])
     })
-    expect(new Set(outcomes)).toEqual(new Set([HEIGHT, 'refused']))
+    expectOnly(outcomes, { some: [HEIGHT], orElse: ['refused', 'broken off'] })
     // All are whole when the change is done.
     await requestsOf(target)
   })
@@ -173,6 +183,6 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhi
       const { code } = await folder.run(['repair', '--store', at, '--node', node.url, '--prove', 'linked'])
       expect(code).toBe(0)
     })
-    expect(new Set(outcomes)).toEqual(new Set([HEIGHT, HEIGHT - ORPHANS, 'broken off', 'refused']))
+    expectOnly(outcomes, { some: [HEIGHT, HEIGHT - ORPHANS], orElse: ['refused', 'broken off'] })
   })
 })
