@@ -4,7 +4,7 @@ import { type HeadAt, headAt } from '#head/shown.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Action, Apart, Prices, Profiles } from './define.ts'
+import type { Action, Apart, Context, Prices, Profiles } from './define.ts'
 import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
 import { actions } from './registry.ts'
 import type { Options } from './request/options.ts'
@@ -26,7 +26,8 @@ export type AnswerDeps = {
 /** Runs work on the store when it is its turn. */
 export type Turn = <T>(work: (apart: Apart) => Promise<T>) => Promise<T>
 
-const atOnce: Turn = work => work(ask => ask())
+/** For work that waits for nobody. */
+export const atOnce: Turn = work => work(ask => ask())
 
 /** `data` is written with `writeJson`; `at` is the height it is true for. */
 export type Answer = {
@@ -54,27 +55,36 @@ export const answer = async (
 ): Promise<Answer> => {
   const { action, params } = readCall({ query, options })
   const lenient = options.compat === 'iostabc'
-  const { store, head: source, ...others } = deps
-  const answerOf = (data: unknown, { at }: View, head: HeadAt | undefined): Answer => ({
+  const answerOf = (data: unknown, { view, head }: Context): Answer => ({
     data,
-    at,
+    at: view.at,
     head,
     paged: pagedOf(params, data),
     takes: name => takes(action.params, name),
   })
   const run = async (view: View, apart: Apart): Promise<Answer> => {
-    const head = params['head'] === 1 ? headAt(source?.shown(), view.at) : undefined
-    const given = head === undefined ? {} : { head }
-    const context = { ...others, ...given, view, compat: options.compat, signal, apart }
+    const context = contextFor(deps, { view, params, compat: options.compat, signal, apart })
     try {
-      return answerOf(await action.run(context, params), view, head)
+      return answerOf(await action.run(context, params), context)
     } catch (error) {
       if (lenient && error instanceof Failure && error.kind === 'not_found')
-        return answerOf(nothingOf(action, params), view, head)
+        return answerOf(nothingOf(action, params), context)
       throw error
     }
   }
-  return turn(apart => store.read(view => run(view, apart), { signal }))
+  return turn(apart => deps.store.read(view => run(view, apart), { signal }))
+}
+
+/** What an action works with for a call with these parameters. */
+export const contextFor = (
+  { store: _, head: source, ...others }: AnswerDeps,
+  call: Pick<Context, 'view' | 'compat' | 'signal' | 'apart'> & {
+    readonly params: Readonly<Record<string, unknown>>
+  },
+): Context => {
+  const { params, ...rest } = call
+  const head = params['head'] === 1 ? headAt(source?.shown(), call.view.at) : undefined
+  return { ...others, ...(head === undefined ? {} : { head }), ...rest }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */

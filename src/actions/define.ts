@@ -94,8 +94,14 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
 /** Name of an action over all modules: of its file, its place in the reference and its operation. */
 export const nameOf = ({ name, action }: Pick<Action, 'name' | 'action'>): string => name ?? action
 
+/** An action whose answer, as `numbers=string` writes it, is known by its type where it is asked (`ask.ts`). */
+export type Typed<A = unknown> = Action & {
+  /** Never there: only its type says something. */
+  readonly answer?: A
+}
+
 /** Declares an action; its `run` is typed by its parameters. */
-export const defineAction = <P extends TObject, R extends TSchema>(action: Action<P, R>): Action =>
+export const defineAction = <P extends TObject, R extends TSchema>(action: Action<P, R>): Typed<Static<R>> =>
   // The registry has actions of all parameter types; `answer` gives each the values that its own parameters have
   // read.
-  action as unknown as Action
+  action as unknown as Typed<Static<R>>

@@ -16,6 +16,13 @@ export const listenSettings = {
       'Path prefix of every address, for a reverse proxy that passes paths on as they are; / is none. A proxy that takes its prefix off needs no setting: all links are relative.',
     fallback: '/',
   }),
+  explorer: given({
+    reader: yesNo,
+    value: 'BOOL',
+    about:
+      'Serve pages for people, too: the explorer, from / on and without a key. A network address may open 600 pages in a minute.',
+    fallback: 'false',
+  }),
   'metrics-listen': maybe({
     reader: address,
     value: 'HOST:PORT',

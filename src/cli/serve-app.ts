@@ -99,6 +99,7 @@ export const serveApp = (
     clock: systemClock,
     log,
     version,
+    explorer: values.explorer,
     ...(testKey === undefined ? {} : { testKey }),
   })
   const server = listening(address, '--listen', () => {

@@ -15,6 +15,7 @@ export const LOADING: readonly SettingName[] = ['replicas', 'partition-documents
 export const SERVING: readonly SettingName[] = [
   'listen',
   'base-path',
+  'explorer',
   'metrics-listen',
   'reuse-port',
   'drain',

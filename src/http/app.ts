@@ -17,6 +17,9 @@ import { apiHandler } from './api.ts'
 import { type HttpCounts, ownHttpCounts } from './counts.ts'
 import { documentHandlers, redirect } from './documents.ts'
 import { type Answering, answering, type Handler, refusing } from './exchange.ts'
+import { explorerAssets } from './explorer/assets.ts'
+import { type ExplorerGate, explorerHandler } from './explorer/handler.ts'
+import { explorerRoutes } from './explorer/routes.ts'
 import { openFeeds } from './feed/open-feeds.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
 import type { IpRange } from './ip-address.ts'
@@ -76,6 +79,8 @@ export type AppOptions = {
   readonly version: string
   /** The shared test key, when there is one: the reference links calls with it. */
   readonly testKey?: string
+  /** Whether there are pages for people. */
+  readonly explorer?: boolean
 }
 
 /** No body is ever read, so none is too long: Bun itself would answer 413, without a body of its own. */
@@ -102,11 +107,7 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     'store',
     apiHandler(
       { store, node, head: options.head, prices, profiles, clock },
-      {
-        defaults,
-        stallMs: options.stallMs,
-        feeds: openFeeds(options),
-      },
+      { defaults, stallMs: options.stallMs, feeds: openFeeds(options) },
     ),
   )
   const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, turns.memory.node.threads, common.counts)))
@@ -149,16 +150,18 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     .get('/health', ({ request }) => handlers.health(request))
     .get('/ready', ({ request }) => handlers.ready(request))
     .get('/usage', ({ request }) => handlers.usage(request))
-    .get('/', ({ request }) => handlers.start(request))
     .get('/docs', ({ request }) => handlers.start(request))
     .get('/*', ({ request }) => handlers.unknown(request))
     .onError(({ request, error, code }) =>
       code === 'NOT_FOUND' ? handlers.unknown(request) : open('error', () => Promise.reject(error))(request),
     )
-  for (const [path, { kind, handler }] of [...documents, ...pagesForOperators(options)]) {
-    const document = open(kind, handler)
-    app.get(path, ({ request }) => document(request))
-  }
+  const pages = [
+    ...[...documents, ...pagesForOperators(options)].map(
+      ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
+    ),
+    ...explorerPages(options, { gate, common, otherwise: handlers.start }),
+  ]
+  for (const [path, page] of pages) app.get(path, ({ request }) => page(request))
   return app
 }
 
@@ -173,6 +176,29 @@ const pagesForOperators = (options: AppOptions): readonly (readonly [path: strin
     ...(metrics === undefined
       ? []
       : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),
+  ]
+}
+
+type Answerer = (request: Request) => Promise<Response>
+
+/** Pages for people and their files, by path; `otherwise` is at the root where they are switched off. */
+const explorerPages = (
+  options: AppOptions,
+  {
+    gate,
+    common,
+    otherwise,
+  }: { readonly gate: ExplorerGate; readonly common: Answering; readonly otherwise: Answerer },
+): readonly (readonly [path: string, answer: Answerer])[] => {
+  const { version, testKey } = options
+  if (options.explorer !== true) return [['/', otherwise]]
+  const { names, all } = explorerAssets()
+  const site = { version, testKey, assets: names }
+  const handler = explorerHandler(options, { site, ...gate })
+  const page = answering('explorer', handler, common)
+  return [
+    ...explorerRoutes.map(path => [path, page] as const),
+    ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
   ]
 }
 

@@ -50,12 +50,19 @@ export type Answering = {
 /** nginx's status for a client that closed the connection; it appears only in the log. */
 const GONE_STATUS = 499
 
+/** A handler that decides by itself who is answered, or how failures are written. */
+type Answered = {
+  readonly begin: Begin
+  /** Absent: failures are written as the API writes them. */
+  readonly failed?: (exchange: Exchange, failure: Failure) => Promise<Reply>
+}
+
 /**
  * Makes a function from Request to Response out of a handler: deadline, failures in the caller's language and form,
  * common headers, one line in the access log. It never throws.
  */
 export const answering =
-  (route: string, handler: Handler | { readonly begin: Begin }, { deadlineMs, ...ours }: Answering) =>
+  (route: string, handler: Handler | Answered, { deadlineMs, ...ours }: Answering) =>
   async (request: Request): Promise<Response> => {
     const started = ours.clock.elapsed()
     const exchange = exchangeOf(request, ours)
@@ -78,7 +85,8 @@ export const answering =
       const failure = failureOf(error)
       // A refusal for lack of room needs no second log line.
       if (!(failure instanceof Busy)) logCause(ours.log, failure, exchange.id)
-      return done(failure.kind, failed(exchange, failure), reasonOf(failure))
+      const reply = 'failed' in handler ? await handler.failed?.(exchange, failure) : undefined
+      return done(failure.kind, reply ?? failed(exchange, failure), reasonOf(failure))
     }
   }
 

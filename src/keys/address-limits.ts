@@ -9,12 +9,15 @@ const NETWORKS = 32_768
 const WRONG_PER_MINUTE = 100
 /** A network may ask at most this share of what the test key allows to all. */
 const TEST_SHARE = 0.5
+/** Pages for people that a network may open in a minute: several readers behind one address, and no program that takes all. */
+const VISITS_PER_MINUTE = 600
 
-/** What each network may still do; three numbers of each. */
+/** What each network may still do; four numbers of each. */
 const WRONG = 0
 const TEST_MINUTE = 1
 const TEST_DAY = 2
-const NUMBERS = 3
+const VISIT = 3
+const NUMBERS = 4
 const LOCK = 0
 
 /** Memory in which threads count together. */
@@ -45,6 +48,8 @@ export type AddressLimits = {
   wrong(network: string): void
   /** Counts a request with the test key; one that has to wait does not count. */
   test(network: string, plan: Plan): number
+  /** Counts a page for people; one that has to wait does not count. */
+  visit(network: string): number
 }
 
 /**
@@ -82,6 +87,7 @@ export const addressLimits = (options: {
     times[at] = Math.max(timeAt(at, limit), now()) + limit.ms / limit.most
   }
   const wrong: Limit = { most: WRONG_PER_MINUTE, ms: MINUTE_MS }
+  const visits: Limit = { most: VISITS_PER_MINUTE, ms: MINUTE_MS }
   return {
     wrongFor: network =>
       lock.run(() => {
@@ -104,6 +110,13 @@ export const addressLimits = (options: {
         count(at + TEST_MINUTE, minute)
         count(at + TEST_DAY, day)
         return 0
+      }),
+    visit: network =>
+      lock.run(() => {
+        const at = slotOf(network) * NUMBERS + VISIT
+        const wait = waitAt(at, visits)
+        if (wait === 0) count(at, visits)
+        return wait
       }),
   }
 }

@@ -24,7 +24,7 @@ const layers = (): ReadonlyMap<string, ReadonlySet<string>> => {
 
 const sources = ['src', 'indices', 'scripts', 'test'].flatMap(top =>
   readdirSync(join(ROOT, top), { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map(entry => relative(ROOT, join(entry.parentPath, entry.name))),
 )
 
@@ -49,7 +49,7 @@ const targetOf = (file: string, specifier: string): string | undefined => {
   return name === 'indices' || name === 'test' ? `${name}/${rest}` : `src/${name}/${rest}`
 }
 
-const isTest = (file: string): boolean => /\.(test|suite)\.ts$/.test(file)
+const isTest = (file: string): boolean => /\.(test|suite)\.tsx?$/.test(file)
 
 test('layers: every folder of src has a row, every row a folder', () => {
   const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
@@ -109,7 +109,7 @@ test('imports: across folders by alias, with the ending', () => {
         if (target === undefined) return false
         const crosses =
           specifier.startsWith('.') && folderOf(target) !== folderOf(file) && folderOf(file) !== undefined
-        return crosses || !/\.(ts|json|html|txt)$/.test(specifier)
+        return crosses || !/\.(tsx?|css|json|html|txt)$/.test(specifier)
       })
       .map(specifier => `${file} → ${specifier}`),
   )

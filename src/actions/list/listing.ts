@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { StateIndex } from '#indices/registry.ts'
 import type { View } from '#store/port.ts'
-import { type Action, type Context, defineAction } from '../define.ts'
+import { type Action, type Context, defineAction, type Typed } from '../define.ts'
 import type { Followed } from '../feed/followed.ts'
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
 import { offsetFor, rawOf, wholeOf } from './paging.ts'
@@ -43,7 +43,9 @@ type ListAction<P extends TObject, R extends TSchema, D> = Omit<Action<P, R>, 'r
 export const ROWS_AT_ONCE = 1_000
 
 /** Declares a list action: its pages follow from its source, and so does its export. */
-export const defineList = <P extends TObject, R extends TSchema, D>(action: ListAction<P, R, D>): Action =>
+export const defineList = <P extends TObject, R extends TSchema, D>(
+  action: ListAction<P, R, D>,
+): Typed<Static<R>> =>
   defineAction({
     ...action,
     // `answer` and `openExport` give each action the values that its own parameters have read.

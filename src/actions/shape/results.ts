@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type TArray, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { Text } from '../define.ts'
 
 /** The field words of the answers. Descriptions are product text: they become the reference. */
@@ -23,11 +23,12 @@ export const text = (en: string, zh: string) => Type.String(about(en, zh))
 export const flag = (en: string, zh: string) => Type.Boolean(about(en, zh))
 /** A count, height or position: a JSON number also with `numbers=string`. */
 export const count = (en: string, zh: string) => Type.Integer({ ...about(en, zh), minimum: 0 })
+/** A number that programs of ours read as text, as `numbers=string` writes it. */
+const exactNumber = (about: object) => Type.Number({ ...about, [EXACT]: true }) as TSchema as TUnsafe<string>
 /** An amount, rate, price, gas figure or time with all its digits. */
-export const exact = (en: string, zh: string) => Type.Number({ ...about(en, zh), [EXACT]: true })
+export const exact = (en: string, zh: string) => exactNumber(about(en, zh))
 /** `exact`, or null without a source. */
-export const sourced = (en: string, zh: string) =>
-  Type.Union([Type.Number({ [EXACT]: true }), Type.Null()], about(en, zh))
+export const sourced = (en: string, zh: string) => Type.Union([exactNumber({}), Type.Null()], about(en, zh))
 
 /** `count`, or null without a source. */
 export const sourcedCount = (en: string, zh: string) =>
@@ -41,14 +42,14 @@ export const described = <S extends TSchema>(schema: S, en: string, zh: string):
   ...about(en, zh),
 })
 /** An object keyed by names of the chain. */
-export const byName = (entry: TSchema, en: string, zh: string) =>
+export const byName = <E extends TSchema>(entry: E, en: string, zh: string) =>
   Type.Record(Type.String(), entry, about(en, zh))
-export const rowsOf = (row: TSchema, en: string, zh: string) => Type.Array(row, about(en, zh))
+export const rowsOf = <R extends TSchema>(row: R, en: string, zh: string) => Type.Array(row, about(en, zh))
 
 /** A list: its rows under their name, and which part of the whole they are. */
-export const listOfRows = <const N extends string>(name: N, row: TSchema, { en, zh }: Text) =>
+export const listOfRows = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) =>
   shape({
-    [name]: rowsOf(row, en, zh),
+    ...({ [name]: rowsOf(row, en, zh) } as Record<N, TArray<R>>),
     page: count('Requested page.', '请求的页码。'),
     size: count('Maximum rows per page.', '每页最大行数。'),
     total: count('Total number of rows in the list.', '列表总行数。'),

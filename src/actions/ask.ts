@@ -1,0 +1,44 @@
+import { writeJson } from '#chain/json.ts'
+import type { Published } from '#store/port.ts'
+import { type AnswerDeps, atOnce, contextFor, type Turn } from './answer.ts'
+import type { Typed } from './define.ts'
+import { readParams } from './request/read.ts'
+
+/** Parameters of a call, as a query would give them. */
+export type Given = Readonly<Record<string, string>>
+
+/**
+ * Answers one call of the interface as `numbers=string` writes it. Throws Failure: 'bad_request', 'not_found', 'loading',
+ * 'unavailable'.
+ */
+export type Ask = <A>(action: Typed<A>, given?: Given) => Promise<A>
+
+/** Calls that are answered together: of one height, `at`. */
+export type Asking = { readonly ask: Ask; readonly at: Published }
+
+/**
+ * Runs work that makes several calls, all of them at one height. The store may begin it again when the height moved
+ * meanwhile, so it has no effects but its result.
+ */
+export const askTogether = async <T>(
+  deps: AnswerDeps,
+  work: (asking: Asking) => Promise<T>,
+  { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
+): Promise<T> =>
+  turn(apart =>
+    deps.store.read(
+      view => {
+        const ask: Ask = async (action, given = {}) => {
+          const params = readParams(action.params, Object.entries(given), { unknown: 'refuse' })
+          action.check?.(params)
+          const data = await action.run(
+            contextFor(deps, { view, params, compat: 'none', signal, apart }),
+            params,
+          )
+          return JSON.parse(writeJson(data, { numbers: 'string' }))
+        }
+        return work({ ask, at: view.at })
+      },
+      { signal },
+    ),
+  )

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import { grouped, percentOf } from './amount.ts'
+import { absolute, isoOf, relative } from './time.ts'
+import { beginningOf, shortened, visible } from './visible.ts'
+
+test('grouped: thousands apart, no digit lost, no zeros at the end', () => {
+  expect(grouped('21000000000.12345678')).toBe('21,000,000,000.12345678')
+  expect(grouped('1000.00000000')).toBe('1,000')
+  expect(grouped('-9007199254740993')).toBe('-9,007,199,254,740,993')
+  expect(grouped('100')).toBe('100')
+  expect(grouped('0.5000')).toBe('0.5')
+  expect(grouped('no number')).toBe('no number')
+})
+
+test('percentOf: two decimals, rounded down, of amounts beyond a double', () => {
+  expect(percentOf('1', '3')).toBe('33.33')
+  expect(percentOf('9007199254740993', '9007199254740993')).toBe('100.00')
+  expect(percentOf('0.00000001', '90000000000')).toBe('0.00')
+  expect(percentOf('1', '0')).toBeUndefined()
+})
+
+test('times: of the chain in UTC, and how long ago in words', () => {
+  expect(isoOf('1542193445123456789')).toBe('2018-11-14T11:04:05.123Z')
+  expect(absolute('2018-11-14T11:04:05.123Z')).toBe('2018-11-14 11:04:05')
+  const now = Date.parse('2018-11-14T11:04:05.000Z')
+  expect(relative('2018-11-14T11:04:04.000Z', now, 'en')).toBe('1 second ago')
+  expect(relative('2018-11-14T09:04:05.000Z', now, 'en')).toBe('2 hours ago')
+  expect(relative('2018-11-14T11:06:05.000Z', now, 'en')).toBe('in 2 minutes')
+  expect(relative('2018-11-11T11:04:05.000Z', now, 'zh')).toBe('3 天前')
+})
+
+test('visible: what is not seen or turns a text around is written out', () => {
+  expect(visible('a\u202eb\u0000c\u200bd\ud800')).toBe('a\\u{202e}b\\u{0}c\\u{200b}d\\u{d800}')
+  expect(visible('two\nlines 你好 😀')).toBe('two\nlines 你好 😀')
+})
+
+test('beginningOf: whole letters only; shortened: begin and end of a long name', () => {
+  expect(beginningOf('abc', 3)).toEqual({ text: 'abc', isWhole: true })
+  expect(beginningOf('ab😀', 3)).toEqual({ text: 'ab', isWhole: false })
+  expect(shortened('producer000')).toBe('producer000')
+  expect(shortened('HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ')).toBe('HYZKEf2mtZ…QWCdbJ')
+})

@@ -1,0 +1,28 @@
+import type { Lang } from '../page.ts'
+
+/** `2026-11-22 13:04:05` of an ISO-8601 time in UTC. */
+export const absolute = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
+
+/** ISO-8601 UTC, cut to milliseconds, of nanoseconds since 1970. */
+export const isoOf = (nanoseconds: string): string =>
+  new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString()
+
+const UNITS = [
+  [86_400_000 * 365, 'year', '年'],
+  [86_400_000 * 30, 'month', '个月'],
+  [86_400_000, 'day', '天'],
+  [3_600_000, 'hour', '小时'],
+  [60_000, 'minute', '分钟'],
+  [1_000, 'second', '秒'],
+] as const
+
+/** `3 minutes ago`, in the largest unit of which at least one has gone by. */
+export const relative = (iso: string, now: number, lang: Lang): string => {
+  const ms = now - Date.parse(iso)
+  const size = Math.abs(ms)
+  const [unit, en, zh] = UNITS.find(([unit]) => size >= unit) ?? [1_000, 'second', '秒']
+  const count = Math.floor(size / unit)
+  if (lang === 'zh') return `${count} ${zh}${ms < 0 ? '后' : '前'}`
+  const text = `${count} ${en}${count === 1 ? '' : 's'}`
+  return ms < 0 ? `in ${text}` : `${text} ago`
+}

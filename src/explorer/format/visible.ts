@@ -1,0 +1,23 @@
+/** Signs that change how the text around them is shown, or are not seen at all: controls, marks of direction, joiners. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu
+
+/** A text of the chain as it can be shown: what is not seen is written as `\u{202e}`; line ends and tabs stay. */
+export const visible = (text: string): string =>
+  text.replaceAll(UNSEEN, sign =>
+    sign === '\n' || sign === '\t' ? sign : `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`,
+  )
+
+/** The first `most` letters of a text, and whether they are all of it. */
+export const beginningOf = (
+  text: string,
+  most: number,
+): { readonly text: string; readonly isWhole: boolean } => {
+  if (text.length <= most) return { text, isWhole: true }
+  // Not in the middle of a letter of two code units.
+  const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most - 1 : most
+  return { text: text.slice(0, end), isWhole: false }
+}
+
+/** `Contract7QzLw…N5nX`, `8fd02c…91ab`: enough of a long name to tell it from others. */
+export const shortened = (name: string): string =>
+  name.length <= 24 ? name : `${name.slice(0, 10)}…${name.slice(-6)}`

@@ -1,0 +1,25 @@
+import type { Lang, Visit } from './page.ts'
+
+/** The address of a page, relative to the one that is shown. `path` is one of ours, such as `/block/7`. */
+export const hrefTo = ({ root, lang }: Pick<Visit, 'root' | 'lang'>, path: string): string => {
+  const href = `${root}${lang === 'zh' ? 'zh/' : ''}${path.slice(1)}`
+  return href === '' || href.startsWith('?') ? `./${href}` : href
+}
+
+/** Leads from a page to the root of the service. */
+export const rootFrom = (lang: Lang, path: string): string =>
+  '../'.repeat(path.split('/').length - 2 + (lang === 'zh' ? 1 : 0))
+
+/** Path of the page of a thing. Names of the chain may hold any sign. */
+export const pathOf = (kind: Kind, id: string | number): string => `/${kind}/${encodeURIComponent(id)}`
+export type Kind = 'block' | 'tx' | 'account' | 'contract' | 'token' | 'producer'
+
+/** The call of the API that gives what a page shows. */
+export const callTo = (
+  { root, site }: Pick<Visit, 'root' | 'site'>,
+  { module, action }: { readonly module: string; readonly action: string },
+  given: Readonly<Record<string, string>>,
+): string => {
+  const key = site.testKey === undefined ? {} : { apikey: site.testKey }
+  return `${root}api/?${new URLSearchParams({ module, action, ...given, ...key })}`
+}

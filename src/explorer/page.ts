@@ -1,0 +1,55 @@
+import type { Asking } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
+
+/** HTML as the JSX runtime makes it. */
+export type Html = JSX.Element
+
+export type Lang = 'en' | 'zh'
+
+/** What is the same for every visit. */
+export type Site = {
+  readonly version: string
+  /** The shared test key, with which a visitor can open the calls of a page; absent: there is none. */
+  readonly testKey?: string | undefined
+  /** Names of the style and the scripts below `assets/`; each names its contents. */
+  readonly assets: { readonly style: string; readonly script: string; readonly plots: string }
+}
+
+/** One visit of one page. Its calls are all answered at one height. */
+export type Visit = Asking & {
+  readonly site: Site
+  /** Leads from the page's address to the root of the service, such as `../`: a proxy may take a prefix off. */
+  readonly root: string
+  readonly lang: Lang
+  /** The text in the visitor's language. */
+  readonly say: (text: Text) => string
+  /** The part of the path that the page's address leaves open, such as the name of an account; `""`: none. */
+  readonly id: string
+  /** Parameters of the address. */
+  readonly query: URLSearchParams
+  /** The address of the page without language and prefix, such as `/account/admin`. */
+  readonly path: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** What a page shows between the head and the foot that all have. */
+export type Shown = {
+  /** Of the window, and of search results. */
+  readonly title: string
+  /** A sentence for search engines; absent: the title. */
+  readonly description?: string
+  readonly body: Html
+  /** The page is one of very many that nobody looks for, such as page 7,341 of a list. */
+  readonly isMinor?: boolean
+}
+
+/** A page that only leads to another one: its path without language and prefix. */
+export type Elsewhere = { readonly to: string }
+
+export type Page = {
+  /** Its path; `{id}` stands for one segment. */
+  readonly path: string
+  /** Throws Failure: 'not_found' with what was looked for, 'bad_request', 'loading', 'unavailable'. */
+  readonly show: (visit: Visit) => Promise<Shown | Elsewhere>
+}

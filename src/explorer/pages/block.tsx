@@ -1,0 +1,90 @@
+import { getBlockDetail } from '#actions/get-block-detail.ts'
+import { getBlockTx } from '#actions/get-block-tx.ts'
+import { isoOf } from '../format/time.ts'
+import { hrefTo, pathOf } from '../links.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Count } from '../part/amount.tsx'
+import { Card } from '../part/card.tsx'
+import { Facts } from '../part/facts.tsx'
+import { Copied, Name, Owner } from '../part/name.tsx'
+import { Rows } from '../part/rows.tsx'
+import { When } from '../part/time.tsx'
+
+/** A block by its number or hash. */
+export const blockPage: Page = {
+  path: '/block/{id}',
+  show: async visit => {
+    const given = /^\d+$/.test(visit.id) ? { number: visit.id } : { hash: visit.id }
+    const [{ block, status, witness_account }, { transactions }] = await Promise.all([
+      visit.ask(getBlockDetail, given),
+      visit.ask(getBlockTx, given),
+    ])
+    const { say } = visit
+    const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
+    return {
+      title,
+      description: say({
+        en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${block.tx_count} transactions.`,
+        zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${block.tx_count} 笔交易。`,
+      }),
+      body: (
+        <>
+          <h1 safe>{title}</h1>
+          <Neighbours visit={visit} number={block.number} />
+          <section class="card">
+            <Facts
+              facts={[
+                [say({ en: 'Status', zh: '状态' }), <Status visit={visit} status={status} />],
+                [say({ en: 'Time', zh: '时间' }), <When visit={visit} iso={isoOf(block.time)} />],
+                [say({ en: 'Producer', zh: '生产者' }), <Owner visit={visit} id={witness_account} />],
+                [say({ en: 'Transactions', zh: '交易数' }), <Count value={block.tx_count} />],
+                ['Gas', <Count value={block.gas_usage} />],
+                [say({ en: 'Hash', zh: '哈希' }), <Copied visit={visit} text={block.hash} />],
+                [say({ en: 'Parent', zh: '父区块' }), <Copied visit={visit} text={block.parent_hash} />],
+                [say({ en: 'Signed by', zh: '签名公钥' }), <Copied visit={visit} text={block.witness} />],
+              ]}
+            />
+          </section>
+          <Card title={say({ en: 'Transactions', zh: '交易' })}>
+            <Rows
+              rows={transactions}
+              none={say({ en: 'No transactions.', zh: '没有交易。' })}
+              columns={[
+                {
+                  head: say({ en: 'Hash', zh: '哈希' }),
+                  cell: hash => <Name visit={visit} kind="tx" id={hash} isWhole />,
+                },
+              ]}
+            />
+          </Card>
+        </>
+      ),
+    }
+  },
+}
+
+const Status = ({ visit: { say }, status }: { readonly visit: Visit; readonly status: string }): Html =>
+  status === 'IRREVERSIBLE' ? (
+    <span class="good" safe>
+      {say({ en: 'Irreversible', zh: '不可逆' })}
+    </span>
+  ) : (
+    <span class="warn" safe>
+      {say({ en: 'May still be replaced', zh: '尚可能被替换' })}
+    </span>
+  )
+
+const Neighbours = ({ visit, number }: { readonly visit: Visit; readonly number: number }): Html => (
+  <p class="neighbours">
+    {number > 0 ? (
+      <a href={hrefTo(visit, pathOf('block', number - 1))} rel="prev" safe>
+        {visit.say({ en: '← Before', zh: '← 上一个' })}
+      </a>
+    ) : (
+      ''
+    )}{' '}
+    <a href={hrefTo(visit, pathOf('block', number + 1))} rel="next" safe>
+      {visit.say({ en: 'After →', zh: '下一个 →' })}
+    </a>
+  </p>
+)

@@ -1,0 +1,28 @@
+import { grouped } from '../format/amount.ts'
+import { hrefTo, pathOf } from '../links.ts'
+import type { Html, Visit } from '../page.ts'
+
+/** A number with thousands apart; the exact digits are in its title and are what is copied. */
+export const Count = ({ value }: { readonly value: string | number }): Html => (
+  <data value={String(value)} title={String(value)} class="number" safe>
+    {grouped(String(value))}
+  </data>
+)
+
+/** An amount with the sign of its token. */
+export const Amount = ({
+  visit,
+  value,
+  token,
+}: {
+  readonly visit: Visit
+  readonly value: string
+  readonly token: string
+}): Html => (
+  <span class="amount">
+    <Count value={value} />{' '}
+    <a class="sign" href={hrefTo(visit, pathOf('token', token))}>
+      <bdi safe>{token}</bdi>
+    </a>
+  </span>
+)

@@ -1,0 +1,49 @@
+import { isoOf } from '../format/time.ts'
+import type { Html, Visit } from '../page.ts'
+import { Count } from './amount.tsx'
+import { Name, Owner } from './name.tsx'
+import { Rows } from './rows.tsx'
+import { Ago } from './time.tsx'
+
+/** A row of get-block-list. */
+export type BlockRow = {
+  readonly number: number
+  readonly time: string
+  readonly witness_account: string
+  readonly tx_count: number
+  readonly gas_usage: string
+}
+
+/** Blocks, a line each. */
+export const BlockRows = ({
+  visit,
+  rows,
+}: {
+  readonly visit: Visit
+  readonly rows: readonly BlockRow[]
+}): Html => {
+  const { say } = visit
+  return (
+    <Rows
+      rows={rows}
+      none={say({ en: 'No blocks.', zh: '没有区块。' })}
+      columns={[
+        {
+          head: say({ en: 'Block', zh: '区块' }),
+          cell: row => <Name visit={visit} kind="block" id={row.number} />,
+        },
+        { head: say({ en: 'Age', zh: '时间' }), cell: row => <Ago visit={visit} iso={isoOf(row.time)} /> },
+        {
+          head: say({ en: 'Producer', zh: '生产者' }),
+          cell: row => <Owner visit={visit} id={row.witness_account} />,
+        },
+        {
+          head: say({ en: 'Transactions', zh: '交易数' }),
+          isNumber: true,
+          cell: row => <Count value={row.tx_count} />,
+        },
+        { head: 'Gas', isNumber: true, cell: row => <Count value={row.gas_usage} /> },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,131 @@
+import { absolute } from '../format/time.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Shown, Visit } from '../page.ts'
+import { type Call, CallLinks } from './calls.tsx'
+import { SearchBox } from './search-box.tsx'
+
+/** What the head and the foot of every page need; where the store cannot be read there is no height. */
+export type Frame = Pick<Visit, 'site' | 'root' | 'lang' | 'say' | 'path' | 'query'> & {
+  readonly height?: number
+  /** ISO-8601 UTC. */
+  readonly time?: string
+  readonly calls: readonly Call[]
+}
+
+const LANGUAGE = { en: 'en', zh: 'zh-CN' } as const
+
+const PLACES = [
+  ['/blocks', { en: 'Blocks', zh: '区块' }],
+  ['/transactions', { en: 'Transactions', zh: '交易' }],
+  ['/tokens', { en: 'Tokens', zh: '代币' }],
+  ['/contracts', { en: 'Contracts', zh: '合约' }],
+  ['/producers', { en: 'Producers', zh: '生产者' }],
+  ['/wealth', { en: 'Wealth', zh: '财富榜' }],
+  ['/statistics', { en: 'Statistics', zh: '统计' }],
+] as const
+
+/** A whole page as a document of HTML. */
+export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: Shown }): Html => {
+  const { site, root, lang, say, path } = frame
+  const { title, description = title, body, isMinor = false } = shown
+  return (
+    <>
+      {'<!doctype html>'}
+      <html lang={LANGUAGE[lang]}>
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <title safe>{`${title} · IOST`}</title>
+          <meta name="description" content={description} />
+          {isMinor ? <meta name="robots" content="noindex" /> : ''}
+          <link rel="canonical" href={hrefTo(frame, path)} />
+          <link rel="alternate" hreflang="en" href={hrefTo({ root, lang: 'en' }, path)} />
+          <link rel="alternate" hreflang="zh-CN" href={hrefTo({ root, lang: 'zh' }, path)} />
+          <link rel="icon" href={`${root}favicon.svg`} type="image/svg+xml" />
+          <link rel="stylesheet" href={`${root}assets/${site.assets.style}`} />
+          <script src={`${root}assets/${site.assets.script}`} type="module"></script>
+        </head>
+        <body data-root={root} data-lang={lang} data-plots={`${root}assets/${site.assets.plots}`}>
+          <a class="skip" href="#main" safe>
+            {say({ en: 'Skip to the content', zh: '跳到正文' })}
+          </a>
+          <Head frame={frame} />
+          <main id="main">{body}</main>
+          <Foot frame={frame} />
+        </body>
+      </html>
+    </>
+  )
+}
+
+const Head = ({ frame }: { readonly frame: Frame }): Html => {
+  const { say, path } = frame
+  return (
+    <header class="top">
+      <div class="bar">
+        <a class="brand" href={hrefTo(frame, '/')}>
+          IOST <span safe>{say({ en: 'explorer', zh: '浏览器' })}</span>
+        </a>
+        <SearchBox frame={frame} />
+        <LanguageSwitch frame={frame} />
+      </div>
+      <nav class="bar" aria-label={say({ en: 'Lists', zh: '列表' })}>
+        {PLACES.map(([to, name]) => (
+          <a href={hrefTo(frame, to)} aria-current={to === path ? 'page' : undefined} safe>
+            {say(name)}
+          </a>
+        ))}
+      </nav>
+    </header>
+  )
+}
+
+/** Leads to the same page in the other language. */
+const LanguageSwitch = ({ frame }: { readonly frame: Frame }): Html => {
+  const { root, lang, path, query } = frame
+  const other = lang === 'en' ? 'zh' : 'en'
+  const kept = new URLSearchParams(query)
+  kept.delete('lang')
+  // The home page asks the browser which language to use, unless it is told.
+  if (path === '/' && other === 'en') kept.set('lang', 'en')
+  const text = kept.toString()
+  return (
+    <a
+      class="language"
+      href={`${hrefTo({ root, lang: other }, path)}${text === '' ? '' : `?${text}`}`}
+      hreflang={LANGUAGE[other]}
+      lang={LANGUAGE[other]}
+    >
+      {other === 'zh' ? '中文' : 'English'}
+    </a>
+  )
+}
+
+const Foot = ({ frame }: { readonly frame: Frame }): Html => {
+  const { site, root, lang, say, height, time, calls } = frame
+  return (
+    <footer class="foot">
+      {height === undefined || time === undefined ? (
+        ''
+      ) : (
+        <p safe>
+          {say({
+            en: `As of irreversible block ${height}, ${absolute(time)} UTC.`,
+            zh: `数据截至不可逆区块 ${height}，${absolute(time)} UTC。`,
+          })}
+        </p>
+      )}
+      <CallLinks frame={frame} calls={calls} />
+      <p>
+        <a href={`${root}docs/${lang}`} safe>
+          {say({ en: 'API reference', zh: 'API 文档' })}
+        </a>{' '}
+        ·{' '}
+        <a href={`${root}status?lang=${lang}`} safe>
+          {say({ en: 'Status', zh: '运行状态' })}
+        </a>{' '}
+        · iostlens <span safe>{site.version}</span>
+      </p>
+    </footer>
+  )
+}

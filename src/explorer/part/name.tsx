@@ -1,0 +1,44 @@
+import { shortened, visible } from '../format/visible.ts'
+import { hrefTo, type Kind, pathOf } from '../links.ts'
+import type { Html, Visit } from '../page.ts'
+
+type NameProps = {
+  readonly visit: Visit
+  readonly kind: Kind
+  readonly id: string | number
+  /** The whole of a long name; absent: its begin and end. */
+  readonly isWhole?: boolean
+}
+
+/** The name of a thing, which leads to its page. */
+export const Name = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
+  const name = visible(String(id))
+  return (
+    <a class={`name ${kind}`} href={hrefTo(visit, pathOf(kind, id))} title={name}>
+      <bdi safe>{isWhole ? name : shortened(name)}</bdi>
+    </a>
+  )
+}
+
+/** Who may own tokens: an account, a contract, a public key or `0`; empty where there is nobody. */
+export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: string }): Html =>
+  id === '' ? (
+    <span class="none">—</span>
+  ) : (
+    <Name visit={visit} kind={isContract(id) ? 'contract' : 'account'} id={id} />
+  )
+
+/** Ids of contracts: of system contracts, and those that are made of a hash (chain/iost). */
+const isContract = (id: string): boolean => /^Contract|\.iost$/.test(id)
+
+/** A text that is copied by a press on the button behind it. */
+export const Copied = ({ visit, text }: { readonly visit: Visit; readonly text: string }): Html => (
+  <span class="copied">
+    <bdi safe>{visible(text)}</bdi>
+    <button type="button" class="copy" data-copy={text} hidden>
+      <span class="sr" safe>
+        {visit.say({ en: 'Copy', zh: '复制' })}
+      </span>
+    </button>
+  </span>
+)

@@ -1,0 +1,53 @@
+import { grouped } from '../format/amount.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Visit } from '../page.ts'
+
+/** Rows of a page of the explorer. */
+const PAGE_SIZE = 25
+
+/** The page of a list that the address asks for, as the API takes it. */
+export const pageGiven = ({
+  query,
+}: Pick<Visit, 'query'>): { readonly page: string; readonly size: string } => ({
+  page: query.get('page') ?? '1',
+  size: String(PAGE_SIZE),
+})
+
+/** Leads to the other pages of a list; `total` counts its rows. */
+export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total: number }): Html => {
+  const last = Math.max(1, Math.ceil(total / PAGE_SIZE))
+  const page = Math.min(last, Number(visit.query.get('page') ?? 1))
+  const to = (number: number): string => {
+    const query = new URLSearchParams(visit.query)
+    if (number === 1) query.delete('page')
+    else query.set('page', String(number))
+    const text = query.toString()
+    return hrefTo(visit, `${visit.path}${text === '' ? '' : `?${text}`}`)
+  }
+  const Step = ({ number, text, rel }: { number: number; text: string; rel?: 'prev' | 'next' }): Html =>
+    number < 1 || number > last || number === page ? (
+      <span aria-disabled="true" safe>
+        {text}
+      </span>
+    ) : (
+      <a href={to(number)} rel={rel} safe>
+        {text}
+      </a>
+    )
+  return (
+    <nav class="pager" aria-label={visit.say({ en: 'Pages', zh: '分页' })}>
+      <span safe>
+        {visit.say({
+          en: `Page ${grouped(String(page))} of ${grouped(String(last))} · ${grouped(String(total))} rows`,
+          zh: `第 ${grouped(String(page))} / ${grouped(String(last))} 页 · 共 ${grouped(String(total))} 条`,
+        })}
+      </span>
+      <span class="steps">
+        <Step number={1} text={visit.say({ en: 'First', zh: '首页' })} />
+        <Step number={page - 1} text={visit.say({ en: 'Previous', zh: '上一页' })} rel="prev" />
+        <Step number={page + 1} text={visit.say({ en: 'Next', zh: '下一页' })} rel="next" />
+        <Step number={last} text={visit.say({ en: 'Last', zh: '末页' })} />
+      </span>
+    </nav>
+  )
+}

@@ -1,0 +1,31 @@
+import { beginningOf, visible } from '../format/visible.ts'
+import type { Html, Visit } from '../page.ts'
+
+/** Letters of a text of the chain that a page shows at once, and of the same behind one press. */
+const SHOWN = 240
+const MOST = 16_384
+
+/** A text that anybody may have written into the chain: bounded, with more of it behind one press. */
+export const ChainText = ({ visit, text }: { readonly visit: Visit; readonly text: string }): Html => {
+  const short = beginningOf(text, SHOWN)
+  if (short.isWhole)
+    return (
+      <bdi class="chain" safe>
+        {visible(text)}
+      </bdi>
+    )
+  const long = beginningOf(text, MOST)
+  return (
+    <details class="long">
+      <summary>
+        <bdi class="chain" safe>
+          {`${visible(short.text)}…`}
+        </bdi>{' '}
+        <small safe>{visit.say({ en: `${text.length} characters`, zh: `共 ${text.length} 个字符` })}</small>
+      </summary>
+      <pre class="chain" safe>
+        {long.isWhole ? visible(text) : `${visible(long.text)}…`}
+      </pre>
+    </details>
+  )
+}

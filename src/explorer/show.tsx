@@ -1,0 +1,82 @@
+import type { AnswerDeps, Turn } from '#actions/answer.ts'
+import { type Ask, askTogether } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
+import { toIso } from '#chain/time.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Elsewhere, Lang, Page, Site, Visit } from './page.ts'
+import { failurePage } from './pages/failure.tsx'
+import { pages } from './pages.ts'
+import type { Call } from './part/calls.tsx'
+import { type Frame, Layout } from './part/layout.tsx'
+
+/** What a visitor asked for: a path without language and prefix, and its parameters. */
+export type Asked = {
+  readonly site: Site
+  readonly root: string
+  readonly lang: Lang
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+export type Document = { readonly html: string; readonly height?: number } | Elsewhere
+
+/** The page at a path; undefined: there is none. */
+const pageAt = (path: string): { readonly page: Page; readonly id: string } | undefined => {
+  for (const page of pages) {
+    const [before = '', after] = page.path.split('{id}')
+    if (after === undefined && path === before) return { page, id: '' }
+    if (after === undefined || !path.startsWith(before)) continue
+    const rest = path.slice(before.length)
+    if (rest !== '' && !rest.includes('/')) return { page, id: decoded(rest) }
+  }
+  return undefined
+}
+
+/** What an escaped segment stands for; one that stands for nothing names nothing either. */
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+const sayIn =
+  (lang: Lang) =>
+  (text: Text): string =>
+    text[lang]
+
+/** A page as its visitor gets it. Throws what the store throws, and what the page does not find. */
+export const showPage = async (
+  deps: AnswerDeps,
+  asked: Asked,
+  running: { readonly signal: AbortSignal; readonly turn: Turn },
+): Promise<Document> => {
+  const found = pageAt(asked.path)
+  if (found === undefined)
+    throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+  return askTogether(
+    deps,
+    async ({ ask, at }) => {
+      const calls: Call[] = []
+      const noting: Ask = (action, given = {}) => {
+        calls.push({ action, given })
+        return ask(action, given)
+      }
+      const visit: Visit = { ...asked, say: sayIn(asked.lang), id: found.id, ask: noting, at }
+      const shown = await found.page.show(visit)
+      if ('to' in shown) return shown
+      const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
+      return { html: await (<Layout frame={frame} shown={shown} />), height: at.height }
+    },
+    running,
+  )
+}
+
+/** The page that tells what was refused, in the visitor's language. */
+export const showFailure = async (asked: Omit<Asked, 'now'>, failure: Failure): Promise<string> => {
+  const frame: Frame = { ...asked, say: sayIn(asked.lang), calls: [] }
+  return <Layout frame={frame} shown={failurePage(frame, failure)} />
+}
