@@ -109,7 +109,7 @@ test('imports: across folders by alias, with the ending', () => {
         if (target === undefined) return false
         const crosses =
           specifier.startsWith('.') && folderOf(target) !== folderOf(file) && folderOf(file) !== undefined
-        return crosses || !/\.(tsx?|css|json|html|txt)$/.test(specifier)
+        return crosses || !/\.(tsx?|js|css|json|html|txt)$/.test(specifier)
       })
       .map(specifier => `${file} → ${specifier}`),
   )
