@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Command } from './command.ts'
-import { urlOf } from './listen.ts'
-import type { Address } from './readers.ts'
+import { baseUrlOf } from './listen.ts'
+import type { Address, SocketPath } from './readers.ts'
 
 /** A process that hangs takes connections and answers nothing. */
 const TIMEOUT_MS = 4_000
@@ -14,24 +14,30 @@ export const health: Command = {
     'Asks the service that listens on --listen for /health, and prints its answer. Exit code 0: it is alive; 75: it does not answer within four seconds.',
     'A container image without any other program checks itself by this. Whether the service is loaded and up to date is told by /ready.',
   ],
-  settings: ['listen'],
+  settings: ['listen', 'base-path'],
   examples: ['iostlens health', 'iostlens health --listen 127.0.0.1:8081'],
   run: async ({ values, out }) => {
-    const url = `${urlOf(reachable(values.listen))}/health`
-    out(await answerOf(url))
+    out(await answerOf(reachable(values.listen), values['base-path']))
     return 0
   },
 }
 
 /** A service that listens on every address of a machine is asked on the machine's own. */
-const reachable = ({ host, port }: Address): Address => ({
-  host: host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host,
-  port,
-})
+const reachable = (address: Address | SocketPath): Address | SocketPath => {
+  if ('path' in address) return address
+  const { host, port } = address
+  return { host: host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host, port }
+}
 
-const answerOf = async (url: string): Promise<string> => {
-  const help = 'Start the service, or name its address with --listen HOST:PORT.'
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((cause: unknown) => {
+const answerOf = async (address: Address | SocketPath, basePath: string): Promise<string> => {
+  const help = 'Start the service, or name its address with --listen.'
+  const url = `${baseUrlOf(address, basePath)}/health`
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const asked =
+    'path' in address
+      ? fetch(`http://localhost${basePath}/health`, { signal, unix: address.path })
+      : fetch(url, { signal })
+  const response = await asked.catch((cause: unknown) => {
     throw new Failure('unavailable', `${url} does not answer.`, { help, cause })
   })
   const text = await response.text()

@@ -1,13 +1,20 @@
-import { address, basePath, duration, yesNo } from './readers.ts'
+import { address, basePath, duration, fileMode, listenAddress, yesNo } from './readers.ts'
 import { given, maybe } from './setting.ts'
 
 /** Settings of the address that is served, and of how the service leaves it. */
 export const listenSettings = {
   listen: given({
-    reader: address,
-    value: 'HOST:PORT',
-    about: 'Address to serve on; port 0 picks a free port.',
+    reader: listenAddress,
+    value: 'HOST:PORT|unix:PATH',
+    about:
+      'Address to serve on; port 0 picks a free port. With unix:PATH a Unix socket for a reverse proxy on the same machine, served by one thread.',
     fallback: '127.0.0.1:8080',
+  }),
+  'socket-mode': given({
+    reader: fileMode,
+    value: 'MODE',
+    about: 'Access rights of the Unix socket of --listen; whoever may write may send requests.',
+    fallback: '660',
   }),
   'base-path': given({
     reader: basePath,
@@ -33,7 +40,7 @@ export const listenSettings = {
     reader: yesNo,
     value: 'BOOL',
     about:
-      'Share the port with other processes of the same user that have this setting, too: for a restart without a lost request, the next process is started before this one is stopped.',
+      'Share the port with other processes of the same user that have this setting, too: for a restart without a lost request, the next process is started before this one is stopped. A Unix socket goes to the process that was started last.',
     fallback: 'false',
   }),
   drain: given({

@@ -1,13 +1,14 @@
 import { Failure } from '#failure/failure.ts'
-import type { Address } from './readers.ts'
+import type { Address, SocketPath } from './readers.ts'
 
 /** Runs `listen`; an address that is in use or not this machine's becomes a 'usage' Failure. */
 export const listening = <T>(
-  address: Address,
+  address: Address | SocketPath,
   setting: '--listen' | '--metrics-listen',
   listen: () => T | null | undefined,
 ): T => {
-  const name = urlOf(address).slice('http://'.length)
+  const name = 'path' in address ? `unix:${address.path}` : urlOf(address).slice('http://'.length)
+  const other = `${setting} ${'path' in address ? 'unix:PATH' : 'HOST:PORT'}`
   try {
     const server = listen()
     if (server !== null && server !== undefined) return server
@@ -16,12 +17,12 @@ export const listening = <T>(
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
     if (code === 'EADDRINUSE')
       throw new Failure('usage', `Address ${name} is in use by another program.`, {
-        help: `Stop that program, or choose another address with ${setting} HOST:PORT (port 0 picks a free port).`,
+        help: `Stop that program, or choose another address with ${other} (port 0 picks a free port).`,
         cause,
       })
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Failure('usage', `Cannot listen on ${name}: ${reason}.`, {
-      help: `Choose another address with ${setting} HOST:PORT.`,
+      help: `Choose another address with ${other}.`,
       cause,
     })
   }
@@ -30,6 +31,18 @@ export const listening = <T>(
 
 export const urlOf = ({ host, port }: Address): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** Where the paths of a service begin. Of a Unix socket it is what nginx calls so: `http://unix:/run/iostlens.sock:/iost`. */
+export const baseUrlOf = (address: Address | SocketPath, basePath: string): string =>
+  'path' in address
+    ? `http://unix:${address.path}${basePath === '' ? '' : `:${basePath}`}`
+    : `${urlOf(address)}${basePath}`
+
+/** How people call a path of a service: its URL, or a command where a URL does not lead to it. */
+export const callOf = (address: Address | SocketPath, path: string): string =>
+  'path' in address
+    ? `curl --unix-socket ${address.path} 'http://localhost${path}'`
+    : `${urlOf(address)}${path}`
 
 /** An address that is kept for threads until they listen on it. */
 export type Reservation = { readonly address: Address; release(): void }

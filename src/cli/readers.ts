@@ -1,4 +1,6 @@
-import { type IpRange, ipRangeIn } from '#http/ip-address.ts'
+import { resolve } from 'node:path'
+import type { Trusted } from '#http/forwarded.ts'
+import { ipRangeIn } from '#http/ip-address.ts'
 import { KEY_MAX_LENGTH } from '#keys/key.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
 
@@ -103,6 +105,28 @@ export const address: Reader<Address> = {
   },
 }
 
+/** A Unix socket, which programs of the same machine reach by the path of a file. */
+export type SocketPath = { readonly path: string }
+
+/** The system takes 107 bytes (104 on macOS); a process number is added for a moment. */
+const SOCKET_BYTES = 90
+
+/** Where a service is reached. */
+export const listenAddress: Reader<Address | SocketPath> = {
+  rule: `${address.rule}, or unix:PATH with a path of at most ${SOCKET_BYTES} bytes`,
+  read: text => {
+    if (!text.startsWith('unix:')) return address.read(text)
+    const file = path.read(text.slice('unix:'.length))
+    return file === undefined || Buffer.byteLength(file) > SOCKET_BYTES ? undefined : { path: resolve(file) }
+  },
+}
+
+/** Access rights of a file, as `chmod` takes them. */
+export const fileMode: Reader<number> = {
+  rule: 'access rights as three octal digits, such as 660',
+  read: text => (/^[0-7]{3}$/.test(text) ? Number.parseInt(text, 8) : undefined),
+}
+
 export const nodeUrls: Reader<readonly string[]> = {
   rule: 'one or more http:// or https:// URLs, comma-separated, without query or fragment',
   read: text => {
@@ -117,12 +141,13 @@ const httpUrl = (text: string): URL | undefined => {
   return url.search === '' && url.hash === '' ? url : undefined
 }
 
-/** Addresses of proxies, and ranges of them. */
-export const ipRanges: Reader<readonly IpRange[]> = {
-  rule: 'one or more IP addresses or CIDR ranges, comma-separated, such as 10.0.0.0/8,fd00::/8',
+/** Addresses of proxies, and ranges of them; `unix`: whoever connects to the Unix socket. */
+export const proxies: Reader<readonly Trusted[]> = {
+  rule: 'one or more IP addresses or CIDR ranges, or unix, comma-separated, such as 10.0.0.0/8,fd00::/8',
   read: text => {
-    const ranges = text.split(',').map(part => ipRangeIn(part.trim()))
-    return ranges.every(range => range !== undefined) ? ranges : undefined
+    const parts = text.split(',').map(part => part.trim())
+    const trusted = parts.map(part => (part === 'unix' ? part : ipRangeIn(part)))
+    return trusted.every(each => each !== undefined) ? trusted : undefined
   },
 }
 

@@ -12,11 +12,11 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Given } from './given.ts'
-import { listening } from './listen.ts'
 import { catalogue } from './metrics/catalogue.ts'
 import { watchThread } from './metrics/process-metrics.ts'
 import { exposedBy } from './metrics/serve-metrics.ts'
-import type { Address } from './readers.ts'
+import { openServer } from './open-server.ts'
+import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
 import type { ServingMemory } from './threads/memory.ts'
 
@@ -48,7 +48,8 @@ export type AppParts = {
 
 /** The app of one thread, listening. */
 export type ServedApp = {
-  readonly port: number
+  /** With the port that was really taken. */
+  readonly address: Address | SocketPath
   /** Accepts no more requests, lets running ones end, and frees the port. */
   stop(): Promise<void>
 }
@@ -56,7 +57,7 @@ export type ServedApp = {
 /** Serves on an address, which other threads of the process may share. Throws 'usage' when it is not available. */
 export const serveApp = (
   { values, version, store, node, head, log, given, memory, thread, droppedLines }: AppParts,
-  { address, isShared }: { readonly address: Address; readonly isShared: boolean },
+  { address, isShared }: { readonly address: Address | SocketPath; readonly isShared: boolean },
 ): ServedApp => {
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   const lateness = watchLateness()
@@ -102,15 +103,12 @@ export const serveApp = (
     explorer: values.explorer,
     ...(testKey === undefined ? {} : { testKey }),
   })
-  const server = listening(address, '--listen', () => {
-    // Elysia by itself would share the port with any other process of ours.
-    app.listen({ hostname: address.host, port: address.port, reusePort: isShared })
-    return app.server
-  })
+  const server = openServer(app, address, { isShared, mode: values['socket-mode'] })
   return {
-    port: server.port ?? address.port,
+    address: server.address,
     stop: async () => {
       stopping.begin()
+      server.hide()
       if (values['reuse-port']) await Bun.sleep(HAND_OVER_MS)
       const idle = server.stop()
       await Promise.race([idle, Bun.sleep(values.drain)])

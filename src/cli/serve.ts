@@ -6,6 +6,7 @@ import type { ExitCode } from './exit-code.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
+import { servingThreads } from './serving-threads.ts'
 import { LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
 import { stopped } from './stop.ts'
 
@@ -19,9 +20,13 @@ export const serve: Command = {
     'The first line on stdout is the base URL.',
   ],
   settings: [...NODE, ...STORE, ...SERVING, ...LOGGING],
-  examples: ['iostlens serve', 'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens'],
+  examples: [
+    'iostlens serve',
+    'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens',
+    'iostlens serve --listen unix:/run/iostlens/iostlens.sock --trusted-proxies unix',
+  ],
   run: ({ values, version, log, out, screen, signal, threadProgram, droppedLines }) => {
-    const threads = values.threads ?? availableParallelism()
+    const threads = servingThreads(values, availableParallelism())
     const metrics = processMetrics(threads)
     const serving = async (store: Store): Promise<ExitCode> => {
       const node = connectNode(values, log, { counts: metrics.own })

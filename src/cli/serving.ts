@@ -9,11 +9,13 @@ import { usageIn } from '#store/sqlite/usage.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Given, watchGiven } from './given.ts'
 import { type Counting, keepCounts } from './keep-counts.ts'
-import { urlOf } from './listen.ts'
+import { baseUrlOf, callOf } from './listen.ts'
 import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
 import { serveMetrics } from './metrics/serve-metrics.ts'
+import type { Address, SocketPath } from './readers.ts'
 import { serveApp } from './serve-app.ts'
 import type { Values } from './settings.ts'
+import { requireFreeSocket } from './socket-file.ts'
 import { type ServingMemory, servingMemory } from './threads/memory.ts'
 import { serveByThreads } from './threads/serve-by-threads.ts'
 import { watchStore } from './watch-store.ts'
@@ -21,6 +23,8 @@ import { watchStore } from './watch-store.ts'
 export type Serving = {
   /** Base URL with the port that was really taken. */
   readonly url: string
+  /** How people call a path behind it. */
+  readonly callOf: (path: string) => string
   /** Accepts no more requests, lets running ones end, and frees the port. */
   stop(): Promise<void>
 }
@@ -57,7 +61,9 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
     beforeRequests: () => keepDayCounts(parts, memory),
   }
   const ownMetrics = serveOwnMetrics(parts, memory)
-  const served = await (parts.threads === 1 ? serveHere(common) : serveByThreads(common)).catch(
+  const { listen } = values
+  const isOneThread = parts.threads === 1 || 'path' in listen
+  const served = await (isOneThread ? serveHere(common) : serveByThreads(listen, common)).catch(
     (error: unknown) => {
       head?.stop()
       throw error
@@ -66,7 +72,8 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
   tell = served.tell
   const watching = watchStore(store, systemClock, log)
   return {
-    url: `${urlOf({ host: values.listen.host, port: served.port })}${values['base-path']}`,
+    url: baseUrlOf(served.address, values['base-path']),
+    callOf: path => callOf(served.address, `${values['base-path']}${path}`),
     stop: async () => {
       // Requests are answered to the end, some with blocks above the published one.
       await served.stop()
@@ -122,7 +129,7 @@ export type Serve = ServingParts & {
 }
 
 export type Served = {
-  readonly port: number
+  readonly address: Address | SocketPath
   readonly counting: Counting
   /** Passes on what the operator's files say now. */
   tell(given: Given): void
@@ -130,12 +137,11 @@ export type Served = {
 }
 
 const serveHere = async (serve: Serve): Promise<Served> => {
+  const { listen: address, 'reuse-port': isShared } = serve.values
+  if ('path' in address) await requireFreeSocket(address.path, isShared)
   const counting = await serve.beforeRequests()
   try {
-    const app = serveApp(
-      { ...serve, thread: 0 },
-      { address: serve.values.listen, isShared: serve.values['reuse-port'] },
-    )
+    const app = serveApp({ ...serve, thread: 0 }, { address, isShared })
     return { ...app, counting, tell: () => undefined }
   } catch (error) {
     await counting.stop()

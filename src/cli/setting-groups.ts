@@ -14,6 +14,7 @@ export const STORE: readonly SettingName[] = [
 export const LOADING: readonly SettingName[] = ['replicas', 'partition-documents', 'lease']
 export const SERVING: readonly SettingName[] = [
   'listen',
+  'socket-mode',
   'base-path',
   'explorer',
   'metrics-listen',

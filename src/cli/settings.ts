@@ -8,11 +8,11 @@ import {
   choice,
   count,
   duration,
-  ipRanges,
   line,
   nodeUrls,
   path,
   pathOrUrl,
+  proxies,
   storeAddress,
   testKey,
   yesNo,
@@ -116,10 +116,10 @@ export const settings = {
     secret: 'shared',
   }),
   'trusted-proxies': maybe({
-    reader: ipRanges,
+    reader: proxies,
     value: 'CIDR[,CIDR]',
     about:
-      'Proxies in front of the service, whose X-Forwarded-For (or else Forwarded) names the client. Without it the limits by address, of the test key and of wrong keys, are for the address that connects.',
+      'Proxies in front of the service, whose X-Forwarded-For (or else Forwarded) names the client; unix for a proxy on the Unix socket of --listen. Without it the limits by address, of the test key and of wrong keys, are for the address that connects, or for all who use the Unix socket together.',
   }),
   deadline: given({
     reader: duration(10, 10 * MINUTE_MS),

@@ -13,6 +13,7 @@ import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
 import { progressView } from './progress.ts'
 import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
+import { servingThreads } from './serving-threads.ts'
 import { LOADING, LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
 import { welcome } from './welcome.ts'
 import { withChain } from './with-chain.ts'
@@ -34,7 +35,7 @@ export const up: Command = {
   run: call => {
     const { values, version, log, screen, out, signal, threadProgram, droppedLines } = call
     // The load keeps one core busy while there is much to load.
-    const threads = values.threads ?? Math.max(1, availableParallelism() - 1)
+    const threads = servingThreads(values, Math.max(1, availableParallelism() - 1))
     return withChain({ command: 'up', serving: threads }, call, async ({ node, urls, store, metrics }) => {
       await store.create()
       await requireUsable(store)
@@ -54,7 +55,7 @@ export const up: Command = {
         droppedLines,
       })
       const greet = onlyOnce(log, async () => {
-        const lines = await welcome({ url: serving.url, testKey: values['test-key'], store })
+        const lines = await welcome({ ...serving, testKey: values['test-key'], store })
         screen.keepBar()
         for (const line of lines) out(line)
       })

@@ -6,7 +6,8 @@ test('welcome: without a shared key it names the command that adds one to this v
     name: 'http://127.0.0.1:9200/iostlens',
     read: async () => ({ height: 7, richest: undefined }) as never,
   }
-  const lines = await welcome({ url: 'http://127.0.0.1:8080', testKey: 'off', store })
+  const url = 'http://127.0.0.1:8080'
+  const lines = await welcome({ url, callOf: path => `${url}${path}`, testKey: 'off', store })
   expect(lines).toContain(
     "No shared test key is enabled; create a key with 'iostlens keys add NAME --store http://127.0.0.1:9200/iostlens'.",
   )

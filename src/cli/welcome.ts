@@ -4,18 +4,20 @@ import type { Store } from '#store/port.ts'
 /** What to try first, once everything is loaded: the shared test key and calls that work on any chain. */
 export const welcome = async (options: {
   readonly url: string
+  /** How people call a path of the service. */
+  readonly callOf: (path: string) => string
   /** `off`: there is none. */
   readonly testKey: string
   readonly store: Pick<Store, 'name' | 'read'>
 }): Promise<readonly string[]> => {
-  const { url, testKey, store } = options
+  const { url, callOf, testKey, store } = options
   const { height, richest } = await store.read(async view => ({
     height: view.at.height,
     richest: (await view.page(wealth, 'richest', { offset: 0, limit: 1 }))[0]?.owner,
   }))
   const key = testKey === 'off' ? 'YOUR_KEY' : testKey
   const call = (module: string, action: string, parameters = ''): string =>
-    `  ${url}/api/?module=${module}&action=${action}${parameters}&apikey=${key}`
+    `  ${callOf(`/api/?module=${module}&action=${action}${parameters}&apikey=${key}`)}`
   return [
     '',
     `Loaded up to block ${height}, the last irreversible block. Serving on ${url}`,
@@ -33,7 +35,7 @@ export const welcome = async (options: {
     ...(richest === undefined
       ? []
       : [call('account', 'get-account-tx', `&account=${encodeURIComponent(richest)}`)]),
-    `  ${url}/docs/en`,
+    `  ${callOf('/docs/en')}`,
     '',
   ]
 }

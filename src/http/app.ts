@@ -21,8 +21,8 @@ import { explorerAssets } from './explorer/assets.ts'
 import { type ExplorerGate, explorerHandler } from './explorer/handler.ts'
 import { explorerRoutes } from './explorer/routes.ts'
 import { openFeeds } from './feed/open-feeds.ts'
+import type { Trusted } from './forwarded.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
-import type { IpRange } from './ip-address.ts'
 import { beforeRouting } from './methods.ts'
 import { metricsHandler } from './metrics.ts'
 import { originOf } from './origin.ts'
@@ -44,7 +44,7 @@ export type AppOptions = {
   /** Absent: this thread is the only one. */
   readonly addresses?: AddressLimits
   /** Proxies whose word on the client's address is taken; absent: none. */
-  readonly trustedProxies?: readonly IpRange[]
+  readonly trustedProxies?: readonly Trusted[]
   readonly prices: Prices
   readonly profiles: Profiles
   /** The defaults for options that a request does not give. */

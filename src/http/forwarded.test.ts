@@ -45,7 +45,7 @@ test('clientBehind: the last address that is no trusted proxy, whatever stands b
   const trusted = ranges('10.0.0.0/8', '::1')
   const client = (peer: string | undefined, headers: Readonly<Record<string, string>>) => {
     const found = clientBehind(peer, new Headers(headers), trusted)
-    return found === undefined ? undefined : networkOf(found)
+    return found === undefined || found === 'unix' ? found : networkOf(found)
   }
   const for_ = (text: string) => ({ 'X-Forwarded-For': text })
   expect(client('192.0.2.1', for_('198.51.100.1'))).toBe(network('192.0.2.1'))
@@ -70,4 +70,17 @@ test('clientBehind: the last address that is no trusted proxy, whatever stands b
     network('198.51.100.1'),
   )
   expect(client(undefined, for_('198.51.100.1'))).toBeUndefined()
+})
+
+test('clientBehind: a proxy on the Unix socket is believed when it is named, and only then', () => {
+  const headers = new Headers({ 'X-Forwarded-For': '203.0.113.9, 198.51.100.1' })
+  const named = clientBehind('unix', headers, ['unix'])
+  expect(typeof named === 'object' ? networkOf(named) : named).toBe(network('198.51.100.1'))
+  expect(clientBehind('unix', headers, ranges('0.0.0.0/0', '::/0'))).toBe('unix')
+  expect(clientBehind('unix', new Headers(), ['unix'])).toBe('unix')
+  // Over a network nobody is trusted by it, and its name in a header is none of an address.
+  expect(clientBehind('10.0.0.1', headers, ['unix'])).toEqual(ipAddressIn('10.0.0.1'))
+  expect(clientBehind('10.0.0.1', new Headers({ 'X-Forwarded-For': 'unix' }), ranges('10.0.0.1'))).toEqual(
+    ipAddressIn('10.0.0.1'),
+  )
 })

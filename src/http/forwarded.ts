@@ -3,18 +3,24 @@ import { type IpAddress, type IpRange, ipAddressIn, isIn } from './ip-address.ts
 /** Proxies in a row; what a client itself put before them is not looked at. */
 const MOST_HOPS = 32
 
+/** Who connects: an address, or somebody on the Unix socket of the service. */
+export type Peer = IpAddress | 'unix'
+/** Proxies whose word on the client's address is taken. */
+export type Trusted = IpRange | 'unix'
+
 /**
  * The address of the client behind proxies that are trusted: the last one in `X-Forwarded-For`, or else in `Forwarded`
  * (RFC 7239), that is none of theirs. What stands before it anybody may have written. An address that cannot be read
- * counts as the proxy that sent it. undefined: the peer is unknown.
+ * counts as the proxy that sent it. undefined: the peer is unknown. 'unix': nobody who is trusted has named an address.
  */
 export const clientBehind = (
   peer: string | undefined,
   headers: Pick<Headers, 'get'>,
-  trusted: readonly IpRange[],
-): IpAddress | undefined => {
-  let client = ipAddressIn(peer ?? '')
-  const isProxy = (address: IpAddress): boolean => trusted.some(range => isIn(address, range))
+  trusted: readonly Trusted[],
+): Peer | undefined => {
+  let client: Peer | undefined = peer === 'unix' ? peer : ipAddressIn(peer ?? '')
+  const isProxy = (one: Peer): boolean =>
+    trusted.some(each => (one === 'unix' || each === 'unix' ? one === each : isIn(one, each)))
   if (client === undefined || !isProxy(client)) return client
   for (const hop of hopsIn(headers).slice(-MOST_HOPS).reverse()) {
     const address = ipAddressIn(withoutPort(hop))

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type IpRange, ipRangeIn } from '#http/ip-address.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ipRangeIn } from '#http/ip-address.ts'
 import type { View } from '#store/port.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
@@ -10,12 +12,15 @@ import { bodyOf, PATH_NAME, PROXIES, type RunningProxy, startProxy } from './pro
 setDefaultTimeout(600_000)
 
 type Listening = Service & {
-  readonly port: number
+  /** Its port, or the path of its Unix socket. */
+  readonly place: number | string
   /** Called before each read of records; a test may hold them up. */
   onRecords: () => Promise<void>
 }
 
-const listening = async (basePath: string): Promise<Listening> => {
+const listening = async (basePath: string, socket?: string): Promise<Listening> => {
+  const loopback = ipRangeIn('127.0.0.1')
+  if (loopback === undefined) throw new Error('127.0.0.1 is an address.')
   const store = await loadedStore()
   const heldUp = (view: View): View => ({
     ...view,
@@ -28,22 +33,28 @@ const listening = async (basePath: string): Promise<Listening> => {
     { ...store, read: (work, options) => store.read(view => work(heldUp(view)), options) },
     {
       basePath,
-      trustedProxies: [ipRangeIn('127.0.0.1')].filter((range): range is IpRange => range !== undefined),
+      trustedProxies: [socket === undefined ? loopback : 'unix'],
     },
   )
-  service.app.listen({ hostname: '127.0.0.1', port: 0 })
-  const served = { ...service, port: service.app.server?.port ?? 0, onRecords: async () => undefined }
+  service.app.listen(socket === undefined ? { hostname: '127.0.0.1', port: 0 } : { unix: socket })
+  const place = socket ?? service.app.server?.port ?? 0
+  const served = { ...service, place, onRecords: async () => undefined }
   return served
 }
 
-describe.each(PROXIES)('%s', name => {
+describe.each([
+  ...PROXIES.map(name => [name, 'a port'] as const),
+  ['nginx', 'a Unix socket'] as const,
+])('%s before %s', (name, place) => {
+  const socket = place === 'a port' ? undefined : join(tmpdir(), `iostlens-${process.pid}.sock`)
+
   let own: Listening
   let path: Listening
   let proxy: RunningProxy
   beforeAll(async () => {
-    own = await listening('')
+    own = await listening('', socket)
     path = await listening('/iost')
-    proxy = await startProxy(name, { own: own.port, path: path.port })
+    proxy = await startProxy(name, { own: own.place, path: Number(path.place) })
   })
   afterAll(async () => {
     await proxy[Symbol.asyncDispose]()

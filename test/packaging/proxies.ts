@@ -12,8 +12,8 @@ import { ROOT } from '../support/root.ts'
 const OWN_NAME = 'api.example.org'
 export const PATH_NAME = 'example.org'
 
-/** Ports of the two services: behind a name of its own, and behind a path. */
-export type Behind = { readonly own: number; readonly path: number }
+/** The two services: behind a name of its own, by its port or its Unix socket, and behind a path. */
+export type Behind = { readonly own: number | string; readonly path: number }
 
 export type Asked = {
   readonly host?: string
@@ -68,11 +68,20 @@ type Place = {
   readonly certificate: string
 }
 
+/** The line of the example that is for a port, or the other one. */
+const upstreamOf = (own: Behind['own']): readonly (readonly [from: string, to: string])[] =>
+  typeof own === 'number'
+    ? [['127.0.0.1:8080', `127.0.0.1:${own}`]]
+    : [
+        ['  server 127.0.0.1:8080;\n', ''],
+        ['# server unix:/run/iostlens/iostlens.sock;', `server unix:${own};`],
+      ]
+
 const startNginx = async ({ folder, address, behind, key, certificate }: Place): Promise<Running> => {
   const listen = `listen ${address}:${PORTS.nginx} ssl http2;`
   const own = await adapted('nginx/iostlens.conf', [
     ['listen 443 ssl http2;', listen],
-    ['127.0.0.1:8080', `127.0.0.1:${behind.own}`],
+    ...upstreamOf(behind.own),
     ['/etc/ssl/api.example.org.pem', certificate],
     ['/etc/ssl/private/api.example.org.key', key],
     ['/var/log/nginx/iostlens.log', join(folder, 'requests.log')],

@@ -2,6 +2,7 @@ import type { Failure } from '#failure/failure.ts'
 import type { HeadMessage } from '#head/passing.ts'
 import type { Health } from '#node/health.ts'
 import type { Given } from '../given.ts'
+import type { Address } from '../readers.ts'
 import type { Values } from '../settings.ts'
 import type { ServingMemory } from './memory.ts'
 
@@ -9,7 +10,7 @@ import type { ServingMemory } from './memory.ts'
 export type Task = {
   readonly values: Values
   readonly version: string
-  readonly port: number
+  readonly address: Address
   /** The number of the thread, from 0. */
   readonly thread: number
   readonly given: Given

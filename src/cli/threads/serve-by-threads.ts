@@ -1,6 +1,7 @@
 import { messageOf, NOTHING_TOLD } from '#head/passing.ts'
 import { systemClock } from '#time/clock.ts'
 import { reserve, shared } from '../listen.ts'
+import type { Address } from '../readers.ts'
 import { stopMs } from '../serve-app.ts'
 import type { Serve, Served } from '../serving.ts'
 import { type KeptThread, keepThread } from './keep-thread.ts'
@@ -12,10 +13,10 @@ import { workersOf } from './worker.ts'
 const LEAVE_MS = 2_000
 
 /**
- * Serves by threads that share one address. Each has its own app, store and node clients; this one watches them, tells
+ * Serves by threads that share one address, which a Unix socket cannot be. Each has its own app, store and node clients; this one watches them, tells
  * them what it has read and heard, and writes what they log. Throws 'usage' when the address is not available.
  */
-export const serveByThreads = async (serve: Serve): Promise<Served> => {
+export const serveByThreads = async (listen: Address, serve: Serve): Promise<Served> => {
   const {
     values,
     version,
@@ -29,12 +30,12 @@ export const serveByThreads = async (serve: Serve): Promise<Served> => {
     writeLine,
     metrics,
   } = serve
-  const reserved = values['reuse-port'] ? shared(values.listen) : reserve(values.listen)
+  const reserved = values['reuse-port'] ? shared(listen) : reserve(listen)
   const counting = await serve.beforeRequests()
-  const { port } = reserved.address
+  const { address } = reserved
   const begin = (thread: number): ToThread => {
     const health = node?.health()
-    const task = { values, version, port, thread, memory, given: given() }
+    const task = { values, version, address, thread, memory, given: given() }
     return {
       type: 'serve',
       task: {
@@ -76,7 +77,7 @@ export const serveByThreads = async (serve: Serve): Promise<Served> => {
     reserved.release()
   }
   return {
-    port,
+    address,
     counting,
     tell: given => tell({ type: 'given', given }),
     stop: async () => {

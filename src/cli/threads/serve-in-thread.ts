@@ -87,7 +87,7 @@ type Running = {
 }
 
 const serve = (task: Task, { write, dropped }: Pick<LineWriter, 'write' | 'dropped'>): Running => {
-  const { values, version, port, memory, thread, health, head } = task
+  const { values, version, address, memory, thread, health, head } = task
   let { given } = task
   const log = createLog({
     level: values['log-level'],
@@ -105,7 +105,7 @@ const serve = (task: Task, { write, dropped }: Pick<LineWriter, 'write' | 'dropp
       ...{ values, version, store, node, log, memory, thread, given: () => given, droppedLines: dropped },
       ...(received === undefined ? {} : { head: received }),
     },
-    { address: { host: values.listen.host, port }, isShared: true },
+    { address, isShared: true },
   )
   return {
     app,

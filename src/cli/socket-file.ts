@@ -1,0 +1,66 @@
+import { lstatSync, renameSync, rmSync } from 'node:fs'
+import { Failure } from '#failure/failure.ts'
+
+export type PlacedSocket<T> = {
+  readonly server: T
+  /** Deletes the file, unless another process has put its own in its place. */
+  hide(): void
+}
+
+const OTHER_PATH = 'or choose another path with --listen unix:PATH'
+
+/**
+ * Throws 'usage' where the file is no socket, or one that a process answers on; that process keeps it unless both share
+ * it. The socket of a process that has died is left for the next one to replace.
+ */
+export const requireFreeSocket = async (path: string, isShared: boolean): Promise<void> => {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (!found.isSocket())
+    throw new Failure('usage', `${path} exists and is not a Unix socket.`, {
+      help: `Delete it if nobody needs it, ${OTHER_PATH}.`,
+    })
+  if (!isShared && (await isAnswered(path)))
+    throw new Failure('usage', `The Unix socket ${path} is in use by another process.`, {
+      help: `Stop that process, ${OTHER_PATH}. With --reuse-port the next process takes the socket over.`,
+    })
+}
+
+const isAnswered = async (path: string): Promise<boolean> => {
+  try {
+    const connection = await Bun.connect({ unix: path, socket: { data: () => undefined } })
+    connection.end()
+    return true
+  } catch (error) {
+    // A socket whose process has died refuses. One with other rights, or with a full queue, has somebody behind it.
+    return !(error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED')
+  }
+}
+
+/**
+ * Listens on a name of its own and then gives the socket its path, so that clients find the former socket or this one at
+ * any moment, and never one with other access rights than `mode`.
+ */
+export const placeSocket = <T>(
+  { path, mode }: { readonly path: string; readonly mode: number },
+  listen: (ownPath: string) => T,
+): PlacedSocket<T> => {
+  const ownPath = `${path}.${process.pid}`
+  // An earlier process of the same number may have died before it gave its socket its path.
+  rmSync(ownPath, { force: true })
+  const before = process.umask(0o777 & ~mode)
+  let server: T
+  try {
+    server = listen(ownPath)
+  } finally {
+    process.umask(before)
+  }
+  const { ino } = lstatSync(ownPath)
+  renameSync(ownPath, path)
+  return {
+    server,
+    hide: () => {
+      if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true })
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+let folder: CliFolder
+let store: Awaited<ReturnType<typeof temporarySqlite>>
+beforeAll(async () => {
+  folder = await cliFolder()
+  store = await temporarySqlite()
+  await store.store.create()
+  await store.store.close()
+})
+afterAll(async () => {
+  await folder[Symbol.asyncDispose]()
+  await store.destroy()
+})
+
+/** A service on the socket `name` of the folder. */
+const serveOn = (name: string, ...more: readonly string[]) => {
+  const path = join(folder.path, name)
+  const service = folder.start(['serve', '--listen', `unix:${name}`, '--store', `sqlite:${store.path}`, ...more])
+  const ask = async (asked: string, headers: Readonly<Record<string, string>> = {}) => {
+    const { status } = await fetch(`http://localhost${asked}`, { unix: path, headers })
+    return status
+  }
+  const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
+    service.kill(signal)
+    return (await service.ended).code
+  }
+  return { ...service, path, ask, stop }
+}
+
+const modeOf = async (path: string): Promise<string> => ((await lstat(path)).mode & 0o777).toString(8)
+
+test('socket: serves with its access rights under its path, and leaves nothing behind', async () => {
+  const service = serveOn('own.sock', '--base-path', '/iost')
+  expect(await service.firstLine).toBe(`http://unix:${service.path}:/iost`)
+  expect([await modeOf(service.path), await service.ask('/iost/health')]).toEqual(['660', 200])
+  const asked = await folder.run(['health', '--listen', 'unix:own.sock', '--base-path', '/iost'])
+  expect([asked.code, JSON.parse(asked.out)]).toEqual([0, expect.anything()])
+  expect(await service.stop()).toBe(0)
+  expect((await readdir(folder.path)).filter(name => name.includes('own.sock'))).toEqual([])
+  const gone = await folder.run(['health', '--listen', 'unix:own.sock'])
+  expect([gone.code, gone.err]).toEqual([75, expect.stringContaining(`http://unix:${service.path}`)])
+})
+
+test('socket: one that answers is kept, one of a killed process is replaced', async () => {
+  const first = serveOn('left.sock')
+  expect(await first.firstLine).toBe(`http://unix:${first.path}`)
+  const refused = await serveOn('left.sock').ended
+  expect([refused.code, refused.err]).toEqual([
+    2,
+    expect.stringMatching(/left\.sock is in use by another process\.[^]*--reuse-port/),
+  ])
+  expect(await first.ask('/health')).toBe(200)
+  await first.stop('SIGKILL')
+  expect((await lstat(first.path)).isSocket()).toBe(true)
+  const second = serveOn('left.sock', '--socket-mode', '606')
+  await second.firstLine
+  expect([await modeOf(second.path), await second.ask('/health')]).toEqual(['606', 200])
+  expect(await second.stop()).toBe(0)
+})
+
+test.each([
+  ['a file that is no socket', 'plain', [], /plain exists and is not a Unix socket\./],
+  ['a folder that is not there', 'none/s.sock', [], /Cannot listen on unix:.*none\/s\.sock/],
+  ['several threads', 's.sock', ['--threads', '2'], /one thread, but --threads is 2\.[^]*Leave --threads out/],
+  ['a path that is too long', 'x'.repeat(91), [], /unix:PATH with a path of at most 90 bytes/],
+] as const)('socket: %s is refused with the remedy', async (_what, name, more, said) => {
+  await Bun.write(join(folder.path, 'plain'), 'text')
+  const { code, err } = await serveOn(name, ...more).ended
+  expect([code, err]).toEqual([2, expect.stringMatching(said)])
+  expect(await Bun.file(join(folder.path, 'plain')).text()).toBe('text')
+})
+
+test.each([
+  ['believed when it is trusted', ['--trusted-proxies', 'unix'], 401, '"client":"198.51.100.2"'],
+  ['of no account when it is not', ['--trusted-proxies', '0.0.0.0/0'], 429, '"client":"unix"'],
+] as const)('socket: what the proxy says of addresses is %s', async (_what, trusted, status, line) => {
+  const service = serveOn('proxy.sock', '--log-format', 'json', ...trusted)
+  await service.firstLine
+  const ask = (from: string) =>
+    service.ask('/rpc/getNodeInfo', { 'X-Forwarded-For': `203.0.113.7, ${from}`, 'X-API-Key': 'wrong' })
+  const statuses: number[] = []
+  for (let times = 0; times < 130; times++) statuses.push(await ask('198.51.100.1'))
+  expect(statuses).toContain(429)
+  // A wrong key more is let through now and then.
+  const others: number[] = []
+  for (let times = 0; times < 20; times++) others.push(await ask('198.51.100.2'))
+  expect(others).toContain(status)
+  expect(others.includes(429)).toBe(status === 429)
+  await service.logs(line)
+  expect(await service.stop()).toBe(0)
+})
+
+test('socket: the next process takes it over without a lost request', async () => {
+  const former = serveOn('shared.sock', '--reuse-port')
+  await former.firstLine
+  const tally = { answered: 0, wrong: [] as unknown[] }
+  let isOver = false
+  const clients = [1, 2, 3, 4].map(async () => {
+    while (!isOver) {
+      const status = await former.ask('/health', { Connection: 'close' }).catch(String)
+      if (status === 200) tally.answered += 1
+      else tally.wrong.push(status)
+    }
+  })
+  const answeredMore = async (): Promise<void> => {
+    const before = tally.answered
+    while (tally.answered < before + 100) await Bun.sleep(5)
+  }
+  await answeredMore()
+  const next = serveOn('shared.sock', '--reuse-port')
+  await next.firstLine
+  expect(await former.stop()).toBe(0)
+  await answeredMore()
+  isOver = true
+  await Promise.all(clients)
+  expect(tally.wrong).toEqual([])
+  expect(await next.stop()).toBe(0)
+})
