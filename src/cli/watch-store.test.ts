@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
 import { watchStore } from './watch-store.ts'
 
-test('watchStore: logs once that the store cannot be served from, and once that it can again', async () => {
-  const health = [undefined, undefined, 'it is gone', 'it is gone', 'it is another one', undefined, undefined]
+const REPAIRED = 'A repair is unfinished.'
+const REMEDY = "Run 'iostlens repair' again."
+
+test('watchStore: logs once why the store cannot be served from and what to do, and once that it can again', async () => {
+  const health = [undefined, undefined, 'it is gone', 'it is gone', REPAIRED, undefined, undefined]
   const lines: unknown[] = []
   const { promise: over, resolve: end } = Promise.withResolvers<void>()
   let looks = 0
@@ -12,6 +16,7 @@ test('watchStore: logs once that the store cannot be served from, and once that 
       whole: async () => {},
       published: async () => {
         const found = health[looks++]
+        if (found === REPAIRED) throw new Failure('damaged', found, { help: REMEDY })
         if (found !== undefined) throw new Error(found)
         return undefined
       },
@@ -28,8 +33,12 @@ test('watchStore: logs once that the store cannot be served from, and once that 
   await over
   expect(looks).toBe(health.length)
   expect(lines).toEqual([
-    ['error', 'The store cannot be served from.', { reason: 'it is gone' }],
-    ['error', 'The store cannot be served from.', { reason: 'it is another one' }],
+    [
+      'error',
+      'The store cannot be served from.',
+      { reason: 'it is gone', help: expect.stringContaining('iostlens doctor') },
+    ],
+    ['error', 'The store cannot be served from.', { reason: REPAIRED, help: REMEDY }],
     ['info', 'The store can be served from again.', { store: 'sqlite:chain.sqlite' }],
   ])
 })

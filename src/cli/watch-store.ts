@@ -1,3 +1,4 @@
+import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -5,8 +6,18 @@ import type { Clock } from '#time/clock.ts'
 /** Between two looks, in milliseconds: what was deleted or replaced is in the log after a second or two. */
 const EVERY_MS = 1_000
 
+/** For what is out of reach; a failure that knows a remedy has its own. */
+const HELP = "The service goes on looking. Run 'iostlens doctor' if the store does not come back by itself."
+
+type Trouble = { readonly reason: string; readonly help: string }
+
+const troubleOf = (error: unknown): Trouble => ({
+  reason: error instanceof Error ? error.message : String(error),
+  help: (error instanceof Failure ? error.help : undefined) ?? HELP,
+})
+
 /**
- * Checks the store regularly, with or without requests, and logs when it can no longer be served from, with the reason,
+ * Checks the store regularly, with or without requests, and logs when it can no longer be served from, with the reason and what to do,
  * and when it can again. One check at a time; `stop` does not wait for the last one.
  */
 export const watchStore = (
@@ -15,19 +26,19 @@ export const watchStore = (
   log: Log,
 ): { stop(): void } => {
   const stopping = new AbortController()
-  let trouble: string | undefined
-  const look = async (): Promise<string | undefined> => {
+  let trouble: Trouble | undefined
+  const look = async (): Promise<Trouble | undefined> => {
     try {
       await store.whole?.(stopping.signal)
       await store.published()
       return undefined
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return troubleOf(error)
     }
   }
-  const note = (found: string | undefined): void => {
-    if (found === trouble) return
-    if (found !== undefined) log('error', 'The store cannot be served from.', { reason: found })
+  const note = (found: Trouble | undefined): void => {
+    if (found?.reason === trouble?.reason) return
+    if (found !== undefined) log('error', 'The store cannot be served from.', found)
     else log('info', 'The store can be served from again.', { store: store.name })
     trouble = found
   }

@@ -10,8 +10,12 @@ type Repeated = {
   readonly secrets: readonly string[]
 }
 
-/** A longer pair that nobody reads is left out: a header of several of them would be too long for many clients. */
+/**
+ * Pairs that nobody reads are left out from this many letters on, as they stand in the header: it repeats them four times,
+ * and proxies take a few thousand letters of all headers together.
+ */
 const UNREAD_LETTERS = 128
+const ALL_UNREAD_LETTERS = 512
 
 /**
  * The `Link` header (RFC 8288) of a page: `first`, `prev`, `next` and `last` of the same request. The references are
@@ -26,7 +30,10 @@ export const linkHeader = (query: Query, { page, size, total }: Paged, repeated:
     ['next', page < last ? page + 1n : 0n],
     ['last', last],
   ] as const
-  const pairs = query.filter(pair => pair[0] === 'page' || mayRepeat(pair, repeated))
+  const pairs = withoutMuchUnread(
+    query.filter(pair => pair[0] === 'page' || mayRepeat(pair, repeated)),
+    repeated,
+  )
   return pages
     .filter(([, number]) => number > 0n)
     .map(([relation, number]) => `<?${textOf(pairs, number)}>; rel="${relation}"`)
@@ -38,11 +45,22 @@ const textOf = (pairs: Query, page: bigint): string => {
   const isGiven = pairs.some(([name]) => name === 'page')
   const all: Query = isGiven ? pairs : [...pairs, ['page', '']]
   return all
-    .map(([name, value]) =>
-      name === 'page' ? `page=${page}` : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
-    )
+    .map(pair => (pair[0] === 'page' ? `page=${page}` : pairText(pair)))
     .join('&')
 }
+
+/** All that the action reads, and as much of the rest as fits. */
+const withoutMuchUnread = (pairs: Query, { takes }: Repeated): Query => {
+  let letters = 0
+  return pairs.filter(pair => {
+    if (pair[0] === 'page' || takes(pair[0])) return true
+    letters += pairText(pair).length + 1
+    return letters <= ALL_UNREAD_LETTERS
+  })
+}
+
+const pairText = ([name, value]: Query[number]): string =>
+  `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
 
 /** What the action reads has been checked. All else (cache busters, with compat=iostabc anything) may be a key. */
 const mayRepeat = ([name, value]: Query[number], { takes, secrets }: Repeated): boolean => {

@@ -93,6 +93,16 @@ test('Link: the same on HEAD and 304, in every form of the answer', async () => 
   }
 })
 
+test('Link: no longer than a few thousand letters, however long the query is', async () => {
+  const many = Array.from({ length: 90 }, (_, at) => `&u${at}=${'%21'.repeat(25)}`).join('')
+  const path = `/api/token/get-token-holder?token=iost&page=2&size=5&compat=iostabc${many}`
+  expect(path.length).toBeGreaterThan(7_000)
+  const { response, links } = await get(path)
+  const letters = response.headers.get('link')?.length
+  expect([response.status, links.has('next'), letters]).toEqual([200, true, expect.any(Number)])
+  expect(letters).toBeLessThan(3_000)
+})
+
 test('Link: an empty list is one page; beyond the end prev is the last page', async () => {
   const empty = await get('/api/account/get-subaccount-list?account=foundation')
   expect([...empty.links]).toEqual([

@@ -91,6 +91,15 @@ test.each(everyChoice().map(choice => [JSON.stringify(choice), choice] as const)
   },
 )
 
+test('openapi: the status of a service is as its document says, also where nothing is known', async () => {
+  const problems = await checkerFor({})
+  const unknown = async () => undefined
+  for (const each of [service, serviceOn({ ...(await loadedStore()), published: unknown })]) {
+    const answer = await each.ask('/status', { headers: { accept: 'application/json' } })
+    expect([answer.status, problems('/status', answer.status, await answer.json())]).toEqual([200, []])
+  }
+})
+
 test('openapi: a name or a value that the document does not know is refused', async () => {
   for (const query of ['numbers=text', 'number=string', 'numbers=string&numbers=string', '%zz'])
     expect((await service.ask(`/openapi.json?${query}`)).status).toBe(400)

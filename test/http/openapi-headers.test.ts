@@ -75,7 +75,7 @@ test.each(actions.map(action => [action.action, action] as const))(
   },
 )
 
-test('openapi: headers of a key that asks too often, of health, of readiness and of the gateway', async () => {
+test('openapi: headers of a key that asks too often, of the service's own pages and of the gateway', async () => {
   const slow = serviceOn(await loadedStore(), { plan: { perSecond: 1, perDay: 1 } })
   const [, second] = [
     await slow.ask('/api/base/get-overview', { headers: { 'x-api-key': slow.key } }),
@@ -86,6 +86,19 @@ test('openapi: headers of a key that asks too often, of health, of readiness and
     const answer = await service.ask(path)
     expect([answer.status, faultsOf(path, answer)]).toEqual([200, []])
   }
+  const status = await service.ask('/status', { headers: { accept: 'application/json' } })
+  expect([status.status, faultsOf('/status', status)]).toEqual([200, []])
+  const counting = serviceOn(await loadedStore(), { metrics: { type: 'text/plain', text: async () => 'up 1\n' } })
+  const counted = await counting.ask('/metrics')
+  const tag = counted.headers.get('etag') ?? ''
+  const again = await counting.ask('/metrics', { headers: { 'if-none-match': tag } })
+  const elsewhere = await service.ask('/metrics')
+  const answers = [counted, again, elsewhere]
+  expect(answers.map(each => [each.status, faultsOf('/metrics', each)])).toEqual([
+    [200, []],
+    [304, []],
+    [404, []],
+  ])
   const away = await service.ask('/rpc/getNodeInfo', { headers: { 'x-api-key': service.key } })
   expect([away.status, faultsOf('/rpc/getNodeInfo', away)]).toEqual([503, []])
 })

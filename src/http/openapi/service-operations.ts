@@ -52,7 +52,8 @@ export const anyOperation = (actions: readonly Action[], described: Described): 
 /** What an operation without a key may be refused for. */
 const OPEN_ERRORS = [405, 414, 500, 504]
 
-const openOperation = (
+/** An operation that needs no key. */
+export const openOperation = (
   operationId: string,
   { en, zh, responses }: { readonly en: string; readonly zh: string; readonly responses: Json },
 ): Json => ({
@@ -64,7 +65,7 @@ const openOperation = (
   responses: { ...responses, ...errorRefs(status => OPEN_ERRORS.includes(status)) },
 })
 
-const version: Json = { type: 'string', description: 'Version of the service.' }
+export const version: Json = { type: 'string', description: 'Version of the service.' }
 
 export const healthOperation: Json = openOperation('health', {
   en: 'Whether the process is running.',
@@ -88,7 +89,7 @@ export const healthOperation: Json = openOperation('health', {
 })
 
 /** How far the load is; absent while nothing is known of it. */
-const loadProperties: Json = {
+export const loadProperties: Json = {
   height: { type: 'integer', minimum: 0, description: 'Height of the last loaded block.' },
   time: { type: 'string', description: 'Time of that block, ISO-8601 UTC.' },
   lib: { type: 'integer', minimum: 0, description: 'Height of the last irreversible block.' },
