@@ -1,5 +1,7 @@
 /** Times of many calls, milliseconds. */
-export type Times = { readonly p50: number; readonly p99: number; readonly perSecond: number }
+export type Times = Shares & { readonly perSecond: number }
+/** Half of the times, and 99 of a hundred, are no longer. */
+export type Shares = { readonly p50: number; readonly p99: number }
 
 /** Something to be called again and again; `n` is 0, 1, 2 …, never the same twice. */
 export type Ask = { readonly name: string; readonly ask: (n: number) => Promise<unknown> }
@@ -35,12 +37,14 @@ export const interleaved = async (
   for (let at = 0; at < asks.length; at++) await turn(at, Math.ceil(calls / 10), false)
   for (let round = 0; round < ROUNDS; round++)
     for (let at = 0; at < asks.length; at++) await turn(at, Math.ceil(calls / ROUNDS), true)
-  return taken.map(({ times, ms }) => {
-    const sorted = times.toSorted((a, b) => a - b)
-    const share = (part: number): number =>
-      sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
-    return { p50: share(0.5), p99: share(0.99), perSecond: (1_000 * sorted.length) / ms }
-  })
+  return taken.map(({ times, ms }) => ({ ...sharesOf(times), perSecond: (1_000 * times.length) / ms }))
+}
+
+export const sharesOf = (times: readonly number[]): Shares => {
+  const sorted = times.toSorted((a, b) => a - b)
+  const share = (part: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+  return { p50: share(0.5), p99: share(0.99) }
 }
 
 /** Rows under a heading as a Markdown table, columns aligned. */

@@ -56,6 +56,41 @@ export const serving = async (folder: string, command: readonly string[]): Promi
   }
 }
 
+/** A command that says a line when it is ready, and one for each line that it is told. */
+export const talking = async (command: readonly string[]) => {
+  const child = Bun.spawn([...command], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
+  started.add(child)
+  void child.exited.then(() => started.delete(child))
+  const lines = linesOf(child.stdout)
+  const next = async (): Promise<string> => {
+    const { value, done } = await lines.next()
+    if (done === true) throw new Error(`${command.join(' ')} ended.`)
+    return value
+  }
+  await next()
+  return {
+    ask: (): Promise<string> => {
+      child.stdin.write('\n')
+      child.stdin.flush()
+      return next()
+    },
+    stop: async (): Promise<void> => {
+      child.kill('SIGTERM')
+      await child.exited
+    },
+  }
+}
+
+const linesOf = async function* (stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const part of stream) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
 /** What a command has cost from its start to its end. */
 export type Cost = {
   readonly seconds: number

@@ -1,21 +1,29 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { mkdir, symlink } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Replay } from '../replay/serve.ts'
 import { witness } from '../support/oracle/witness.ts'
 import { type CliFolder, cliFolder, type Outcome, spawnIn } from '../support/processes/cli-process.ts'
 import { runTool } from '../support/processes/run-tool.ts'
 import { ROOT } from '../support/root.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { replayed } from '../support/stores/loading.ts'
 
-/** Stores that earlier programs made, opened by today's. The programs come from the history of the project. */
+/**
+ * Stores that earlier programs made, opened by today's: the compiled one where there is one. The earlier programs come from
+ * the history of the project.
+ */
 
 setDefaultTimeout(600_000)
 
 /** Transactions begin near block 760 in the recorded chain. */
 const HEIGHT = 800
 const GOOD_ANSWERS = 60
+
+const BINARY = join(ROOT, 'dist/iostlens')
+const isBuilt = existsSync(BINARY)
 
 const git = (...args: readonly string[]): string => {
   const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' })
@@ -38,14 +46,14 @@ const programs = earlierPrograms()
 const NAME =
   programs === undefined
     ? 'upgrade: not tested, this is no git checkout with its whole history (git fetch --unshallow)'
-    : 'upgrade'
+    : `upgrade to ${isBuilt ? 'dist/iostlens' : 'the program as it is in src'}`
 
 describe.skipIf(programs === undefined)(NAME, () => {
   let node: Replay
   let folder: CliFolder
   beforeAll(async () => {
     node = await replayed(HEIGHT)
-    folder = await cliFolder()
+    folder = await cliFolder(isBuilt ? [BINARY] : undefined)
   })
   afterAll(async () => {
     await folder[Symbol.asyncDispose]()
@@ -54,8 +62,7 @@ describe.skipIf(programs === undefined)(NAME, () => {
 
   /** The program of a commit, in a folder of its own, with today's dependencies. */
   const programOf = async (commit: string) => {
-    const path = join(folder.path, commit.slice(0, 12))
-    await mkdir(path)
+    const path = await mkdtemp(join(folder.path, 'earlier-'))
     await runTool(['bash', '-c', 'git archive "$1" | tar -x -C "$2"', 'archive', commit, path])
     await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'))
     return async (...args: readonly string[]): Promise<Outcome> => {
@@ -88,11 +95,10 @@ describe.skipIf(programs === undefined)(NAME, () => {
     return undefined
   }
 
-  test.each(Object.entries(programs ?? {}))(
-    'a store from before the last change of %s is served truly, or refused with what to do',
-    async (what, commit) => {
+  /** Loads a store by the program of a commit, then opens it by today's. */
+  const upgraded = async ({ what, commit }: { what: string; commit: string }, storeName: string) => {
       const run = await programOf(commit)
-      const store = ['--store', `sqlite:${what}.sqlite`]
+      const store = ['--store', storeName]
       await run('load', '--once', '--node', node.url, ...store)
       const { out } = await run(
         'keys',
@@ -112,6 +118,23 @@ describe.skipIf(programs === undefined)(NAME, () => {
       const migrated = await folder.run(['indices', 'migrate', ...store])
       expect([migrated.code, migrated.err]).toEqual([0, expect.any(String)])
       expect(await served(store, key)).toBeUndefined()
+  }
+
+  test.each(Object.entries(programs ?? {}))(
+    'SQLite: a store from before the last change of %s is served truly, or refused with what to do',
+    (what, commit) => upgraded({ what, commit }, `sqlite:${what}.sqlite`),
+  )
+
+  test.skipIf(elasticsearchUrl() === undefined)(
+    'Elasticsearch: a store from before the last change of derivation is refused with what to do, which helps',
+    async () => {
+      const elastic = openTestElastic()
+      try {
+        const commit = programs?.derivation ?? ''
+        await upgraded({ what: 'derivation', commit }, `${elastic.url}/${elastic.prefix}`)
+      } finally {
+        await elastic.destroy()
+      }
     },
   )
 })

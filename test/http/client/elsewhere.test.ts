@@ -14,7 +14,11 @@ afterAll(async () => served[Symbol.asyncDispose]())
 
 const CALLS = actions.map(action => [operationId(action), action.example])
 
-/** A program of plain JavaScript: calls every action, reads a list in three ways, is refused once. */
+/** Where a feed of the list of busyhub begins, and how many rows are read of it. */
+const START = 100
+const FOLLOWED = 5
+
+/** A program of plain JavaScript: calls every action, reads a list in three ways, follows it, is refused once. */
 const programFor = (module: string): string => `(async () => {
   const { createClient } = await import(${JSON.stringify(module)})
   const client = createClient(${JSON.stringify({ url: served.url, key: served.service.key })})
@@ -31,8 +35,32 @@ const programFor = (module: string): string => `(async () => {
     await count(client.getTokenHolder.whole({ token: 'iost' })),
     await count(client.getSubaccountList.rows({ account: 'admin', size: 20 })),
   ]
+  // A connection that ends after its first row.
+  let connections = 0
+  const broken = createClient({
+    ...${JSON.stringify({ url: served.url, key: served.service.key })},
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      connections++
+      if (connections > 1) return response
+      const reader = response.body.getReader()
+      let text = ''
+      while (!/^data: .*\n\n/m.test(text)) text += new TextDecoder().decode((await reader.read()).value)
+      await reader.cancel()
+      return new Response(text.slice(0, text.indexOf('\n\n', text.indexOf('data: ')) + 2), response)
+    },
+  })
+  const first = async (rows, of) => {
+    const read = []
+    for await (const row of rows) if (read.push(of(row)) === ${FOLLOWED}) return read
+  }
+  const from = { account: 'busyhub', start_seq: ${START} }
+  const followed = [
+    await first(broken.getAccountTx.follow(from), ({ seq }) => seq),
+    await first(client.getAccountTx.followHead(from), ({ event, row }) => event + row.seq),
+  ]
   const { code, requestId } = await client.getAccountDetail({ account: 'nobody_here' }).catch(error => error)
-  return JSON.stringify({ answered, total, counts, code, isNamed: requestId.length > 0 })
+  return JSON.stringify({ answered, total, counts, followed, connections, code, isNamed: requestId.length > 0 })
 })()`
 
 const expectWhole = async (said: string): Promise<void> => {
@@ -40,10 +68,12 @@ const expectWhole = async (said: string): Promise<void> => {
     headers: { 'x-api-key': served.service.key },
   })
   const { data } = (await subaccounts.json()) as { readonly data: { readonly total: number } }
-  const { total, counts, ...rest } = JSON.parse(said)
+  const { total, counts, followed, ...rest } = JSON.parse(said)
+  const seqs = Array.from({ length: FOLLOWED }, (_, at) => START + at)
+  expect(followed).toEqual([seqs, seqs.map(seq => `irreversible${seq}`)])
   expect(total).toBeGreaterThan(100)
   expect(counts).toEqual([total, total, data.total])
-  expect(rest).toEqual({ answered: CALLS.map(([name]) => name), code: 4040, isNamed: true })
+  expect(rest).toEqual({ answered: CALLS.map(([name]) => name), connections: 2, code: 4040, isNamed: true })
 }
 
 test('client: works in Node', async () => {

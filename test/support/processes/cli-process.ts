@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../root.ts'
 
-const MAIN = join(ROOT, 'src/main.ts')
+const FROM_SOURCE = [process.execPath, join(ROOT, 'src/main.ts')]
 export const { PATH = '' } = process.env
 
 /** The service's command line as a process of its own, in a folder of its own. */
@@ -33,11 +33,11 @@ export type Running = {
 }
 
 /** Folder that goes away with `await using`, together with what still runs in it. */
-export const cliFolder = async (): Promise<CliFolder> => {
+export const cliFolder = async (program: readonly string[] = FROM_SOURCE): Promise<CliFolder> => {
   const path = await mkdtemp(join(tmpdir(), 'iostlens-cli-'))
   const running = new Set<Running>()
   const start: CliFolder['start'] = (args, environment = {}) => {
-    const child = spawnIn(path, [process.execPath, MAIN, ...args], environment)
+    const child = spawnIn(path, [...program, ...args], environment)
     running.add(child)
     return child
   }

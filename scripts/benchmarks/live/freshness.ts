@@ -1,0 +1,36 @@
+import { type Shares, sharesOf } from '../measure.ts'
+import type { GrowingNode, Reach } from './growing-node.ts'
+
+/** What is asked again and again, and the header that says how far its answer reaches. */
+const ASKED: Readonly<Record<Reach, readonly [path: string, header: string]>> = {
+  irreversible: ['/api/block/get-latest-block', 'x-block-height'],
+  head: ['/api/base/get-block-list?size=1&head=1', 'x-head-height'],
+}
+/** Between two questions: a figure is at most so much too long, and the time of an answer. */
+const EVERY_MS = 5
+
+/** Times from a node knowing a block until it is in an answer, of so many blocks. */
+export const freshness = async (
+  node: GrowingNode,
+  { url, key }: { readonly url: string; readonly key: string },
+  { reach, blocks }: { readonly reach: Reach; readonly blocks: number },
+): Promise<Shares> => {
+  const [path, header] = ASKED[reach]
+  const seen = async (): Promise<number> => {
+    const answer = await fetch(url + path, { headers: { 'x-api-key': key } })
+    await answer.arrayBuffer()
+    return Number(answer.headers.get(header) ?? -1)
+  }
+  const times: number[] = []
+  for (let last = await seen(); times.length < blocks; ) {
+    await Bun.sleep(EVERY_MS)
+    const height = await seen()
+    const now = performance.now()
+    for (last += 1; last <= height; last += 1) {
+      const since = node.since[reach].get(last)
+      if (since !== undefined) times.push(now - since)
+    }
+    last -= 1
+  }
+  return sharesOf(times)
+}

@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util'
+
+/**
+ * Holds many feeds open over connections of their own, until its stdin ends: `readers.ts --url URL --key KEY --count N PATH…`.
+ * Says `open` when all are, then for each line of stdin how many events have come so far.
+ */
+
+const { values, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: { url: { type: 'string' }, key: { type: 'string' }, count: { type: 'string' } },
+})
+const { hostname, port } = new URL(values.url ?? '')
+const count = Number(values.count)
+/** Opened at once: those that wait for the service's accept have a queue of some hundreds. */
+const OPENING = 100
+
+const tally = { events: 0, ended: 0 }
+/** The line that each event has once; the sizes of chunks, which stand between, look like no part of it. */
+const MARK = Buffer.from('\ndata:')
+
+/** One feed; resolves with its status line's code when the headers have come. */
+const open = async (path: string): Promise<number> => {
+  const begun = Promise.withResolvers<number>()
+  let hasBegun = false
+  let at = 0
+  await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      open: socket => {
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nX-API-Key: ${values.key}\r\nAccept: text/event-stream\r\n\r\n`,
+        )
+      },
+      data: (_socket, bytes) => {
+        if (!hasBegun) {
+          hasBegun = true
+          begun.resolve(Number(bytes.subarray(9, 12).toString('latin1')))
+        }
+        for (const byte of bytes) {
+          at = byte === MARK[at] ? at + 1 : byte === MARK[0] ? 1 : 0
+          if (at < MARK.length) continue
+          tally.events += 1
+          at = 0
+        }
+      },
+      close: () => {
+        tally.ended += 1
+      },
+    },
+  })
+  return begun.promise
+}
+
+for (let from = 0; from < count; from += OPENING) {
+  const group = Array.from({ length: Math.min(OPENING, count - from) }, (_, at) =>
+    open(paths[(from + at) % paths.length] ?? ''),
+  )
+  for (const status of await Promise.all(group))
+    if (status !== 200) throw new Error(`A feed was refused with ${status}.`)
+}
+console.log('open')
+for await (const _ of console) console.log(JSON.stringify(tally))
+process.exit()
