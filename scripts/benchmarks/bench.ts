@@ -44,6 +44,9 @@ export type Bench = {
   readonly judge: (verdict: Verdict) => void
 }
 
+/** Each request reads the store: what is measured is that, and not memory. */
+const READING = ['--kept-answers', '0']
+
 export const folderOf = (bench: Bench, name: string): string => {
   const path = join(bench.work, name)
   mkdirSync(path, { recursive: true })
@@ -92,7 +95,7 @@ export const fill = async (bench: Bench, name: StoreName): Promise<string> => {
 export const serve = async (bench: Bench, name: StoreName): Promise<Served> => {
   const folder = folderOf(bench, name.toLowerCase())
   const store = storeOf(bench, name)
-  const service = await serving(folder, [BINARY, 'serve', '--store', store, '--listen', '127.0.0.1:0'])
+  const service = await serving(folder, [BINARY, 'serve', '--store', store, '--listen', '127.0.0.1:0', ...READING])
   const memory = memoryOf(service.pid)
   const key = await unlimitedKey(folder, store)
   const pathOf = (query: string): string => `/api/?apikey=${key}&${query}`

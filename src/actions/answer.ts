@@ -4,7 +4,9 @@ import { type HeadAt, headAt } from '#head/shown.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Action, Apart, Context, Prices, Profiles } from './define.ts'
+import { type Action, type Apart, type Context, nameOf, type Prices, type Profiles } from './define.ts'
+import { isFarBehind } from './find/loading.ts'
+import type { KeptAnswers, Share } from './kept-answers.ts'
 import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
 import { actions } from './registry.ts'
 import type { Options } from './request/options.ts'
@@ -44,35 +46,79 @@ export type Answer = {
 /** A call of the interface: its parameters, and the options read from them. */
 export type Call = { readonly query: Query; readonly options: Options }
 
+type Ways = { readonly signal: AbortSignal; readonly turn?: Turn }
+
 /**
  * Answers one call of the interface. Throws Failure: 'bad_request' before the store is asked; then 'not_found',
  * 'loading', 'unavailable', 'deadline'.
  */
 export const answer = async (
   deps: AnswerDeps,
-  { query, options }: Call,
-  { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
+  call: Call,
+  { signal, turn = atOnce }: Ways,
 ): Promise<Answer> => {
-  const { action, params } = readCall({ query, options })
-  const lenient = options.compat === 'iostabc'
-  const answerOf = (data: unknown, { view, head }: Context): Answer => ({
+  const asked = { ...readCall(call), options: call.options, signal }
+  return turn(apart => deps.store.read(view => run(deps, asked, { view, apart }), { signal }))
+}
+
+/** An answer as it is sent. */
+export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
+
+/** As `answer`, of `kept` answers where it can be; `write` makes the text, by the call's options alone. */
+export const answerText = async (
+  deps: AnswerDeps & { readonly kept?: KeptAnswers<WrittenAnswer> | undefined },
+  call: Call,
+  { signal, turn = atOnce, write }: Ways & { readonly write: (data: unknown) => string },
+): Promise<WrittenAnswer> => {
+  const { kept, ...others } = deps
+  const { store, node } = others
+  const asked = { ...readCall(call), options: call.options, signal }
+  const read = (share: Share<WrittenAnswer>) =>
+    turn(apart =>
+      store.read(
+        view => {
+          const key = () => keyOf(asked, isFarBehind({ view, node }))
+          return share({ edition: view.edition, key }, async () => {
+            const { data, ...rest } = await run(others, asked, { view, apart })
+            return { ...rest, text: write(data) }
+          })
+        },
+        { signal },
+      ),
+    )
+  // The blocks above are of a branch, and change more often than they are asked for twice.
+  const isShared = asked.action.isOfStore === true && asked.params['head'] !== 1
+  return kept !== undefined && isShared ? kept.answer(read) : read((_place, run) => run())
+}
+
+type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly signal: AbortSignal }
+
+/** All that an answer out of the store depends on, beside what the store shows. */
+const keyOf = ({ action, params, options }: Asked, isBehind: boolean): string =>
+  JSON.stringify([action.module, nameOf(action), params, options, isBehind], (_name, value) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  )
+
+const run = async (
+  deps: AnswerDeps,
+  { action, params, options: { compat }, signal }: Asked,
+  { view, apart }: { readonly view: View; readonly apart: Apart },
+): Promise<Answer> => {
+  const context = contextFor(deps, { view, params, compat, signal, apart })
+  const answerOf = (data: unknown): Answer => ({
     data,
     at: view.at,
-    head,
+    head: context.head,
     paged: pagedOf(params, data),
     takes: name => takes(action.params, name),
   })
-  const run = async (view: View, apart: Apart): Promise<Answer> => {
-    const context = contextFor(deps, { view, params, compat: options.compat, signal, apart })
-    try {
-      return answerOf(await action.run(context, params), context)
-    } catch (error) {
-      if (lenient && error instanceof Failure && error.kind === 'not_found')
-        return answerOf(nothingOf(action, params), context)
-      throw error
-    }
+  try {
+    return answerOf(await action.run(context, params))
+  } catch (error) {
+    if (compat === 'iostabc' && error instanceof Failure && error.kind === 'not_found')
+      return answerOf(nothingOf(action, params))
+    throw error
   }
-  return turn(apart => deps.store.read(view => run(view, apart), { signal }))
 }
 
 /** What an action works with for a call with these parameters. */

@@ -85,6 +85,11 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly source?: ListSource
   /** Data for `data`; `Exact` values where digits must survive. Throws Failure ('not_found', 'bad_request' …). */
   readonly run: (context: Context, params: Static<P>) => Promise<unknown>
+  /**
+   * Its answers depend on nothing but its parameters, what the store shows, and whether the load is far behind: not on a
+   * node, the clock, or the operator's files. Equal calls then share an answer.
+   */
+  readonly isOfStore?: true
   /** Failures of its own, beside those that every query may have. */
   readonly fails: readonly OwnFailure[]
   /** Parameters of a call that works on the recorded chain, for the reference and the smoke test. */

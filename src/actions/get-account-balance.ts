@@ -62,6 +62,7 @@ export const getAccountBalance = defineAction({
       vote_balance: { total: iostOf(total), list: ballots },
     }
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub' },
 })

@@ -104,6 +104,7 @@ export const getAccountDetail = defineAction({
       vote_infos: ballots,
     }
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub' },
 })

@@ -40,6 +40,7 @@ export const getAccountTx = defineList({
       return { ...found, ...shownRecords({ contract: 'compat', compat: context.compat, head: context.head }) }
     },
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub', page: '1', size: '5' },
 })

@@ -70,6 +70,7 @@ export const getBalances = defineAction({
       }),
     }
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { accounts: 'busyhub,tokenboss,deadaddr' },
 })

@@ -52,6 +52,7 @@ export const getBaseTokenList = defineList({
       }))
     },
   },
+  isOfStore: true,
   fails: [],
   example: { page: '1', size: '10' },
 })

@@ -78,6 +78,7 @@ export const getBlockList = defineList({
       }
     },
   },
+  isOfStore: true,
   fails: ['loading'],
   example: { page: '1', size: '10' },
 })

@@ -44,6 +44,7 @@ export const getContractAbi = defineAction({
       found.abis.map(({ name, args, amount_limit }) => ({ name, args, amount_limit })),
     )
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { contract: 'token.iost' },
 })

@@ -32,6 +32,7 @@ export const getContractDetail = defineAction({
       tx_hash: found.tx_hash,
     }
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { contract: 'token.iost' },
 })

@@ -58,6 +58,7 @@ export const getContractList = defineList({
       }
     },
   },
+  isOfStore: true,
   fails: ['loading'],
   example: { page: '1', size: '5' },
 })

@@ -39,6 +39,7 @@ export const getContractTx = defineList({
       return { ...found, ...shownRecords({ contract: 'always', compat, head }) }
     },
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { contract: 'token.iost', action_name: 'transfer', page: '1', size: '5' },
 })

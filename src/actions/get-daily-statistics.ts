@@ -87,6 +87,7 @@ export const getDailyStatistics = defineAction({
       days.map(day => rowOf(day, today)),
     )
   },
+  isOfStore: true,
   fails: ['loading'],
   example: { start_date: '2026-11-21', end_date: '2026-11-21' },
 })

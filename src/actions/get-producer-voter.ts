@@ -34,6 +34,7 @@ export const getProducerVoter = defineList({
       return listingOf(order, found.voter_count, doc => ({ account: doc.voter, votes: iostOf(doc.votes) }))
     },
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { producer: 'producer000' },
 })

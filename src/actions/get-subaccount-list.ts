@@ -48,6 +48,7 @@ export const getSubaccountList = defineList({
       return { ...found, rows: async (_view, docs: readonly NumberedRecord[]) => ({ rows: docs.map(rowOf) }) }
     },
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { account: 'admin' },
 })

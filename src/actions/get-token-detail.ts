@@ -49,6 +49,7 @@ export const getTokenDetail = defineAction({
       tx_hash: found.tx_hash,
     }
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { token: 'iost' },
 })

@@ -39,6 +39,7 @@ export const getTokenHolder = defineList({
       }))
     },
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { token: 'iost', page: '1', size: '10' },
 })

@@ -51,6 +51,7 @@ export const getTokenList = defineAction({
     })
     return wholeOf('tokens', rows)
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub' },
 })

@@ -31,6 +31,7 @@ export const getTokenTx = defineList({
       return { ...found, ...shownRecords({ contract: 'always', compat, head }) }
     },
   },
+  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { token: 'iost', page: '1', size: '5' },
 })

@@ -74,6 +74,7 @@ export const getTransactionList = defineList({
       }
     },
   },
+  isOfStore: true,
   fails: ['loading'],
   example: { page: '1', size: '5' },
 })

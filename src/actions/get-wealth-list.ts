@@ -45,6 +45,7 @@ export const getWealthList = defineList({
       }))
     },
   },
+  isOfStore: true,
   fails: [],
   example: { page: '1', size: '10' },
 })

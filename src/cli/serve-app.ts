@@ -25,6 +25,8 @@ const HAND_OVER_MS = 1_000
 /** What is refused at the end is written within so many milliseconds. */
 const LAST_MS = 500
 
+const MEGABYTE = 1_000_000
+
 /** The longest time that a stop takes. */
 export const stopMs = (values: Pick<Values, 'drain' | 'reuse-port'>): number =>
   (values['reuse-port'] ? HAND_OVER_MS : 0) + values.drain + LAST_MS
@@ -87,6 +89,7 @@ export const serveApp = (
     basePath: values['base-path'],
     deadlineMs: values.deadline,
     maxInFlight: values['max-in-flight'],
+    keptBytes: values['kept-answers'] * MEGABYTE,
     maxExports: values['max-exports'],
     maxFeeds: values['max-feeds'],
     maxFeedsPerKey: values['max-feeds-per-key'],

@@ -25,6 +25,7 @@ export const SERVING: readonly SettingName[] = [
   'trusted-proxies',
   'deadline',
   'max-in-flight',
+  'kept-answers',
   'max-exports',
   'max-feeds',
   'max-feeds-per-key',

@@ -134,6 +134,13 @@ export const settings = {
       'Number of requests that may query the store at once. Further requests wait, in turn by key, for at most one second; then the response is 503.',
     fallback: '64',
   }),
+  'kept-answers': given({
+    reader: count(0, 4_096),
+    value: 'MB',
+    about:
+      'Memory for answers that are given again to equal requests until the store has changed; 0: each request reads the store.',
+    fallback: '16',
+  }),
   'max-exports': given({
     reader: count(1, 24),
     value: 'N',

@@ -1,4 +1,5 @@
-import { type AnswerDeps, answer } from '#actions/answer.ts'
+import { type AnswerDeps, answerText, type WrittenAnswer } from '#actions/answer.ts'
+import type { KeptAnswers } from '#actions/kept-answers.ts'
 import { actions, modules } from '#actions/registry.ts'
 import { type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
@@ -19,15 +20,19 @@ import { JSON_TYPE, textReply } from './reply.ts'
  */
 const CACHE_CONTROL = 'private, max-age=1'
 
+type ApiOptions = {
+  readonly defaults: OptionDefaults
+  readonly stallMs: number
+  readonly feeds: OpenFeeds
+  /** Absent: each request reads the store. */
+  readonly kept: KeptAnswers<WrittenAnswer> | undefined
+}
+
 /** Answers `/api/` and `/api/{module}/{action}`: the query's action, written as the query's options say. */
 export const apiHandler =
   (
     deps: AnswerDeps,
-    {
-      defaults,
-      stallMs,
-      feeds,
-    }: { readonly defaults: OptionDefaults; readonly stallMs: number; readonly feeds: OpenFeeds },
+    { defaults, stallMs, feeds, kept }: ApiOptions,
   ): AdmittedHandler =>
   async (exchange, signal, turns) => {
     const { request } = exchange
@@ -43,10 +48,10 @@ export const apiHandler =
       )
     if (options.isFeed === true)
       return feedReply(deps, { query, options }, { exchange, signal, turns, stallMs, feeds })
-    const { data, at, head, paged, takes } = await answer(
-      deps,
+    const { text, at, head, paged, takes } = await answerText(
+      { ...deps, kept },
       { query, options },
-      { signal, turn: turns.store },
+      { signal, turn: turns.store, write: data => successText(data, options) },
     )
     const { secrets } = exchange.manner
     const headers = {
@@ -57,7 +62,7 @@ export const apiHandler =
       ...headHeaders(head),
       ...(paged === undefined ? {} : { Link: linkHeader(exchange.query, paged, { takes, secrets }) }),
     }
-    return textReply(200, { type: JSON_TYPE, text: successText(data, options) }, { headers, form: 'tagged' })
+    return textReply(200, { type: JSON_TYPE, text }, { headers, form: 'tagged' })
   }
 
 const ROUTE = /^\/api\/([^/]+)\/([^/]+)\/?$/

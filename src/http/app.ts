@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia'
+import type { WrittenAnswer } from '#actions/answer.ts'
 import type { Prices, Profiles } from '#actions/define.ts'
+import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor, type OptionDefaults } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
@@ -55,6 +57,8 @@ export type AppOptions = {
   readonly deadlineMs: number
   /** Requests that ask the store at once; more wait for their turn, for a while. Given where no `turns` are. */
   readonly maxInFlight: number
+  /** Bytes of answers that are kept for equal requests, in all threads; absent or 0: none are. */
+  readonly keptBytes?: number
   /** Exports that are sent at once, the same. */
   readonly maxExports: number
   /** Feeds that are open at once, in all and of a key, the same. */
@@ -107,7 +111,12 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     'store',
     apiHandler(
       { store, node, head: options.head, prices, profiles, clock },
-      { defaults, stallMs: options.stallMs, feeds: openFeeds(options) },
+      {
+        defaults,
+        stallMs: options.stallMs,
+        feeds: openFeeds(options),
+        kept: keptIn(options, turns.memory.store.threads, common.counts),
+      },
     ),
   )
   const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, turns.memory.node.threads, common.counts)))
@@ -255,6 +264,17 @@ const redirectToDocs =
     const from = path === '' ? `${basePath.slice(basePath.lastIndexOf('/') + 1)}/` : ''
     return redirect(path === '/docs/' ? lang : `${from}docs/${lang}`, { Vary: 'Accept-Language' })
   }
+
+/** A character of a text takes at most two bytes. */
+const BYTES_OF_CHARACTER = 2
+
+const keptIn = ({ keptBytes = 0 }: AppOptions, threads: number, counts: HttpCounts) =>
+  keptBytes === 0
+    ? undefined
+    : keptAnswers<WrittenAnswer>({
+        maxCharacters: keptBytes / BYTES_OF_CHARACTER / threads,
+        onAnswer: source => counts.answers.add(1, source),
+      })
 
 /** Bytes of nodes' answers that are kept, in all threads. */
 const KEPT_BYTES = 16 * 1024 * 1024

@@ -1,3 +1,4 @@
+import { ANSWER_SOURCES } from '#actions/kept-answers.ts'
 import { actions } from '#actions/registry.ts'
 import { type Counting, countingIn } from '#metrics/counting.ts'
 import { type Definition, label } from '#metrics/definition.ts'
@@ -74,6 +75,12 @@ export const httpMetrics = {
     help: 'Requests that were refused or failed, by reason.',
     type: 'counter',
     dimensions: [reason],
+  },
+  answers: {
+    name: 'iostlens_answers_total',
+    help: 'Answers of actions that equal calls share, by where they come from: the store; an equal call under way; memory.',
+    type: 'counter',
+    dimensions: [label('source', ANSWER_SOURCES)],
   },
   gatewayAnswers: {
     name: 'iostlens_gateway_answers_total',

@@ -32,6 +32,8 @@ export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: tr
 /** One published height, seen as a whole. */
 export type View = {
   readonly at: Published
+  /** The same object as long as whatever a view shows is the same, as far as the store itself keeps what it has read. Absent: it is not known. */
+  readonly edition?: object
   /** A thing by its id. */
   get<I extends AnyIndex>(index: I, id: string): Promise<DocOf<I> | undefined>
   /** Things by their ids, in that order. */

@@ -36,8 +36,10 @@ export const loadStore = async (
 }
 
 /** Whether a build serves with threads. */
-export const knowsThreads = async ({ binary, folder }: Build): Promise<boolean> =>
-  (await outputOf(folder, [binary, 'serve', '--help'])).includes('--threads')
+export const knowsThreads = (build: Build): Promise<boolean> => knows(build, '--threads')
+
+const knows = async ({ binary, folder }: Build, flag: string): Promise<boolean> =>
+  (await outputOf(folder, [binary, 'serve', '--help'])).includes(flag)
 
 export const startSide = async (
   build: Build,
@@ -45,9 +47,17 @@ export const startSide = async (
     store,
     key,
     threads,
-  }: { readonly store: string; readonly key: string; readonly threads: number | undefined },
+    keepsAnswers = false,
+  }: {
+    readonly store: string
+    readonly key: string
+    readonly threads: number | undefined
+    readonly keepsAnswers?: boolean
+  },
 ): Promise<Side> => {
   const more = threads === undefined ? [] : ['--threads', `${threads}`]
+  // Each request reads the store: what is measured is that, and not memory.
+  if (!keepsAnswers && (await knows(build, '--kept-answers'))) more.push('--kept-answers', '0')
   const command = [build.binary, 'serve', '--store', store, '--listen', '127.0.0.1:0', ...more]
   return { build, threads, key, service: await serving(build.folder, command) }
 }

@@ -64,6 +64,7 @@ const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict
 
 const countedView = (view: View, timed: Timed): View => ({
   at: view.at,
+  ...(view.edition === undefined ? {} : { edition: view.edition }),
   get: (index, id) => timed('get', () => view.get(index, id)),
   getMany: (index, ids) => timed('getMany', () => view.getMany(index, ids)),
   find: (index, field, value) => timed('find', () => view.find(index, field, value)),

@@ -63,6 +63,7 @@ export const viewOf = (
   return {
     view: {
       at,
+      ...(isDamaged ? {} : { edition: docs }),
       get: (index, id) => run(() => get(index, id)),
       getMany: (index, ids) => run(() => ids.map(id => get(index, id))),
       find: <I extends Index>(index: I, field: string, value: bigint) =>

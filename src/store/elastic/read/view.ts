@@ -47,6 +47,7 @@ export const openView = (reader: Reader): View => {
   const gatherer: Gatherer = { ...reader, getTogether }
   return {
     at: reader.published.end,
+    edition: reader.remembered,
     get: async (index, id) => (await getDocs(gatherer, index, [id]))[0],
     getMany: (index, ids) => getDocs(gatherer, index, ids),
     find: (index, field, value) => reportingNothing(reader, find(reader, index, { field, values: [value] })),

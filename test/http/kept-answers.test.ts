@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { nameOf } from '#actions/define.ts'
+import { actions } from '#actions/registry.ts'
+import { httpMetrics } from '#http/counts.ts'
+import { routeOf } from '#http/openapi/action-operation.ts'
+import { countingIn } from '#metrics/counting.ts'
+import { metricsMemory } from '#metrics/memory.ts'
+import type { Store, View } from '#store/port.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { spokenNode } from '#test/support/nodes/spoken-node.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
+import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
+
+/** Answers that equal requests share: they are those of the store at any moment. */
+
+setDefaultTimeout(600_000)
+
+const MEGABYTES = 4_000_000
+const PAGE = '/api/account/get-account-tx?account=busyhub&size=5'
+const FORMS = ['', '&lang=zh', '&format=bare', '&compat=iostabc', '&numbers=string', '&page=2', '&size=6']
+
+let loaded: Store
+beforeAll(async () => {
+  loaded = await loadedStore()
+})
+
+/** A service that keeps answers, with the number of reads of rows and a way to hold them up. */
+const setUp = (store: Store, more: Parameters<typeof serviceOn>[1] = {}) => {
+  const seen = { reads: 0, sources: [] as string[], onRead: async () => undefined as void }
+  const counted = (view: View): View => ({
+    ...view,
+    records: async (...asked) => {
+      seen.reads += 1
+      await seen.onRead()
+      return view.records(...asked)
+    },
+  })
+  const own = countingIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
+  const counts = {
+    ...own,
+    answers: { ...own.answers, add: (_by: number, source: string) => void seen.sources.push(source) },
+  }
+  const service = serviceOn(
+    { ...store, read: (work, options) => store.read(view => work(counted(view)), options) },
+    { keptBytes: MEGABYTES, counts, ...more },
+  )
+  const ask = (path: string, init: RequestInit = {}) =>
+    service.ask(path, { ...init, headers: { 'x-api-key': service.key } })
+  const said = async (path: string) => {
+    const answer = await ask(path)
+    return [answer.status, await answer.text(), answer.headers.get('link'), answer.headers.get('etag')]
+  }
+  return { seen, ask, said }
+}
+
+test('kept answers: a request is answered by an equal one, in its own form alone, and counts as any other', async () => {
+  const { seen, ask, said } = setUp(loaded, { plan: { perSecond: 1_000_000, perDay: 1_000 } })
+  const plain = serviceOn(loaded)
+  for (const form of FORMS) {
+    const before = seen.reads
+    const [first, second] = [await said(PAGE + form), await said(PAGE + form)]
+    const alone = await plain.ask(PAGE + form, { headers: { 'x-api-key': plain.key } })
+    expect([first[0], first[1]]).toEqual([alone.status, await alone.text()])
+    expect([second, seen.reads - before]).toEqual([first, 1])
+  }
+  // The same request, written in another way; its links repeat what it said itself.
+  const before = seen.reads
+  const other = await ask(`/api/?_=7&size=5&account=busyhub&module=account&action=get-account-tx&page=1`)
+  expect([await other.text(), seen.reads - before]).toEqual([String((await said(PAGE))[1]), 0])
+  expect(other.headers.get('link')).toContain('<?_=7&size=5&account=busyhub&')
+  const left = Number((await ask(PAGE)).headers.get('ratelimit-remaining'))
+  expect(Number((await ask(PAGE)).headers.get('ratelimit-remaining'))).toBe(left - 1)
+  expect(new Set(seen.sources)).toEqual(new Set(['store', 'kept']))
+  expect(seen.sources.filter(source => source === 'store')).toHaveLength(FORMS.length)
+})
+
+test('kept answers: requests under way are joined; one that ends without an answer takes none with it', async () => {
+  const { seen, ask } = setUp(loaded)
+  const gate = Promise.withResolvers<void>()
+  seen.onRead = () => gate.promise
+  const [first, gone] = [new AbortController(), new Error('gone')]
+  const leaver = ask(PAGE, { signal: first.signal })
+  while (seen.reads === 0) await Bun.sleep(1)
+  const others = Array.from({ length: 5 }, () => ask(PAGE))
+  const apart = ask(`${PAGE}&numbers=string`)
+  while (seen.reads < 2) await Bun.sleep(1)
+  first.abort(gone)
+  await leaver
+  gate.resolve()
+  expect((await Promise.all([...others, apart])).map(({ status }) => status)).toEqual(Array(6).fill(200))
+  seen.reads = 0
+  const held = Promise.withResolvers<void>()
+  seen.onRead = () => held.promise
+  const second = Array.from({ length: 5 }, () => ask(`${PAGE}&page=9`))
+  while (seen.reads === 0) await Bun.sleep(1)
+  held.resolve()
+  const bodies = await Promise.all(second.map(async answer => (await answer).text()))
+  expect([new Set(bodies).size, seen.reads]).toEqual([1, 1])
+  expect(seen.sources.slice(-5).toSorted()).toEqual(['joined', 'joined', 'joined', 'joined', 'store'])
+})
+
+test('kept answers: a failure is none, and what depends on a node that is far ahead is asked again', async () => {
+  let lib = 0
+  const node = { ...spokenNode({}), heard: () => ({ ...spokenNode({}).heard(), libBlock: lib }) } as never
+  const { said } = setUp(loaded, { node })
+  const beyond = `${PAGE}&end_block=999999`
+  const unknown = '/api/account/get-account-tx?account=nosuchacc'
+  expect([(await said(beyond))[0], (await said(unknown))[0]]).toEqual([200, 404])
+  lib = 1_000_000
+  expect([(await said(beyond))[0], (await said(unknown))[0]]).toEqual([503, 503])
+  expect((await said(`${unknown}&compat=iostabc`))[0]).toBe(503)
+  lib = 0
+  expect([(await said(beyond))[0], (await said(`${unknown}&compat=iostabc`))[0]]).toEqual([200, 200])
+})
+
+const OF_STORE = actions.filter(({ isOfStore }) => isOfStore === true)
+
+test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
+  'kept answers: %s asks nothing but the store, and whether the load is behind',
+  async (_name, action) => {
+    const refused = (): never => {
+      throw new Error(`${action.action} asks for what its kept answers do not know.`)
+    }
+    const closed = new Proxy({}, { get: refused }) as never
+    const node = new Proxy(
+      { heard: () => ({ libBlock: 0 }) },
+      { get: (known, name) => (name === 'heard' ? known.heard : refused()) },
+    ) as never
+    const { seen, said } = setUp(loaded, { node, prices: closed, profiles: closed })
+    for (const compat of ['', '&compat=iostabc']) {
+      const path = `${routeOf(action)}?${new URLSearchParams(action.example)}${compat}`
+      const [first, second] = [await said(path), await said(path)]
+      expect([first[0], second]).toEqual([200, first])
+    }
+    expect(seen.sources).toEqual(['store', 'kept', 'store', 'kept'])
+  },
+)
+
+/** After each batch, and after a document was changed, an answer is that of the store. */
+const followsTheStore = async (store: Store): Promise<void> => {
+  const blocks = await recordedBlocks()
+  const { seen, said } = setUp(store)
+  const plain = serviceOn(store)
+  const path = '/api/base/get-block-list?size=3'
+  const runs = [blocks.slice(0, 20), ...[20, 21, 22].map(at => blocks.slice(at, at + 1))]
+  await commitRuns(store, runs, {
+    lib: 22,
+    onCommitted: async () => {
+      const alone = await plain.ask(path, { headers: { 'x-api-key': plain.key } })
+      const expected = [200, await alone.text()]
+      for (let times = 0; times < 3; times++) expect((await said(path)).slice(0, 2)).toEqual(expected)
+    },
+  })
+  expect(seen.sources.filter(source => source === 'store')).toHaveLength(runs.length)
+}
+
+describe('kept answers on SQLite', () => {
+  test('are those of the published height', async () => {
+    const { store, destroy } = await temporarySqlite()
+    await followsTheStore(store)
+    await destroy()
+  })
+})
+
+describe.skipIf(elasticsearchUrl() === undefined)('kept answers on Elasticsearch', () => {
+  const opened: ReturnType<typeof openTestElastic>[] = []
+  afterAll(async () => {
+    for (const { destroy } of opened) await destroy()
+  })
+  test('are those of the published height', async () => {
+    const elastic = openTestElastic()
+    opened.push(elastic)
+    await followsTheStore(elastic.store)
+  })
+})
