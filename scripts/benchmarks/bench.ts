@@ -95,7 +95,15 @@ export const fill = async (bench: Bench, name: StoreName): Promise<string> => {
 export const serve = async (bench: Bench, name: StoreName): Promise<Served> => {
   const folder = folderOf(bench, name.toLowerCase())
   const store = storeOf(bench, name)
-  const service = await serving(folder, [BINARY, 'serve', '--store', store, '--listen', '127.0.0.1:0', ...READING])
+  const service = await serving(folder, [
+    BINARY,
+    'serve',
+    '--store',
+    store,
+    '--listen',
+    '127.0.0.1:0',
+    ...READING,
+  ])
   const memory = memoryOf(service.pid)
   const key = await unlimitedKey(folder, store)
   const pathOf = (query: string): string => `/api/?apikey=${key}&${query}`

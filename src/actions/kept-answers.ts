@@ -34,24 +34,26 @@ export const keptAnswers = <A extends { readonly text: string }>({
       const done = Promise.withResolvers<A | undefined>()
       /** The one place for whose answer others may wait: who waits has none, so nobody waits for each other. */
       let own: string | undefined
-      let found: { readonly source: AnswerSource; readonly name?: string } = { source: 'store' }
-      const share: Share<A> = async ({ edition, key }, run) => {
-        found = { source: 'store' }
-        if (edition === undefined) return run()
-        const name = `${nameOf(edition)} ${key()}`
+      let found: { readonly source: AnswerSource; readonly name?: string | undefined } = { source: 'store' }
+      /** The answer of a place that is kept, or that another call comes to; undefined: this call reads it. */
+      const there = async (name: string) => {
         const known = kept.get(name)
-        if (known !== undefined) {
-          found = { source: 'kept' }
-          return known.value
-        }
-        const other = own === undefined ? running.get(name) : undefined
-        if (other === undefined && own === undefined) {
+        if (known !== undefined) return { source: 'kept', answer: known.value } as const
+        if (own !== undefined) return undefined
+        const other = running.get(name)
+        if (other === undefined) {
           own = name
           running.set(name, done.promise)
+          return undefined
         }
-        const joined = await other
-        found = joined === undefined ? { source: 'store', name } : { source: 'joined' }
-        return joined ?? run()
+        const answer = await other
+        return answer === undefined ? undefined : ({ source: 'joined', answer } as const)
+      }
+      const share: Share<A> = async ({ edition, key }, run) => {
+        const name = edition === undefined ? undefined : `${nameOf(edition)} ${key()}`
+        const got = name === undefined ? undefined : await there(name)
+        found = got ?? { source: 'store', name }
+        return got?.answer ?? run()
       }
       try {
         const answer = await read(share)

@@ -30,10 +30,7 @@ type ApiOptions = {
 
 /** Answers `/api/` and `/api/{module}/{action}`: the query's action, written as the query's options say. */
 export const apiHandler =
-  (
-    deps: AnswerDeps,
-    { defaults, stallMs, feeds, kept }: ApiOptions,
-  ): AdmittedHandler =>
+  (deps: AnswerDeps, { defaults, stallMs, feeds, kept }: ApiOptions): AdmittedHandler =>
   async (exchange, signal, turns) => {
     const { request } = exchange
     const query = [...routeOf(exchange.path), ...exchange.query]

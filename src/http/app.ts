@@ -106,17 +106,13 @@ export const createApp = (options: AppOptions): Elysia<string> => {
   const open = (route: string, handler: Handler) => answering(route, handler, common)
   const keyed = (route: string, asks: 'store' | 'node', handler: AdmittedHandler) =>
     answering(route, { begin: admitting(handler, asks, gate) }, common)
+  const kept = keptIn(options, turns.memory.store.threads, common.counts)
   const api = keyed(
     'api',
     'store',
     apiHandler(
       { store, node, head: options.head, prices, profiles, clock },
-      {
-        defaults,
-        stallMs: options.stallMs,
-        feeds: openFeeds(options),
-        kept: keptIn(options, turns.memory.store.threads, common.counts),
-      },
+      { defaults, stallMs: options.stallMs, feeds: openFeeds(options), kept },
     ),
   )
   const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, turns.memory.node.threads, common.counts)))

@@ -59,7 +59,10 @@ test('linkHeader: without a key, wherever it was sent, and without long texts th
 })
 
 test('linkHeader: of many texts that nobody reads only as many as a proxy takes, whatever escapes they need', () => {
-  const many: Query = Array.from({ length: 300 }, (_, at) => [`u${at}`, at % 2 === 0 ? '区块' : 'x'.repeat(100)])
+  const many: Query = Array.from({ length: 300 }, (_, at) => [
+    `u${at}`,
+    at % 2 === 0 ? '区块' : 'x'.repeat(100),
+  ])
   const header = linkHeader(
     [['account', 'admin'], ...many, ['size', '5']],
     { page: 2n, size: 5, total: 100 },

@@ -44,9 +44,7 @@ export const linkHeader = (query: Query, { page, size, total }: Paged, repeated:
 const textOf = (pairs: Query, page: bigint): string => {
   const isGiven = pairs.some(([name]) => name === 'page')
   const all: Query = isGiven ? pairs : [...pairs, ['page', '']]
-  return all
-    .map(pair => (pair[0] === 'page' ? `page=${page}` : pairText(pair)))
-    .join('&')
+  return all.map(pair => (pair[0] === 'page' ? `page=${page}` : pairText(pair))).join('&')
 }
 
 /** All that the action reads, and as much of the rest as fits. */

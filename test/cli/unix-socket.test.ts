@@ -22,7 +22,14 @@ afterAll(async () => {
 /** A service on the socket `name` of the folder. */
 const serveOn = (name: string, ...more: readonly string[]) => {
   const path = join(folder.path, name)
-  const service = folder.start(['serve', '--listen', `unix:${name}`, '--store', `sqlite:${store.path}`, ...more])
+  const service = folder.start([
+    'serve',
+    '--listen',
+    `unix:${name}`,
+    '--store',
+    `sqlite:${store.path}`,
+    ...more,
+  ])
   const ask = async (asked: string, headers: Readonly<Record<string, string>> = {}) => {
     const { status } = await fetch(`http://localhost${asked}`, { unix: path, headers })
     return status
@@ -54,7 +61,7 @@ test('socket: one that answers is kept, one of a killed process is replaced', as
   const refused = await serveOn('left.sock').ended
   expect([refused.code, refused.err]).toEqual([
     2,
-    expect.stringMatching(/left\.sock is in use by another process\.[^]*--reuse-port/),
+    expect.stringMatching(/left\.sock is in use by another process\.[\s\S]*--reuse-port/),
   ])
   expect(await first.ask('/health')).toBe(200)
   await first.stop('SIGKILL')
@@ -68,7 +75,12 @@ test('socket: one that answers is kept, one of a killed process is replaced', as
 test.each([
   ['a file that is no socket', 'plain', [], /plain exists and is not a Unix socket\./],
   ['a folder that is not there', 'none/s.sock', [], /Cannot listen on unix:.*none\/s\.sock/],
-  ['several threads', 's.sock', ['--threads', '2'], /one thread, but --threads is 2\.[^]*Leave --threads out/],
+  [
+    'several threads',
+    's.sock',
+    ['--threads', '2'],
+    /one thread, but --threads is 2\.[\s\S]*Leave --threads out/,
+  ],
   ['a path that is too long', 'x'.repeat(91), [], /unix:PATH with a path of at most 90 bytes/],
 ] as const)('socket: %s is refused with the remedy', async (_what, name, more, said) => {
   await Bun.write(join(folder.path, 'plain'), 'text')

@@ -97,27 +97,27 @@ describe.skipIf(programs === undefined)(NAME, () => {
 
   /** Loads a store by the program of a commit, then opens it by today's. */
   const upgraded = async ({ what, commit }: { what: string; commit: string }, storeName: string) => {
-      const run = await programOf(commit)
-      const store = ['--store', storeName]
-      await run('load', '--once', '--node', node.url, ...store)
-      const { out } = await run(
-        'keys',
-        'add',
-        'kept',
-        '--per-second',
-        '1000000',
-        '--per-day',
-        '1000000000',
-        ...store,
-      )
-      const key = /il_\w+/.exec(out)?.[0] ?? ''
-      const refusal = await served(store, key)
-      if (what === 'derivation') expect(refusal).toBeDefined()
-      if (refusal === undefined) return
-      expect(refusal).toContain('iostlens indices migrate')
-      const migrated = await folder.run(['indices', 'migrate', ...store])
-      expect([migrated.code, migrated.err]).toEqual([0, expect.any(String)])
-      expect(await served(store, key)).toBeUndefined()
+    const run = await programOf(commit)
+    const store = ['--store', storeName]
+    await run('load', '--once', '--node', node.url, ...store)
+    const { out } = await run(
+      'keys',
+      'add',
+      'kept',
+      '--per-second',
+      '1000000',
+      '--per-day',
+      '1000000000',
+      ...store,
+    )
+    const key = /il_\w+/.exec(out)?.[0] ?? ''
+    const refusal = await served(store, key)
+    if (what === 'derivation') expect(refusal).toBeDefined()
+    if (refusal === undefined) return
+    expect(refusal).toContain('iostlens indices migrate')
+    const migrated = await folder.run(['indices', 'migrate', ...store])
+    expect([migrated.code, migrated.err]).toEqual([0, expect.any(String)])
+    expect(await served(store, key)).toBeUndefined()
   }
 
   test.each(Object.entries(programs ?? {}))(

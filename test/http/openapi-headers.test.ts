@@ -75,7 +75,7 @@ test.each(actions.map(action => [action.action, action] as const))(
   },
 )
 
-test('openapi: headers of a key that asks too often, of the service's own pages and of the gateway', async () => {
+test('openapi: headers of a key that asks too often, of pages about the service and of the gateway', async () => {
   const slow = serviceOn(await loadedStore(), { plan: { perSecond: 1, perDay: 1 } })
   const [, second] = [
     await slow.ask('/api/base/get-overview', { headers: { 'x-api-key': slow.key } }),
@@ -88,7 +88,9 @@ test('openapi: headers of a key that asks too often, of the service's own pages 
   }
   const status = await service.ask('/status', { headers: { accept: 'application/json' } })
   expect([status.status, faultsOf('/status', status)]).toEqual([200, []])
-  const counting = serviceOn(await loadedStore(), { metrics: { type: 'text/plain', text: async () => 'up 1\n' } })
+  const counting = serviceOn(await loadedStore(), {
+    metrics: { type: 'text/plain', text: async () => 'up 1\n' },
+  })
   const counted = await counting.ask('/metrics')
   const tag = counted.headers.get('etag') ?? ''
   const again = await counting.ask('/metrics', { headers: { 'if-none-match': tag } })

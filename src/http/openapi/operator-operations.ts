@@ -42,7 +42,8 @@ const statusProperties: Json = {
   blocks_per_second: {
     type: ['number', 'null'],
     minimum: 0,
-    description: 'Blocks that were published per second since /status was first asked; null before there was time.',
+    description:
+      'Blocks that were published per second since /status was first asked; null before there was time.',
   },
   troubles,
 }
