@@ -46,6 +46,8 @@ const beside = async (
   const service = folder.start([
     'serve',
     ...['--listen', '127.0.0.1:0', '--log-level', 'warn', '--deadline', '60s', ...args],
+    // Each answer takes the store's time.
+    ...['--kept-answers', '0'],
   ])
   try {
     const url = await service.firstLine
