@@ -45,7 +45,17 @@ const told = (name: string, asked: Asked) => {
 /** Connections that ask for paths without a pause, of a service with a node or without one. */
 type Others = { readonly paths: readonly string[]; readonly connections: number; readonly node?: string }
 const measure = async (name: string, { paths, connections, node }: Others) => {
-  const args = ['serve', '--store', `sqlite:${path}`, '--data', folder, '--listen', '127.0.0.1:0', '--kept-answers', '0']
+  const args = [
+    'serve',
+    '--store',
+    `sqlite:${path}`,
+    '--data',
+    folder,
+    '--listen',
+    '127.0.0.1:0',
+    '--kept-answers',
+    '0',
+  ]
   const service = Bun.spawn(
     [process.execPath, MAIN, ...args, ...(node === undefined ? [] : ['--node', node])],
     { stdout: 'pipe', stderr: 'ignore' },

@@ -20,7 +20,7 @@ import { JSON_TYPE, textReply } from './reply.ts'
  */
 const CACHE_CONTROL = 'private, max-age=1'
 
-type ApiOptions = {
+export type ApiOptions = {
   readonly defaults: OptionDefaults
   readonly stallMs: number
   readonly feeds: OpenFeeds

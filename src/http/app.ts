@@ -15,7 +15,7 @@ import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { sampling } from './access-log.ts'
 import { type AdmittedHandler, admitting, crowdedOut } from './admit.ts'
-import { apiHandler } from './api.ts'
+import { type ApiOptions, apiHandler } from './api.ts'
 import { type HttpCounts, ownHttpCounts } from './counts.ts'
 import { documentHandlers, redirect } from './documents.ts'
 import { type Answering, answering, type Handler, refusing } from './exchange.ts'
@@ -106,16 +106,10 @@ export const createApp = (options: AppOptions): Elysia<string> => {
   const open = (route: string, handler: Handler) => answering(route, handler, common)
   const keyed = (route: string, asks: 'store' | 'node', handler: AdmittedHandler) =>
     answering(route, { begin: admitting(handler, asks, gate) }, common)
-  const kept = keptIn(options, turns.memory.store.threads, common.counts)
-  const api = keyed(
-    'api',
-    'store',
-    apiHandler(
-      { store, node, head: options.head, prices, profiles, clock },
-      { defaults, stallMs: options.stallMs, feeds: openFeeds(options), kept },
-    ),
-  )
-  const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, turns.memory.node.threads, common.counts)))
+  const deps = { store, node, head: options.head, prices, profiles, clock }
+  const threads = turns.memory.store.threads
+  const api = keyed('api', 'store', apiHandler(deps, apiOptionsOf(options, threads, common.counts)))
+  const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, threads, common.counts)))
   const documents = documentHandlers(
     // Examples need no node: what is stored is enough, and pages do not wait for one.
     { store, node: undefined, prices, profiles, clock },
@@ -264,13 +258,14 @@ const redirectToDocs =
 /** A character of a text takes at most two bytes. */
 const BYTES_OF_CHARACTER = 2
 
-const keptIn = ({ keptBytes = 0 }: AppOptions, threads: number, counts: HttpCounts) =>
-  keptBytes === 0
-    ? undefined
-    : keptAnswers<WrittenAnswer>({
-        maxCharacters: keptBytes / BYTES_OF_CHARACTER / threads,
-        onAnswer: source => counts.answers.add(1, source),
-      })
+const apiOptionsOf = (options: AppOptions, threads: number, counts: HttpCounts): ApiOptions => {
+  const { defaults, stallMs, keptBytes = 0 } = options
+  const kept = keptAnswers<WrittenAnswer>({
+    maxCharacters: keptBytes / BYTES_OF_CHARACTER / threads,
+    onAnswer: source => counts.answers.add(1, source),
+  })
+  return { defaults, stallMs, feeds: openFeeds(options), kept: keptBytes === 0 ? undefined : kept }
+}
 
 /** Bytes of nodes' answers that are kept, in all threads. */
 const KEPT_BYTES = 16 * 1024 * 1024

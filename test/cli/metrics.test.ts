@@ -68,7 +68,9 @@ test('up: /metrics is exact over all threads, and tells what is loaded and when 
 
   for (let times = 0; times < 3; times++) await ask(`module=base&action=get-wealth-list&apikey=${key}`)
   const { sum: later } = await scraped(url)
-  expect([later('iostlens_answers_total'), later('iostlens_answers_total', { source: 'joined' })]).toEqual([3, 0])
+  expect([later('iostlens_answers_total'), later('iostlens_answers_total', { source: 'joined' })]).toEqual([
+    3, 0,
+  ])
 
   expect([value('iostlens_load_blocks_total'), value('iostlens_published_height')]).toEqual([TO + 1, TO])
   expect(sum('iostlens_load_rows_total', { kind: 'transaction' })).toBeGreaterThan(0)
