@@ -85,7 +85,7 @@ test('readSettings: what Kubernetes sets for Services named iostlens is no setti
 
 test('readSettings: a value that breaks its rule is named with the rule and its source', () => {
   expect(messageOf(() => readSettings(flag('listen', '8080'), {}))).toBe(
-    "--listen is '8080'; it must be HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH with a path of at most 90 bytes.",
+    "--listen is '8080'; it must be HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH with a whole path of at most 90 bytes.",
   )
   expect(messageOf(() => readSettings(none, { IOSTLENS_REPLICAS: '1.5' }))).toBe(
     "IOSTLENS_REPLICAS is '1.5'; it must be a whole number from 0 to 10.",

@@ -113,11 +113,12 @@ const SOCKET_BYTES = 90
 
 /** Where a service is reached. */
 export const listenAddress: Reader<Address | SocketPath> = {
-  rule: `${address.rule}, or unix:PATH with a path of at most ${SOCKET_BYTES} bytes`,
+  rule: `${address.rule}, or unix:PATH with a whole path of at most ${SOCKET_BYTES} bytes`,
   read: text => {
     if (!text.startsWith('unix:')) return address.read(text)
-    const file = path.read(text.slice('unix:'.length))
-    return file === undefined || Buffer.byteLength(file) > SOCKET_BYTES ? undefined : { path: resolve(file) }
+    const given = path.read(text.slice('unix:'.length))
+    const file = resolve(given ?? '')
+    return given === undefined || Buffer.byteLength(file) > SOCKET_BYTES ? undefined : { path: file }
   },
 }
 

@@ -81,7 +81,7 @@ test.each([
     ['--threads', '2'],
     /one thread, but --threads is 2\.[\s\S]*Leave --threads out/,
   ],
-  ['a path that is too long', 'x'.repeat(91), [], /unix:PATH with a path of at most 90 bytes/],
+  ['a path that is too long', 'x'.repeat(91), [], /unix:PATH with a whole path of at most 90 bytes/],
 ] as const)('socket: %s is refused with the remedy', async (_what, name, more, said) => {
   await Bun.write(join(folder.path, 'plain'), 'text')
   const { code, err } = await serveOn(name, ...more).ended
