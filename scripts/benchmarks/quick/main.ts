@@ -60,7 +60,7 @@ const builds = async (): Promise<readonly Build[]> => {
   return [now, { name: values.against, binary: await buildOf(ROOT, values.against, folder), folder }]
 }
 
-/** Every build on a store of its own, with one thread, and with one for each core where it can. */
+/** Every build on a store of its own, with one thread, and with one for each core where it can; this one with kept answers, too. */
 const sidesOn = async (name: StoreName, all: readonly Build[], node: string): Promise<readonly Side[]> => {
   const last = (await openRecording(CHAIN)).height
   const sides: Side[] = []
@@ -70,6 +70,7 @@ const sidesOn = async (name: StoreName, all: readonly Build[], node: string): Pr
     const key = await loadStore(build, { store, node, last })
     const counts = (await knowsThreads(build)) ? [1, availableParallelism()] : [undefined]
     for (const threads of counts) sides.push(await startSide(build, { store, key, threads }))
+    if (at === 0) sides.push(await startSide(build, { store, key, threads: 1, keepsAnswers: true }))
   }
   return sides
 }

@@ -16,12 +16,14 @@ export type Side = {
   readonly build: Build
   /** undefined: this build knows no threads. */
   readonly threads: number | undefined
+  /** Whether equal requests are answered from memory; otherwise each reads the store. */
+  readonly keepsAnswers: boolean
   readonly service: Running
   readonly key: string
 }
 
-export const nameOf = ({ build, threads = 1 }: Side): string =>
-  `${build.name}, ${threads} thread${threads === 1 ? '' : 's'}`
+export const nameOf = ({ build, threads = 1, keepsAnswers }: Side): string =>
+  `${build.name}, ${threads} thread${threads === 1 ? '' : 's'}${keepsAnswers ? ', answers kept' : ''}`
 
 const LIMITS = ['--per-second', '1000000', '--per-day', '1000000000']
 
@@ -56,10 +58,9 @@ export const startSide = async (
   },
 ): Promise<Side> => {
   const more = threads === undefined ? [] : ['--threads', `${threads}`]
-  // Each request reads the store: what is measured is that, and not memory.
   if (!keepsAnswers && (await knows(build, '--kept-answers'))) more.push('--kept-answers', '0')
   const command = [build.binary, 'serve', '--store', store, '--listen', '127.0.0.1:0', ...more]
-  return { build, threads, key, service: await serving(build.folder, command) }
+  return { build, threads, keepsAnswers, key, service: await serving(build.folder, command) }
 }
 
 /** The compiled file of a commit, built in a checkout of its own. */
