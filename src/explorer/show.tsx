@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
 import { type Ask, askTogether } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'

@@ -125,6 +125,14 @@ test('sizes: the median source file is under 100 lines, none is over 300', () =>
   expect(lengths[lengths.length >> 1]?.lines ?? 0).toBeLessThan(100)
 })
 
+test('pages of the explorer name what makes them: a program that is started elsewhere reads no tsconfig.json', () => {
+  const without = sources.filter(
+    file =>
+      file.endsWith('.tsx') && !readFileSync(join(ROOT, file), 'utf8').startsWith('/** @jsxImportSource '),
+  )
+  expect(without).toEqual([])
+})
+
 test('every source file loads', async () => {
   // Programs of their own act when they are loaded.
   const isProgram = (file: string): boolean => /(main|crash-loader)\.ts$/.test(file)

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getBlockTx } from '#actions/get-block-tx.ts'
 import { isoOf } from '../format/time.ts'

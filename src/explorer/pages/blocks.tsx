@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { getBlockList } from '#actions/get-block-list.ts'
 import type { Page } from '../page.ts'
 import { BlockRows } from '../part/block-rows.tsx'

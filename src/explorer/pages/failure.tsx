@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/define.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
 import type { Shown } from '../page.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { getBlockList } from '#actions/get-block-list.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import type { Page } from '../page.ts'

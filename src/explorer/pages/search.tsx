@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { search } from '#actions/search.ts'
 import { type Kind, pathOf } from '../links.ts'
 import type { Page, Visit } from '../page.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { grouped } from '../format/amount.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'

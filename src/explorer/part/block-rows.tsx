@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Given } from '#actions/ask.ts'
 import type { Action } from '#actions/define.ts'
 import { callTo } from '../links.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Html } from '../page.ts'
 
 type CardProps = {

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Html } from '../page.ts'
 
 /** A fact of a thing: what it is called, and what it is. */

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { absolute } from '../format/time.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Shown, Visit } from '../page.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { shortened, visible } from '../format/visible.ts'
 import { hrefTo, type Kind, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { beginningOf, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { absolute, relative } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 
