@@ -1,4 +1,4 @@
-import { writeJson } from '#chain/json.ts'
+import { parseExact, writeJson } from '#chain/json.ts'
 import type { Published } from '#store/port.ts'
 import { type AnswerDeps, atOnce, contextFor, type Turn } from './answer.ts'
 import type { Typed } from './define.ts'
@@ -35,7 +35,8 @@ export const askTogether = async <T>(
             contextFor(deps, { view, params, compat: 'none', signal, apart }),
             params,
           )
-          return JSON.parse(writeJson(data, { numbers: 'string' }))
+          // Texts of the chain that are JSON come along as they are: their numbers keep their digits, too.
+          return parseExact(writeJson(data, { numbers: 'string' })) as never
         }
         return work({ ask, at: view.at })
       },

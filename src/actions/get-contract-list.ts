@@ -17,7 +17,7 @@ const fields = {
     '该合约的记录数，即 get-contract-tx 的 total。',
   ),
 }
-const listFor = (row: TProperties) =>
+const listFor = <P extends TProperties>(row: P) =>
   listOfRows('contracts', shape(row), { en: 'Contracts of this page.', zh: '合约列表。' })
 
 /** Every contract that was deployed. */

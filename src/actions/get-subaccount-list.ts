@@ -15,7 +15,7 @@ const fields = {
   created_at: createdAt(),
   tx_hash: txHash(),
 }
-const listFor = (row: TProperties) =>
+const listFor = <P extends TProperties>(row: P) =>
   listOfRows('accounts', shape(row), { en: 'Accounts of this page.', zh: '账户列表。' })
 
 /** The accounts an account created. */

@@ -28,7 +28,7 @@ const fields = {
   status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
   gas_fee: exact('Gas paid.', '支付的 gas。'),
 }
-const listFor = (row: TProperties) =>
+const listFor = <P extends TProperties>(row: P) =>
   listOfRows('transactions', shape(row), { en: 'Transactions of this page.', zh: '交易列表。' })
 
 /** The transactions of the whole chain. */

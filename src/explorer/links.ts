@@ -3,7 +3,8 @@ import type { Lang, Visit } from './page.ts'
 /** The address of a page, relative to the one that is shown. `path` is one of ours, such as `/block/7`. */
 export const hrefTo = ({ root, lang }: Pick<Visit, 'root' | 'lang'>, path: string): string => {
   const href = `${root}${lang === 'zh' ? 'zh/' : ''}${path.slice(1)}`
-  return href === '' || href.startsWith('?') ? `./${href}` : href
+  // Neither empty nor what a browser takes for a scheme.
+  return /^(?:$|\?|[^/?]*:)/.test(href) ? `./${href}` : href
 }
 
 /** Leads from a page to the root of the service. */

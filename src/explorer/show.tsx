@@ -4,6 +4,8 @@ import { type Ask, askTogether } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
+import { decoded } from './decoded.ts'
+import type { Near } from './near.ts'
 import type { Elsewhere, Lang, Page, Site, Visit } from './page.ts'
 import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
@@ -35,15 +37,6 @@ const pageAt = (path: string): { readonly page: Page; readonly id: string } | un
   return undefined
 }
 
-/** What an escaped segment stands for; one that stands for nothing names nothing either. */
-const decoded = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
-
 const sayIn =
   (lang: Lang) =>
   (text: Text): string =>
@@ -62,9 +55,16 @@ export const showPage = async (
     deps,
     async ({ ask, at }) => {
       const calls: Call[] = []
-      const noting: Ask = (action, given = {}) => {
-        calls.push({ action, given })
-        return ask(action, given)
+      const noting: Ask = async (action, given = {}) => {
+        const call = { action, given }
+        calls.push(call)
+        try {
+          return await ask(action, given)
+        } catch (error) {
+          // A page may do without an answer; its links are those that lead to one.
+          calls.splice(calls.indexOf(call), 1)
+          throw error
+        }
       }
       const visit: Visit = { ...asked, say: sayIn(asked.lang), id: found.id, ask: noting, at }
       const shown = await found.page.show(visit)
@@ -76,8 +76,12 @@ export const showPage = async (
   )
 }
 
-/** The page that tells what was refused, in the visitor's language. */
-export const showFailure = async (asked: Omit<Asked, 'now'>, failure: Failure): Promise<string> => {
+/** The page that tells what was refused, in the visitor's language; `near`: what may have been meant instead. */
+export const showFailure = async (
+  asked: Omit<Asked, 'now'>,
+  failure: Failure,
+  near?: Near,
+): Promise<string> => {
   const frame: Frame = { ...asked, say: sayIn(asked.lang), calls: [] }
-  return <Layout frame={frame} shown={failurePage(frame, failure)} />
+  return <Layout frame={frame} shown={failurePage(frame, failure, near)} />
 }

@@ -150,7 +150,6 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     .get('/ready', ({ request }) => handlers.ready(request))
     .get('/usage', ({ request }) => handlers.usage(request))
     .get('/docs', ({ request }) => handlers.start(request))
-    .get('/*', ({ request }) => handlers.unknown(request))
     .onError(({ request, error, code }) =>
       code === 'NOT_FOUND' ? handlers.unknown(request) : open('error', () => Promise.reject(error))(request),
     )
@@ -158,7 +157,7 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     ...[...documents, ...pagesForOperators(options)].map(
       ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
     ),
-    ...explorerPages(options, { gate, common, otherwise: handlers.start }),
+    ...explorerPages(options, { gate, common, ...handlers }),
   ]
   for (const [path, page] of pages) app.get(path, ({ request }) => page(request))
   return app
@@ -180,17 +179,30 @@ const pagesForOperators = (options: AppOptions): readonly (readonly [path: strin
 
 type Answerer = (request: Request) => Promise<Response>
 
-/** Pages for people and their files, by path; `otherwise` is at the root where they are switched off. */
+/**
+ * Pages for people and their files, and what is at all other paths. Where there are no pages, `start` is at the root and
+ * `unknown` elsewhere.
+ */
 const explorerPages = (
   options: AppOptions,
   {
     gate,
     common,
-    otherwise,
-  }: { readonly gate: ExplorerGate; readonly common: Answering; readonly otherwise: Answerer },
+    start,
+    unknown,
+  }: {
+    readonly gate: ExplorerGate
+    readonly common: Answering
+    readonly start: Answerer
+    readonly unknown: Answerer
+  },
 ): readonly (readonly [path: string, answer: Answerer])[] => {
   const { version, testKey } = options
-  if (options.explorer !== true) return [['/', otherwise]]
+  if (options.explorer !== true)
+    return [
+      ['/', start],
+      ['/*', unknown],
+    ]
   const { names, all } = explorerAssets()
   const site = { version, testKey, assets: names }
   const handler = explorerHandler(options, { site, ...gate })
@@ -198,8 +210,12 @@ const explorerPages = (
   return [
     ...explorerRoutes.map(path => [path, page] as const),
     ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
+    ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]
 }
+
+/** Browsers say that they take HTML, programs say nothing or something else. */
+const isBrowsed = ({ headers }: Request): boolean => headers.get('accept')?.includes('text/html') === true
 
 const answeringOf = (
   { log, defaults, basePath, deadlineMs, clock, stopping, counts = ownHttpCounts(), logEach = 1 }: AppOptions,

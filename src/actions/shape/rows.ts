@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TArray, type TUnknown, Type } from '@sinclair/typebox'
 import { RawJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import type { HeadAt } from '#head/shown.ts'
@@ -12,9 +12,10 @@ import type { Rows } from '../list/rows.ts'
 import { headStatus, statusOf } from './head-status.ts'
 import { count, createdAt, described, listOfRows, seqUnlessAbove, shape, text, txHash } from './results.ts'
 
+/** Programs of ours read rows without `compat`, so their type is the array. */
 const data = (compat: Compat) =>
   described(
-    compat === 'iostabc' ? Type.String() : Type.Array(Type.Unknown()),
+    (compat === 'iostabc' ? Type.String() : Type.Array(Type.Unknown())) as TArray<TUnknown>,
     'Arguments of the action, or content of the receipt of the movement, as an array. A text that is not a JSON array becomes an array of that one text. With compat=iostabc, the original text of the chain.',
     '方法参数或代币变动收据的内容，以数组表示；不是 JSON 数组的文本表示为只含该文本的数组。compat=iostabc 时为链上原文。',
   )

@@ -5,10 +5,11 @@ import { isoOf } from '../format/time.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
+import { BlockTransactions } from '../part/block-transactions.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
-import { Copied, Name, Owner } from '../part/name.tsx'
-import { Rows } from '../part/rows.tsx'
+import { Copied, Owner } from '../part/name.tsx'
+import { Pager, pageOf } from '../part/pager.tsx'
 import { When } from '../part/time.tsx'
 
 /** A block by its number or hash. */
@@ -16,14 +17,16 @@ export const blockPage: Page = {
   path: '/block/{id}',
   show: async visit => {
     const given = /^\d+$/.test(visit.id) ? { number: visit.id } : { hash: visit.id }
-    const [{ block, status, witness_account }, { transactions }] = await Promise.all([
+    const [{ block, status, witness_account }, { transactions: hashes }] = await Promise.all([
       visit.ask(getBlockDetail, given),
       visit.ask(getBlockTx, given),
     ])
     const { say } = visit
+    const shown = pageOf(visit, hashes)
     const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
+      isMinor: visit.query.has('page'),
       description: say({
         en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${block.tx_count} transactions.`,
         zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${block.tx_count} 笔交易。`,
@@ -47,16 +50,8 @@ export const blockPage: Page = {
             />
           </section>
           <Card title={say({ en: 'Transactions', zh: '交易' })}>
-            <Rows
-              rows={transactions}
-              none={say({ en: 'No transactions.', zh: '没有交易。' })}
-              columns={[
-                {
-                  head: say({ en: 'Hash', zh: '哈希' }),
-                  cell: hash => <Name visit={visit} kind="tx" id={hash} isWhole />,
-                },
-              ]}
-            />
+            <BlockTransactions visit={visit} hashes={shown} />
+            <Pager visit={visit} total={hashes.length} />
           </Card>
         </>
       ),
@@ -84,8 +79,12 @@ const Neighbours = ({ visit, number }: { readonly visit: Visit; readonly number:
     ) : (
       ''
     )}{' '}
-    <a href={hrefTo(visit, pathOf('block', number + 1))} rel="next" safe>
-      {visit.say({ en: 'After →', zh: '下一个 →' })}
-    </a>
+    {number < visit.at.height ? (
+      <a href={hrefTo(visit, pathOf('block', number + 1))} rel="next" safe>
+        {visit.say({ en: 'After →', zh: '下一个 →' })}
+      </a>
+    ) : (
+      ''
+    )}
   </p>
 )

@@ -1,8 +1,13 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/define.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
-import type { Shown } from '../page.ts'
+import { grouped } from '../format/amount.ts'
+import type { Near } from '../near.ts'
+import type { Html, Shown } from '../page.ts'
+import { Card } from '../part/card.tsx'
 import type { Frame } from '../part/layout.tsx'
+import { MatchRows } from '../part/match-rows.tsx'
+import { ChainText } from '../part/text.tsx'
 
 const TITLES: Partial<Readonly<Record<FailureKind, Text>>> = {
   not_found: { en: 'Not found', zh: '未找到' },
@@ -13,22 +18,57 @@ const TITLES: Partial<Readonly<Record<FailureKind, Text>>> = {
 const OTHERWISE: Text = { en: 'This page cannot be shown now', zh: '暂时无法显示此页面' }
 
 /** What is shown instead of a page. */
-export const failurePage = ({ say, lang }: Frame, { kind, message, zh }: Failure): Shown => {
+export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?: Near): Shown => {
+  const { say, lang } = frame
   const title = say(TITLES[kind] ?? OTHERWISE)
   return {
     title,
     isMinor: true,
     body: (
-      <section class="card failure">
-        <h1 safe>{title}</h1>
-        <p safe>{lang === 'zh' ? (zh ?? message) : message}</p>
-        <p safe>
-          {say({
-            en: 'The search above finds accounts, tokens, contracts, producers, blocks and transactions by the beginning of their name, their number or hash.',
-            zh: '可用上方的搜索框按名称开头、高度或哈希查找账户、代币、合约、生产者、区块与交易。',
-          })}
-        </p>
-      </section>
+      <>
+        <section class="card failure">
+          <h1 safe>{title}</h1>
+          <p safe>{lang === 'zh' ? (zh ?? message) : message}</p>
+          {near === undefined ? '' : <Loaded frame={frame} near={near} />}
+          <p safe>
+            {say({
+              en: 'The search above finds accounts, tokens, contracts, producers, blocks and transactions by the beginning of their name, their number or hash.',
+              zh: '可用上方的搜索框按名称开头、高度或哈希查找账户、代币、合约、生产者、区块与交易。',
+            })}
+          </p>
+        </section>
+        {near === undefined || near.matches.length === 0 ? (
+          ''
+        ) : (
+          <Card title={say({ en: 'What may be meant', zh: '可能要找的是' })}>
+            <p>
+              <span safe>{say({ en: 'Looked for: ', zh: '查找内容：' })}</span>
+              <ChainText visit={frame} text={near.text} />
+            </p>
+            <MatchRows visit={frame} matches={near.matches} />
+          </Card>
+        )}
+      </>
     ),
   }
+}
+
+/** How far the service has come: what is younger cannot be found yet. */
+const Loaded = ({ frame: { say }, near }: { readonly frame: Frame; readonly near: Near }): Html => {
+  const [height, lib] = [grouped(String(near.height)), grouped(String(near.lib))]
+  return near.height < near.lib ? (
+    <p class="warn" safe>
+      {say({
+        en: `The service is still loading: it has come to block ${height} of ${lib}.`,
+        zh: `服务仍在加载：已到区块 ${height}，最新的不可逆区块为 ${lib}。`,
+      })}
+    </p>
+  ) : (
+    <p safe>
+      {say({
+        en: `All irreversible blocks up to ${height} are loaded.`,
+        zh: `截至 ${height} 的全部不可逆区块均已加载。`,
+      })}
+    </p>
+  )
 }

@@ -1,12 +1,13 @@
 /** @jsxImportSource @kitajs/html */
 import { grouped } from '../format/amount.ts'
+import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
 /** A number with thousands apart; the exact digits are in its title and are what is copied. */
 export const Count = ({ value }: { readonly value: string | number }): Html => (
-  <data value={String(value)} title={String(value)} class="number" safe>
-    {grouped(String(value))}
+  <data value={String(value)} title={visible(String(value))} class="number" safe>
+    {visible(grouped(String(value)))}
   </data>
 )
 
@@ -23,7 +24,7 @@ export const Amount = ({
   <span class="amount">
     <Count value={value} />{' '}
     <a class="sign" href={hrefTo(visit, pathOf('token', token))}>
-      <bdi safe>{token}</bdi>
+      <bdi safe>{visible(token)}</bdi>
     </a>
   </span>
 )

@@ -13,7 +13,7 @@ export const Card = ({ title, aside, children }: CardProps): Html => (
   <section class="card">
     <header>
       <h2 safe>{title}</h2>
-      {aside}
+      {aside as 'safe'}
     </header>
     {children as 'safe'}
   </section>

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { absolute } from '../format/time.ts'
+import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { type Call, CallLinks } from './calls.tsx'
@@ -36,8 +37,8 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title safe>{`${title} · IOST`}</title>
-          <meta name="description" content={description} />
+          <title safe>{visible(`${title} · IOST`)}</title>
+          <meta name="description" content={visible(description)} />
           {isMinor ? <meta name="robots" content="noindex" /> : ''}
           <link rel="canonical" href={hrefTo(frame, path)} />
           <link rel="alternate" hreflang="en" href={hrefTo({ root, lang: 'en' }, path)} />

@@ -4,7 +4,7 @@ import { hrefTo, type Kind, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
 type NameProps = {
-  readonly visit: Visit
+  readonly visit: Pick<Visit, 'root' | 'lang'>
   readonly kind: Kind
   readonly id: string | number
   /** The whole of a long name; absent: its begin and end. */

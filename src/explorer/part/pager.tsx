@@ -14,10 +14,17 @@ export const pageGiven = ({
   size: String(PAGE_SIZE),
 })
 
+/** The number of the page that the address asks for; 1 where that is no number. */
+const numberOf = ({ query }: Pick<Visit, 'query'>): number => Math.max(1, Number(query.get('page') ?? 1) || 1)
+
+/** The rows of the page that the address asks for, of a list that is there whole. */
+export const pageOf = <R,>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly R[] =>
+  rows.slice((numberOf(visit) - 1) * PAGE_SIZE, numberOf(visit) * PAGE_SIZE)
+
 /** Leads to the other pages of a list; `total` counts its rows. */
 export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total: number }): Html => {
   const last = Math.max(1, Math.ceil(total / PAGE_SIZE))
-  const page = Math.min(last, Number(visit.query.get('page') ?? 1))
+  const page = Math.min(last, numberOf(visit))
   const to = (number: number): string => {
     const query = new URLSearchParams(visit.query)
     if (number === 1) query.delete('page')

@@ -7,7 +7,13 @@ const SHOWN = 240
 const MOST = 16_384
 
 /** A text that anybody may have written into the chain: bounded, with more of it behind one press. */
-export const ChainText = ({ visit, text }: { readonly visit: Visit; readonly text: string }): Html => {
+export const ChainText = ({
+  visit,
+  text,
+}: {
+  readonly visit: Pick<Visit, 'say'>
+  readonly text: string
+}): Html => {
   const short = beginningOf(text, SHOWN)
   if (short.isWhole)
     return (

@@ -1,6 +1,7 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { languageFor } from '#actions/request/options.ts'
 import { hrefTo, rootFrom } from '#explorer/links.ts'
+import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
 import { type Asked, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
@@ -10,6 +11,7 @@ import { redirect } from '../documents.ts'
 import { failureFields, failureReply } from '../envelope.ts'
 import type { Begin, Exchange } from '../exchange.ts'
 import { type Reply, textReply } from '../reply.ts'
+import { targetOf } from '../target.ts'
 import { type Queues, type Turns, turnsOf } from '../turns.ts'
 
 /** Nothing from elsewhere, and no style or script but our own files. */
@@ -35,6 +37,19 @@ export type ExplorerGate = {
 /** Pages for people: without a key, within what a network may open in a minute, in turns with all others. */
 export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
   const { site, queues, addresses, networkOf } = options
+  /** What is near what was not found. */
+  const nearTo = new WeakMap<Failure, Near>()
+  /** Finds what is near what was not found, and throws on. */
+  const lookAround = async (
+    error: unknown,
+    { asked, running }: { readonly asked: Omit<Asked, 'now'>; readonly running: Running },
+  ): Promise<never> => {
+    if (isOfName(error, asked)) {
+      const near = await findNear(deps, asked.path, running).catch(() => undefined)
+      if (near !== undefined) nearTo.set(error, near)
+    }
+    throw error
+  }
   const begin: Begin = async exchange => {
     const network = networkOf(exchange.request)
     const wait = network === undefined ? 0 : addresses.visit(network)
@@ -45,8 +60,10 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
       const to = elsewhere(admitted)
       if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
       const asked = askedBy(admitted, site)
-      const turns = turnsOf(queues, { key, plan: NO_PLAN }, signal)
-      const shown = await showPage(deps, { ...asked, now: deps.clock.now() }, { signal, turn: turns.store })
+      const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }, signal).store }
+      const shown = await showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
+        lookAround(error, { asked, running }),
+      )
       return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown.html, asked)
     }
   }
@@ -55,11 +72,24 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     const { headers } = failureReply(failure, exchange.manner, exchange.id)
     const { message } = failureFields(failure, { lang: asked.lang, secrets: [] })
     const told = new Failure(failure.kind, message)
-    const reply = pageReply(codes[failure.kind].status, await showFailure(asked, told), asked)
-    return { ...reply, headers: { ...reply.headers, ...headers } }
+    const reply = pageReply(
+      codes[failure.kind].status,
+      await showFailure(asked, told, nearTo.get(failure)),
+      asked,
+    )
+    return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } }
   }
   return { begin, failed }
 }
+
+type Running = Parameters<typeof findNear>[2]
+
+/** Whether it is the name in the address that nothing was found for, not one of its parameters. */
+const isOfName = (error: unknown, { query }: Pick<Asked, 'query'>): error is Failure =>
+  error instanceof Failure &&
+  (error.kind === 'not_found' ||
+    error.kind === 'loading' ||
+    (error.kind === 'bad_request' && query.size === 0))
 
 /** Visits are no exports. */
 const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => undefined }
@@ -70,16 +100,24 @@ const ZH = /^\/zh(?=\/|$)/
 const askedBy = ({ path, request }: Exchange, site: Site): Omit<Asked, 'now'> => {
   const lang = ZH.test(path) ? 'zh' : 'en'
   const own = path.replace(ZH, '') || '/'
-  return { site, lang, path: own, root: rootFrom(lang, own), query: new URL(request.url).searchParams }
+  return {
+    site,
+    lang,
+    path: own,
+    root: rootFrom(lang, own),
+    query: new URLSearchParams(targetOf(request.url).query),
+  }
 }
 
-/** Where an address leads that is none of a page: those without a slash at their end, and home in the browser's language. */
+/** Where an address leads that is none of a page: home without a slash at its end, others with one, and home in the browser's language. */
 const elsewhere = ({ path, query, request }: Exchange): string | undefined => {
-  const url = new URL(request.url)
-  if (path === '' || path === '/zh')
-    return `${url.pathname.slice(url.pathname.lastIndexOf('/') + 1)}/${url.search}`
+  const target = targetOf(request.url)
+  const search = target.query === '' ? '' : `?${target.query}`
+  const segments = target.path.split('/')
+  if (path === '' || path === '/zh') return `${segments.at(-1)}/${search}`
+  if (path.endsWith('/') && path !== '/' && path !== '/zh/') return `../${segments.at(-2)}${search}`
   const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
-  return path === '/' && lang === 'zh' ? `zh/${url.search}` : undefined
+  return path === '/' && lang === 'zh' ? `zh/${search}` : undefined
 }
 
 const pageReply = (status: number, text: string, { lang }: Pick<Asked, 'lang'>): Reply =>

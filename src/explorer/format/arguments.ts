@@ -1,0 +1,75 @@
+import { listIn, written } from './json.ts'
+
+/** An argument of an action; the ABI of a contract knows types, and those of the chain's own contracts have names. */
+export type Argument = { readonly name: string; readonly type: string; readonly value: string }
+
+/** Names of the arguments of the chain's own contracts, in order. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['token.iost/create', 'token issuer total_supply config'],
+  ['token.iost/issue', 'token to amount'],
+  ['token.iost/transfer', 'token from to amount memo'],
+  ['token.iost/transferFreeze', 'token from to amount until memo'],
+  ['token.iost/destroy', 'token from amount'],
+  ['token.iost/balanceOf', 'token account'],
+  ['token.iost/supply', 'token'],
+  ['token.iost/totalSupply', 'token'],
+  ['token.iost/recycle', 'token'],
+  ['token721.iost/create', 'symbol issuer total_supply'],
+  ['token721.iost/issue', 'symbol to metadata'],
+  ['token721.iost/transfer', 'symbol from to token_id'],
+  ['auth.iost/signUp', 'account owner_key active_key'],
+  ['auth.iost/addPermission', 'account permission threshold'],
+  ['auth.iost/dropPermission', 'account permission'],
+  ['auth.iost/assignPermission', 'account permission item weight'],
+  ['auth.iost/revokePermission', 'account permission item'],
+  ['auth.iost/addGroup', 'account group'],
+  ['auth.iost/dropGroup', 'account group'],
+  ['auth.iost/assignGroup', 'account group item weight'],
+  ['auth.iost/revokeGroup', 'account group item'],
+  ['auth.iost/assignPermissionToGroup', 'account permission group'],
+  ['auth.iost/revokePermissionInGroup', 'account permission group'],
+  ['system.iost/setCode', 'contract'],
+  ['system.iost/updateCode', 'contract data'],
+  ['system.iost/receipt', 'text'],
+  ['system.iost/cancelDelaytx', 'transaction'],
+  ['gas.iost/pledge', 'pledger to amount'],
+  ['gas.iost/unpledge', 'pledger from amount'],
+  ['ram.iost/buy', 'payer account bytes'],
+  ['ram.iost/sell', 'account receiver bytes'],
+  ['ram.iost/lend', 'from to bytes'],
+  ['bonus.iost/exchangeIOST', 'account amount'],
+  ['vote_producer.iost/applyRegister', 'account public_key location url network_id is_producer'],
+  ['vote_producer.iost/updateProducer', 'account public_key location url network_id'],
+  ['vote_producer.iost/applyUnregister', 'account'],
+  ['vote_producer.iost/approveRegister', 'account'],
+  ['vote_producer.iost/approveUnregister', 'account'],
+  ['vote_producer.iost/forceUnregister', 'account'],
+  ['vote_producer.iost/unregister', 'account'],
+  ['vote_producer.iost/logInProducer', 'account'],
+  ['vote_producer.iost/logOutProducer', 'account'],
+  ['vote_producer.iost/vote', 'voter producer amount'],
+  ['vote_producer.iost/unvote', 'voter producer amount'],
+  ['vote_producer.iost/topupVoterBonus', 'producer amount payer'],
+  ['vote_producer.iost/topupCandidateBonus', 'amount payer'],
+  ['vote_producer.iost/getVoterBonus', 'voter'],
+  ['vote_producer.iost/voterWithdraw', 'voter'],
+  ['vote_producer.iost/candidateWithdraw', 'account'],
+])
+
+type Called = { readonly contract: string; readonly action_name: string; readonly data: string }
+
+/**
+ * The arguments of an action, in order; undefined: what the signer wrote is no list. `types` are those of the ABI as it is
+ * now, which may have fewer.
+ */
+export const argumentsIn = (
+  { contract, action_name, data }: Called,
+  types: readonly string[],
+): readonly Argument[] | undefined => {
+  const names = NAMES.get(`${contract}/${action_name}`)?.split(' ') ?? []
+  return listIn(data)?.map((value, at) => ({
+    name: names[at] ?? '',
+    type: types[at] ?? '',
+    value: written(value),
+  }))
+}

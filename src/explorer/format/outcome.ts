@@ -1,0 +1,30 @@
+import type { Text } from '#actions/define.ts'
+
+/** What the codes of receipts say (core/tx of the node); others are shown as they are. */
+const CODES: ReadonlyMap<string, Text> = new Map([
+  ['SUCCESS', { en: 'Success', zh: '成功' }],
+  ['GAS_RUN_OUT', { en: 'Out of gas', zh: 'gas 耗尽' }],
+  ['BALANCE_NOT_ENOUGH', { en: 'Gas or RAM could not be paid', zh: '无法支付 gas 或 RAM' }],
+  ['WRONG_PARAMETER', { en: 'Wrong parameter', zh: '参数错误' }],
+  ['RUNTIME_ERROR', { en: 'An action failed', zh: '方法执行失败' }],
+  ['TIMEOUT', { en: 'Took too long', zh: '执行超时' }],
+  ['WRONG_TX_FORMAT', { en: 'Wrong format', zh: '交易格式错误' }],
+  ['DUPLICATE_SET_CODE', { en: 'The contract exists already', zh: '合约已存在' }],
+  ['UNKNOWN_ERROR', { en: 'Unknown error', zh: '未知错误' }],
+])
+
+/** The code of a receipt in words. */
+export const outcomeOf = (code: string): Text => CODES.get(code) ?? { en: code, zh: code }
+
+/** Longest reason that is told at once. */
+const REASON = 600
+
+/**
+ * Why a transaction failed, from the message of its receipt. The node puts the whole failing action in front of the
+ * reason (`running action Action{…}\n error: …`) and may repeat places of the contract's code behind it.
+ */
+export const reasonOf = (message: string): string => {
+  const at = message.lastIndexOf('error: ')
+  const reason = (at < 0 ? message : message.slice(at + 'error: '.length)).trim()
+  return reason.length > REASON ? `${reason.slice(0, REASON)}…` : reason
+}

@@ -1,0 +1,45 @@
+import { Exact } from '#chain/json.ts'
+
+/** A row of get-account-tx, get-contract-tx and get-token-tx. */
+export type Recorded = {
+  readonly seq?: number | undefined
+  readonly contract?: string | undefined
+  readonly action_name: string
+  readonly data: readonly unknown[]
+  readonly block: string
+  readonly tx_hash: string
+  readonly from: string
+  readonly to: string
+  readonly created_at: string
+  readonly status_code: string
+  readonly amount?: string | undefined
+}
+
+/** What a record moved; undefined: nothing. */
+export type Moved = { readonly amount: string; readonly token: string }
+
+/** Amount and token of a record: token.iost names the token first, whatever it moves. */
+export const movedBy = ({ amount, data }: Pick<Recorded, 'amount' | 'data'>): Moved | undefined => {
+  const [token] = data
+  return amount === undefined || typeof token !== 'string' ? undefined : { amount, token }
+}
+
+/** Place of the memo among the arguments. */
+const MEMO_AT: ReadonlyMap<string, number> = new Map([
+  ['transfer', 4],
+  ['transferFreeze', 5],
+])
+
+/** The memo that a movement of tokens carries; `""`: none. */
+export const memoOf = (name: string, args: readonly unknown[]): string => {
+  const memo = args[MEMO_AT.get(name) ?? args.length]
+  return typeof memo === 'string' ? memo : ''
+}
+
+/** When what was frozen by a transferFreeze comes free, in nanoseconds since 1970; undefined: it is none. */
+export const frozenUntil = (name: string, args: readonly unknown[]): string | undefined => {
+  if (name !== 'transferFreeze') return undefined
+  const time = args[4]
+  const digits = time instanceof Exact ? time.text : String(time)
+  return /^\d{1,19}$/.test(digits) ? digits : undefined
+}

@@ -1,0 +1,47 @@
+import type { AnswerDeps, Turn } from '#actions/answer.ts'
+import { askTogether } from '#actions/ask.ts'
+import { search } from '#actions/search.ts'
+import { decoded } from './decoded.ts'
+import { ifFound } from './found.ts'
+
+/** What a visitor may have meant who found nothing, and how far the service has come. */
+export type Near = {
+  /** What was looked for. */
+  readonly text: string
+  readonly matches: NonNullable<(typeof search)['answer']>['matches']
+  /** The last block that is loaded, and the last irreversible one that is known. */
+  readonly height: number
+  readonly lib: number
+}
+
+/** Shorter beginnings are those of too many names. */
+const LEAST = 2
+
+/** What is like the last part of a path: what begins with it, or with ever less of it. Reads the store, asks no node. */
+export const findNear = async (
+  deps: AnswerDeps,
+  path: string,
+  running: { readonly signal: AbortSignal; readonly turn: Turn },
+): Promise<Near> => {
+  const text = decoded(path.slice(path.lastIndexOf('/') + 1))
+  return askTogether(
+    { ...deps, node: undefined },
+    async ({ ask, at }) => {
+      const near = { text, height: at.height, lib: Math.max(at.lib, deps.node?.heard()?.libBlock ?? 0) }
+      for (const beginning of beginningsOf(text)) {
+        const found = await ifFound(ask(search, { text: beginning }))
+        if (found !== undefined && found.matches.length > 0) return { ...near, matches: found.matches }
+      }
+      return { ...near, matches: [] }
+    },
+    running,
+  )
+}
+
+/** Beginnings of a text to search for, longest first; names of accounts and tokens have small letters. */
+const beginningsOf = (text: string): readonly string[] => {
+  const { length } = text
+  const lengths = [length, length - 1, length - 2, Math.ceil(length / 2), Math.ceil(length / 3)]
+  const cut = lengths.filter(each => each >= LEAST).map(each => text.slice(0, each).toLowerCase())
+  return [...new Set([text, ...cut])].filter(each => each.length >= LEAST)
+}

@@ -1,0 +1,151 @@
+import type { Given } from '#actions/ask.ts'
+import { getAccountBalance } from '#actions/get-account-balance.ts'
+import { getAccountDetail } from '#actions/get-account-detail.ts'
+import { getAccountTx } from '#actions/get-account-tx.ts'
+import { getProducerDetail } from '#actions/get-producer-detail.ts'
+import { getSubaccountList } from '#actions/get-subaccount-list.ts'
+import { getTokenList } from '#actions/get-token-list.ts'
+import { isAccountName, isContractId } from '#chain/names.ts'
+import { visible } from '../format/visible.ts'
+import { ifFound } from '../found.ts'
+import { callTo, hrefTo, pathOf } from '../links.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Card } from '../part/card.tsx'
+import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
+import { Holdings } from '../part/holdings.tsx'
+import { Copied } from '../part/name.tsx'
+import { Pager, pageGiven } from '../part/pager.tsx'
+import { Permissions } from '../part/permissions.tsx'
+import { RecordRows } from '../part/record-rows.tsx'
+import { Resources } from '../part/resources.tsx'
+import { SubAccounts } from '../part/sub-accounts.tsx'
+import { OwnTokens } from '../part/token-rows.tsx'
+import { Votes } from '../part/votes.tsx'
+
+/** An owner: what it has, what it did, and who may act for it. */
+export const accountPage: Page = {
+  path: '/account/{id}',
+  show: async visit => {
+    const { say, query } = visit
+    const balance = await visit.ask(getAccountBalance, { account: visit.id })
+    // A contract's id may have been given without its prefix.
+    const { name: account } = balance
+    const filters = filtersGiven(visit, ['token'])
+    const ifAccount = async <T,>(ask: () => Promise<T>): Promise<T | undefined> =>
+      isAccountName(account) ? ifFound(ask()) : undefined
+    const [detail, { tokens }, records, created, producer] = await Promise.all([
+      ifAccount(() => visit.ask(getAccountDetail, { account })),
+      visit.ask(getTokenList, { account }),
+      visit.ask(getAccountTx, { account, ...filters, ...pageGiven(visit) }),
+      ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
+      ifAccount(() => visit.ask(getProducerDetail, { producer: account })),
+    ])
+    const name = visible(account)
+    const kind = say(kindOf(account, detail !== undefined))
+    const votes = balance.vote_balance.list
+    return {
+      title: `${kind} ${name}`,
+      isMinor: query.size > 0,
+      description: say({
+        en: `${name} on IOST: balance, tokens, votes, gas, RAM, permissions and all records.`,
+        zh: `IOST 上的 ${name}：余额、代币、投票、gas、RAM、权限与全部记录。`,
+      }),
+      body: (
+        <>
+          <h1>
+            <small safe>{kind}</small>
+            <Copied visit={visit} text={account} />
+          </h1>
+          <Elsewhere visit={visit} account={account} isProducer={producer !== undefined} />
+          <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
+          {detail === undefined ? '' : <Resources visit={visit} detail={detail} />}
+          <OwnTokens visit={visit} tokens={tokens} />
+          <Records
+            visit={visit}
+            records={records}
+            tokens={tokens.map(({ symbol }) => symbol)}
+            given={{ account, ...filters }}
+          />
+          {votes.length === 0 ? '' : <Votes visit={visit} votes={votes} />}
+          {created === undefined || created.total === 0 ? (
+            ''
+          ) : (
+            <SubAccounts visit={visit} rows={created.accounts} total={created.total} />
+          )}
+          {detail === undefined ? '' : <Permissions visit={visit} detail={detail} />}
+        </>
+      ),
+    }
+  },
+}
+
+/** Sub-accounts that the page shows, newest first. */
+const MOST_CREATED = 10
+/** Tokens that the filter offers. */
+const MOST_CHOICES = 50
+
+const kindOf = (owner: string, isAccount: boolean) => {
+  if (isAccount) return { en: 'Account', zh: '账户' }
+  if (isContractId(owner)) return { en: 'Holdings of a contract', zh: '合约的持有' }
+  return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
+}
+
+type ElsewhereProps = { readonly visit: Visit; readonly account: string; readonly isProducer: boolean }
+
+/** Other pages about the same name. */
+const Elsewhere = ({ visit, account, isProducer }: ElsewhereProps): Html => (
+  <p class="neighbours">
+    {isProducer ? (
+      <a href={hrefTo(visit, pathOf('producer', account))} safe>
+        {visit.say({ en: 'This account is a producer →', zh: '此账户是生产者 →' })}
+      </a>
+    ) : (
+      ''
+    )}
+    {isContractId(account) ? (
+      <a href={hrefTo(visit, pathOf('contract', account))} safe>
+        {visit.say({ en: 'The contract itself →', zh: '查看合约 →' })}
+      </a>
+    ) : (
+      ''
+    )}
+  </p>
+)
+
+type RecordsProps = {
+  readonly visit: Visit
+  readonly records: NonNullable<(typeof getAccountTx)['answer']>
+  /** Tokens that the filter offers. */
+  readonly tokens: readonly string[]
+  /** What the whole list is asked by. */
+  readonly given: Given & { readonly account: string }
+}
+
+const Records = ({ visit, records, tokens, given }: RecordsProps): Html => {
+  const { say } = visit
+  return (
+    <Card
+      title={say({ en: 'Records', zh: '记录' })}
+      aside={
+        <a href={callTo(visit, getAccountTx, { ...given, format: 'csv' })} rel="nofollow">
+          CSV
+        </a>
+      }
+    >
+      <Filters
+        visit={visit}
+        fields={[
+          {
+            name: 'token',
+            label: say({ en: 'Token', zh: '代币' }),
+            type: 'text',
+            choices: tokens.slice(0, MOST_CHOICES),
+          },
+          ...rangeFields(visit),
+        ]}
+      />
+      <RecordRows visit={visit} rows={records.transactions} owner={given.account} />
+      <Pager visit={visit} total={records.total} />
+    </Card>
+  )
+}

@@ -1,0 +1,161 @@
+import type { Given } from '#actions/ask.ts'
+import { getContractAbi } from '#actions/get-contract-abi.ts'
+import { getContractDetail } from '#actions/get-contract-detail.ts'
+import { getContractTx } from '#actions/get-contract-tx.ts'
+import { getTokenList } from '#actions/get-token-list.ts'
+import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
+import { isSystemContract } from '#chain/names.ts'
+import { sourceIn } from '../format/contract-source.ts'
+import { visible } from '../format/visible.ts'
+import { ifFound } from '../found.ts'
+import { callTo, hrefTo, pathOf } from '../links.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Abi } from '../part/abi.tsx'
+import { Card } from '../part/card.tsx'
+import { Facts } from '../part/facts.tsx'
+import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
+import { Copied, Name, Owner } from '../part/name.tsx'
+import { Pager, pageGiven } from '../part/pager.tsx'
+import { Folded } from '../part/raw.tsx'
+import { RecordRows } from '../part/record-rows.tsx'
+import { When } from '../part/time.tsx'
+import { OwnTokens } from '../part/token-rows.tsx'
+
+/** A contract: where it comes from, what it offers, and what was done with it. */
+export const contractPage: Page = {
+  path: '/contract/{id}',
+  show: async visit => {
+    const { say, query } = visit
+    const detail = await visit.ask(getContractDetail, { contract: visit.id })
+    const { contract_id: contract } = detail
+    const filters = filtersGiven(visit, ['action_name'])
+    const [{ abis }, records, held, deployed] = await Promise.all([
+      visit.ask(getContractAbi, { contract }),
+      visit.ask(getContractTx, { contract, ...filters, ...pageGiven(visit) }),
+      ifFound(visit.ask(getTokenList, { account: contract })),
+      // Block 0 deployed all contracts of the chain itself at once.
+      isSystemContract(contract)
+        ? undefined
+        : ifFound(visit.ask(getTransactionDetail, { tx_hash: detail.tx_hash })),
+    ])
+    const source = deployed && sourceIn(deployed.transaction.actions)
+    const name = visible(contract)
+    const kind = say({ en: 'Contract', zh: '合约' })
+    return {
+      title: `${kind} ${name}`,
+      isMinor: query.size > 0,
+      description: say({
+        en: `Contract ${name} on IOST: publisher, ABI, code, tokens and all records.`,
+        zh: `IOST 合约 ${name}：部署者、ABI、代码、代币与全部记录。`,
+      }),
+      body: (
+        <>
+          <h1>
+            <small safe>{kind}</small>
+            <Copied visit={visit} text={contract} />
+          </h1>
+          <About visit={visit} detail={detail} isHolding={held !== undefined} />
+          <Abi visit={visit} abis={abis} />
+          <Records
+            visit={visit}
+            records={records}
+            names={abis.map(each => each.name)}
+            given={{ contract, ...filters }}
+          />
+          {held === undefined || held.tokens.length === 0 ? (
+            ''
+          ) : (
+            <OwnTokens visit={visit} tokens={held.tokens} />
+          )}
+          {source === undefined ? (
+            ''
+          ) : (
+            <Folded
+              visit={visit}
+              title={say({
+                en: `Code as it was deployed (${visible(source.language)} ${visible(source.version)})`,
+                zh: `部署时的代码（${visible(source.language)} ${visible(source.version)}）`,
+              })}
+              text={source.code}
+            />
+          )}
+        </>
+      ),
+    }
+  },
+}
+
+type Answer<A extends { readonly answer?: unknown }> = NonNullable<A['answer']>
+
+type AboutProps = {
+  readonly visit: Visit
+  readonly detail: Answer<typeof getContractDetail>
+  /** Whether it ever had tokens or moved some. */
+  readonly isHolding: boolean
+}
+
+const About = ({ visit, detail, isHolding }: AboutProps): Html => {
+  const { say } = visit
+  return (
+    <section class="card">
+      <Facts
+        facts={[
+          [say({ en: 'Publisher', zh: '部署者' }), <Owner visit={visit} id={detail.publisher} />],
+          [say({ en: 'Deployed', zh: '部署时间' }), <When visit={visit} iso={detail.created_at} />],
+          [
+            say({ en: 'Transaction', zh: '交易' }),
+            <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />,
+          ],
+          [
+            say({ en: 'What it has', zh: '持有' }),
+            isHolding ? (
+              <a href={hrefTo(visit, pathOf('account', detail.contract_id))} safe>
+                {say({ en: 'Balance and movements →', zh: '余额与变动 →' })}
+              </a>
+            ) : (
+              <span class="none">—</span>
+            ),
+          ],
+        ]}
+      />
+    </section>
+  )
+}
+
+type RecordsProps = {
+  readonly visit: Visit
+  readonly records: Answer<typeof getContractTx>
+  /** Actions that the filter offers. */
+  readonly names: readonly string[]
+  /** What the whole list is asked by. */
+  readonly given: Given
+}
+
+const Records = ({ visit, records, names, given }: RecordsProps): Html => {
+  const { say } = visit
+  return (
+    <Card
+      title={say({ en: 'Records', zh: '记录' })}
+      aside={
+        <a href={callTo(visit, getContractTx, { ...given, format: 'csv' })} rel="nofollow">
+          CSV
+        </a>
+      }
+    >
+      <Filters
+        visit={visit}
+        fields={[
+          {
+            name: 'action_name',
+            label: say({ en: 'Action', zh: '方法' }),
+            type: 'text',
+            choices: names,
+          },
+          ...rangeFields(visit),
+        ]}
+      />
+      <RecordRows visit={visit} rows={records.transactions} />
+      <Pager visit={visit} total={records.total} />
+    </Card>
+  )
+}

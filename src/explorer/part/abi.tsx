@@ -1,0 +1,58 @@
+import type { getContractAbi } from '#actions/get-contract-abi.ts'
+import { visible } from '../format/visible.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Visit } from '../page.ts'
+import { Card } from './card.tsx'
+import { More } from './more.tsx'
+import { Rows } from './rows.tsx'
+
+type AbiProps = {
+  readonly visit: Visit
+  readonly abis: NonNullable<(typeof getContractAbi)['answer']>['abis']
+}
+
+/** Actions, and arguments of each, that a page shows. */
+const MOST = 100
+
+/** The actions that a contract offers; each leads to its records. */
+export const Abi = ({ visit, abis }: AbiProps): Html => {
+  const { say } = visit
+  const recordsOf = (name: string): string =>
+    hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)
+  return (
+    <Card title={say({ en: 'Actions (ABI)', zh: '方法（ABI）' })}>
+      <Rows
+        rows={abis.slice(0, MOST)}
+        none={say({ en: 'No actions.', zh: '没有方法。' })}
+        columns={[
+          {
+            head: say({ en: 'Action', zh: '方法' }),
+            cell: ({ name }) => (
+              <a href={recordsOf(name)} rel="nofollow">
+                <bdi safe>{visible(name)}</bdi>
+              </a>
+            ),
+          },
+          {
+            head: say({ en: 'Arguments', zh: '参数' }),
+            cell: ({ args }) => <code safe>{visible(args.slice(0, MOST).join(', '))}</code>,
+          },
+          {
+            head: say({ en: 'May spend', zh: '可动用上限' }),
+            cell: ({ amount_limit }) => (
+              <bdi safe>
+                {visible(
+                  amount_limit
+                    .slice(0, MOST)
+                    .map(({ token, value }) => `${value} ${token}`)
+                    .join(', '),
+                )}
+              </bdi>
+            ),
+          },
+        ]}
+      />
+      <More visit={visit} shown={MOST} total={abis.length} />
+    </Card>
+  )
+}

@@ -1,0 +1,89 @@
+import { getTransactions } from '#actions/get-transactions.ts'
+import { type Movement, movementsOf } from '../format/movements.ts'
+import { shortened, visible } from '../format/visible.ts'
+import type { Html, Visit } from '../page.ts'
+import { Amount, Count } from './amount.tsx'
+import { Name, Owner } from './name.tsx'
+import { Outcome } from './outcome.tsx'
+import { Rows } from './rows.tsx'
+import type { Transaction } from './transaction-facts.tsx'
+
+type BlockTransactionsProps = {
+  readonly visit: Visit
+  /** Of one page, in the order of the block. */
+  readonly hashes: readonly string[]
+}
+
+/** Transactions of a block with what each did. */
+export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProps): Promise<string> => {
+  const { say } = visit
+  const { transactions } =
+    hashes.length === 0
+      ? { transactions: [] }
+      : await visit.ask(getTransactions, { tx_hashes: hashes.join(',') })
+  return (
+    <Rows
+      rows={transactions.flatMap(entry => (entry === null ? [] : [entry.transaction]))}
+      none={say({ en: 'No transactions on this page.', zh: '此页没有交易。' })}
+      columns={[
+        {
+          head: say({ en: 'Transaction', zh: '交易' }),
+          cell: ({ hash }) => <Name visit={visit} kind="tx" id={hash} />,
+        },
+        {
+          head: say({ en: 'Publisher', zh: '发布者' }),
+          cell: ({ publisher }) => <Owner visit={visit} id={publisher} />,
+        },
+        { head: say({ en: 'Actions', zh: '方法' }), cell: row => <Done row={row} /> },
+        {
+          head: say({ en: 'Moved', zh: '代币变动' }),
+          cell: ({ tx_receipt }) => <Moved visit={visit} movements={movementsOf(tx_receipt)} />,
+        },
+        {
+          head: say({ en: 'Status', zh: '状态' }),
+          cell: ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />,
+        },
+        {
+          head: 'Gas',
+          isNumber: true,
+          cell: ({ tx_receipt }) => <Count value={tx_receipt.gas_usage ?? '0'} />,
+        },
+      ]}
+    />
+  )
+}
+
+/** Actions and movements that a row names. */
+const NAMED = 2
+
+const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
+  actions.length === 0 ? (
+    <span class="none">—</span>
+  ) : (
+    <span class="what">
+      {actions.slice(0, NAMED).map(({ contract, action_name }) => (
+        <bdi class="line" safe>
+          {`${shortened(visible(contract))} ${visible(action_name)}`}
+        </bdi>
+      ))}
+      {actions.length > NAMED ? <small safe>{`+${actions.length - NAMED}`}</small> : ''}
+    </span>
+  )
+
+type MovedProps = { readonly visit: Visit; readonly movements: readonly Movement[] }
+
+const Moved = ({ visit, movements }: MovedProps): Html =>
+  movements.length === 0 ? (
+    <span class="none">—</span>
+  ) : (
+    <span class="what">
+      {movements.slice(0, NAMED).map(({ from, to, amount, token }) => (
+        <span class="line">
+          <Amount visit={visit} value={amount} token={token} /> <Owner visit={visit} id={from} />
+          {' → '}
+          <Owner visit={visit} id={to} />
+        </span>
+      ))}
+      {movements.length > NAMED ? <small safe>{`+${movements.length - NAMED}`}</small> : ''}
+    </span>
+  )

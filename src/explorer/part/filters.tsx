@@ -1,0 +1,78 @@
+import { hrefTo } from '../links.ts'
+import type { Html, Visit } from '../page.ts'
+
+/** A field of a form that narrows a list, by the name that it has in the page's address. */
+export type Field = {
+  readonly name: string
+  readonly label: string
+  readonly type: 'text' | 'date' | 'number'
+  /** What it may be, for those who type. */
+  readonly choices?: readonly string[]
+}
+
+type FiltersProps = { readonly visit: Visit; readonly fields: readonly Field[] }
+
+/** A form whose fields become parameters of the page's address. */
+export const Filters = ({ visit, fields }: FiltersProps): Html => {
+  const { say, query } = visit
+  const isUsed = fields.some(({ name }) => (query.get(name) ?? '') !== '')
+  return (
+    <form class="filters" action={hrefTo(visit, visit.path)} method="get">
+      {fields.map(({ name, label, type, choices = [] }) => (
+        <label>
+          <span safe>{label}</span>
+          <input
+            name={name}
+            type={type}
+            value={query.get(name) ?? ''}
+            autocomplete="off"
+            {...(type === 'number' ? { min: '0', step: '1' } : {})}
+            {...(choices.length === 0 ? {} : { list: `${name}-choices` })}
+          />
+          {choices.length === 0 ? (
+            ''
+          ) : (
+            <datalist id={`${name}-choices`}>
+              {choices.map(choice => (
+                <option value={choice}></option>
+              ))}
+            </datalist>
+          )}
+        </label>
+      ))}
+      <button type="submit" safe>
+        {say({ en: 'Apply', zh: '应用' })}
+      </button>
+      {isUsed ? (
+        <a href={hrefTo(visit, visit.path)} safe>
+          {say({ en: 'Clear', zh: '清除' })}
+        </a>
+      ) : (
+        ''
+      )}
+    </form>
+  )
+}
+
+/** The fields of a range of blocks and days. */
+export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [
+  { name: 'from', label: say({ en: 'From day (UTC)', zh: '起始日期（UTC）' }), type: 'date' },
+  { name: 'to', label: say({ en: 'To day (UTC)', zh: '结束日期（UTC）' }), type: 'date' },
+  { name: 'start_block', label: say({ en: 'From block', zh: '起始区块' }), type: 'number' },
+  { name: 'end_block', label: say({ en: 'To block', zh: '结束区块' }), type: 'number' },
+]
+
+/** What the filled fields of an address ask of the API; what is no day or number is refused there. */
+export const filtersGiven = (
+  { query }: Pick<Visit, 'query'>,
+  names: readonly string[],
+): Readonly<Record<string, string>> => {
+  const given: [string, string][] = []
+  const add = (parameter: string, text: string | null, behind = ''): void => {
+    if (text !== null && text !== '') given.push([parameter, `${text}${behind}`])
+  }
+  for (const name of [...names, 'start_block', 'end_block']) add(name, query.get(name))
+  add('start_time', query.get('from'), 'T00:00:00Z')
+  add('end_time', query.get('to'), 'T23:59:59.999Z')
+  return Object.fromEntries(given)
+}

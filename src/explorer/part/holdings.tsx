@@ -1,0 +1,92 @@
+import type { getAccountBalance } from '#actions/get-account-balance.ts'
+import { sumOf } from '../format/amount.ts'
+import { isoOf } from '../format/time.ts'
+import type { Html, Visit } from '../page.ts'
+import { Amount } from './amount.tsx'
+import { Figures } from './facts.tsx'
+import { More } from './more.tsx'
+import { Owner } from './name.tsx'
+import { Rows } from './rows.tsx'
+import { When } from './time.tsx'
+
+/** Whom IOST are pledged for, and how many. */
+export type Pledge = { readonly pledger: string; readonly amount: string }
+
+type Balance = NonNullable<(typeof getAccountBalance)['answer']>
+
+type HoldingsProps = {
+  readonly visit: Visit
+  readonly balance: Balance
+  readonly pledges: readonly Pledge[]
+}
+
+/** Amounts that are frozen, and pledges, that a page shows. */
+const MOST = 20
+
+/** The IOST of an owner: what can be used, and what is tied and until when. */
+export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
+  const { say } = visit
+  const { frozen_balance: frozen, vote_balance: voted } = balance
+  const iost = (value: string): Html => <Amount visit={visit} value={value} token="iost" />
+  const pledged = sumOf(pledges.map(({ amount }) => amount))
+  const all = sumOf([balance.balance, frozen.total, voted.total, pledged])
+  return (
+    <section class="card">
+      <Figures
+        facts={[
+          [say({ en: 'Available', zh: '可用' }), iost(balance.balance)],
+          [say({ en: 'Frozen', zh: '冻结' }), iost(frozen.total)],
+          [say({ en: 'In votes', zh: '投票锁定' }), iost(voted.total)],
+          [say({ en: 'Pledged for gas', zh: 'gas 质押' }), iost(pledged)],
+          [say({ en: 'Together', zh: '合计' }), iost(all)],
+        ]}
+      />
+      {frozen.list.length === 0 ? '' : <Frozen visit={visit} list={frozen.list} />}
+      {pledges.length === 0 ? '' : <Pledges visit={visit} pledges={pledges} />}
+    </section>
+  )
+}
+
+type FrozenProps = { readonly visit: Visit; readonly list: Balance['frozen_balance']['list'] }
+
+const Frozen = ({ visit, list }: FrozenProps): Html => (
+  <>
+    <Rows
+      rows={list.slice(0, MOST)}
+      none=""
+      columns={[
+        {
+          head: visit.say({ en: 'Frozen', zh: '冻结' }),
+          cell: ({ amount }) => <Amount visit={visit} value={amount} token="iost" />,
+        },
+        {
+          head: visit.say({ en: 'Until', zh: '解冻时间' }),
+          cell: ({ time }) => <When visit={visit} iso={isoOf(time)} />,
+        },
+      ]}
+    />
+    <More visit={visit} shown={MOST} total={list.length} />
+  </>
+)
+
+type PledgesProps = { readonly visit: Visit; readonly pledges: readonly Pledge[] }
+
+const Pledges = ({ visit, pledges }: PledgesProps): Html => (
+  <>
+    <Rows
+      rows={pledges.slice(0, MOST)}
+      none=""
+      columns={[
+        {
+          head: visit.say({ en: 'Pledged', zh: '质押' }),
+          cell: ({ amount }) => <Amount visit={visit} value={amount} token="iost" />,
+        },
+        {
+          head: visit.say({ en: 'For the gas of', zh: '受益账户' }),
+          cell: ({ pledger }) => <Owner visit={visit} id={pledger} />,
+        },
+      ]}
+    />
+    <More visit={visit} shown={MOST} total={pledges.length} />
+  </>
+)

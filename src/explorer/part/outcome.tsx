@@ -1,0 +1,16 @@
+import { outcomeOf } from '../format/outcome.ts'
+import { visible } from '../format/visible.ts'
+import type { Html, Visit } from '../page.ts'
+
+type OutcomeProps = { readonly visit: Pick<Visit, 'say'>; readonly code: string }
+
+/** Whether a transaction succeeded, in words. */
+export const Outcome = ({ visit, code }: OutcomeProps): Html => (
+  <span class={code === 'SUCCESS' ? 'badge good' : 'badge bad'} title={visible(code)} safe>
+    {visible(visit.say(outcomeOf(code)))}
+  </span>
+)
+
+/** The same where success goes without saying. */
+export const Failed = ({ visit, code }: OutcomeProps): Html =>
+  code === 'SUCCESS' ? '' : <Outcome visit={visit} code={code} />

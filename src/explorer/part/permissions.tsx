@@ -1,0 +1,74 @@
+import { visible } from '../format/visible.ts'
+import type { Html, Visit } from '../page.ts'
+import { Card } from './card.tsx'
+import { More } from './more.tsx'
+import type { AccountDetail } from './resources.tsx'
+import { Rows } from './rows.tsx'
+
+type PermissionsProps = { readonly visit: Visit; readonly detail: AccountDetail }
+type Item = AccountDetail['groups'][string]['items'][number]
+
+/** Permissions, groups, and items of each that a page shows. */
+const MOST = 20
+
+/** Who may act for an account. */
+export const Permissions = ({ visit, detail }: PermissionsProps): Html => {
+  const { say } = visit
+  const permissions = Object.values(detail.permissions)
+  const groups = Object.values(detail.groups)
+  const items = {
+    head: say({ en: 'Keys and accounts (weight)', zh: '公钥与账户（权重）' }),
+    cell: (row: { readonly items: readonly Item[] }) => <Items visit={visit} items={row.items} />,
+  }
+  return (
+    <Card title={say({ en: 'Permissions', zh: '权限' })}>
+      <Rows
+        rows={permissions.slice(0, MOST)}
+        none={say({ en: 'No permissions.', zh: '没有权限。' })}
+        columns={[
+          {
+            head: say({ en: 'Permission', zh: '权限' }),
+            cell: ({ name }) => <bdi safe>{visible(name)}</bdi>,
+          },
+          {
+            head: say({ en: 'Threshold', zh: '阈值' }),
+            cell: ({ threshold }) => <span safe>{visible(threshold)}</span>,
+          },
+          items,
+          {
+            head: say({ en: 'Groups', zh: '组' }),
+            cell: ({ group_names }) => <bdi safe>{visible(group_names.slice(0, MOST).join(', '))}</bdi>,
+          },
+        ]}
+      />
+      <More visit={visit} shown={MOST} total={permissions.length} />
+      {groups.length === 0 ? (
+        ''
+      ) : (
+        <Rows
+          rows={groups.slice(0, MOST)}
+          none=""
+          columns={[
+            { head: say({ en: 'Group', zh: '组' }), cell: ({ name }) => <bdi safe>{visible(name)}</bdi> },
+            items,
+          ]}
+        />
+      )}
+      <More visit={visit} shown={MOST} total={groups.length} />
+    </Card>
+  )
+}
+
+const Items = ({ visit, items }: { readonly visit: Visit; readonly items: readonly Item[] }): Html => (
+  <>
+    {items.slice(0, MOST).map(({ id, is_key_pair, permission, weight }) => (
+      <div>
+        <bdi class="chain" safe>
+          {visible(is_key_pair ? id : `${id}@${permission}`)}
+        </bdi>{' '}
+        <small safe>{`(${visible(weight)})`}</small>
+      </div>
+    ))}
+    <More visit={visit} shown={MOST} total={items.length} />
+  </>
+)

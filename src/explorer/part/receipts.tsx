@@ -1,0 +1,49 @@
+import { visible } from '../format/visible.ts'
+import type { Html, Visit } from '../page.ts'
+import { Card } from './card.tsx'
+import { More } from './more.tsx'
+import { Name } from './name.tsx'
+import { Rows } from './rows.tsx'
+import { ChainText } from './text.tsx'
+
+type Receipt = { readonly func_name: string; readonly content: string }
+
+type ReceiptsProps = {
+  readonly visit: Visit
+  readonly receipts: readonly Receipt[]
+  /** Receipts that are shown. */
+  readonly most: number
+}
+
+/** What contracts wrote down while a transaction ran. */
+export const Receipts = ({ visit, receipts, most }: ReceiptsProps): Html => {
+  const { say } = visit
+  return (
+    <Card title={say({ en: 'Receipts', zh: '收据' })}>
+      <Rows
+        rows={receipts.slice(0, most)}
+        none={say({ en: 'No receipts.', zh: '没有收据。' })}
+        columns={[
+          {
+            head: say({ en: 'Written by', zh: '写入者' }),
+            cell: ({ func_name }) => <Writer visit={visit} func={func_name} />,
+          },
+          {
+            head: say({ en: 'Content', zh: '内容' }),
+            cell: ({ content }) => <ChainText visit={visit} text={content} />,
+          },
+        ]}
+      />
+      <More visit={visit} shown={most} total={receipts.length} />
+    </Card>
+  )
+}
+
+const Writer = ({ visit, func }: { readonly visit: Visit; readonly func: string }): Html => {
+  const [contract = '', name = ''] = func.split('/')
+  return (
+    <span class="what">
+      <Name visit={visit} kind="contract" id={contract} /> <bdi safe>{visible(name)}</bdi>
+    </span>
+  )
+}

@@ -1,0 +1,77 @@
+import { memoOf, movedBy, type Recorded } from '../format/record.ts'
+import { beginningOf, visible } from '../format/visible.ts'
+import type { Html, Visit } from '../page.ts'
+import { Amount } from './amount.tsx'
+import { Name, Owner } from './name.tsx'
+import { Failed } from './outcome.tsx'
+import { type Column, Rows } from './rows.tsx'
+import { Ago } from './time.tsx'
+
+type RecordRowsProps = {
+  readonly visit: Visit
+  readonly rows: readonly Recorded[]
+  /** Whose rows these are: what it gave has a minus. */
+  readonly owner?: string
+  readonly live?: string
+}
+
+/** Letters of a memo that a row has room for; the page of the transaction has all of it. */
+const MEMO = 60
+
+/** What was done and moved, a line each. */
+export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html => {
+  const { say } = visit
+  const columns: readonly Column<Recorded>[] = [
+    {
+      head: say({ en: 'Transaction', zh: '交易' }),
+      cell: row => <Name visit={visit} kind="tx" id={row.tx_hash} />,
+    },
+    { head: say({ en: 'Age', zh: '时间' }), cell: row => <Ago visit={visit} iso={row.created_at} /> },
+    { head: say({ en: 'Action', zh: '方法' }), cell: row => <What visit={visit} row={row} /> },
+    { head: say({ en: 'From', zh: '从' }), cell: row => <Owner visit={visit} id={row.from} /> },
+    { head: say({ en: 'To', zh: '到' }), cell: row => <Owner visit={visit} id={row.to} /> },
+    {
+      head: say({ en: 'Amount', zh: '数量' }),
+      isNumber: true,
+      cell: row => <Movement visit={visit} row={row} owner={owner} />,
+    },
+  ]
+  return (
+    <Rows
+      rows={rows}
+      none={say({ en: 'No records.', zh: '没有记录。' })}
+      columns={columns}
+      {...(live === undefined ? {} : { live })}
+    />
+  )
+}
+
+const What = ({ visit, row }: { readonly visit: Visit; readonly row: Recorded }): Html => {
+  const memo = beginningOf(memoOf(row.action_name, row.data), MEMO)
+  return (
+    <span class="what">
+      <bdi safe>{visible(row.action_name)}</bdi> <Failed visit={visit} code={row.status_code} />
+      {memo.text === '' ? (
+        ''
+      ) : (
+        <small class="memo">
+          <bdi safe>{`${visible(memo.text)}${memo.isWhole ? '' : '…'}`}</bdi>
+        </small>
+      )}
+    </span>
+  )
+}
+
+type MovementProps = { readonly visit: Visit; readonly row: Recorded; readonly owner: string | undefined }
+
+const Movement = ({ visit, row, owner }: MovementProps): Html => {
+  const moved = movedBy(row)
+  if (moved === undefined) return <span class="none">—</span>
+  const amount = <Amount visit={visit} value={moved.amount} token={moved.token} />
+  if (owner === undefined || row.from === row.to) return amount
+  return row.from === owner ? (
+    <span class="out">−{amount as 'safe'}</span>
+  ) : (
+    <span class="in good">+{amount as 'safe'}</span>
+  )
+}

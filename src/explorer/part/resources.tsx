@@ -1,0 +1,68 @@
+import type { getAccountDetail } from '#actions/get-account-detail.ts'
+import { percentOf, sumOf } from '../format/amount.ts'
+import type { Html, Visit } from '../page.ts'
+import { Count } from './amount.tsx'
+import { Card } from './card.tsx'
+import { Facts } from './facts.tsx'
+
+/** What get-account-detail answers. */
+export type AccountDetail = NonNullable<(typeof getAccountDetail)['answer']>
+
+/** Gas and RAM of an account, as bars. */
+export const Resources = ({
+  visit,
+  detail,
+}: {
+  readonly visit: Visit
+  readonly detail: AccountDetail
+}): Html => {
+  const { say } = visit
+  const { gas_info: gas, ram_info: ram } = detail
+  return (
+    <Card title={say({ en: 'Gas and RAM', zh: 'gas 与 RAM' })}>
+      <Facts
+        facts={[
+          [
+            say({ en: 'Gas', zh: 'gas' }),
+            <Measure part={gas.current_total} whole={gas.limit}>
+              <small>
+                {' · +'}
+                <Count value={gas.increase_speed} />
+                <span safe>{say({ en: ' per second', zh: ' 每秒' })}</span>
+              </small>
+            </Measure>,
+          ],
+          [
+            say({ en: 'RAM used (bytes)', zh: '已用 RAM（字节）' }),
+            <Measure part={ram.used} whole={sumOf([ram.used, positive(ram.available)])}>
+              <small>
+                {' · '}
+                <Count value={ram.available} />
+                <span safe>{say({ en: ' available', zh: ' 可用' })}</span>
+              </small>
+            </Measure>,
+          ],
+        ]}
+      />
+    </Card>
+  )
+}
+
+const positive = (decimal: string): string => (decimal.startsWith('-') ? '0' : decimal)
+
+type MeasureProps = { readonly part: string; readonly whole: string; readonly children: Html }
+
+const Measure = ({ part, whole, children }: MeasureProps): Html => (
+  <div class="measure">
+    <span>
+      <Count value={part} />
+      {' / '}
+      <Count value={whole} />
+      {children as 'safe'}
+    </span>
+    <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+      <rect width="100" height="1" />
+      <rect width={percentOf(positive(part), whole) ?? '0'} height="1" />
+    </svg>
+  </div>
+)

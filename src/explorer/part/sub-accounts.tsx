@@ -1,0 +1,44 @@
+import type { Html, Visit } from '../page.ts'
+import { Card } from './card.tsx'
+import { More } from './more.tsx'
+import { Name } from './name.tsx'
+import { Rows } from './rows.tsx'
+import { Ago } from './time.tsx'
+
+type SubAccountsProps = {
+  readonly visit: Visit
+  readonly rows: readonly {
+    readonly name: string
+    readonly created_at: string
+    readonly tx_hash: string
+  }[]
+  readonly total: number
+}
+
+/** The accounts that an account created, newest first. */
+export const SubAccounts = ({ visit, rows, total }: SubAccountsProps): Html => {
+  const { say } = visit
+  return (
+    <Card title={say({ en: 'Accounts it created', zh: '所创建的账户' })}>
+      <Rows
+        rows={rows}
+        none=""
+        columns={[
+          {
+            head: say({ en: 'Account', zh: '账户' }),
+            cell: ({ name }) => <Name visit={visit} kind="account" id={name} />,
+          },
+          {
+            head: say({ en: 'Created', zh: '创建时间' }),
+            cell: ({ created_at }) => <Ago visit={visit} iso={created_at} />,
+          },
+          {
+            head: say({ en: 'Transaction', zh: '交易' }),
+            cell: ({ tx_hash }) => <Name visit={visit} kind="tx" id={tx_hash} />,
+          },
+        ]}
+      />
+      <More visit={visit} shown={rows.length} total={total} />
+    </Card>
+  )
+}

@@ -1,0 +1,100 @@
+import type { getTransactionDetail } from '#actions/get-transaction-detail.ts'
+import { visible } from '../format/visible.ts'
+import type { Html, Visit } from '../page.ts'
+import { Count } from './amount.tsx'
+import { type Fact, Facts } from './facts.tsx'
+import { Name, Owner } from './name.tsx'
+import { When } from './time.tsx'
+
+/** The transaction of get-transaction-detail. */
+export type Transaction = NonNullable<(typeof getTransactionDetail)['answer']>['transaction']
+
+type TransactionFactsProps = {
+  readonly visit: Visit
+  readonly transaction: Transaction
+  /** `-1`: it is in no irreversible block. */
+  readonly blockNumber: string
+  /** ISO-8601 UTC: of its block, or what its signer set. */
+  readonly time: string
+}
+
+/** When, by whom, and at what cost. */
+export const TransactionFacts = ({ visit, transaction, blockNumber, time }: TransactionFactsProps): Html => {
+  const { say } = visit
+  const { publisher, signers, gas_limit, gas_ratio, tx_receipt, amount_limit, referred_tx } = transaction
+  const facts: Fact[] = [
+    [
+      say({ en: 'Block', zh: '区块' }),
+      blockNumber === '-1' ? (
+        <span class="none">—</span>
+      ) : (
+        <Name visit={visit} kind="block" id={blockNumber} isWhole />
+      ),
+    ],
+    [say({ en: 'Time', zh: '时间' }), <When visit={visit} iso={time} />],
+    [say({ en: 'Publisher', zh: '发布者' }), <Owner visit={visit} id={publisher} />],
+    [say({ en: 'Other signers', zh: '其他签名者' }), <Texts texts={signers} />],
+    [
+      say({ en: 'Gas paid', zh: '支付的 gas' }),
+      <>
+        <Count value={tx_receipt.gas_usage ?? '0'} />{' '}
+        <small>
+          <span safe>{say({ en: 'by ', zh: '支付者 ' })}</span>
+          <Owner visit={visit} id={publisher} />
+          <span safe>{say({ en: ', limit ', zh: '，上限 ' })}</span>
+          <Count value={gas_limit} />
+          <span safe>{say({ en: ', price ', zh: '，倍率 ' })}</span>
+          <Count value={gas_ratio} />
+        </small>
+      </>,
+    ],
+    ['RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
+    [
+      say({ en: 'May spend', zh: '可动用上限' }),
+      <Texts texts={amount_limit.map(({ token, value }) => `${value} ${token}`)} />,
+    ],
+  ]
+  if (referred_tx !== '')
+    facts.push([
+      say({ en: 'Executes', zh: '所执行的延迟交易' }),
+      <Name visit={visit} kind="tx" id={referred_tx} isWhole />,
+    ])
+  return <Facts facts={facts} />
+}
+
+type RamProps = {
+  readonly visit: Visit
+  readonly usage: readonly (readonly [payer: string, bytes: string])[]
+}
+
+/** Bytes by who paid for them. */
+const Ram = ({ visit, usage }: RamProps): Html =>
+  usage.length === 0 ? (
+    <span class="none">—</span>
+  ) : (
+    <div>
+      {usage.map(([payer, bytes]) => (
+        <div>
+          <Count value={bytes} />{' '}
+          <small>
+            <span safe>{visit.say({ en: 'bytes, paid by ', zh: '字节，支付者 ' })}</span>
+            <Owner visit={visit} id={payer} />
+          </small>
+        </div>
+      ))}
+    </div>
+  )
+
+/** Texts of the signer, a line each. */
+const Texts = ({ texts }: { readonly texts: readonly string[] }): Html =>
+  texts.length === 0 ? (
+    <span class="none">—</span>
+  ) : (
+    <div>
+      {texts.map(text => (
+        <div>
+          <bdi safe>{visible(text)}</bdi>
+        </div>
+      ))}
+    </div>
+  )

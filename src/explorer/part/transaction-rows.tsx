@@ -1,0 +1,70 @@
+import { visible } from '../format/visible.ts'
+import type { Html, Visit } from '../page.ts'
+import { Count } from './amount.tsx'
+import { Name, Owner } from './name.tsx'
+import { Outcome } from './outcome.tsx'
+import { Rows } from './rows.tsx'
+import { Ago } from './time.tsx'
+
+/** A row of get-transaction-list. */
+export type TransactionRow = {
+  readonly tx_hash: string
+  readonly block: string
+  readonly created_at: string
+  readonly publisher: string
+  readonly contract: string
+  readonly action_name: string
+  readonly actions: number
+  readonly status_code: string
+  readonly gas_fee: string
+}
+
+type TransactionRowsProps = {
+  readonly visit: Visit
+  readonly rows: readonly TransactionRow[]
+  readonly live?: string
+}
+
+/** Transactions, a line each. */
+export const TransactionRows = ({ visit, rows, live }: TransactionRowsProps): Html => {
+  const { say } = visit
+  return (
+    <Rows
+      rows={rows}
+      none={say({ en: 'No transactions.', zh: '没有交易。' })}
+      {...(live === undefined ? {} : { live })}
+      columns={[
+        {
+          head: say({ en: 'Transaction', zh: '交易' }),
+          cell: row => <Name visit={visit} kind="tx" id={row.tx_hash} />,
+        },
+        {
+          head: say({ en: 'Block', zh: '区块' }),
+          cell: row => <Name visit={visit} kind="block" id={row.block} />,
+        },
+        { head: say({ en: 'Age', zh: '时间' }), cell: row => <Ago visit={visit} iso={row.created_at} /> },
+        {
+          head: say({ en: 'Publisher', zh: '发布者' }),
+          cell: row => <Owner visit={visit} id={row.publisher} />,
+        },
+        { head: say({ en: 'Action', zh: '方法' }), cell: row => <First visit={visit} row={row} /> },
+        {
+          head: say({ en: 'Status', zh: '状态' }),
+          cell: row => <Outcome visit={visit} code={row.status_code} />,
+        },
+        { head: 'Gas', isNumber: true, cell: row => <Count value={row.gas_fee} /> },
+      ]}
+    />
+  )
+}
+
+/** The first action, and how many others there are. */
+const First = ({ visit, row }: { readonly visit: Visit; readonly row: TransactionRow }): Html =>
+  row.actions === 0 ? (
+    <span class="none">—</span>
+  ) : (
+    <span class="what">
+      <Name visit={visit} kind="contract" id={row.contract} /> <bdi safe>{visible(row.action_name)}</bdi>
+      {row.actions > 1 ? <small safe>{` +${row.actions - 1}`}</small> : ''}
+    </span>
+  )

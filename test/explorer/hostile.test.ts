@@ -1,0 +1,120 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Ask, askTogether, type Given } from '#actions/ask.ts'
+import type { Lang, Visit } from '#explorer/page.ts'
+import { pages } from '#explorer/pages.ts'
+import { Layout } from '#explorer/part/layout.tsx'
+import { systemClock } from '#time/clock.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+import { foreignIn } from './parts.ts'
+import { readPage } from './read-page.ts'
+import { samplePaths } from './samples.ts'
+import { explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+/** Worse than any text of the recording: it would end whatever it stands in, run, and turn what follows around. */
+const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`
+
+/** Texts that code reads, and does not only show. */
+const READ = /^(?:-?\d+(?:\.\d+)?|\d{4}-\d\d-\d\dT.*Z|\d{4}-\d\d-\d\d|[[{].*)$/s
+/** Fields by whose text a page decides what to show. */
+const DECIDING = new Set(['func_name', 'action_name', 'contract', 'status_code', 'status', 'type'])
+
+/** Makes every text of an answer hostile, and knows what it was. */
+const spoiler = (spares: ReadonlySet<string>) => {
+  const were = new Map<string, string>()
+  const spoilt = (text: string): string => {
+    const hostile = `${HOSTILE}${were.size}`
+    were.set(hostile, text)
+    return hostile
+  }
+  const spoil = (value: unknown, key = ''): unknown => {
+    if (typeof value === 'string') {
+      if (/^\[/.test(value) && (key === 'data' || key === 'content'))
+        return JSON.stringify(spoil(listOf(value)))
+      return READ.test(value) || spares.has(key) ? value : spoilt(value)
+    }
+    if (Array.isArray(value)) return value.map(each => spoil(each, key))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, spoil(each, name)]))
+  }
+  /** What a page asks next by a name that it was given. */
+  const mended = (given: Given): Given =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, text]) => [
+        name,
+        text
+          .split(',')
+          .map(each => were.get(each) ?? each)
+          .join(','),
+      ]),
+    )
+  return { spoil, mended }
+}
+
+const listOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const site = { version: '1', testKey: undefined, assets: { style: 's', script: 'j', plots: 'p' } }
+
+/** A page as it would be if all texts of the chain were hostile. */
+const spoiltPage = async (
+  path: string,
+  lang: Lang,
+  spares: ReadonlySet<string>,
+): Promise<string | undefined> => {
+  const deps = {
+    store: await loadedStore(),
+    node: undefined,
+    prices: { get: () => undefined },
+    profiles: { get: () => undefined },
+    clock: systemClock,
+  }
+  const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1')
+  const page = pages.find(each => new RegExp(`^${each.path.replace('{id}', '[^/]+')}$`).test(pathname))
+  const id = page?.path.includes('{id}') ? decodeURIComponent(pathname.split('/').at(-1) ?? '') : ''
+  return askTogether(
+    deps,
+    async asking => {
+      const { spoil, mended } = spoiler(spares)
+      const ask: Ask = async (action, given = {}) => spoil(await asking.ask(action, mended(given))) as never
+      const visit: Visit = {
+        ...{ site, root: '../', lang, id, query, path: pathname, now: 0, ask, at: asking.at },
+        say: text => text[lang],
+      }
+      const shown = await page?.show(visit)
+      if (shown === undefined || 'to' in shown) return undefined
+      return Layout({ frame: { ...visit, height: 1, calls: [] }, shown })
+    },
+    { signal: AbortSignal.timeout(60_000) },
+  )
+}
+
+let paths: readonly string[] = []
+beforeAll(async () => {
+  paths = await samplePaths(await explorerOn())
+})
+
+test.each([
+  ['all texts', new Set<string>()],
+  ['texts that nothing depends on', DECIDING],
+])('hostile: %s of every page are shown, and do nothing', async (_, spares) => {
+  let shown = 0
+  for (const path of paths)
+    for (const lang of ['en', 'zh'] as const) {
+      const html = await spoiltPage(path, lang, spares)
+      if (html === undefined) continue
+      const page = await readPage(html)
+      expect([path, foreignIn(page)]).toEqual([path, []])
+      // What turns a text around, or is not seen, is written out.
+      expect([path, /[\u202e\0]/.test(page.text)]).toEqual([path, false])
+      shown += html.includes('bad()') ? 1 : 0
+    }
+  expect(shown).toBeGreaterThan(paths.length)
+})

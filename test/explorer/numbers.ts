@@ -1,0 +1,60 @@
+/** Every number in an answer of the API, and in the texts of the chain that it has: arguments and receipts are JSON. */
+export const numbersIn = (answer: unknown): readonly string[] => {
+  if (typeof answer === 'number') return [String(answer)]
+  if (typeof answer === 'string') return [answer, ...(/^[[{]/.test(answer) ? numbersOfText(answer) : [])]
+  if (Array.isArray(answer)) return answer.flatMap(numbersIn)
+  return answer !== null && typeof answer === 'object' ? Object.values(answer).flatMap(numbersIn) : []
+}
+
+/** A text may be of many digits, more than a double has. */
+const numbersOfText = (text: string): readonly string[] => {
+  try {
+    return numbersIn(
+      JSON.parse(text, (_key, value, context?: { readonly source?: string }) =>
+        typeof value === 'number' ? (context?.source ?? String(value)) : value,
+      ),
+    )
+  } catch {
+    return []
+  }
+}
+
+type Answers = readonly unknown[]
+type Balance = {
+  readonly balance: string
+  readonly frozen_balance: { readonly total: string }
+  readonly vote_balance: { readonly total: string }
+}
+type Detail = {
+  readonly gas_info: { readonly pledged_info: readonly { readonly amount: string }[] }
+  readonly ram_info: { readonly used: string; readonly available: string }
+}
+
+/** What the page of an account adds up from its answers. */
+export const sumsOf = (answers: Answers): readonly string[] => {
+  const balance = answers.find((each): each is Balance => has(each, 'vote_balance'))
+  if (balance === undefined) return []
+  const detail = answers.find((each): each is Detail => has(each, 'gas_info'))
+  const pledged = (detail?.gas_info.pledged_info ?? []).reduce((sum, { amount }) => sum + units(amount), 0n)
+  const own = [balance.balance, balance.frozen_balance.total, balance.vote_balance.total]
+  const all = own.reduce((sum, each) => sum + units(each), pledged)
+  const { used = '0', available = '0' } = detail?.ram_info ?? {}
+  const ram = BigInt(used) + (available.startsWith('-') ? 0n : BigInt(available))
+  return [decimal(pledged), decimal(all), String(ram)]
+}
+
+const has = (value: unknown, name: string): boolean =>
+  value !== null && typeof value === 'object' && name in value
+
+const DECIMALS = 8
+
+const units = (text: string): bigint => {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(DECIMALS, '0'))
+}
+
+const decimal = (value: bigint): string => {
+  const text = String(value).padStart(DECIMALS + 1, '0')
+  const fraction = text.slice(-DECIMALS).replace(/0+$/, '')
+  return `${text.slice(0, -DECIMALS)}${fraction === '' ? '' : `.${fraction}`}`
+}

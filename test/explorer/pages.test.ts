@@ -1,0 +1,86 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { pages } from '#explorer/pages.ts'
+import { crawl } from './crawl.ts'
+import { numbersIn, sumsOf } from './numbers.ts'
+import { foreignIn } from './parts.ts'
+import { inChinese, samplePaths } from './samples.ts'
+import { type Explorer, explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+let explorer: Explorer
+let paths: readonly string[] = []
+beforeAll(async () => {
+  explorer = await explorerOn()
+  paths = await samplePaths(explorer)
+})
+
+const PARTS = new Set(pages.map(({ path }) => path.split('/')[1]))
+/** Whether there are pages of this kind at all. */
+const isThere = (path: string): boolean => PARTS.has(path.replace(/^\/zh/, '').split(/[/?]/)[1])
+
+/** Longest page of the recorded chain: what a browser has to read before it is packed. */
+const MOST_BYTES = 120_000
+
+test('every page of the explorer: in both languages, of its own title, with nothing foreign', async () => {
+  const titles = new Map<string, string>()
+  for (const path of [...paths, ...inChinese(paths)]) {
+    const { response, html, title, heading, ...page } = await explorer.visit(path)
+    expect([path, response.status]).toEqual([path, 200])
+    const lang = path.startsWith('/zh') ? 'zh-CN' : 'en'
+    expect([path, html.includes(`<html lang="${lang}">`), heading === '']).toEqual([path, true, false])
+    expect(response.headers.get('content-language')).toBe(lang)
+    expect([path, foreignIn({ html, title, heading, ...page })]).toEqual([path, []])
+    expect([path, html.length > MOST_BYTES]).toEqual([path, false])
+    // A page of a list has the title of the list.
+    if (!path.includes('?')) {
+      expect([path, titles.get(title)]).toEqual([path, undefined])
+      titles.set(title, path)
+    }
+  }
+})
+
+test('every page of the explorer: in Chinese it says the same of the chain', async () => {
+  for (const path of paths) {
+    const [en, zh] = [await explorer.visit(path), await explorer.visit(`/zh${path}`)]
+    expect([path, zh.values]).toEqual([path, en.values])
+    expect([path, zh.links.length]).toEqual([path, en.links.length])
+    expect(zh.text).toMatch(/\p{Script=Han}/u)
+  }
+})
+
+test('every figure of a page is one that the API answers at that height', async () => {
+  let compared = 0
+  for (const path of paths) {
+    const { links, values, derived } = await explorer.visit(path)
+    const calls = links
+      .map(({ href }) => new URL(href, `http://127.0.0.1:8080${path}`))
+      .filter(({ pathname, searchParams }) => pathname === '/api/' && !searchParams.has('format'))
+    const answers: unknown[] = []
+    for (const { pathname, search } of calls) {
+      const response = await explorer.ask(`${pathname}${search}&numbers=string`)
+      expect([search, response.status]).toEqual([search, 200])
+      answers.push(((await response.json()) as { readonly data: unknown }).data)
+    }
+    const known = new Set([...answers.flatMap(numbersIn), ...sumsOf(answers)])
+    const others = new Set(derived)
+    expect([path, values.filter(value => !known.has(value) && !others.has(value))]).toEqual([path, []])
+    compared += values.length
+  }
+  expect(compared).toBeGreaterThan(1_000)
+})
+
+test('every link leads to a page: as it stands, behind a base path, and behind a proxy that takes a prefix off', async () => {
+  const bad = async (options: Partial<Parameters<typeof crawl>[0]> & { readonly from: readonly string[] }) =>
+    (await crawl({ explorer, most: 12, ...options }))
+      .filter(({ status, path }) => status !== 200 && status !== 302 && isThere(path))
+      .map(({ path, status }) => `${status} ${path}`)
+  expect(await bad({ from: [...paths, ...inChinese(paths)] })).toEqual([])
+  const from = ['/', '/zh/', ...paths.slice(-3)]
+  expect(await bad({ from, most: 3, seenAt: '/chain/v1' })).toEqual([])
+  const behind = await explorerOn({ basePath: '/iost' })
+  const prefixed = { explorer: behind, basePath: '/iost', from, most: 3 }
+  expect(await bad({ ...prefixed, seenAt: '/iost' })).toEqual([])
+  expect(await bad({ ...prefixed, seenAt: '/proxy/iost' })).toEqual([])
+})

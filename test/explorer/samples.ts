@@ -1,0 +1,61 @@
+import type { Explorer } from './served.ts'
+
+type Listed = { readonly total: number }
+type TransactionRow = { readonly tx_hash: string; readonly status_code: string; readonly actions: number }
+
+/** Names that break careless programs, and kinds of owners that are no accounts. */
+const OWNERS = [
+  'admin',
+  'busyhub',
+  'deadaddr',
+  '__proto__',
+  '12345',
+  'constructor',
+  '0',
+  'vote.iost',
+  'token.iost',
+]
+/** Rows of a page of the API. */
+const SIZE = 500
+/** Transactions and contracts of each kind. */
+const EACH = 6
+
+/** Paths of pages about things of the recorded chain that differ as much as they can. */
+export const samplePaths = async (explorer: Explorer): Promise<readonly string[]> => {
+  const { call } = explorer
+  const transactions: TransactionRow[] = []
+  for (let page = 1, total = 1; transactions.length < total; page++) {
+    const answer = await call<Listed & { readonly transactions: readonly TransactionRow[] }>(
+      'base/get-transaction-list',
+      { page: String(page), size: String(SIZE) },
+    )
+    transactions.push(...answer.transactions)
+    total = answer.total
+  }
+  const kinds = new Map<string, string[]>()
+  for (const { tx_hash, status_code, actions } of transactions) {
+    const kind = `${status_code} ${Math.min(actions, 3)}`
+    const hashes = kinds.get(kind) ?? []
+    if (hashes.length < EACH) kinds.set(kind, [...hashes, tx_hash])
+  }
+  const { contracts } = await call<{ readonly contracts: readonly { readonly contract_id: string }[] }>(
+    'base/get-contract-list',
+    { size: String(SIZE) },
+  )
+  const { block } = await call<{ readonly block: { readonly tx_count: string } }>('block/get-block-detail', {
+    number: '0',
+  })
+  return [
+    ...['/', '/blocks', '/blocks?page=2', '/transactions', '/contracts', '/search?text=b', `/block/0`],
+    ...(Number(block.tx_count) > 0 ? ['/block/1', '/block/4851'] : []),
+    ...OWNERS.map(owner => `/account/${owner}`),
+    ...[...kinds.values()].flat().map(hash => `/tx/${hash}`),
+    ...[contracts.slice(0, EACH), contracts.slice(-EACH)].flat().map(each => `/contract/${each.contract_id}`),
+    '/account/busyhub?token=iost',
+    '/account/busyhub?start_block=4000&end_block=4500&from=2026-11-21&to=2026-11-21',
+    '/contract/token.iost?action_name=transfer&page=2',
+  ]
+}
+
+/** The same pages in Chinese. */
+export const inChinese = (paths: readonly string[]): readonly string[] => paths.map(path => `/zh${path}`)

@@ -1,0 +1,157 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { pages } from '#explorer/pages.ts'
+import { addressLimits, addressMemory } from '#keys/address-limits.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+import { readPage } from './read-page.ts'
+import { explorerOn, HTML } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+const BROWSER = { headers: { accept: HTML } }
+const PAGES = pages.map(({ path }) => path.replace('{id}', '1')).filter(path => path !== '/')
+
+test('explorer off: no route of it is left, and nobody gets its pages', async () => {
+  const { ask } = serviceOn(await loadedStore())
+  const { links } = await (await explorerOn()).visit('/')
+  const files = links.map(({ href }) => `/${href}`).filter(href => href.startsWith('/assets/'))
+  expect(files.length).toBeGreaterThan(1)
+  for (const path of [...PAGES, ...PAGES.map(each => `/zh${each}`), '/zh', '/zh/', ...files, '/nothing']) {
+    const response = await ask(path, BROWSER)
+    expect([path, response.status, response.headers.get('content-type')]).toEqual([
+      path,
+      404,
+      'application/json; charset=utf-8',
+    ])
+  }
+  const start = await ask('/', BROWSER)
+  expect([start.status, start.headers.get('location')]).toEqual([302, 'docs/en'])
+})
+
+test.each([
+  ['/nothing/here', 'Not found', 'This page does not exist.'],
+  ['/zh/nothing', '未找到', '此页面不存在。'],
+  ['/account/nobodyhere', 'Not found', "Account 'nobodyhere' does not exist at block 4851."],
+  ['/zh/account/nobodyhere', '未找到', "账户 'nobodyhere' 不存在（截至区块 4851）。"],
+  ['/contract/nothing.iost', 'Not found', "Contract 'nothing.iost' does not exist at block 4851."],
+  [`/tx/${'1'.repeat(32)}`, 'Not found', `Transaction '${'1'.repeat(32)}' does not exist at block 4851.`],
+  ['/block/99999999', 'Not found', "Block '99999999' does not exist at block 4851."],
+])(
+  'not found: %s is told in its language, and how far the service has come',
+  async (path, title, message) => {
+    const { response, html, heading } = await (await explorerOn()).visit(path)
+    expect([response.status, heading]).toEqual([404, title])
+    expect(html.replaceAll('&#39;', "'").replaceAll('&#x27;', "'")).toContain(message)
+    expect(html).toContain('4,851')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+  },
+)
+
+test.each([
+  ['/account/busyhubb', '../account/busyhub'],
+  ['/account/BUSYHUB', '../account/busyhub'],
+  ['/nothing/busyhu', '../account/busyhub'],
+  ['/contract/tokn.iost', '../contract/token.iost'],
+])('not found: %s offers %s', async (path, near) => {
+  const { response, links } = await (await explorerOn()).visit(path)
+  expect([404, 400]).toContain(response.status)
+  expect(links.map(({ href }) => href)).toContain(near)
+})
+
+test('not found: programs keep the answer of the API, as does everything below /api', async () => {
+  const { ask } = await explorerOn()
+  for (const init of [{}, { headers: { accept: 'application/json' } }, { headers: { accept: '*/*' } }]) {
+    const response = await ask('/nothing', init)
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      404,
+      'application/json; charset=utf-8',
+    ])
+  }
+  const response = await ask('/api/base/nothing', BROWSER)
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+})
+
+test('not found: hostile paths are shown, and do nothing', async () => {
+  const { visit } = await explorerOn()
+  for (const path of [
+    '/%3Cscript%3Ebad()%3C/script%3E',
+    '/javascript:bad()',
+    '//elsewhere.example/x',
+    '/%E0%A4%A',
+    '/a%00b',
+  ]) {
+    const { response, parts, links, inline } = await visit(path)
+    expect([path, response.status, inline.trim(), parts.has('img')]).toEqual([path, 404, '', false])
+    const outside = links
+      .map(({ href }) => new URL(href, `http://127.0.0.1:8080${path}`))
+      .filter(({ origin }) => origin !== 'http://127.0.0.1:8080')
+    expect([path, outside]).toEqual([path, []])
+  }
+})
+
+test('loading: a page of what may come yet says how far the service is', async () => {
+  const store = await loadedStore()
+  const loading = {
+    ...store,
+    read: ((work, options) =>
+      store.read(
+        view => work({ ...view, at: { ...view.at, lib: 900_000 } } as never),
+        options,
+      )) as typeof store.read,
+  }
+  const { ask } = serviceOn(loading, { explorer: true })
+  const response = await ask('/account/nobodyhere', BROWSER)
+  const { heading, html } = await readPage(await response.text())
+  expect([response.status, heading]).toEqual([503, 'Not loaded yet'])
+  expect(html).toContain('The service is still loading: it has come to block 4,851 of 900,000.')
+})
+
+test('a slash at the end of an address leads to the page without it', async () => {
+  const { ask } = await explorerOn({ basePath: '/iost' })
+  for (const [path, to] of [
+    ['/iost/blocks/', '/iost/blocks'],
+    ['/iost/zh/account/admin/?page=2', '/iost/zh/account/admin?page=2'],
+  ] as const) {
+    const response = await ask(path, BROWSER)
+    const location = new URL(response.headers.get('location') ?? '', `http://127.0.0.1:8080${path}`)
+    expect([response.status, `${location.pathname}${location.search}`]).toEqual([302, to])
+  }
+})
+
+test('visits: a network opens so many pages in a minute, another one is not held up', async () => {
+  const now = Date.UTC(2026, 10, 21)
+  const addresses = addressLimits({ memory: addressMemory(), thread: 0, now: () => now })
+  const seen: string[] = []
+  const service = await explorerOn({
+    now: () => now,
+    addresses: {
+      ...addresses,
+      visit: network => {
+        seen.push(network)
+        return addresses.visit(network)
+      },
+    },
+    trustedProxies: [],
+  })
+  service.app.listen({ port: 0, hostname: '127.0.0.1' })
+  const visit = async () => fetch(`http://127.0.0.1:${service.app.server?.port}/nothing`, BROWSER)
+  try {
+    expect((await visit()).status).toBe(404)
+    const [network = ''] = seen
+    // The same network, as the limit counts it.
+    let opened = 1
+    while (addresses.visit(network) === 0) opened += 1
+    expect(opened).toBe(600)
+    const refused = await visit()
+    const { heading } = await readPage(await refused.text())
+    expect([refused.status, heading, refused.headers.get('retry-after')]).toEqual([
+      429,
+      'Too many pages at once',
+      '1',
+    ])
+    expect(addresses.visit(`${network}.another`)).toBe(0)
+  } finally {
+    await service.app.stop(true)
+  }
+})
