@@ -19,9 +19,7 @@ import { type ApiOptions, apiHandler } from './api.ts'
 import { type HttpCounts, ownHttpCounts } from './counts.ts'
 import { documentHandlers, redirect } from './documents.ts'
 import { type Answering, answering, type Handler, refusing } from './exchange.ts'
-import { explorerAssets } from './explorer/assets.ts'
-import { type ExplorerGate, explorerHandler } from './explorer/handler.ts'
-import { explorerRoutes } from './explorer/routes.ts'
+import { explorerPages } from './explorer/routes.ts'
 import { openFeeds } from './feed/open-feeds.ts'
 import type { Trusted } from './forwarded.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
@@ -176,46 +174,6 @@ const pagesForOperators = (options: AppOptions): readonly (readonly [path: strin
       : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),
   ]
 }
-
-type Answerer = (request: Request) => Promise<Response>
-
-/**
- * Pages for people and their files, and what is at all other paths. Where there are no pages, `start` is at the root and
- * `unknown` elsewhere.
- */
-const explorerPages = (
-  options: AppOptions,
-  {
-    gate,
-    common,
-    start,
-    unknown,
-  }: {
-    readonly gate: ExplorerGate
-    readonly common: Answering
-    readonly start: Answerer
-    readonly unknown: Answerer
-  },
-): readonly (readonly [path: string, answer: Answerer])[] => {
-  const { version, testKey } = options
-  if (options.explorer !== true)
-    return [
-      ['/', start],
-      ['/*', unknown],
-    ]
-  const { names, all } = explorerAssets()
-  const site = { version, testKey, assets: names }
-  const handler = explorerHandler(options, { site, ...gate })
-  const page = answering('explorer', handler, common)
-  return [
-    ...explorerRoutes.map(path => [path, page] as const),
-    ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
-    ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
-  ]
-}
-
-/** Browsers say that they take HTML, programs say nothing or something else. */
-const isBrowsed = ({ headers }: Request): boolean => headers.get('accept')?.includes('text/html') === true
 
 const answeringOf = (
   { log, defaults, basePath, deadlineMs, clock, stopping, counts = ownHttpCounts(), logEach = 1 }: AppOptions,

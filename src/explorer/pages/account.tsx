@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Given } from '#actions/ask.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Given } from '#actions/ask.ts'
 import { getContractAbi } from '#actions/get-contract-abi.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { getContractList } from '#actions/get-contract-list.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'

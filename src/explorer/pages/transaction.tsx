@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getContractAbi } from '#actions/get-contract-abi.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import type { Page } from '../page.ts'
 import { Pager, pageGiven } from '../part/pager.tsx'

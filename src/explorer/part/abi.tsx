@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { getContractAbi } from '#actions/get-contract-abi.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { getTransactions } from '#actions/get-transactions.ts'
 import { type Movement, movementsOf } from '../format/movements.ts'
 import { shortened, visible } from '../format/visible.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { isPossibleName, isTokenSymbol } from '#chain/names.ts'
 import { type Argument, argumentsIn } from '../format/arguments.ts'
 import { visible } from '../format/visible.ts'

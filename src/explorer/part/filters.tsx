@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 

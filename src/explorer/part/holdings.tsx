@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
 import { sumOf } from '../format/amount.ts'
 import { isoOf } from '../format/time.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { search } from '#actions/search.ts'
 import { visible } from '../format/visible.ts'
 import type { Kind } from '../links.ts'

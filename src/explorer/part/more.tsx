@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Html, Visit } from '../page.ts'
 
 type MoreProps = { readonly visit: Pick<Visit, 'say'>; readonly shown: number; readonly total: number }

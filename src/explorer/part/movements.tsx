@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Movement } from '../format/movements.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'

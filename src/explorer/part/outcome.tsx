@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { outcomeOf } from '../format/outcome.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { Exact } from '#chain/json.ts'
 import { beginningOf, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'

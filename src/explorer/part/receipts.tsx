@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'

@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { memoOf, movedBy, type Recorded } from '../format/record.ts'
 import { beginningOf, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'

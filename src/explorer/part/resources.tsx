@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { getAccountDetail } from '#actions/get-account-detail.ts'
 import { percentOf, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'

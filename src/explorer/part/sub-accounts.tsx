@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
 import { More } from './more.tsx'

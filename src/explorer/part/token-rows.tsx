@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { getTokenList } from '#actions/get-token-list.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'

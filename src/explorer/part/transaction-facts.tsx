@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'

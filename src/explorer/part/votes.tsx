@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
 import { Card } from './card.tsx'

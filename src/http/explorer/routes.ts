@@ -1,7 +1,58 @@
+import type { AnswerDeps } from '#actions/answer.ts'
 import { pages } from '#explorer/pages.ts'
+import { type Answering, answering } from '../exchange.ts'
+import { explorerAssets } from './assets.ts'
+import { type ExplorerGate, explorerHandler } from './handler.ts'
 
 /** Paths of the explorer as routes, in both languages. */
-export const explorerRoutes: readonly string[] = pages.flatMap(({ path }) => {
+const routes: readonly string[] = pages.flatMap(({ path }) => {
   const route = path.replace('{id}', ':id')
   return path === '/' ? ['/', '/zh', '/zh/'] : [route, `/zh${route}`]
 })
+
+type Answerer = (request: Request) => Promise<Response>
+
+type PagesOptions = AnswerDeps & {
+  readonly version: string
+  readonly testKey?: string
+  /** Whether there are pages for people. */
+  readonly explorer?: boolean
+}
+
+/**
+ * Pages for people and their files, and what is at all other paths. Where there are no pages, `start` is at the root and
+ * `unknown` elsewhere.
+ */
+export const explorerPages = (
+  options: PagesOptions,
+  {
+    gate,
+    common,
+    start,
+    unknown,
+  }: {
+    readonly gate: ExplorerGate
+    readonly common: Answering
+    readonly start: Answerer
+    readonly unknown: Answerer
+  },
+): readonly (readonly [path: string, answer: Answerer])[] => {
+  const { version, testKey } = options
+  if (options.explorer !== true)
+    return [
+      ['/', start],
+      ['/*', unknown],
+    ]
+  const { names, all } = explorerAssets()
+  const site = { version, testKey, assets: names }
+  const handler = explorerHandler(options, { site, ...gate })
+  const page = answering('explorer', handler, common)
+  return [
+    ...routes.map(path => [path, page] as const),
+    ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
+    ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
+  ]
+}
+
+/** Browsers say that they take HTML, programs say nothing or something else. */
+const isBrowsed = ({ headers }: Request): boolean => headers.get('accept')?.includes('text/html') === true
