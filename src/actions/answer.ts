@@ -129,8 +129,8 @@ export const contextFor = (
   },
 ): Context => {
   const { params, ...rest } = call
-  const head = params['head'] === 1 ? headAt(source?.shown(), call.view.at) : undefined
-  return { ...others, ...(head === undefined ? {} : { head }), ...rest }
+  const branch = headAt(source?.shown(), call.view.at)
+  return { ...others, branch, ...(params['head'] === 1 ? { head: branch } : {}), ...rest }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */

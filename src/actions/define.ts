@@ -23,7 +23,9 @@ export type Context = {
   readonly view: View
   /** The chain above the last irreversible block, when the service follows a node. */
   readonly node: Node | undefined
-  /** The blocks above the height of the answer, where the call asks for them (`head=1`). */
+  /** The branch above the height of the answer that is followed, for what is asked for by its name. */
+  readonly branch: HeadAt
+  /** The same where the call asks for its rows in lists (`head=1`). */
   readonly head?: HeadAt
   readonly prices: Prices
   readonly profiles: Profiles

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { headAt } from '#head/shown.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { Published, View } from '#store/port.ts'
@@ -52,10 +53,11 @@ export const openExport = async (
   if (source === undefined)
     return { ...common, ...(await readWhole(deps, call, { ...ways, list: action.list })) }
   const open: Open = async (view, apart) => {
-    const { store: _, head: __, ...others } = deps
+    const { store: _, head, ...others } = deps
     const { compat } = call.options
+    const branch = headAt(head?.shown(), view.at)
     try {
-      return await source.open({ ...others, view, compat, signal: ways.signal, apart }, params)
+      return await source.open({ ...others, branch, view, compat, signal: ways.signal, apart }, params)
     } catch (error) {
       if (compat === 'iostabc' && error instanceof Failure && error.kind === 'not_found') return NOTHING
       throw error

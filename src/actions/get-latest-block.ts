@@ -4,6 +4,7 @@ import { decodeBlockAnswer } from '#chain/decode.ts'
 import { lacking } from '#store/lacking.ts'
 import { type Context, defineAction } from './define.ts'
 import { storedBlock } from './find/block.ts'
+import { blockOnBranch, isBeside } from './find/branch.ts'
 import { askedOnce } from './find/head.ts'
 import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './shape/block-answer.ts'
 
@@ -41,11 +42,14 @@ const headBlockOf = askedOnce(async node => {
   return answer
 })
 
-/** The head block if it is above the stored blocks; undefined also while no node reports one. */
+/** The head block if it is above the stored blocks; undefined also while no node on their branch reports one. */
 const newerBlock = async (context: Context): Promise<FoundBlock | undefined> => {
-  const { node, view } = context
+  const { branch, node, view } = context
+  const tip = branch.height === undefined ? undefined : blockOnBranch(context, { height: branch.height })
+  if (tip !== undefined) return tip
   if ((node?.heard()?.headBlock ?? -1) <= view.at.height) return undefined
   const head = await context.apart(() => headBlockOf(context))
   if (head === undefined || head.block.height <= view.at.height) return undefined
-  return { status: head.status, doc: await blockFromNode(context.view, head.block) }
+  const doc = await blockFromNode(view, head.block)
+  return isBeside(context, doc) ? undefined : { status: head.status, doc }
 }

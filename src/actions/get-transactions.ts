@@ -13,8 +13,8 @@ export const getTransactions = defineAction({
   action: 'get-transactions',
   title: { en: 'Several transactions', zh: '多笔交易' },
   summary: {
-    en: 'Up to 50 transactions by hash. There is one entry for each hash, in the order requested, as get-transaction-detail returns it; a transaction that does not exist gives null. Those that are not in a published block yet are read from the connected node.',
-    zh: '按哈希一次查询最多 50 笔交易。每个哈希一项，按请求的顺序排列，内容与 get-transaction-detail 相同；不存在的交易为 null。尚未进入已发布区块的交易从所连接的全节点读取。',
+    en: 'Up to 50 transactions by hash. There is one entry for each hash, in the order requested, as get-transaction-detail returns it; a transaction that does not exist gives null. Those that are not in a published block yet are taken from the branch that the service follows, or read from the connected node.',
+    zh: '按哈希一次查询最多 50 笔交易。每个哈希一项，按请求的顺序排列，内容与 get-transaction-detail 相同；不存在的交易为 null。尚未进入已发布区块的交易取自服务所跟踪的分支，或从所连接的全节点读取。',
   },
   params: Type.Object({
     tx_hashes: severalOf(hash('transaction'), {

@@ -51,7 +51,11 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     if (shown().status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
     show({ status })
   }
-  const follow = async (asked: Asked, head: Point, published: Published): Promise<void> => {
+  const follow = async (
+    asked: Asked,
+    { head, lib }: { readonly head: Point; readonly lib: number },
+    published: Published,
+  ): Promise<void> => {
     const found = await fetchBranch(asked, { known, head, published, mostBytes: MOST_BYTES })
     if (typeof found === 'string') {
       known = keptOf(known, branch, 2 * MOST_BYTES)
@@ -71,14 +75,15 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
       }),
     )
     confirmed = clock.elapsed()
-    show({ status: 'followed', tip: head, blocks: shownOf(branch, derived) })
+    show({ status: 'followed', tip: head, lib, blocks: shownOf(branch, derived) })
   }
   const lookOnce = async (asked: Asked): Promise<void> => {
     const published = await store.published()
     if (published === undefined) return show({ status: 'behind' })
-    const choice = choiceOf(await fetchChainInfo(asked), published, tipNow())
+    const said = await fetchChainInfo(asked)
+    const choice = choiceOf(said, published, tipNow())
     if (choice.type === 'behind') show({ status: 'behind' })
-    if (choice.type === 'follow') await follow(asked, choice.head, published)
+    if (choice.type === 'follow') await follow(asked, { head: choice.head, lib: said.libBlock }, published)
   }
   return {
     shown,

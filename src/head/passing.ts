@@ -8,6 +8,7 @@ export type HeadMessage =
   | {
       readonly status: 'followed'
       readonly tip: Extract<Shown, { status: 'followed' }>['tip']
+      readonly lib: number
       /** Hashes of the blocks in order; those that are not in `added` were told before. */
       readonly hashes: readonly string[]
       readonly added: readonly BlockAbove[]
@@ -24,6 +25,7 @@ export const messageOf = (shown: Shown, before: Shown): HeadMessage => {
   return {
     status: 'followed',
     tip: shown.tip,
+    lib: shown.lib,
     hashes: shown.blocks.map(({ doc }) => doc.hash),
     added: shown.blocks.filter(block => !known.has(block)),
   }
@@ -39,7 +41,7 @@ export const receivedHead = (first: HeadMessage): HeadSource & { take(message: H
     const all = new Map([...known, ...added])
     const blocks = hashes.flatMap(hash => all.get(hash) ?? [])
     known = new Map(blocks.map(block => [block.doc.hash, block]))
-    return status === 'followed' ? { status, tip: message.tip, blocks } : { status }
+    return status === 'followed' ? { status, tip: message.tip, lib: message.lib, blocks } : { status }
   }
   const current = showing(receive(first))
   return { ...current, take: message => current.show(receive(message)) }

@@ -28,5 +28,8 @@ export const showing = (first: Shown): HeadSource & { show(next: Shown): void } 
 
 const isSame = (a: Shown, b: Shown): boolean =>
   a.status === 'followed' && b.status === 'followed'
-    ? a.tip.hash === b.tip.hash && a.blocks[0] === b.blocks[0] && a.blocks.length === b.blocks.length
+    ? a.tip.hash === b.tip.hash &&
+      a.lib === b.lib &&
+      a.blocks[0] === b.blocks[0] &&
+      a.blocks.length === b.blocks.length
     : a.status === b.status

@@ -9,7 +9,7 @@ const block = (branch: string, height: number, parent = `${branch}${height - 1}`
 }
 const shownOf = (...blocks: readonly BlockAbove[]): Shown => {
   const tip = blocks.at(-1)?.doc ?? { height: 3, hash: 'a3' }
-  return { status: 'followed', tip: { height: tip.height, hash: tip.hash }, blocks }
+  return { status: 'followed', tip: { height: tip.height, hash: tip.hash }, lib: 4, blocks }
 }
 const A = [block('a', 4), block('a', 5), block('a', 6)] as const
 const B = [block('b', 5, 'a4'), block('b', 6), block('b', 7)] as const
@@ -33,6 +33,7 @@ test('headAt: without a followed node there is no height', () => {
   expect(headAt({ status: 'away' }, { height: 3, hash: 'a3' })).toEqual({
     status: 'away',
     height: undefined,
+    lib: -1,
     blocks: [],
   })
 })

@@ -32,6 +32,8 @@ export type Shown =
   | {
       readonly status: 'followed'
       readonly tip: Point
+      /** The last irreversible block, by the node that has this branch. */
+      readonly lib: number
       /** One branch in order, each the child of the one before, the last one the tip; it may begin below the published block. */
       readonly blocks: readonly BlockAbove[]
     }
@@ -42,6 +44,8 @@ export type HeadAt = {
   readonly status: HeadStatus
   /** The height of the tip; undefined: not `followed`. */
   readonly height: number | undefined
+  /** Up to here its blocks are irreversible, by the word of the node. */
+  readonly lib: number
   readonly blocks: readonly BlockAbove[]
 }
 
@@ -49,15 +53,20 @@ export type HeadAt = {
 export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
   if (shown === undefined) return withoutBlocks('none')
   if (shown.status !== 'followed') return withoutBlocks(shown.status)
-  const { tip, blocks } = shown
+  const { tip, lib, blocks } = shown
   // The published block was the node's once, so its chain reaches at least as high.
-  if (tip.height <= at.height) return { status: 'followed', height: at.height, blocks: [] }
+  if (tip.height <= at.height) return { status: 'followed', height: at.height, lib: at.height, blocks: [] }
   const first = at.height + 1 - (tip.height - blocks.length + 1)
   if (first < 0 || blocks[first]?.doc.parent_hash !== at.hash) return withoutBlocks('apart')
-  return { status: 'followed', height: tip.height, blocks: blocks.slice(first) }
+  return {
+    status: 'followed',
+    height: tip.height,
+    lib: Math.max(lib, at.height),
+    blocks: blocks.slice(first),
+  }
 }
 
-const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, blocks: [] })
+const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, lib: -1, blocks: [] })
 
 const byList = new WeakMap<BlockAbove, ReadonlyMap<string, readonly RowAbove[]>>()
 

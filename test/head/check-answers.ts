@@ -1,5 +1,6 @@
+import { type BranchNow, branchNow } from './branch-now.ts'
 import type { ForkBlock } from './fork-node.ts'
-import { aboveOf, type ForkStand } from './stand.ts'
+import type { ForkStand } from './stand.ts'
 import { type AnsweredRow, blockList, recordList, type TrueList, transactionList } from './true-list.ts'
 
 type Page = { readonly rows: readonly AnsweredRow[]; readonly total: number; readonly headers: Headers }
@@ -9,7 +10,7 @@ const pageOf = async (
   { module, action }: TrueList,
   params: Readonly<Record<string, string>>,
 ): Promise<Page> => {
-  const query = new URLSearchParams({ ...params, head: '1', apikey: key })
+  const query = new URLSearchParams({ ...params, apikey: key })
   const response = await ask(`/api/${module}/get-${action}?${query}`)
   const text = await response.text()
   if (response.status !== 200) throw new Error(`${action} ${JSON.stringify(params)}: ${text}`)
@@ -33,53 +34,71 @@ const standing = (height: number, published: number) =>
 /** Blocks below the irreversible one that answers are compared for: where both parts meet. */
 const IRREVERSIBLE = 20
 
-/** What differs between the answers with head=1 and the truth of the branch that the service shows; [] is right. */
-export const differences = async (
-  stand: ForkStand,
-  tip: ForkBlock,
-  random: () => number,
-): Promise<readonly string[]> => {
-  const { forks, truth } = stand
+/** Collects what is not as expected. */
+export const comparison = () => {
   const wrong: string[] = []
-  const from = Math.max(forks.base.made.height + 1, stand.node.stand.lib - IRREVERSIBLE)
-  const line = aboveOf(tip, from - 1).toReversed()
-  const compare = (what: string, actual: unknown, expected: unknown): void => {
-    if (!Bun.deepEquals(actual, expected, true))
-      wrong.push(
-        `${what}: ${JSON.stringify(actual)?.slice(0, 600)} instead of ${JSON.stringify(expected)?.slice(0, 600)}`,
-      )
+  return {
+    wrong,
+    compare: (what: string, actual: unknown, expected: unknown): void => {
+      if (!Bun.deepEquals(actual, expected, true))
+        wrong.push(
+          `${what}: ${JSON.stringify(actual)?.slice(0, 600)} instead of ${JSON.stringify(expected)?.slice(0, 600)}`,
+        )
+    },
   }
+}
+
+/** What the headers are to say of the blocks above. */
+const headersOf = ({ status, height, above }: BranchNow) =>
+  above === undefined ? [status, null] : [status, String(height + above.length)]
+
+/** What differs between the lists, with head=1 and without, and the truth of the branch that the service shows; [] is right. */
+export const differences = async (stand: ForkStand, random: () => number): Promise<readonly string[]> => {
+  const { forks, truth } = stand
+  const { wrong, compare } = comparison()
+  const now = await branchNow(stand)
+  const { height } = now
+  const from = Math.max(forks.base.made.height + 1, height - IRREVERSIBLE)
+  const stored = now.stored.filter(({ made }) => made.height >= from)
+  const packed = now.above ?? []
   const paging = () => ({
     sort: random() < 0.5 ? 'asc' : 'desc',
     page: 1 + Math.floor(random() * 3),
     size: 1 + Math.floor(random() * 40),
   })
-  const ask = async (list: TrueList): Promise<void> => {
+  const ask = async (list: TrueList, isHead: boolean): Promise<void> => {
     const part = paging()
     const page = { sort: part.sort, page: String(part.page), size: String(part.size) }
-    const params = { ...list.params, ...page, start_block: String(from) }
+    const params = { ...list.params, ...page, start_block: String(from), ...(isHead ? { head: '1' } : {}) }
     const { rows, total, headers } = await pageOf(stand, list, params)
     const name = `${list.action} ${JSON.stringify(params)} at ${headers.get('x-block-height')}`
-    const published = Number(headers.get('x-block-height'))
-    const height = Math.max(tip.made.height, published)
+    compare(`${name} height`, headers.get('x-block-height'), String(height))
     compare(
       `${name} head`,
       [headers.get('x-head-status'), headers.get('x-head-height')],
-      ['followed', String(height)],
+      isHead ? headersOf(now) : [null, null],
     )
+    const line = [...stored, ...(isHead ? packed : [])]
     const all = line.flatMap(block =>
-      list.of(block).map(cells => [...cells, ...standing(block.made.height, published)]),
+      list.of(block).map(cells => [...cells, ...(isHead ? standing(block.made.height, height) : [])]),
     )
     compare(`${name} total`, total, all.length)
-    const shown = rows.map(row => [...list.shown(row), row['status'], row['seq'] !== undefined])
+    const shown = rows.map(row => [
+      ...list.shown(row),
+      ...(isHead ? [row['status'], row['seq'] !== undefined] : []),
+    ])
     compare(name, shown, sliced(all, part))
   }
-  await ask(blockList)
-  await ask(transactionList(truth))
-  const lists = line.slice(-4).flatMap(block => truth(block).rows.flatMap(({ keys }) => keys))
+  for (const isHead of [true, false]) {
+    await ask(blockList, isHead)
+    await ask(transactionList(truth), isHead)
+  }
+  const lists = [...stored, ...packed]
+    .slice(-4)
+    .flatMap((block: ForkBlock) => truth(block).rows.flatMap(({ keys }) => keys))
   for (let times = 0; times < 3 && lists.length > 0; times += 1) {
     const list = recordList(truth, lists[Math.floor(random() * lists.length)] ?? '')
-    if (list !== undefined) await ask(list)
+    if (list !== undefined) await ask(list, random() < 0.8)
   }
   return wrong
 }

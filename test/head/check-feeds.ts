@@ -1,7 +1,6 @@
-import type { Store } from '#store/port.ts'
-import type { ForkBlock } from './fork-node.ts'
+import { type BranchNow, branchNow } from './branch-now.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
-import { aboveOf, type ForkStand } from './stand.ts'
+import type { ForkStand } from './stand.ts'
 import { blockList, recordList, type TrueList, transactionList } from './true-list.ts'
 
 /** The lists that get the most rows, one of each kind, with those of blocks and transactions. */
@@ -33,38 +32,14 @@ export const followLists = async (
 }
 
 /** What a reader must have: irreversible rows since the base of the forks, and rows above; those undefined: it is not known. */
-const expectedOf = (
-  list: TrueList,
-  {
-    stored,
-    above,
-  }: { readonly stored: readonly ForkBlock[]; readonly above: readonly ForkBlock[] | undefined },
-) => ({ rows: stored.flatMap(list.of), packed: above?.flatMap(list.of) })
-
-/** The blocks that are stored, and those above on the branch that the service shows. */
-const blocksNow = async (stand: ForkStand, store: Store) => {
-  const { forks, node, follower } = stand
-  const published = await store.published()
-  const height = published?.height ?? 0
-  const base = forks.base.made.height
-  const stored = aboveOf(node.stand.head, base)
-    .filter(({ made }) => made.height <= height)
-    .toReversed()
-  const shown = follower.shown()
-  if (shown.status !== 'followed') return { stored, above: undefined }
-  if (shown.tip.height <= height) return { stored, above: [] }
-  const tip = forks.blocks.get(shown.tip.hash)
-  const line = tip === undefined ? [] : aboveOf(tip, height).toReversed()
-  return { stored, above: line[0]?.parent?.hash === published?.hash ? line : undefined }
-}
+const expectedOf = (list: TrueList, { stored, above }: BranchNow) => ({
+  rows: stored.flatMap(list.of),
+  packed: above?.flatMap(list.of),
+})
 
 /** Waits until every feed has told what is so; a row that is lost would be waited for until the test's time is over. */
-export const feedsSettled = async (
-  stand: ForkStand,
-  store: Store,
-  readers: readonly HeadReader[],
-): Promise<void> => {
-  const now = await blocksNow(stand, store)
+export const feedsSettled = async (stand: ForkStand, readers: readonly HeadReader[]): Promise<void> => {
+  const now = await branchNow(stand)
   for (const { list, rows, packed, done } of readers) {
     const expected = expectedOf(list, now)
     const isSo = (): boolean =>

@@ -26,6 +26,8 @@ export type Forks = {
   /** A child of a block. `waits`: it packs nothing, as a block of a busy fork does. Other seeds give other blocks. */
   grow(parent: ForkBlock, how: { readonly waits: boolean; readonly seed: number }): ForkBlock
   readonly blocks: ReadonlyMap<string, ForkBlock>
+  /** The blocks above the base that have a transaction, by its hash. */
+  readonly holders: ReadonlyMap<string, readonly ForkBlock[]>
 }
 
 export const createForks = (seed: number, base: number): Forks => {
@@ -37,16 +39,20 @@ export const createForks = (seed: number, base: number): Forks => {
   const first = chain.block(base)
   const root: ForkBlock = { made: first, hash: hashIn(first, 3), parent: undefined, waiting: [] }
   const blocks = new Map([[root.hash, root]])
+  const holders = new Map<string, ForkBlock[]>()
   return {
     chain,
     base: root,
     blocks,
+    holders,
     grow: (parent, { waits, seed: own }) => {
       const height = parent.made.height + 1
       const ready = [...parent.waiting, ...ownTransactions(chain.world, height)]
       const made = makeBlock(height, parent.made, { variant: { users: waits ? [] : ready, seed: own } })
       const block = { made, hash: hashIn(made, 3), parent, waiting: waits ? ready : [] }
       blocks.set(block.hash, block)
+      for (const transaction of hashesOf(made))
+        holders.set(transaction, [...(holders.get(transaction) ?? []), block])
       return block
     },
   }
@@ -65,20 +71,24 @@ export type ForkNode = {
   stand: Stand
   /** Called before each answer with the name of the call; what it returns is answered instead. */
   meddle: ((call: string) => Answer | undefined) | undefined
+  /** It answers nothing but that it is busy. */
+  isAway: boolean
   stop(): void
 }
 
 const NO_BLOCK = refused(2, 'block not found')
+const BUSY: Answer = { status: 503, contentType: 'text/plain', text: 'busy' }
 
 /** Serves the chain as a node does that stands somewhere on it. */
 export const serveForks = (forks: Forks, stand: Stand): ForkNode => {
-  const node: { stand: Stand; meddle: ForkNode['meddle'] } = { stand, meddle: undefined }
+  const node: Pick<ForkNode, 'stand' | 'meddle' | 'isAway'> = { stand, meddle: undefined, isAway: false }
   let made: { readonly stand: Stand; readonly answers: NodeAnswers } | undefined
   const answersOf = (stand: Stand): NodeAnswers => {
     if (made?.stand !== stand) made = { stand, answers: answersAt(forks, stand) }
     return made.answers
   }
   const served = serveCalls({}, call => {
+    if (node.isAway) return BUSY
     const instead = node.meddle?.(call.path.split('/')[1] ?? '')
     return instead ?? answerCall(answersOf(node.stand), call, () => refused(12, 'Not Implemented'))
   })
@@ -113,8 +123,9 @@ const answersAt = (forks: Forks, { head, lib }: Stand): NodeAnswers => {
     getBlockByNumber: (number = '', complete = '') => shown(madeAt(Number(number)), complete),
     getBlockByHash: (hash = '', complete = '') => {
       const made = forks.blocks.get(hash)?.made
+      if (made === undefined || made.height > head.made.height) return NO_BLOCK
       // An orphan is known until its height is irreversible.
-      const isGone = made !== undefined && made.height <= lib && madeAt(made.height) !== made
+      const isGone = made.height <= lib && madeAt(made.height) !== made
       return shown(isGone ? undefined : made, complete)
     },
     getRawBlockByNumber: (number = '', complete = '') => {
@@ -128,24 +139,24 @@ const answersAt = (forks: Forks, { head, lib }: Stand): NodeAnswers => {
 }
 
 const transactionAnswer = (
-  { blocks }: Forks,
+  { holders, base }: Forks,
   { line, lib, hash }: { readonly line: readonly ForkBlock[]; readonly lib: number; readonly hash: string },
 ): Answer => {
-  const textIn = ({ made }: ForkBlock): string | undefined => made.texts[hashesOf(made).indexOf(hash)]
-  for (const block of line) {
-    const text = textIn(block)
-    const { height } = block.made
-    if (text !== undefined)
-      return found(
-        `{"status":"${height <= lib ? 'IRREVERSIBLE' : 'PACKED'}", "transaction":${text}, "block_number":"${height <= lib ? height : -1}"}`,
-      )
-  }
-  for (const block of blocks.values()) {
-    const text = textIn(block)
-    if (text === undefined) continue
+  const all = holders.get(hash) ?? []
+  const block = all.find(each => line[each.made.height - base.made.height - 1] === each)
+  const [text] = (block === undefined ? all : [block]).map(each => textIn(each, hash))
+  if (text === undefined) return refused(2, 'tx not found')
+  if (block === undefined) {
     // Back in the pool: it has no receipt any more.
     const pending = text.replace(/"tx_receipt":.*\}$/s, '"tx_receipt":null}')
     return found(`{"status":"PENDING", "transaction":${pending}, "block_number":"-1"}`)
   }
-  return refused(2, 'tx not found')
+  const { height } = block.made
+  return found(
+    `{"status":"${height <= lib ? 'IRREVERSIBLE' : 'PACKED'}", "transaction":${text}, "block_number":"${height <= lib ? height : -1}"}`,
+  )
 }
+
+/** The node's JSON of a transaction as a block has it. */
+export const textIn = ({ made }: ForkBlock, hash: string): string =>
+  made.texts[hashesOf(made).indexOf(hash)] ?? ''

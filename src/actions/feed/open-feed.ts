@@ -84,8 +84,9 @@ type Asked = ReturnType<typeof readCall> & Pick<Context, 'compat'> & { readonly 
 const opening = (deps: AnswerDeps, { action, params, isHead, compat }: Asked, signal: AbortSignal) => {
   const { store: _, head: blocksAbove, ...others } = deps
   return async (view: View, apart: Context['apart'], range: object = {}): Promise<Opened> => {
-    const head = isHead ? headAt(blocksAbove?.shown(), view.at) : undefined
-    const given = head === undefined ? {} : { head }
+    const branch = headAt(blocksAbove?.shown(), view.at)
+    const head = isHead ? branch : undefined
+    const given = head === undefined ? { branch } : { branch, head }
     const context = { ...others, ...given, view, compat, signal, apart }
     const asked = { ...params, start_seq: undefined, sort: 'asc', ...range }
     const listing = await action.source?.open(context, asked)

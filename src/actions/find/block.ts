@@ -8,6 +8,7 @@ import type { Node } from '#node/port.ts'
 import type { Context } from '../define.ts'
 import { badRequest, shown } from '../request/refusals.ts'
 import { blockFromNode, type FoundBlock } from '../shape/block-answer.ts'
+import { blockOnBranch, requireOnBranch } from './branch.ts'
 import { askNode } from './node-answer.ts'
 import { unknown } from './unknown.ts'
 
@@ -15,9 +16,9 @@ import { unknown } from './unknown.ts'
 export type BlockName = { readonly number?: bigint; readonly hash?: string }
 
 /**
- * The block a caller names: stored, or above the last published one from the followed node. Throws 'bad_request' when
- * number and hash are both missing or name different blocks, 'not_found' or 'loading' when there is none, 'unavailable'
- * when it is not stored and no node can be asked.
+ * The block a caller names: stored, or above the last published one, on the branch that is followed or further on, where
+ * the node has it. Throws 'bad_request' when number and hash are both missing or name different blocks, 'not_found' or
+ * 'loading' when there is none, 'unavailable' when it is not stored and no node on that branch can be asked.
  */
 export const findBlock = async (context: Context, { number, hash }: BlockName): Promise<FoundBlock> => {
   if (hash !== undefined) {
@@ -89,9 +90,11 @@ const blockOfNode = async (
 const blockOfNumber = async (context: Context, number: bigint): Promise<FoundBlock | undefined> => {
   if (number > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
   const height = Number(number)
-  const stored = await storedBlock(context, height)
-  if (stored !== undefined || context.node === undefined || height <= context.view.at.height) return stored
-  return blockOfNode(context, context.node, { height })
+  const known = (await storedBlock(context, height)) ?? blockOnBranch(context, { height })
+  if (known !== undefined || context.node === undefined || height <= context.view.at.height) return known
+  const found = await blockOfNode(context, context.node, { height })
+  if (found !== undefined) requireOnBranch(context, found.doc)
+  return found
 }
 
 const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock | undefined> => {
@@ -99,12 +102,15 @@ const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock |
   const docs: readonly BlockDoc[] = await view.find(blocks, 'hash8', hash8(hash))
   const doc = docs.find(candidate => candidate.hash === hash)
   if (doc !== undefined) return { status: 'IRREVERSIBLE', doc }
-  if (node === undefined) return undefined
+  const known = blockOnBranch(context, { hash })
+  if (known !== undefined || node === undefined) return known
   const found = await blockOfNode(context, node, { hash })
   if (found === undefined || found.doc.height <= view.at.height) return undefined
   // A node goes on answering for a block that lost its place on the chain: only the one at its height counts.
   const onChain = await blockOfNode(context, node, { height: found.doc.height })
-  return onChain?.doc.hash === hash ? onChain : undefined
+  if (onChain?.doc.hash !== hash) return undefined
+  requireOnBranch(context, onChain.doc)
+  return onChain
 }
 
 const differ = (number: bigint, hash: string) =>

@@ -12,8 +12,8 @@ import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { nodeBlock } from './block.ts'
+import { type FoundTransaction, NO_BLOCK } from './found-transaction.ts'
 import { askNode, OK, WITHIN_MS } from './node-answer.ts'
-import type { FoundTransaction } from './transaction.ts'
 
 type Asking = Pick<Context, 'view' | 'signal' | 'apart' | 'clock'>
 
@@ -43,9 +43,6 @@ export const transactionOfNode = async (
     ? { status, blockNumber: NO_BLOCK, body }
     : await proved(context, node, { hash, height })
 }
-
-/** `block_number` of a transaction whose block may still be replaced, or that is in none. */
-const NO_BLOCK = '-1'
 
 /** The statuses that a node may report for a transaction. */
 const STATUSES: ReadonlySet<string> = new Set(['PENDING', 'PACKED', 'IRREVERSIBLE'])

@@ -4,22 +4,14 @@ import { blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
+import { asBesideBranch, transactionOnBranch } from './branch.ts'
+import type { FoundTransaction } from './found-transaction.ts'
 import { transactionOfNode } from './node-transaction.ts'
 import { unknown } from './unknown.ts'
 
-/** A transaction and how far it has come. */
-export type FoundTransaction = {
-  /** `PENDING` in the pool, `PACKED` in a block, `IRREVERSIBLE`. */
-  readonly status: string
-  /** `-1` until it is in an irreversible block. */
-  readonly blockNumber: string
-  /** The node's transaction object, compact JSON text. */
-  readonly body: string
-}
-
 /**
- * The transaction with a hash: from the store, otherwise from the followed node, in a block above the last published
- * one or in the pool. Throws 'not_found' or 'loading' when there is none; 'unavailable' when no node can be asked,
+ * The transaction with a hash: from the store, otherwise in a block of the branch that is followed, otherwise from the
+ * node: in an irreversible block further on, or in the pool. Throws 'not_found' or 'loading' when there is none; 'unavailable' when no node can be asked,
  * because it may be in the pool.
  */
 export const findTransaction = async (context: Context, hash: string): Promise<FoundTransaction> => {
@@ -41,15 +33,25 @@ export const findTransactions = async (
 ): Promise<ReadonlyMap<string, FoundTransaction>> => {
   const { view, node } = context
   const found = new Map(await stored(view, [...new Set(hashes)]))
-  if (node === undefined) return found
-  const others = [...new Set(hashes)].filter(hash => !found.has(hash))
-  for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
-    const ask = async (hash: string) => [hash, await transactionOfNode(context, node, hash)] as const
-    for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
-      if (one !== undefined) found.set(hash, one)
+  for (const hash of hashes) {
+    const one = found.has(hash) ? undefined : transactionOnBranch(context, hash)
+    if (one !== undefined) found.set(hash, one)
   }
+  const others = [...new Set(hashes)].filter(hash => !found.has(hash))
+  if (node === undefined || others.length === 0) return found
+  // A call takes one place among those that wait for nodes, however much it asks: several would be refused together.
+  const asking = { ...context, apart: atOnce }
+  await context.apart(async () => {
+    for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
+      const ask = async (hash: string) => [hash, await transactionOfNode(asking, node, hash)] as const
+      for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
+        if (one !== undefined) found.set(hash, asBesideBranch(context, one))
+    }
+  })
   return found
 }
+
+const atOnce: Context['apart'] = ask => ask()
 
 const stored = async (
   view: View,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { FoundTransaction } from '../find/transaction.ts'
+import type { FoundTransaction } from '../find/found-transaction.ts'
 import { byName, count, described, exact, rowsOf, shape, text, txHash } from './results.ts'
 import { transactionObject } from './transaction-object.ts'
 import { actionRow, receiptRow } from './transaction-rows.ts'

@@ -10,6 +10,8 @@ export type HandClock = Clock & {
   settle(): Promise<void>
   /** Resolves as soon as exactly `count` things wait for the time `ms` from now. */
   awaited(ms: number, count?: number): Promise<void>
+  /** Whether something waits for the time `ms` from now. */
+  isAwaited(ms: number): boolean
 }
 
 export const handClock = (start = 0): HandClock => {
@@ -43,6 +45,7 @@ export const handClock = (start = 0): HandClock => {
       time = end
       await settle()
     },
+    isAwaited: ms => [...due].some(({ at }) => at === time + ms),
     awaited: async (ms, count = 1) => {
       while ([...due].filter(({ at }) => at === time + ms).length !== count) await turn()
     },

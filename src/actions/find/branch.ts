@@ -1,0 +1,84 @@
+import { memberSpans } from '#chain/json-text.ts'
+import { Failure } from '#failure/failure.ts'
+import type { BlockAbove } from '#head/shown.ts'
+import type { Context } from '../define.ts'
+import type { FoundBlock } from '../shape/block-answer.ts'
+import { type FoundTransaction, NO_BLOCK } from './found-transaction.ts'
+
+type Followed = Pick<Context, 'branch'>
+
+/** A block above the published one, of the branch that is followed. */
+export const blockOnBranch = (
+  { branch }: Followed,
+  name: { readonly height: number } | { readonly hash: string },
+): FoundBlock | undefined => {
+  const { lib, blocks } = branch
+  const found = blocks.find(({ doc }) =>
+    'hash' in name ? doc.hash === name.hash : doc.height === name.height,
+  )
+  if (found === undefined) return undefined
+  return { status: found.doc.height <= lib ? 'IRREVERSIBLE' : 'PENDING', doc: found.doc }
+}
+
+/** A transaction in a block above the published one, of the branch that is followed. */
+export const transactionOnBranch = ({ branch }: Followed, hash: string): FoundTransaction | undefined => {
+  const { lib, blocks } = branch
+  for (const block of blocks) {
+    const body = bodyIn(block, hash)
+    if (body === undefined) continue
+    const { height } = block.doc
+    return height <= lib
+      ? { status: 'IRREVERSIBLE', blockNumber: String(height), body }
+      : { status: 'PACKED', blockNumber: NO_BLOCK, body }
+  }
+  return undefined
+}
+
+const bodyIn = ({ doc, bodies }: BlockAbove, hash: string): string | undefined =>
+  doc.tx_hashes.includes(hash) ? bodies[doc.tx_hashes.split(' ').indexOf(hash)] : undefined
+
+/**
+ * Whether a block that a node has above the published one is not on the branch that is followed, or not known to be: a node
+ * that lags behind may be on a branch that has lost. While none is followed, only a child of the published block shows it.
+ */
+export const isBeside = (
+  { branch, view: { at } }: Followed & Pick<Context, 'view'>,
+  { height, parent_hash }: Pick<FoundBlock['doc'], 'height' | 'parent_hash'>,
+): boolean => {
+  if (branch.status === 'apart') return true
+  const tip = branch.blocks.at(-1)?.doc ?? at
+  if (height === tip.height + 1) return parent_hash !== tip.hash
+  return branch.status === 'followed' || height <= tip.height
+}
+
+/** Throws 'unavailable' for a block of a node that is beside the branch (`isBeside`). */
+export const requireOnBranch = (
+  context: Followed & Pick<Context, 'view'>,
+  block: Pick<FoundBlock['doc'], 'height' | 'hash' | 'parent_hash'>,
+): void => {
+  if (!isBeside(context, block)) return
+  throw new Failure(
+    'unavailable',
+    `The node has block ${block.height}, ${block.hash}, which is not, or not yet, on the branch that the service follows.`,
+    {
+      zh: `全节点的区块 ${block.height} 不在本服务所跟踪的分支上（或尚未加入该分支），请稍后重试。`,
+      details: { height: block.height, retryAfter: 1 },
+    },
+  )
+}
+
+/**
+ * A transaction that is not on the branch, as it is there: in the pool, if its node says that it is in a block that may
+ * still be replaced.
+ */
+export const asBesideBranch = ({ branch }: Followed, found: FoundTransaction): FoundTransaction => {
+  const isKnown = branch.status === 'followed' || branch.status === 'apart'
+  return isKnown && found.status === 'PACKED'
+    ? { ...found, status: 'PENDING', body: withoutReceipt(found.body) }
+    : found
+}
+
+const withoutReceipt = (body: string): string => {
+  const [from, to] = memberSpans(body).get('tx_receipt') ?? [body.length, body.length]
+  return `${body.slice(0, from)}null${body.slice(to)}`
+}

@@ -1,0 +1,209 @@
+import { hashesOf } from '../generator/block.ts'
+import { comparison } from './check-answers.ts'
+import type { ForkBlock } from './fork-node.ts'
+import { ancestor, leadsTo } from './lines.ts'
+import { type Expected, type QueryTruth, queryTruth, UNAVAILABLE } from './query-truth.ts'
+import type { ForkStand } from './stand.ts'
+import { type Course, fork, goTo } from './steps.ts'
+
+type Params = Readonly<Record<string, string>>
+
+/** A query, what of its answer is compared, and the answers that are true. */
+type Query = {
+  readonly path: string
+  readonly params: Params
+  readonly shown: (data: Answered) => unknown
+  readonly expected: readonly Expected[]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: An answer as it came.
+type Answered = any
+
+/** Blocks among which queries are for: the last ones of whatever branch. */
+const RECENT = 40
+
+const ask = async ({ service, done }: ForkStand, { path, params }: Query): Promise<Expected> => {
+  const query = new URLSearchParams({ ...params, numbers: 'string', apikey: service.key })
+  const response = await done(service.ask(`/api/${path}?${query}`))
+  const text = await response.text()
+  return response.status === 200 ? { data: JSON.parse(text).data } : { refused: response.status }
+}
+
+const asShown = (answer: Expected, shown: Query['shown']): Expected =>
+  'refused' in answer ? answer : { data: shown(answer.data) }
+
+const mapped = (expected: readonly Expected[], change: (data: Answered) => unknown): readonly Expected[] =>
+  expected.map(each => asShown(each, change))
+
+/** A search that finds nothing has no matches. */
+const found = (expected: readonly Expected[]): readonly Expected[] =>
+  expected.map(each => ('refused' in each && each.refused === 404 ? { data: [] } : each))
+
+const detailOf = (params: Params, expected: readonly Expected[]): Query => ({
+  path: 'block/get-block-detail',
+  params,
+  shown: ({ block: { hash, parent_hash, number, time, tx_count }, status }) => ({
+    ...{ hash, parent_hash, number, time, tx_count, status },
+  }),
+  expected: mapped(expected, ({ hashes: _, ...block }) => block),
+})
+
+const hashesIn = (params: Params, expected: readonly Expected[]): Query => ({
+  path: 'block/get-block-tx',
+  params,
+  shown: ({ transactions }) => transactions,
+  expected: mapped(expected, ({ hashes }) => hashes),
+})
+
+const blockFound = (text: string, expected: readonly Expected[]): Query => ({
+  path: 'base/search',
+  params: { text },
+  shown: ({ matches }) => matches.filter(({ type }: Answered) => type === 'block'),
+  expected: found(
+    mapped(expected, ({ number, hash }) => [
+      { type: 'block', id: String(number), exact: true, block_number: String(number), hash },
+    ]),
+  ),
+})
+
+const transactionOf = (hash: string, expected: readonly Expected[]): readonly Query[] => {
+  const params = { tx_hash: hash }
+  return [
+    { path: 'transaction/get-transaction-detail', params, shown: data => data, expected },
+    {
+      path: 'transaction/get-transaction-action',
+      params,
+      shown: ({ actions }) => actions,
+      expected: mapped(expected, ({ transaction }) => transaction.actions),
+    },
+    {
+      path: 'transaction/get-transaction-receipt',
+      params,
+      shown: ({ receipts }) => receipts,
+      expected: mapped(expected, ({ transaction }) => transaction.tx_receipt.receipts ?? []),
+    },
+    {
+      path: 'base/search',
+      params: { text: hash },
+      shown: ({ matches }) => matches,
+      expected: found(
+        mapped(expected, ({ block_number }) => [
+          { type: 'transaction', id: hash, exact: true, block_number, hash },
+        ]),
+      ),
+    },
+  ]
+}
+
+/** Queries for blocks of any branch, for heights, and for transactions, with the answers that are true. */
+const someQueries = ({ forks }: ForkStand, truth: QueryTruth, random: () => number): readonly Query[] => {
+  const oneOf = <T>(some: readonly T[]): T => some[Math.floor(random() * some.length)] as T
+  const recent = [...forks.blocks.values()].slice(-RECENT)
+  const { tip, now } = truth
+  const height = Math.max(forks.base.made.height + 1, now.height - 3 + Math.floor(random() * 12))
+  const numbers = [height, now.height + 1, tip.made.height, tip.made.height + 1].filter(
+    number => number > forks.base.made.height,
+  )
+  const byNumber = (number: number): Query =>
+    oneOf([detailOf, hashesIn])({ number: String(number) }, truth.blockAt(number))
+  const byHash = ({ hash }: ForkBlock): Query =>
+    oneOf([
+      () => detailOf({ hash }, truth.blockOf(hash)),
+      () => hashesIn({ hash }, truth.blockOf(hash)),
+      () => blockFound(hash, truth.blockOf(hash)),
+    ])()
+  const byTransaction = (block: ForkBlock): Query => {
+    const hash = oneOf(hashesOf(block.made))
+    return oneOf(transactionOf(hash, truth.transactions(hash)))
+  }
+  const number = oneOf(numbers)
+  return [
+    ...numbers.map(byNumber),
+    blockFound(String(number), truth.blockAt(number)),
+    ...[tip, oneOf(recent), oneOf(recent)].filter(block => block !== forks.base).map(byHash),
+    ...[tip, oneOf(recent), oneOf(recent), oneOf(recent)]
+      .filter(block => block !== forks.base)
+      .map(byTransaction),
+  ]
+}
+
+/** Several transactions at once: `null` where one is nowhere. */
+const severalQuery = ({ forks }: ForkStand, random: () => number): readonly string[] => {
+  const recent = [...forks.blocks.values()].filter(block => block !== forks.base).slice(-RECENT)
+  return Array.from({ length: 6 }, () => {
+    const { made } = recent[Math.floor(random() * recent.length)] ?? forks.base
+    const hashes = hashesOf(made)
+    return hashes[Math.floor(random() * hashes.length)] ?? ''
+  })
+}
+
+/** What differs between the answers about single blocks and transactions and the truth of the branch; [] is right. */
+export const queryDifferences = async (
+  stand: ForkStand,
+  random: () => number,
+): Promise<readonly string[]> => {
+  const { wrong, compare } = comparison()
+  const truth = await queryTruth(stand)
+  const check = async (query: Query): Promise<void> => {
+    const answer = asShown(await ask(stand, query), query.shown)
+    const isTrue = query.expected.some(each => Bun.deepEquals(each, answer, true))
+    if (!isTrue) compare(`${query.path} ${JSON.stringify(query.params)}`, answer, query.expected)
+  }
+  for (const query of someQueries(stand, truth, random)) await check(query)
+  await check(latestQuery(stand, truth))
+  const hashes = severalQuery(stand, random)
+  const all = hashes.map(hash => truth.transactions(hash))
+  const answer = await ask(stand, {
+    path: 'transaction/get-transactions',
+    params: { tx_hashes: hashes.join(',') },
+    shown: data => data,
+    expected: [],
+  })
+  if ('refused' in answer) {
+    const mayBe = all.flat().some(each => Bun.deepEquals(each, answer))
+    if (!mayBe) compare(`get-transactions ${hashes}`, answer, all)
+  } else
+    for (const [at, data] of (answer.data as Answered).transactions.entries())
+      if (!all[at]?.some(each => Bun.deepEquals(each, { data }, true)))
+        compare(`get-transactions ${hashes[at]}`, { data }, all[at])
+  return wrong
+}
+
+/** The newest block is the tip of the branch, else the published one. */
+const latestQuery = ({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTruth): Query => {
+  const published = ancestor(final().head, now.height)
+  const known = now.above === undefined ? [published.hash, asked().stand.head.hash] : [tip.hash]
+  return {
+    ...detailOf({}, known.flatMap(blockOf)),
+    path: 'block/get-latest-block',
+  }
+}
+
+/**
+ * The node goes over to another tip between two calls of a query: its answer is that of one moment, or a refusal. [] is
+ * right.
+ */
+export const switchedDifferences = async (course: Course): Promise<readonly string[]> => {
+  const { stand, random } = course
+  const { node } = stand
+  if (stand.asked() !== node) return []
+  const truth = await queryTruth(stand)
+  const queries = someQueries(stand, truth, random)
+  const query = queries[Math.floor(random() * queries.length)]
+  if (query === undefined) return []
+  const next = fork(course, node.stand)
+  let calls = Math.floor(random() * 3)
+  node.meddle = () => {
+    if (calls-- === 0) goTo(course, next)
+    return undefined
+  }
+  const answer = asShown(await ask(stand, query), query.shown)
+  node.meddle = undefined
+  const later = leadsTo(next, { ...truth.tip, height: truth.tip.made.height })
+  const number = Number(query.params['number'] ?? 0)
+  const further = later && number === truth.tip.made.height + 1 && number <= next.made.height
+  const { wrong, compare } = comparison()
+  const isTrue = [...query.expected, UNAVAILABLE].some(each => Bun.deepEquals(each, answer, true))
+  if (!isTrue && !further) compare(`${query.path} ${JSON.stringify(query.params)}`, answer, query.expected)
+  return wrong
+}

@@ -1,0 +1,19 @@
+import type { ForkBlock } from './fork-node.ts'
+
+/** The blocks of a line from its tip down to a height that is not included. */
+export const aboveOf = (tip: ForkBlock, height: number): readonly ForkBlock[] => {
+  const blocks: ForkBlock[] = []
+  for (let at: ForkBlock | undefined = tip; at !== undefined && at.made.height > height; at = at.parent)
+    blocks.push(at)
+  return blocks
+}
+
+/** The block of a line at a height, not below the base of the forks; the tip where the line does not reach so high. */
+export const ancestor = (tip: ForkBlock, height: number): ForkBlock =>
+  aboveOf(tip, height).at(-1)?.parent ?? tip
+
+/** Whether a line has a block. */
+export const leadsTo = (
+  tip: ForkBlock,
+  { height, hash }: { readonly height: number; readonly hash: string },
+) => tip.made.height >= height && ancestor(tip, height).hash === hash

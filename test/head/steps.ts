@@ -1,0 +1,218 @@
+import { refused } from '../support/nodes/rpc/answer.ts'
+import type { ForkBlock, ForkNode } from './fork-node.ts'
+import { aboveOf, ancestor, leadsTo } from './lines.ts'
+import type { ForkStand } from './stand.ts'
+
+/** A course of events: what is random, and the tips that lost. */
+export type Course = {
+  readonly stand: ForkStand
+  readonly random: () => number
+  readonly others: ForkBlock[]
+}
+
+/** What happens at a step; `calm`: the node answers everything, so that the look must show its very head. */
+export type Step = { readonly name: string; readonly calm: boolean }
+
+type Event = {
+  readonly name: string
+  /** How often it happens among all of them. */
+  readonly weight: number
+  readonly calm?: false
+  /** The service does not know of it before it asks. */
+  readonly isUnnoticed?: true
+  readonly can?: (stand: ForkStand) => boolean
+  readonly happens: (course: Course) => void | Promise<void>
+}
+
+/** Milliseconds for which a node that did not answer is left aside. */
+const SHUNNED_MS = 3_000
+/** The time between two looks at the head. */
+const LOOK_MS = 200
+
+/** Lets one thing happen that real nodes do. */
+export const happen = async (course: Course): Promise<Step> => {
+  const { stand, random } = course
+  const nodes = [stand.node, stand.other]
+  stand.clock.leap(nodes.some(({ isAway }) => isAway) ? SHUNNED_MS : LOOK_MS)
+  for (const node of nodes) Object.assign(node, { meddle: undefined, isAway: false })
+  await stand.probe()
+  const events = EVENTS.filter(({ can }) => can?.(stand) ?? true)
+  let drawn = random() * events.reduce((sum, { weight }) => sum + weight, 0)
+  const event = events.find(({ weight }) => {
+    drawn -= weight
+    return drawn < 0
+  })
+  await event?.happens(course)
+  if (event?.calm !== false && event?.isUnnoticed !== true) await stand.probe()
+  return { name: event?.name ?? 'nothing', calm: event?.calm ?? true }
+}
+
+const grown = ({ stand: { forks }, random }: Course, parent: ForkBlock, blocks = 1): ForkBlock => {
+  let tip = parent
+  for (let more = 0; more < blocks; more += 1)
+    tip = forks.grow(tip, { waits: random() < 0.3, seed: Math.floor(random() * 2 ** 31) })
+  return tip
+}
+
+/** A branch that wins over a node's own. */
+export const fork = (course: Course, { head, lib }: ForkNode['stand']): ForkBlock => {
+  const { random } = course
+  const above = aboveOf(head, lib)
+  const from = above[Math.floor(random() * above.length)]?.parent ?? head
+  // Larger number wins, and at equal height the earlier time: the rival is as high at least.
+  return grown(course, from, head.made.height - from.made.height + Math.floor(random() * 3))
+}
+
+/** The first node goes over to another tip. */
+export const goTo = ({ stand: { node }, others }: Course, head: ForkBlock): void => {
+  others.push(node.stand.head)
+  if (others.length > 8) others.shift()
+  node.stand = { ...node.stand, head }
+}
+
+/** How far a line is that of the final chain, or may become so. */
+const agreed = ({ final }: ForkStand, tip: ForkBlock): number => {
+  const { head, lib } = final()
+  if (leadsTo(tip, { height: lib, hash: ancestor(head, lib).hash })) return tip.made.height
+  const isOfIt = ({ made: { height }, hash }: ForkBlock): boolean => leadsTo(head, { height, hash })
+  return aboveOf(tip, -1).find(isOfIt)?.made.height ?? 0
+}
+
+/** The last irreversible block goes up to some block, often by a few. */
+const libAfter = ({ stand, random }: Course, { head, lib }: ForkNode['stand']): number => {
+  const room = Math.max(0, agreed(stand, head) - lib)
+  return lib + (random() < 0.2 ? room : Math.min(room, Math.floor(random() * 6)))
+}
+
+/** A tip that lost and still leads to the irreversible block of the node. */
+const lostTip = ({ stand: { node }, others }: Course): ForkBlock | undefined => {
+  const { head, lib } = node.stand
+  return others.findLast(
+    tip => tip !== head && tip.made.height > lib && ancestor(tip, lib) === ancestor(head, lib),
+  )
+}
+
+const findsNothing = (what: string): Event => ({
+  name: `${what} finds nothing`,
+  weight: 2.5,
+  calm: false,
+  happens: course => {
+    const { node } = course.stand
+    node.stand = { ...node.stand, head: grown(course, node.stand.head) }
+    node.meddle = call => (call === what ? refused(2, 'block not found') : undefined)
+  },
+})
+
+const isBehind = ({ node, other }: ForkStand): boolean => other.stand.lib > node.stand.lib
+
+const EVENTS: readonly Event[] = [
+  {
+    name: 'a block',
+    weight: 35,
+    happens: course => {
+      const { node } = course.stand
+      node.stand = { ...node.stand, head: grown(course, node.stand.head) }
+    },
+  },
+  {
+    name: 'another branch',
+    weight: 15,
+    can: ({ node: { stand } }) => stand.head.made.height > stand.lib,
+    happens: course => goTo(course, fork(course, course.stand.node.stand)),
+  },
+  {
+    name: 'the branch before',
+    weight: 10,
+    happens: course => {
+      const back = lostTip(course)
+      if (back === undefined) return
+      const lacking = course.stand.node.stand.head.made.height - back.made.height
+      goTo(course, grown(course, back, lacking))
+    },
+  },
+  {
+    name: 'irreversible',
+    weight: 25,
+    happens: course => {
+      const { node } = course.stand
+      node.stand = { ...node.stand, lib: libAfter(course, node.stand) }
+    },
+  },
+  { name: 'loaded', weight: 15, happens: ({ stand }) => stand.load() },
+  {
+    // Between two calls of one look the node goes over to another branch.
+    name: 'a switch between two calls',
+    weight: 5,
+    calm: false,
+    happens: course => {
+      const { node } = course.stand
+      let calls = Math.floor(course.random() * 6)
+      const next = fork(course, node.stand)
+      node.meddle = () => {
+        if (calls-- === 0) goTo(course, next)
+        return undefined
+      }
+    },
+  },
+  findsNothing('getBlockByHash'),
+  findsNothing('getRawBlockByNumber'),
+  { name: 'another service', weight: 5, happens: ({ stand }) => stand.restart() },
+  {
+    name: 'who was behind catches up',
+    weight: 8,
+    happens: ({ stand }) => {
+      const { node, other } = stand
+      if (isBehind(stand)) node.stand = other.stand
+      else other.stand = node.stand
+    },
+  },
+  {
+    name: 'the other node goes on alone',
+    weight: 5,
+    happens: course => {
+      const { random, stand } = course
+      const { other } = stand
+      other.stand = { ...other.stand, head: grown(course, other.stand.head, 1 + Math.floor(random() * 12)) }
+    },
+  },
+  {
+    name: 'the first node lags behind the other',
+    weight: 4,
+    can: stand => agreed(stand, stand.node.stand.head) === stand.node.stand.head.made.height,
+    happens: course => {
+      const { node, other } = course.stand
+      const ahead = {
+        ...node.stand,
+        head: grown(course, node.stand.head, 1 + Math.floor(course.random() * 6)),
+      }
+      other.stand = { ...ahead, lib: Math.max(libAfter(course, ahead), course.stand.final().lib) }
+    },
+  },
+  {
+    name: 'the first node does not answer',
+    weight: 5,
+    isUnnoticed: true,
+    happens: ({ stand }) => {
+      stand.node.isAway = true
+    },
+  },
+  {
+    name: 'the first node is known to be away',
+    weight: 3,
+    happens: ({ stand }) => {
+      stand.node.isAway = true
+    },
+  },
+  {
+    // Longer than a head is shown that nobody confirms.
+    name: 'no block for seconds',
+    weight: 4,
+    happens: async ({ stand }) => {
+      for (let second = 0; second < 6; second += 1) {
+        await stand.follower.look(new AbortController().signal)
+        stand.clock.leap(1_000)
+        await stand.probe()
+      }
+    },
+  },
+]
