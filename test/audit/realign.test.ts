@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { audit } from '#audit/audit.ts'
-import { type Repaired, repair } from '#audit/repair.ts'
+import type { Repaired } from '#audit/repair.ts'
 import type { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
@@ -9,13 +8,13 @@ import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
-import { systemClock } from '#time/clock.ts'
 import { fill, forkedChain } from '../support/nodes/forked.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 setDefaultTimeout(600_000)
 
@@ -40,29 +39,8 @@ afterAll(async () => {
   await replay.stop()
 })
 
-/** As the command; `held` may stand between it and the store. */
-const repaired = async (
-  store: Store,
-  held: (writer: Writer) => Writer = writer => writer,
-): Promise<Repaired> => {
-  const restored = await store.restore()
-  const identity = await store.identity()
-  if (identity === undefined) throw new Error('Nothing is loaded.')
-  const signal = new AbortController().signal
-  const scratch = await temporarySqlite()
-  const writer = await store.takeOver(identity, { mending: true })
-  try {
-    return await repair({ store, writer: held(writer), node, restored, clock: systemClock }, signal, by =>
-      audit(
-        { store, scratch: scratch.store, node, writer: by, clock: systemClock },
-        { sample: 0, signal, onFinding: () => undefined, onLooked: () => undefined },
-      ),
-    )
-  } finally {
-    await writer.release()
-    await scratch.destroy()
-  }
-}
+const repaired = (store: Store, held?: (writer: Writer) => Writer): Promise<Repaired> =>
+  repairedEnd(store, node, held)
 
 const FAR = HEIGHT + 100_000
 type Way = Repaired['aligned']['way']

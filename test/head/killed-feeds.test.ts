@@ -1,11 +1,13 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { setDefaultTimeout, test } from 'bun:test'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
+import { doomed } from '../support/processes/doomed.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { branchTruth } from './branch-truth.ts'
 import { busyLists } from './check-feeds.ts'
 import { createForks, type ForkBlock, type ForkNode, type Forks, serveForks } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
-import { aboveOf } from './stand.ts'
+import { aboveOf } from './lines.ts'
 
 setDefaultTimeout(600_000)
 
@@ -13,19 +15,34 @@ setDefaultTimeout(600_000)
 const BASE = 40
 const ROUNDS = 4
 
-/** Loads, follows the head and serves on two threads; after `kills` the process is another one. */
-const serving = async (folder: CliFolder, node: ForkNode) => {
+/** A service that is killed, and what loads beside it. */
+type Killed = {
+  readonly key: string
+  ask(path: string, init?: RequestInit): Promise<Response>
+  /** How often a process was killed. */
+  kills(): number
+  /** Kills the service; it comes again. */
+  kill(): Promise<void>
+  /** Whether as much was killed as is to be. */
+  isEnough(): boolean
+  stop(): Promise<void>
+}
+
+const keyFor = async (folder: CliFolder, store: readonly string[]): Promise<string> => {
   const plan = ['--per-second', '100000', '--per-day', '1000000000']
-  const { out } = await folder.run(['keys', 'add', 'reader', ...plan])
+  const { out } = await folder.run(['keys', 'add', 'reader', ...plan, ...store])
+  return out.trimEnd().split('\n').at(-1) ?? ''
+}
+
+/** A process that serves; after `kill` it is another one. */
+const serving = async (folder: CliFolder, args: readonly string[]) => {
   const begin = async (): Promise<{ readonly process: Running; readonly url: string }> => {
-    const address = ['--node', node.url, '--listen', '127.0.0.1:0', '--threads', '2']
-    const process = folder.start(['up', ...address])
+    const process = folder.start([...args, '--listen', '127.0.0.1:0'])
     return { process, url: await process.firstLine }
   }
   let now = await begin()
   let kills = 0
   return {
-    key: out.trimEnd().split('\n').at(-1) ?? '',
     ask: (path: string, init?: RequestInit) => fetch(now.url + path, init),
     kills: () => kills,
     kill: async () => {
@@ -33,6 +50,57 @@ const serving = async (folder: CliFolder, node: ForkNode) => {
       now.process.kill('SIGKILL')
       await now.process.ended
       now = await begin()
+    },
+  }
+}
+
+/** One process on SQLite loads, follows the head and serves on two threads. */
+const together = async (folder: CliFolder, node: ForkNode): Promise<Killed> => {
+  const key = await keyFor(folder, [])
+  const service = await serving(folder, ['up', '--node', node.url, '--threads', '2'])
+  return { key, ...service, isEnough: () => service.kills() > 0, stop: async () => undefined }
+}
+
+/** Requests to Elasticsearch after which a loader is killed: its begin, and some batches. */
+const REQUESTS = { least: 40, more: 80 } as const
+
+/** On Elasticsearch one process loads, killed at a counted request again and again, and another one serves. */
+const apart = async (folder: CliFolder, node: ForkNode, random: () => number): Promise<Killed> => {
+  const { url, prefix, destroy } = openTestElastic()
+  const store = ['--store', `${url}/${prefix}`]
+  let deaths = 0
+  let stopping: Running | undefined
+  let isStopped = false
+  const load = async (): Promise<void> => {
+    while (!isStopped) {
+      const doom = await doomed(
+        ['elastic', url, prefix],
+        REQUESTS.least + Math.floor(random() * REQUESTS.more),
+      )
+      const loader = folder.start(['load', '--node', node.url, '--store', doom.store, '--lease', '1s'])
+      stopping = loader
+      doom.killWith(() => {
+        deaths += 1
+        loader.kill('SIGKILL')
+      })
+      const { code, err } = await loader.ended
+      await doom.close()
+      if (code < 128) throw new Error(err)
+    }
+  }
+  const loading = load()
+  // Told when it is waited for at the end.
+  loading.catch(() => undefined)
+  const service = await serving(folder, ['serve', '--node', node.url, '--threads', '1', ...store])
+  return {
+    key: await keyFor(folder, store),
+    ...service,
+    isEnough: () => service.kills() > 0 && deaths > 1,
+    stop: async () => {
+      isStopped = true
+      stopping?.kill('SIGKILL')
+      await loading
+      await destroy()
     },
   }
 }
@@ -59,50 +127,63 @@ const settled = async ({ list, rows, packed, done }: HeadReader, forks: Forks, n
   while (!isSo()) await Promise.race([Bun.sleep(20), done])
 }
 
-test('feeds: a service that is killed under them and its load loses and doubles no row, whatever branch its node is on then', async () => {
-  const seed = seedOf(5)
-  const random = seeded(seed)
-  const forks = createForks(seed, BASE)
-  const node = serveForks(forks, { head: forks.base, lib: BASE })
-  await using folder = await cliFolder()
-  const service = await serving(folder, node)
-  const whole = async (): Promise<boolean> => {
-    const response = await service.ask(`/api/base/get-block-list?size=1&apikey=${service.key}`)
+/** Waits until the service answers with all blocks below which nothing forks. */
+const loaded = async ({ ask, key }: Killed): Promise<void> => {
+  for (;;) {
+    const response = await ask(`/api/base/get-block-list?size=1&apikey=${key}`)
     const { data } = (await response.json()) as { readonly data?: { readonly total: number } }
-    return data?.total === BASE + 1
+    if (data?.total === BASE + 1) return
+    await Bun.sleep(20)
   }
-  while (!(await whole())) await Bun.sleep(20)
-  let events = 0
-  let killAt = Number.POSITIVE_INFINITY
-  let killed: Promise<void> | undefined
-  const onEvent = (): void => {
-    events += 1
-    if (events < killAt) return
-    killAt = Number.POSITIVE_INFINITY
-    killed = service.kill()
-  }
-  const lists = busyLists({ forks, truth: branchTruth(forks) })
-  const readers = lists.map(list =>
-    headReader(list, {
-      ask: service.ask,
-      key: () => service.key,
-      random,
-      onEvent,
-      isAway: () => service.kills() > 0,
-    }),
-  )
-  await Promise.all(readers.map(({ open }) => open))
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    // In the middle of what this round brings.
-    if (round % 2 === 0) killAt = events + 1 + Math.floor(random() * 60)
-    goOn(forks, node, random)
-    for (const reader of readers) await settled(reader, forks, node)
-    await killed
-  }
-  expect(service.kills()).toBeGreaterThan(0)
-  for (const reader of readers) {
-    reader.stop()
-    await reader.done
-  }
-  node.stop()
-})
+}
+
+const PLACES = [
+  ['on SQLite, which loads as well', together],
+  ...(elasticsearchUrl() === undefined ? [] : [['on Elasticsearch, and its loader', apart] as const]),
+] as const
+
+test.each(PLACES)(
+  'feeds: a service that is killed under them %s, loses and doubles no row, whatever branch its node is on then',
+  async (_, open) => {
+    const seed = seedOf(5)
+    const random = seeded(seed)
+    const forks = createForks(seed, BASE)
+    const node = serveForks(forks, { head: forks.base, lib: BASE })
+    await using folder = await cliFolder()
+    const service = await open(folder, node, seeded(seed + 1))
+    await loaded(service)
+    let events = 0
+    let killAt = Number.POSITIVE_INFINITY
+    let killed: Promise<void> | undefined
+    const onEvent = (): void => {
+      events += 1
+      if (events < killAt) return
+      killAt = Number.POSITIVE_INFINITY
+      killed = service.kill()
+    }
+    const lists = busyLists({ forks, truth: branchTruth(forks) })
+    const readers = lists.map(list =>
+      headReader(list, {
+        ask: service.ask,
+        key: () => service.key,
+        random,
+        onEvent,
+        isAway: () => service.kills() > 0,
+      }),
+    )
+    await Promise.all(readers.map(({ open }) => open))
+    for (let round = 1; round <= ROUNDS || !service.isEnough(); round += 1) {
+      // In the middle of what this round brings.
+      if (round % 2 === 0) killAt = events + 1 + Math.floor(random() * 60)
+      goOn(forks, node, random)
+      for (const reader of readers) await settled(reader, forks, node)
+      await killed
+    }
+    for (const reader of readers) {
+      reader.stop()
+      await reader.done
+    }
+    await service.stop()
+    node.stop()
+  },
+)

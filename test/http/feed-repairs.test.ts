@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
+import type { Replay } from '#test/replay/serve.ts'
+import { fill, forkedChain } from '../support/nodes/forked.ts'
+import { feedEvents } from '../support/processes/feed-client.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { repairedEnd } from '../support/stores/repaired-end.ts'
+
+/** A repair takes blocks back while feeds are open: nobody keeps a row that is no longer true. */
+
+setDefaultTimeout(600_000)
+
+/** Enough of the recorded chain for transfers at its end. */
+const HEIGHT = 700
+const NEXT = 720
+
+const LISTS = [
+  'module=account&action=get-account-tx&account=admin',
+  'module=contract&action=get-contract-tx&contract=token.iost',
+  'module=token&action=get-token-tx&token=contribute',
+  'module=base&action=get-block-list',
+  'module=base&action=get-transaction-list',
+]
+
+let replay: Replay
+let node: Node
+beforeAll(async () => {
+  replay = await replayed(NEXT)
+  node = createNode({ urls: [replay.url] })
+})
+afterAll(async () => {
+  node.close()
+  await replay.stop()
+})
+
+const until = async (isSo: () => boolean, others: Promise<unknown>): Promise<void> => {
+  while (!isSo()) await Promise.race([Bun.sleep(2), others])
+}
+
+/** The rows of a list from its first one, without what the length of the list changes. */
+const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly string[]> => {
+  const response = await ask(`/api/?apikey=${key}&${list}&format=ndjson&sort=asc`)
+  expect(response.status).toBe(200)
+  return (await response.text()).split('\n').slice(0, -2)
+}
+
+/** A reader who does what the reference says: after `reset` the rows behind it are discarded, and come again. */
+const follower = (service: Service, list: string) => {
+  let rows: string[] = []
+  const resets: number[] = []
+  const leaving = new AbortController()
+  const connect = async (): Promise<void> => {
+    const query = `apikey=${service.key}&${list}&start_seq=${rows.length + 1}&format=sse`
+    const response = await service.ask(`/api/?${query}`, { signal: leaving.signal })
+    if (response.status === 503) return await Bun.sleep(20)
+    expect([list, response.status]).toEqual([list, 200])
+    for await (const { id, event, data } of feedEvents(response.body))
+      if (event === 'message') {
+        expect([list, Number(id)]).toEqual([list, rows.length + 1])
+        rows.push(data)
+      } else if (event === 'reset') {
+        const { seq } = JSON.parse(data)
+        expect([list, Number(id), seq < rows.length]).toEqual([list, seq, true])
+        resets.push(seq)
+        rows = rows.slice(0, seq)
+      } else {
+        // The store was closed for longer than feeds are silent: what was told before may have changed meanwhile.
+        expect([list, event]).toEqual([list, 'end'])
+        rows = []
+      }
+  }
+  const run = async (): Promise<void> => {
+    while (!leaving.signal.aborted)
+      await connect().catch(error => leaving.signal.aborted || Promise.reject(error))
+  }
+  const done = run()
+  return { list, rows: (): readonly string[] => rows, resets, done, stop: () => leaving.abort() }
+}
+
+/** Blocks that are taken back, and how: those whose batches are kept one by one, and more. */
+const FEW = [3, 'back'] as const
+const MANY = [20, 'closed'] as const
+
+const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW | typeof MANY)[]): void => {
+  test.each(cases)(
+    'feeds: a repair takes %d blocks back (%s): whoever has their rows is told, and gets those of the chain',
+    async (orphans, way) => {
+      const place = await open()
+      try {
+        await fill(place.store, await forkedChain(HEIGHT, orphans), HEIGHT + 5)
+        const service = serviceOn(place.reopen())
+        const before: (readonly string[])[] = []
+        for (const list of LISTS) before.push(await wholeList(service, list))
+        const readers = LISTS.map(list => follower(service, list))
+        const ends = Promise.race(readers.map(({ done }) => done))
+        await until(() => readers.every(({ rows }, at) => rows().length === before[at]?.length), ends)
+        const { aligned } = await repairedEnd(place.store, node)
+        expect(aligned.way).toBe(way)
+        expect(await loadFrom(replay.url, place.store)).toBe(NEXT)
+        for (const [at, reader] of readers.entries()) {
+          const expected = await wholeList(service, reader.list)
+          await until(() => reader.rows().length >= expected.length, ends)
+          expect([reader.list, reader.rows()]).toEqual([reader.list, [...expected]])
+          const common = before[at]?.findIndex((row, index) => row !== expected[index]) ?? -1
+          // Whoever had a row that is no longer true was told, where the store could be read all the while.
+          if (way === 'back' && common >= 0)
+            expect([reader.list, reader.resets.some(seq => seq <= common)]).toEqual([reader.list, true])
+        }
+        for (const { stop, done } of readers) {
+          stop()
+          await done
+        }
+      } finally {
+        await place.destroy()
+      }
+    },
+  )
+}
+
+describe('on SQLite', () => suite(damageableSqlite, FEW, MANY))
+if (elasticsearchUrl() !== undefined) describe('on Elasticsearch', () => suite(damageableElastic, FEW))

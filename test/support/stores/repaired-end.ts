@@ -1,0 +1,31 @@
+import { audit } from '#audit/audit.ts'
+import { type Repaired, repair } from '#audit/repair.ts'
+import type { Node } from '#node/port.ts'
+import type { Store, Writer } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
+import { temporarySqlite } from './loading.ts'
+
+/** Repairs the end of a store by a node, as the command does; `held` may stand between it and the store. */
+export const repairedEnd = async (
+  store: Store,
+  node: Node,
+  held: (writer: Writer) => Writer = writer => writer,
+): Promise<Repaired> => {
+  const restored = await store.restore()
+  const identity = await store.identity()
+  if (identity === undefined) throw new Error('Nothing is loaded.')
+  const signal = new AbortController().signal
+  const scratch = await temporarySqlite()
+  const writer = await store.takeOver(identity, { mending: true })
+  try {
+    return await repair({ store, writer: held(writer), node, restored, clock: systemClock }, signal, by =>
+      audit(
+        { store, scratch: scratch.store, node, writer: by, clock: systemClock },
+        { sample: 0, signal, onFinding: () => undefined, onLooked: () => undefined },
+      ),
+    )
+  } finally {
+    await writer.release()
+    await scratch.destroy()
+  }
+}
