@@ -14,8 +14,8 @@ describe.skipIf(elasticsearchUrl() === undefined)(
     const opened = wholeChainSuite(
       async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }),
       {
-        historyStep: 10,
-        lists: { everySizeUpTo: 50, pagesOf20UpTo: 300 },
+        historyStep: 20,
+        lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, smallOf: 5 },
         ranges: { ofBusiest: 15, everyList: 10 },
       },
     )

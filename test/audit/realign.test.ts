@@ -19,9 +19,9 @@ import { repairedEnd } from '../support/stores/repaired-end.ts'
 setDefaultTimeout(600_000)
 
 /** Enough of the recorded chain for transfers at its end. */
-const HEIGHT = 700
+const HEIGHT = 300
 /** How far it is loaded after the repair. */
-const NEXT = 720
+const NEXT = 320
 
 let replay: Replay
 let node: Node

@@ -73,5 +73,5 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
 
 describe('loading into SQLite', () => restarts(sqlitePlace, { courses: 4, documents: 100 }))
 describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () =>
-  restarts(() => elasticPlace(PARTITION), { courses: 2, documents: 300 }),
+  restarts(() => elasticPlace(PARTITION), { courses: 1, documents: 800 }),
 )

@@ -74,7 +74,16 @@ const requirePages = async (store: Store, ranking: Ranking, size: number, step: 
   return checked
 }
 
-const rankingsOn = (open: () => Promise<Place>, steps: { readonly of7: number; readonly of500: number }) => {
+type Extent = {
+  /** Each so many pages of these sizes are looked at while the chain grows. */
+  readonly of7: number
+  readonly of500: number
+  /** Documents of the largest batch, and of each one of the loaders that are killed. */
+  readonly most: number
+  readonly killed: number
+}
+
+const rankingsOn = (open: () => Promise<Place>, extent: Extent) => {
   let node: Generated
   let clean: Awaited<ReturnType<Place['dump']>>
   beforeAll(async () => {
@@ -93,13 +102,13 @@ const rankingsOn = (open: () => Promise<Place>, steps: { readonly of7: number; r
       const random = seeded(seed)
       const place = await open()
       for (let to = 8; ; to = Math.min(SETTINGS.blocks, to + 1 + Math.floor(random() * 200))) {
-        const batch = { documents: 20 + Math.floor(random() ** 2 * 800), bytes: UNBOUNDED }
+        const batch = { documents: 20 + Math.floor(random() ** 2 * extent.most), bytes: UNBOUNDED }
         expect([seed, await loadFrom(node.url, place.store, { to, batch })]).toEqual([seed, to])
         expect((await place.store.published())?.height).toBe(to)
         const truth = truthAt(node.chain.world, to)
         for (const ranking of rankingsOf(truth)) {
-          await requirePages(place.store, ranking, 500, steps.of500)
-          await requirePages(place.store, ranking, 7, steps.of7)
+          await requirePages(place.store, ranking, 500, extent.of500)
+          await requirePages(place.store, ranking, 7, extent.of7)
           await requirePages(place.store, ranking, 5_000, 1)
         }
         if (to === SETTINGS.blocks) break
@@ -118,7 +127,7 @@ const rankingsOn = (open: () => Promise<Place>, steps: { readonly of7: number; r
       const seed = seedOf(13)
       const place = await open()
       await place.store.create()
-      const aim = { url: node.url, to: SETTINGS.blocks, documents: 300 }
+      const aim = { url: node.url, to: SETTINGS.blocks, documents: extent.killed }
       const kills = await killUntilLoaded(place, aim, seeded(seed))
       for (const ranking of rankingsOf(truthAt(node.chain.world, SETTINGS.blocks)))
         await requirePages(place.store, ranking, 500, 1)
@@ -131,7 +140,7 @@ const rankingsOn = (open: () => Promise<Place>, steps: { readonly of7: number; r
   )
 }
 
-describe('rankings in SQLite', () => rankingsOn(sqlitePlace, { of7: 1, of500: 1 }))
+describe('rankings in SQLite', () => rankingsOn(sqlitePlace, { of7: 1, of500: 1, most: 800, killed: 300 }))
 describe.skipIf(elasticsearchUrl() === undefined)('rankings in Elasticsearch', () =>
-  rankingsOn(() => elasticPlace(PARTITION), { of7: 23, of500: 1 }),
+  rankingsOn(() => elasticPlace(PARTITION), { of7: 67, of500: 3, most: 4_000, killed: 1_000 }),
 )
