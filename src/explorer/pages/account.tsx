@@ -93,25 +93,27 @@ const kindOf = (owner: string, isAccount: boolean) => {
 
 type ElsewhereProps = { readonly visit: Visit; readonly account: string; readonly isProducer: boolean }
 
-/** Other pages about the same name. */
-const Elsewhere = ({ visit, account, isProducer }: ElsewhereProps): Html => (
-  <p class="neighbours">
-    {isProducer ? (
+/** Another page about the same name. */
+const Elsewhere = ({ visit, account, isProducer }: ElsewhereProps): Html => {
+  const { say } = visit
+  if (isContractId(account))
+    return (
+      <p class="neighbours">
+        <a href={hrefTo(visit, pathOf('contract', account))} safe>
+          {say({ en: 'The contract itself →', zh: '查看合约 →' })}
+        </a>
+      </p>
+    )
+  return isProducer ? (
+    <p class="neighbours">
       <a href={hrefTo(visit, pathOf('producer', account))} safe>
-        {visit.say({ en: 'This account is a producer →', zh: '此账户是生产者 →' })}
+        {say({ en: 'This account is a producer →', zh: '此账户是生产者 →' })}
       </a>
-    ) : (
-      ''
-    )}
-    {isContractId(account) ? (
-      <a href={hrefTo(visit, pathOf('contract', account))} safe>
-        {visit.say({ en: 'The contract itself →', zh: '查看合约 →' })}
-      </a>
-    ) : (
-      ''
-    )}
-  </p>
-)
+    </p>
+  ) : (
+    ''
+  )
+}
 
 type RecordsProps = {
   readonly visit: Visit

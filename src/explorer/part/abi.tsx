@@ -1,9 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { getContractAbi } from '#actions/get-contract-abi.ts'
+import { limitText } from '../format/spending.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
-import { Card } from './card.tsx'
 import { More } from './more.tsx'
 import { Rows } from './rows.tsx'
 
@@ -14,6 +14,8 @@ type AbiProps = {
 
 /** Actions, and arguments of each, that a page shows. */
 const MOST = 100
+/** Actions that are seen without a press. */
+const OPEN = 12
 
 /** The actions that a contract offers; each leads to its records. */
 export const Abi = ({ visit, abis }: AbiProps): Html => {
@@ -21,7 +23,10 @@ export const Abi = ({ visit, abis }: AbiProps): Html => {
   const recordsOf = (name: string): string =>
     hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)
   return (
-    <Card title={say({ en: 'Actions (ABI)', zh: '方法（ABI）' })}>
+    <details class="card folded" open={abis.length <= OPEN}>
+      <summary>
+        <h2 safe>{say({ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` })}</h2>
+      </summary>
       <Rows
         rows={abis.slice(0, MOST)}
         none={say({ en: 'No actions.', zh: '没有方法。' })}
@@ -41,19 +46,17 @@ export const Abi = ({ visit, abis }: AbiProps): Html => {
           {
             head: say({ en: 'May spend', zh: '可动用上限' }),
             cell: ({ amount_limit }) => (
-              <bdi safe>
-                {visible(
-                  amount_limit
-                    .slice(0, MOST)
-                    .map(({ token, value }) => `${value} ${token}`)
-                    .join(', '),
-                )}
-              </bdi>
+              <span safe>
+                {amount_limit
+                  .slice(0, MOST)
+                  .map(limit => limitText(limit, say))
+                  .join(', ')}
+              </span>
             ),
           },
         ]}
       />
       <More visit={visit} shown={MOST} total={abis.length} />
-    </Card>
+    </details>
   )
 }

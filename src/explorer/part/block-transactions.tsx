@@ -80,9 +80,10 @@ const Moved = ({ visit, movements }: MovedProps): Html =>
     <span class="what">
       {movements.slice(0, NAMED).map(({ from, to, amount, token }) => (
         <span class="line">
-          <Amount visit={visit} value={amount} token={token} /> <Owner visit={visit} id={from} />
+          <Amount visit={visit} value={amount} token={token} />{' '}
+          {from === '' ? '' : <Owner visit={visit} id={from} />}
           {' → '}
-          <Owner visit={visit} id={to} />
+          {to === '' ? '' : <Owner visit={visit} id={to} />}
         </span>
       ))}
       {movements.length > NAMED ? <small safe>{`+${movements.length - NAMED}`}</small> : ''}

@@ -41,11 +41,6 @@ export const Movements = ({ visit, movements }: MovementsProps): Html => {
               <Owner visit={visit} id={to} />
             ),
         },
-        {
-          head: say({ en: 'Amount', zh: '数量' }),
-          isNumber: true,
-          cell: ({ amount, token }) => <Amount visit={visit} value={amount} token={token} />,
-        },
         ...(isTold
           ? [
               {
@@ -54,6 +49,11 @@ export const Movements = ({ visit, movements }: MovementsProps): Html => {
               },
             ]
           : []),
+        {
+          head: say({ en: 'Amount', zh: '数量' }),
+          isNumber: true,
+          cell: ({ amount, token }) => <Amount visit={visit} value={amount} token={token} />,
+        },
       ]}
     />
   )

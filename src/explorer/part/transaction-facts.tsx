@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { getTransactionDetail } from '#actions/get-transaction-detail.ts'
+import { limitText } from '../format/spending.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
@@ -34,7 +35,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
     ],
     [say({ en: 'Time', zh: '时间' }), <When visit={visit} iso={time} />],
     [say({ en: 'Publisher', zh: '发布者' }), <Owner visit={visit} id={publisher} />],
-    [say({ en: 'Other signers', zh: '其他签名者' }), <Texts texts={signers} />],
+    [say({ en: 'Other signers', zh: '其他签名者' }), <Texts texts={signers.map(visible)} />],
     [
       say({ en: 'Gas paid', zh: '支付的 gas' }),
       <>
@@ -52,7 +53,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
     ['RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
     [
       say({ en: 'May spend', zh: '可动用上限' }),
-      <Texts texts={amount_limit.map(({ token, value }) => `${value} ${token}`)} />,
+      <Texts texts={amount_limit.map(limit => limitText(limit, say))} />,
     ],
   ]
   if (referred_tx !== '')
@@ -86,7 +87,7 @@ const Ram = ({ visit, usage }: RamProps): Html =>
     </div>
   )
 
-/** Texts of the signer, a line each. */
+/** Texts that can be shown, a line each. */
 const Texts = ({ texts }: { readonly texts: readonly string[] }): Html =>
   texts.length === 0 ? (
     <span class="none">—</span>
@@ -94,7 +95,7 @@ const Texts = ({ texts }: { readonly texts: readonly string[] }): Html =>
     <div>
       {texts.map(text => (
         <div>
-          <bdi safe>{visible(text)}</bdi>
+          <bdi safe>{text}</bdi>
         </div>
       ))}
     </div>

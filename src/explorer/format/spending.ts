@@ -1,0 +1,14 @@
+import type { Text } from '#actions/define.ts'
+import { visible } from './visible.ts'
+
+/** What an action or a transaction may spend at most, of one token or of any. */
+export type Limit = { readonly token: string; readonly value: string }
+
+const UNLIMITED: Text = { en: 'any amount of ', zh: '不限数量的' }
+const ANY: Text = { en: 'any token', zh: '任意代币' }
+
+/** A limit in words: `3 iost`, `any amount of any token`. */
+export const limitText = ({ token, value }: Limit, say: (text: Text) => string): string => {
+  const amount = value === 'unlimited' ? say(UNLIMITED) : `${visible(value)} `
+  return `${amount}${token === '*' ? say(ANY) : visible(token)}`
+}
