@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
 import { createKey } from '#keys/key.ts'
+import { samplePaths } from '../explorer/samples.ts'
+import { explorerOn, HTML } from '../explorer/served.ts'
 import { oracle } from '../support/nodes/recording.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
@@ -76,6 +78,20 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
         expect(other).toEqual(one)
         expect((one as [number])[0]).toBe(200)
       }
+  })
+
+  test('make every page of the explorer alike', async () => {
+    const onSqlite = await explorerOn()
+    const [one, other] = [onSqlite, serviceOn(elastic.store, { explorer: true })]
+    const paths = await samplePaths(onSqlite)
+    // How long ago it was depends on the moment, the links of calls on the key of the service.
+    const pageOf = async ({ ask }: Pick<Service, 'ask'>, path: string) => {
+      const response = await ask(path, { headers: { accept: HTML } })
+      const text = await response.text()
+      return [response.status, text.replace(/(<time class="ago"[^>]*>)[^<]*|&(?:amp;)?apikey=\w+/g, '$1')]
+    }
+    for (const path of [...paths, '/account/busyhubb', '/nothing'])
+      expect([path, await pageOf(other, path)]).toEqual([path, await pageOf(one, path)])
   })
 
   test('answer a thousand calls by chance alike', async () => {
