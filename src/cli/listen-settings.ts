@@ -1,4 +1,4 @@
-import { address, basePath, duration, fileMode, listenAddress, yesNo } from './readers.ts'
+import { address, basePath, duration, fileMode, listenAddress, publicUrl, yesNo } from './readers.ts'
 import { given, maybe } from './setting.ts'
 
 /** Settings of the address that is served, and of how the service leaves it. */
@@ -29,6 +29,12 @@ export const listenSettings = {
     about:
       'Serve pages for people, too: the explorer, from / on and without a key. A network address may open 600 pages in a minute.',
     fallback: 'false',
+  }),
+  'public-url': maybe({
+    reader: publicUrl,
+    value: 'URL',
+    about:
+      'Where visitors find the service on the web. Pages of the explorer then tell search engines their absolute addresses.',
   }),
   'metrics-listen': maybe({
     reader: address,

@@ -6,6 +6,7 @@ import {
   duration,
   nodeUrls,
   pathOrUrl,
+  publicUrl,
   storeAddress,
   testKey,
   yesNo,
@@ -143,4 +144,14 @@ test('storeAddress: takes a file or an Elasticsearch with the prefix at the end 
       'http://a,http://b/x',
     ].map(storeAddress.read),
   ).toEqual(Array.from({ length: 11 }, () => undefined))
+})
+
+test('publicUrl: takes an address of the web, and ends it with a slash', () => {
+  expect(['https://iost.example', 'http://host:81/behind/', 'https://a/b'].map(publicUrl.read)).toEqual([
+    'https://iost.example/',
+    'http://host:81/behind/',
+    'https://a/b/',
+  ])
+  const wrong = ['iost.example', 'ftp://a/', 'https://user:word@a/', 'https://a/?b', 'https://a/#b', '']
+  expect(wrong.map(publicUrl.read)).toEqual(wrong.map(() => undefined))
 })

@@ -93,6 +93,17 @@ export const basePath: Reader<string> = {
       : undefined,
 }
 
+/** The address of the service with a slash at its end. */
+export const publicUrl: Reader<string> = {
+  rule: 'an http:// or https:// URL without user, query or fragment, such as https://iost.example/',
+  read: text => {
+    const url = httpUrl(text)
+    return url === undefined || url.username !== '' || url.password !== ''
+      ? undefined
+      : url.href.replace(/\/?$/, '/')
+  },
+}
+
 export type Address = { readonly host: string; readonly port: number }
 
 export const address: Reader<Address> = {

@@ -104,6 +104,7 @@ export const serveApp = (
     log,
     version,
     explorer: values.explorer,
+    publicUrl: values['public-url'],
     ...(testKey === undefined ? {} : { testKey }),
   })
   const server = openServer(app, address, { isShared, mode: values['socket-mode'] })

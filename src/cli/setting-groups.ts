@@ -17,6 +17,7 @@ export const SERVING: readonly SettingName[] = [
   'socket-mode',
   'base-path',
   'explorer',
+  'public-url',
   'metrics-listen',
   'reuse-port',
   'drain',

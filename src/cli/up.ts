@@ -55,7 +55,12 @@ export const up: Command = {
         droppedLines,
       })
       const greet = onlyOnce(log, async () => {
-        const lines = await welcome({ ...serving, testKey: values['test-key'], store })
+        const lines = await welcome({
+          ...serving,
+          testKey: values['test-key'],
+          isExplored: values.explorer,
+          store,
+        })
         screen.keepBar()
         for (const line of lines) out(line)
       })

@@ -7,7 +7,9 @@ test('welcome: without a shared key it names the command that adds one to this v
     read: async () => ({ height: 7, richest: undefined }) as never,
   }
   const url = 'http://127.0.0.1:8080'
-  const lines = await welcome({ url, callOf: path => `${url}${path}`, testKey: 'off', store })
+  const callOf = (path: string) => `${url}${path}`
+  const lines = await welcome({ url, callOf, testKey: 'off', isExplored: true, store })
+  expect(lines).toContain('To look at it, open http://127.0.0.1:8080/ in a browser.')
   expect(lines).toContain(
     "No shared test key is enabled; create a key with 'iostlens keys add NAME --store http://127.0.0.1:9200/iostlens'.",
   )

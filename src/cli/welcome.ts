@@ -8,9 +8,11 @@ export const welcome = async (options: {
   readonly callOf: (path: string) => string
   /** `off`: there is none. */
   readonly testKey: string
+  /** Whether there are pages for people. */
+  readonly isExplored: boolean
   readonly store: Pick<Store, 'name' | 'read'>
 }): Promise<readonly string[]> => {
-  const { url, callOf, testKey, store } = options
+  const { url, callOf, testKey, isExplored, store } = options
   const { height, richest } = await store.read(async view => ({
     height: view.at.height,
     richest: (await view.page(wealth, 'richest', { offset: 0, limit: 1 }))[0]?.owner,
@@ -21,6 +23,7 @@ export const welcome = async (options: {
   return [
     '',
     `Loaded up to block ${height}, the last irreversible block. Serving on ${url}`,
+    ...(isExplored && url.startsWith('http') ? [`To look at it, open ${url}/ in a browser.`] : []),
     '',
     testKey === 'off'
       ? `No shared test key is enabled; create a key with 'iostlens keys add NAME --store ${store.name}'.`

@@ -7,6 +7,15 @@ export const hrefTo = ({ root, lang }: Pick<Visit, 'root' | 'lang'>, path: strin
   return /^(?:$|\?|[^/?]*:)/.test(href) ? `./${href}` : href
 }
 
+/** The address of a page as search engines should know it: absolute where the service's own address is known. */
+export const lastingHref = (
+  { site, root, lang }: Pick<Visit, 'site' | 'root' | 'lang'>,
+  path: string,
+): string =>
+  site.publicUrl === undefined
+    ? hrefTo({ root, lang }, path)
+    : new URL(hrefTo({ root: './', lang }, path), site.publicUrl).href
+
 /** Leads from a page to the root of the service. */
 export const rootFrom = (lang: Lang, path: string): string =>
   '../'.repeat(path.split('/').length - 2 + (lang === 'zh' ? 1 : 0))

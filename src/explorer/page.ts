@@ -4,7 +4,8 @@ import type { Text } from '#actions/define.ts'
 /** HTML as the JSX runtime makes it. */
 export type Html = JSX.Element
 
-export type Lang = 'en' | 'zh'
+export const LANGUAGES = ['en', 'zh'] as const
+export type Lang = (typeof LANGUAGES)[number]
 
 /** What is the same for every visit. */
 export type Site = {
@@ -13,6 +14,8 @@ export type Site = {
   readonly testKey?: string | undefined
   /** Names of the style and the scripts below `assets/`; each names its contents. */
   readonly assets: { readonly style: string; readonly script: string; readonly plots: string }
+  /** Where the service is found on the web, with a slash at its end; absent: addresses of pages stay relative. */
+  readonly publicUrl?: string | undefined
 }
 
 /** One visit of one page. Its calls are all answered at one height. */
@@ -25,6 +28,8 @@ export type Visit = Asking & {
   readonly say: (text: Text) => string
   /** The part of the path that the page's address leaves open, such as the name of an account; `""`: none. */
   readonly id: string
+  /** The address of the service with a slash at its end, as it is known or was asked. */
+  readonly origin: string
   /** Parameters of the address. */
   readonly query: URLSearchParams
   /** The address of the page without language and prefix, such as `/account/admin`. */
@@ -42,6 +47,8 @@ export type Shown = {
   readonly body: Html
   /** The page is one of very many that nobody looks for, such as page 7,341 of a list. */
   readonly isMinor?: boolean
+  /** The body is all there is, and of this type: a page for programs, such as the script of other pages. */
+  readonly type?: string
 }
 
 /** A page that only leads to another one: its path without language and prefix. */

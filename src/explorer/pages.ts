@@ -5,16 +5,34 @@ import { blocksPage } from './pages/blocks.tsx'
 import { contractPage } from './pages/contract.tsx'
 import { contractsPage } from './pages/contracts.tsx'
 import { homePage } from './pages/home.tsx'
+import { producerPage } from './pages/producer.tsx'
+import { producersPage } from './pages/producers.tsx'
 import { searchPage } from './pages/search.tsx'
+import { sitemapPage } from './pages/sitemap.ts'
+import { statisticPage } from './pages/statistic.tsx'
+import { statisticsPage } from './pages/statistics.tsx'
+import { suggestPage } from './pages/suggest.tsx'
+import { tokenPage } from './pages/token.tsx'
+import { tokensPage } from './pages/tokens.tsx'
 import { transactionPage } from './pages/transaction.tsx'
 import { transactionsPage } from './pages/transactions.tsx'
+import { wealthPage } from './pages/wealth.tsx'
 
 /** Every page, listed by hand; the first whose path fits is shown. */
 export const pages: readonly Page[] = [
   homePage,
   searchPage,
+  suggestPage,
+  sitemapPage,
   blocksPage,
   blockPage,
+  tokensPage,
+  tokenPage,
+  producersPage,
+  producerPage,
+  wealthPage,
+  statisticsPage,
+  statisticPage,
   transactionsPage,
   transactionPage,
   accountPage,

@@ -17,13 +17,15 @@ export type Asked = {
   readonly site: Site
   readonly root: string
   readonly lang: Lang
+  readonly origin: string
   readonly path: string
   readonly query: URLSearchParams
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-export type Document = { readonly html: string; readonly height?: number } | Elsewhere
+/** A page as it is sent; `type` where it is no page of HTML. */
+export type Document = { readonly text: string; readonly type?: string } | Elsewhere
 
 /** The page at a path; undefined: there is none. */
 const pageAt = (path: string): { readonly page: Page; readonly id: string } | undefined => {
@@ -69,8 +71,9 @@ export const showPage = async (
       const visit: Visit = { ...asked, say: sayIn(asked.lang), id: found.id, ask: noting, at }
       const shown = await found.page.show(visit)
       if ('to' in shown) return shown
+      if (shown.type !== undefined) return { text: await shown.body, type: shown.type }
       const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
-      return { html: await (<Layout frame={frame} shown={shown} />), height: at.height }
+      return { text: await (<Layout frame={frame} shown={shown} />) }
     },
     running,
   )

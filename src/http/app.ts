@@ -83,6 +83,8 @@ export type AppOptions = {
   readonly testKey?: string
   /** Whether there are pages for people. */
   readonly explorer?: boolean
+  /** Where the service is found on the web, with a slash at its end; absent: nobody said. */
+  readonly publicUrl?: string | undefined
 }
 
 /** No body is ever read, so none is too long: Bun itself would answer 413, without a body of its own. */
@@ -108,11 +110,7 @@ export const createApp = (options: AppOptions): Elysia<string> => {
   const threads = turns.memory.store.threads
   const api = keyed('api', 'store', apiHandler(deps, apiOptionsOf(options, threads, common.counts)))
   const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, threads, common.counts)))
-  const documents = documentHandlers(
-    // Examples need no node: what is stored is enough, and pages do not wait for one.
-    { store, node: undefined, prices, profiles, clock },
-    { version, testKey: options.testKey, defaults, basePath },
-  )
+  const documents = documentsOf(options)
   const handlers = {
     health: open('health', healthHandler(version)),
     ready: open('ready', readyHandler({ ...options, maxLagMs: options.maxLagMs })),
@@ -159,6 +157,15 @@ export const createApp = (options: AppOptions): Elysia<string> => {
   ]
   for (const [path, page] of pages) app.get(path, ({ request }) => page(request))
   return app
+}
+
+/** The reference and what goes with it. Examples need no node: what is stored is enough, and pages do not wait for one. */
+const documentsOf = ({ store, prices, profiles, clock, ...options }: AppOptions) => {
+  const { version, testKey, defaults, basePath, explorer, publicUrl } = options
+  return documentHandlers(
+    { store, node: undefined, prices, profiles, clock },
+    { version, testKey, defaults, basePath, isExplored: explorer === true, publicUrl },
+  )
 }
 
 type Page = { readonly kind: string; readonly handler: Handler }

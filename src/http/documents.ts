@@ -46,6 +46,9 @@ export const documentHandlers = (
     readonly testKey: string | undefined
     readonly defaults: OptionDefaults
     readonly basePath: string
+    /** Whether pages for people are served, too. */
+    readonly isExplored: boolean
+    readonly publicUrl: string | undefined
   },
 ): Documents => {
   const examples = servedExamples(deps, actions, options.defaults)
@@ -62,7 +65,7 @@ export const documentHandlers = (
     ['/client.ts', client('application/typescript; charset=utf-8', clientText)],
     ['/client.js', client('text/javascript; charset=utf-8', clientScript)],
     ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => llmsFor(actions)))],
-    ['/robots.txt', docs(fixed('text/plain; charset=utf-8', () => robotsFor(options.basePath)))],
+    ['/robots.txt', docs(fixed('text/plain; charset=utf-8', () => robotsFor(options)))],
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
   ])

@@ -85,7 +85,18 @@ const spoiltPage = async (
       const { spoil, mended } = spoiler(spares)
       const ask: Ask = async (action, given = {}) => spoil(await asking.ask(action, mended(given))) as never
       const visit: Visit = {
-        ...{ site, root: '../', lang, id, query, path: pathname, now: 0, ask, at: asking.at },
+        ...{
+          site,
+          root: '../',
+          origin: 'http://127.0.0.1/',
+          lang,
+          id,
+          query,
+          path: pathname,
+          now: 0,
+          ask,
+          at: asking.at,
+        },
         say: text => text[lang],
       }
       const shown = await page?.show(visit)

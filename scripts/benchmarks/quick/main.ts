@@ -11,6 +11,7 @@ import { loadLine, machine } from '../machine.ts'
 import { BINARY, serving } from '../processes.ts'
 import { runToEnd } from '../run-to-end.ts'
 import { depthRows, depthTable } from './depth.ts'
+import { explorerTable } from './explorer.ts'
 import { type Kind, kindsFor } from './kinds.ts'
 import { type Measured, quickTable, scalingText } from './report.ts'
 import {
@@ -48,7 +49,7 @@ const prefix = `bench-${crypto.randomUUID().slice(0, 8)}`
 const here = await machine(elastic)
 const client = leanClient(work)
 
-const builds = async (): Promise<readonly Build[]> => {
+const builds = async (): Promise<readonly [Build, ...Build[]]> => {
   const own = (name: string): string => {
     const folder = join(work, name)
     mkdirSync(folder, { recursive: true })
@@ -60,13 +61,14 @@ const builds = async (): Promise<readonly Build[]> => {
   return [now, { name: values.against, binary: await buildOf(ROOT, values.against, folder), folder }]
 }
 
+const sqliteIn = (folder: string): string => join(folder, 'store.sqlite')
+
 /** Every build on a store of its own, with one thread, and with one for each core where it can; this one with kept answers, too. */
 const sidesOn = async (name: StoreName, all: readonly Build[], node: string): Promise<readonly Side[]> => {
   const last = (await openRecording(CHAIN)).height
   const sides: Side[] = []
   for (const [at, build] of all.entries()) {
-    const store =
-      name === 'SQLite' ? `sqlite:${join(build.folder, 'store.sqlite')}` : `${elastic.url}/${prefix}-${at}`
+    const store = name === 'SQLite' ? `sqlite:${sqliteIn(build.folder)}` : `${elastic.url}/${prefix}-${at}`
     const key = await loadStore(build, { store, node, last })
     const counts = (await knowsThreads(build)) ? [1, availableParallelism()] : [undefined]
     for (const threads of counts) sides.push(await startSide(build, { store, key, threads }))
@@ -131,6 +133,8 @@ const run = async (): Promise<void> => {
   }
   console.log(`${quickTable(measured)}\n\n${scalingText(measured.filter(({ clients }) => clients === 64))}\n`)
   console.log(`## Pages of lists at any depth\n\n${depthTable(depths)}\n`)
+  const [{ folder }] = all
+  console.log(`## Pages of the explorer, in the process\n\n${await explorerTable(sqliteIn(folder))}\n`)
   console.log(loadLine())
 }
 

@@ -17,7 +17,7 @@ export const blocksPage: Page = {
         <>
           <h1 safe>{title}</h1>
           <section class="card">
-            <BlockRows visit={visit} rows={blocks} />
+            <BlockRows visit={visit} rows={blocks} live="blocks" />
             <Pager visit={visit} total={total} />
           </section>
         </>

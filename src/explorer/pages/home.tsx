@@ -1,51 +1,145 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockList } from '#actions/get-block-list.ts'
+import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { getOverview } from '#actions/get-overview.ts'
-import type { Page } from '../page.ts'
+import { getTransactionList } from '#actions/get-transaction-list.ts'
+import { toIso } from '#chain/time.ts'
+import { type Daily, seriesOf } from '../format/daily.ts'
+import { lately } from '../format/period.ts'
+import { rateOf } from '../format/rate.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { BlockRows } from '../part/block-rows.tsx'
 import { Card } from '../part/card.tsx'
-import { Figures } from '../part/facts.tsx'
+import { type Fact, Figures } from '../part/facts.tsx'
+import { Plot } from '../part/plot.tsx'
+import { Ago } from '../part/time.tsx'
+import { TransactionRows } from '../part/transaction-rows.tsx'
+
+const LATEST = { page: '1', size: '10' } as const
 
 /** The chain at a glance. */
 export const homePage: Page = {
   path: '/',
   show: async visit => {
     const { say } = visit
-    const [overview, { blocks }] = await Promise.all([
+    const [overview, { days }, { blocks }, { transactions }] = await Promise.all([
       visit.ask(getOverview),
-      visit.ask(getBlockList, { page: '1', size: '10' }),
+      visit.ask(getDailyStatistics, lately(visit)),
+      visit.ask(getBlockList, LATEST),
+      visit.ask(getTransactionList, LATEST),
     ])
+    const tps = rateOf(blocks)
     return {
       title: say({ en: 'IOST blockchain explorer', zh: 'IOST 区块链浏览器' }),
+      description: say({
+        en: 'Blocks, transactions, accounts, tokens, contracts and producers of the IOST blockchain, every number exact.',
+        zh: 'IOST 区块链的区块、交易、账户、代币、合约与生产者，数据精确完整。',
+      }),
       body: (
         <>
           <h1 safe>{say({ en: 'The IOST blockchain', zh: 'IOST 区块链' })}</h1>
-          <section class="card">
-            <Figures
-              facts={[
-                [say({ en: 'Irreversible block', zh: '不可逆区块' }), <Count value={overview.lib_block} />],
-                [say({ en: 'Head block', zh: '链头区块' }), <Count value={overview.head_block} />],
-                [say({ en: 'Accounts', zh: '账户' }), <Count value={overview.account_count} />],
-                [say({ en: 'Contracts', zh: '合约' }), <Count value={overview.contract_count} />],
-                [say({ en: 'Tokens', zh: '代币' }), <Count value={overview.token_count} />],
-                [say({ en: 'Highest tps', zh: '最高 TPS' }), <Count value={overview.highest_tps} />],
-                [
-                  say({ en: 'Circulating supply', zh: '流通量' }),
-                  <Amount visit={visit} value={overview.circulating_supply} token="iost" />,
-                ],
-                [
-                  say({ en: 'Votes', zh: '总票数' }),
-                  <Amount visit={visit} value={overview.all_votes} token="iost" />,
-                ],
-              ]}
-            />
+          <section class="card" data-live="figures">
+            <Figures facts={factsOf(visit, overview, tps)} />
           </section>
-          <Card title={say({ en: 'Latest blocks', zh: '最新区块' })}>
-            <BlockRows visit={visit} rows={blocks} />
-          </Card>
+          <Daily30 visit={visit} days={days} />
+          <div class="pair">
+            <Card
+              title={say({ en: 'Latest blocks', zh: '最新区块' })}
+              aside={<All visit={visit} path="/blocks" />}
+            >
+              <BlockRows visit={visit} rows={blocks} live="blocks" isNarrow />
+            </Card>
+            <Card
+              title={say({ en: 'Latest transactions', zh: '最新交易' })}
+              aside={<All visit={visit} path="/transactions" />}
+            >
+              <TransactionRows visit={visit} rows={transactions} live="transactions" isNarrow />
+            </Card>
+          </div>
         </>
       ),
     }
   },
+}
+
+type Overview = {
+  readonly account_count: number
+  readonly all_votes: string
+  readonly circulating_supply: string
+  readonly usd_price: string | null
+  readonly contract_count: number
+  readonly token_count: number
+  readonly head_block: string
+  readonly highest_tps: string
+}
+
+const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): readonly Fact[] => {
+  const { say, at } = visit
+  const { usd_price } = overview
+  return [
+    [
+      say({ en: 'Irreversible block', zh: '不可逆区块' }),
+      <span class="stack">
+        <Count value={at.height} />
+        <small>
+          <Ago visit={visit} iso={toIso(at.time)} />
+        </small>
+      </span>,
+    ],
+    [
+      say({ en: 'Head block', zh: '链头区块' }),
+      <span class="stack">
+        <Count value={overview.head_block} />
+        <small safe>
+          {say({
+            en: `${BigInt(overview.head_block) - BigInt(at.height)} ahead`,
+            zh: `领先 ${BigInt(overview.head_block) - BigInt(at.height)} 个区块`,
+          })}
+        </small>
+      </span>,
+    ],
+    [
+      say({ en: 'Transactions a second', zh: '每秒交易数' }),
+      <span class="stack">
+        {tps === undefined ? <span class="none">—</span> : <Count value={tps} />}
+        <small safe>
+          {say({ en: `highest ${overview.highest_tps}`, zh: `最高 ${overview.highest_tps}` })}
+        </small>
+      </span>,
+    ],
+    [say({ en: 'Accounts', zh: '账户' }), <Count value={overview.account_count} />],
+    [say({ en: 'Contracts', zh: '合约' }), <Count value={overview.contract_count} />],
+    [say({ en: 'Tokens', zh: '代币' }), <Count value={overview.token_count} />],
+    [
+      say({ en: 'Circulating supply', zh: '流通量' }),
+      <span class="stack">
+        <Amount visit={visit} value={overview.circulating_supply} token="iost" />
+        {usd_price === null ? (
+          ''
+        ) : (
+          <small>
+            <span safe>{say({ en: 'at USD', zh: '单价（美元）' })}</span> <Count value={usd_price} />
+          </small>
+        )}
+      </span>,
+    ],
+    [say({ en: 'Votes', zh: '总票数' }), <Amount visit={visit} value={overview.all_votes} token="iost" />],
+  ]
+}
+
+const All = ({ visit, path }: { readonly visit: Visit; readonly path: string }): Html => (
+  <a href={hrefTo(visit, path)} safe>
+    {visit.say({ en: 'All →', zh: '全部 →' })}
+  </a>
+)
+
+const Daily30 = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => {
+  const title = visit.say({ en: 'Transactions a day', zh: '每日交易数' })
+  return (
+    <Card title={title} aside={<All visit={visit} path="/statistics" />}>
+      <Plot visit={visit} title={title} series={seriesOf(days, 'transactions')} />
+    </Card>
+  )
 }

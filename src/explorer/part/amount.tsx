@@ -5,11 +5,23 @@ import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
 /** A number with thousands apart; the exact digits are in its title and are what is copied. */
-export const Count = ({ value }: { readonly value: string | number }): Html => (
-  <data value={String(value)} title={visible(String(value))} class="number" safe>
-    {visible(grouped(String(value)))}
-  </data>
-)
+export const Count = ({ value }: { readonly value: string | number }): Html => {
+  const text = String(value)
+  const shown = visible(grouped(text))
+  const at = shown.indexOf('.')
+  return at < 0 ? (
+    <data value={text} title={visible(text)} class="number" safe>
+      {shown}
+    </data>
+  ) : (
+    <data value={text} title={visible(text)} class="number">
+      <span safe>{shown.slice(0, at)}</span>
+      <span class="fraction" safe>
+        {shown.slice(at)}
+      </span>
+    </data>
+  )
+}
 
 /** An amount with the sign of its token. */
 export const Amount = ({

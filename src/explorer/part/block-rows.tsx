@@ -19,14 +19,21 @@ export type BlockRow = {
 export const BlockRows = ({
   visit,
   rows,
+  live,
+  isNarrow = false,
 }: {
   readonly visit: Visit
   readonly rows: readonly BlockRow[]
+  readonly live?: string
+  /** There is room for the most important columns only. */
+  readonly isNarrow?: boolean
 }): Html => {
   const { say } = visit
   return (
     <Rows
       rows={rows}
+      isNarrow={isNarrow}
+      {...(live === undefined ? {} : { live })}
       none={say({ en: 'No blocks.', zh: '没有区块。' })}
       columns={[
         {
@@ -43,7 +50,9 @@ export const BlockRows = ({
           isNumber: true,
           cell: row => <Count value={row.tx_count} />,
         },
-        { head: 'Gas', isNumber: true, cell: row => <Count value={row.gas_usage} /> },
+        ...(isNarrow
+          ? []
+          : [{ head: 'Gas', isNumber: true, cell: (row: BlockRow) => <Count value={row.gas_usage} /> }]),
       ]}
     />
   )

@@ -22,7 +22,7 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
   ) : (
     <p class="calls">
       <span safe>{frame.say({ en: 'This page as data: ', zh: '本页数据：' })}</span>
-      {calls.map(({ action, given }) => {
+      {differing(calls).map(({ action, given }) => {
         const { page: _, size: __, ...whole } = given
         return (
           <span class="call">
@@ -45,3 +45,13 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
       })}
     </p>
   )
+
+/** Calls that differ in more than the part of a list that they ask for; the last of each, which is what the page shows. */
+const differing = (calls: readonly Call[]): readonly Call[] => {
+  const kept = new Map<string, Call>()
+  for (const call of calls) {
+    const { page: _, size: __, ...whole } = call.given
+    kept.set(JSON.stringify([call.action.module, call.action.action, whole]), call)
+  }
+  return [...kept.values()]
+}

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { absolute } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
-import { hrefTo } from '../links.ts'
+import { hrefTo, lastingHref } from '../links.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { type Call, CallLinks } from './calls.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -40,9 +40,9 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
           <title safe>{visible(`${title} · IOST`)}</title>
           <meta name="description" content={visible(description)} />
           {isMinor ? <meta name="robots" content="noindex" /> : ''}
-          <link rel="canonical" href={hrefTo(frame, path)} />
-          <link rel="alternate" hreflang="en" href={hrefTo({ root, lang: 'en' }, path)} />
-          <link rel="alternate" hreflang="zh-CN" href={hrefTo({ root, lang: 'zh' }, path)} />
+          <link rel="canonical" href={lastingHref(frame, path)} />
+          <link rel="alternate" hreflang="en" href={lastingHref({ site, root, lang: 'en' }, path)} />
+          <link rel="alternate" hreflang="zh-CN" href={lastingHref({ site, root, lang: 'zh' }, path)} />
           <link rel="icon" href={`${root}favicon.svg`} type="image/svg+xml" />
           <link rel="stylesheet" href={`${root}assets/${site.assets.style}`} />
           <script src={`${root}assets/${site.assets.script}`} type="module"></script>
@@ -69,7 +69,19 @@ const Head = ({ frame }: { readonly frame: Frame }): Html => {
           IOST <span safe>{say({ en: 'explorer', zh: '浏览器' })}</span>
         </a>
         <SearchBox frame={frame} />
-        <LanguageSwitch frame={frame} />
+        <span class="switches">
+          <button
+            type="button"
+            class="zone"
+            data-utc="UTC"
+            data-local={say({ en: 'Local time', zh: '本地时间' })}
+            title={say({ en: 'Times in UTC or in your own zone', zh: '时间显示为 UTC 或本地时区' })}
+            aria-pressed="false"
+          >
+            UTC
+          </button>
+          <LanguageSwitch frame={frame} />
+        </span>
       </div>
       <nav class="bar" aria-label={say({ en: 'Lists', zh: '列表' })}>
         {PLACES.map(([to, name]) => (
@@ -110,7 +122,7 @@ const Foot = ({ frame }: { readonly frame: Frame }): Html => {
       {height === undefined || time === undefined ? (
         ''
       ) : (
-        <p safe>
+        <p data-live="height" safe>
           {say({
             en: `As of irreversible block ${height}, ${absolute(time)} UTC.`,
             zh: `数据截至不可逆区块 ${height}，${absolute(time)} UTC。`,

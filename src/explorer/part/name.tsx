@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { isContract } from '../format/owner.ts'
 import { shortened, visible } from '../format/visible.ts'
 import { hrefTo, type Kind, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
@@ -15,7 +16,7 @@ type NameProps = {
 export const Name = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
   const name = visible(String(id))
   return (
-    <a class={`name ${kind}`} href={hrefTo(visit, pathOf(kind, id))} title={name}>
+    <a class={`name ${kind}${isWhole ? ' whole' : ''}`} href={hrefTo(visit, pathOf(kind, id))} title={name}>
       <bdi safe>{isWhole ? name : shortened(name)}</bdi>
     </a>
   )
@@ -29,14 +30,11 @@ export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: strin
     <Name visit={visit} kind={isContract(id) ? 'contract' : 'account'} id={id} />
   )
 
-/** Ids of contracts: of system contracts, and those that are made of a hash (chain/iost). */
-const isContract = (id: string): boolean => /^Contract|\.iost$/.test(id)
-
 /** A text that is copied by a press on the button behind it. */
 export const Copied = ({ visit, text }: { readonly visit: Visit; readonly text: string }): Html => (
   <span class="copied">
     <bdi safe>{visible(text)}</bdi>
-    <button type="button" class="copy" data-copy={text} hidden>
+    <button type="button" class="copy" data-copy={text}>
       <span class="sr" safe>
         {visit.say({ en: 'Copy', zh: '复制' })}
       </span>

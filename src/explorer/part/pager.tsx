@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { Text } from '#actions/define.ts'
 import { grouped } from '../format/amount.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
@@ -21,6 +22,10 @@ const numberOf = ({ query }: Pick<Visit, 'query'>): number => Math.max(1, Number
 export const pageOf = <R,>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly R[] =>
   rows.slice((numberOf(visit) - 1) * PAGE_SIZE, numberOf(visit) * PAGE_SIZE)
 
+/** The number in the whole list, from 1, of the row at a place of the page that is shown. */
+export const rankOf = (visit: Pick<Visit, 'query'>, at: number): number =>
+  (numberOf(visit) - 1) * PAGE_SIZE + at + 1
+
 /** Leads to the other pages of a list; `total` counts its rows. */
 export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total: number }): Html => {
   const last = Math.max(1, Math.ceil(total / PAGE_SIZE))
@@ -42,14 +47,15 @@ export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total:
         {text}
       </a>
     )
+  if (last === 1)
+    return (
+      <p class="pager" safe>
+        {visit.say(countOf({ page, last, total }))}
+      </p>
+    )
   return (
     <nav class="pager" aria-label={visit.say({ en: 'Pages', zh: '分页' })}>
-      <span safe>
-        {visit.say({
-          en: `Page ${grouped(String(page))} of ${grouped(String(last))} · ${grouped(String(total))} rows`,
-          zh: `第 ${grouped(String(page))} / ${grouped(String(last))} 页 · 共 ${grouped(String(total))} 条`,
-        })}
-      </span>
+      <span safe>{visit.say(countOf({ page, last, total }))}</span>
       <span class="steps">
         <Step number={1} text={visit.say({ en: 'First', zh: '首页' })} />
         <Step number={page - 1} text={visit.say({ en: 'Previous', zh: '上一页' })} rel="prev" />
@@ -58,4 +64,12 @@ export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total:
       </span>
     </nav>
   )
+}
+
+const countOf = ({ page, last, total }: Readonly<Record<'page' | 'last' | 'total', number>>): Text => {
+  const rows = grouped(String(total))
+  const [at, of] = [grouped(String(page)), grouped(String(last))]
+  const pages =
+    last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
+  return { en: `${pages.en}${rows} ${total === 1 ? 'row' : 'rows'}`, zh: `${pages.zh}共 ${rows} 条` }
 }

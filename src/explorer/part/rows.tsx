@@ -15,16 +15,21 @@ type RowsProps<R> = {
   readonly none: string
   /** The feed whose rows join these at the top, for the script. */
   readonly live?: string
+  /** A table of few short columns, which stays one however little room there is. */
+  readonly isNarrow?: boolean
 }
 
 /** A table. Where there is little room each row becomes a card, whose cells name their column. */
-export const Rows = <R,>({ columns, rows, none, live }: RowsProps<R>): Html =>
+export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
   rows.length === 0 ? (
     <p class="none" safe>
       {none}
     </p>
   ) : (
-    <table class="rows" {...(live === undefined ? {} : { 'data-live': live })}>
+    <table
+      class={isNarrow ? 'rows narrow' : 'rows cards'}
+      {...(live === undefined ? {} : { 'data-live': live })}
+    >
       <thead>
         <tr>
           {columns.map(({ head, isNumber }) => (

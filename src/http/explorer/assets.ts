@@ -1,6 +1,11 @@
 import plots from 'uplot/dist/uPlot.iife.min.js' with { type: 'text' }
-import script from '#explorer/asset/script.js' with { type: 'text' }
+import copyScript from '#explorer/asset/copy.js' with { type: 'text' }
+import figuresStyle from '#explorer/asset/figures.css' with { type: 'text' }
+import liveScript from '#explorer/asset/live.js' with { type: 'text' }
+import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
+import searchScript from '#explorer/asset/search.js' with { type: 'text' }
 import style from '#explorer/asset/style.css' with { type: 'text' }
+import timesScript from '#explorer/asset/times.js' with { type: 'text' }
 import type { Site } from '#explorer/page.ts'
 import type { Handler } from '../exchange.ts'
 import { textReply } from '../reply.ts'
@@ -17,11 +22,16 @@ const asset = (stem: string, { ending, type }: { ending: string; type: string },
   }
 }
 
+/** Each script has its names for itself. */
+const script = [copyScript, timesScript, searchScript, liveScript, plotsScript]
+  .map(text => `{\n${text}}\n`)
+  .join('')
+
 /** Style and scripts of the explorer. */
 export const explorerAssets = (): { readonly names: Site['assets']; readonly all: readonly Asset[] } => {
   const js = { ending: 'js', type: 'text/javascript; charset=utf-8' }
   const made = {
-    style: asset('style', { ending: 'css', type: 'text/css; charset=utf-8' }, style),
+    style: asset('style', { ending: 'css', type: 'text/css; charset=utf-8' }, `${style}${figuresStyle}`),
     script: asset('explorer', js, script),
     plots: asset('plots', js, plots),
   }

@@ -13,6 +13,7 @@ import type { Begin, Exchange } from '../exchange.ts'
 import { type Reply, textReply } from '../reply.ts'
 import { targetOf } from '../target.ts'
 import { type Queues, type Turns, turnsOf } from '../turns.ts'
+import { keptPages } from './kept-pages.ts'
 
 /** Nothing from elsewhere, and no style or script but our own files. */
 const POLICY = [
@@ -50,6 +51,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     }
     throw error
   }
+  const kept = keptPages(deps.clock)
   const begin: Begin = async exchange => {
     const network = networkOf(exchange.request)
     const wait = network === undefined ? 0 : addresses.visit(network)
@@ -61,10 +63,12 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
       if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
       const asked = askedBy(admitted, site)
       const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }, signal).store }
-      const shown = await showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
-        lookAround(error, { asked, running }),
+      const shown = await kept(asked, () =>
+        showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
+          lookAround(error, { asked, running }),
+        ),
       )
-      return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown.html, asked)
+      return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown, asked)
     }
   }
   const failed = async (exchange: Exchange, failure: Failure): Promise<Reply> => {
@@ -72,11 +76,8 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     const { headers } = failureReply(failure, exchange.manner, exchange.id)
     const { message } = failureFields(failure, { lang: asked.lang, secrets: [] })
     const told = new Failure(failure.kind, message)
-    const reply = pageReply(
-      codes[failure.kind].status,
-      await showFailure(asked, told, nearTo.get(failure)),
-      asked,
-    )
+    const text = await showFailure(asked, told, nearTo.get(failure))
+    const reply = pageReply(codes[failure.kind].status, { text }, asked)
     return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } }
   }
   return { begin, failed }
@@ -100,11 +101,13 @@ const ZH = /^\/zh(?=\/|$)/
 const askedBy = ({ path, request }: Exchange, site: Site): Omit<Asked, 'now'> => {
   const lang = ZH.test(path) ? 'zh' : 'en'
   const own = path.replace(ZH, '') || '/'
+  const root = rootFrom(lang, own)
   return {
     site,
     lang,
     path: own,
-    root: rootFrom(lang, own),
+    root,
+    origin: site.publicUrl ?? URL.parse(`./${root}`, request.url)?.href ?? '/',
     query: new URLSearchParams(targetOf(request.url).query),
   }
 }
@@ -120,10 +123,14 @@ const elsewhere = ({ path, query, request }: Exchange): string | undefined => {
   return path === '/' && lang === 'zh' ? `zh/${search}` : undefined
 }
 
-const pageReply = (status: number, text: string, { lang }: Pick<Asked, 'lang'>): Reply =>
+const pageReply = (
+  status: number,
+  { text, type = 'text/html; charset=utf-8' }: { readonly text: string; readonly type?: string },
+  { lang }: Pick<Asked, 'lang'>,
+): Reply =>
   textReply(
     status,
-    { type: 'text/html; charset=utf-8', text },
+    { type, text },
     {
       headers: {
         'Cache-Control': 'private, max-age=1',

@@ -15,6 +15,7 @@ type Answerer = (request: Request) => Promise<Response>
 type PagesOptions = AnswerDeps & {
   readonly version: string
   readonly testKey?: string
+  readonly publicUrl?: string | undefined
   /** Whether there are pages for people. */
   readonly explorer?: boolean
 }
@@ -37,14 +38,14 @@ export const explorerPages = (
     readonly unknown: Answerer
   },
 ): readonly (readonly [path: string, answer: Answerer])[] => {
-  const { version, testKey } = options
+  const { version, testKey, publicUrl } = options
   if (options.explorer !== true)
     return [
       ['/', start],
       ['/*', unknown],
     ]
   const { names, all } = explorerAssets()
-  const site = { version, testKey, assets: names }
+  const site = { version, testKey, publicUrl, assets: names }
   const handler = explorerHandler(options, { site, ...gate })
   const page = answering('explorer', handler, common)
   return [

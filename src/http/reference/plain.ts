@@ -6,11 +6,22 @@ import { paragraphs } from './text.ts'
 export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1b4fd6"/><circle cx="14" cy="14" r="7" fill="none" stroke="#fff" stroke-width="3"/><path d="m19 19 7 7" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>
 `
 
-/** Programs that gather pages may have the reference; calls need a key. */
-export const robotsFor = (basePath: string): string => `User-agent: *
-Disallow: ${basePath}/api/
-Disallow: ${basePath}/rpc/
-`
+/** Programs that gather pages may have the reference and the explorer; calls need a key, and searches have no end. */
+export const robotsFor = ({
+  basePath,
+  isExplored,
+  publicUrl,
+}: {
+  readonly basePath: string
+  readonly isExplored: boolean
+  readonly publicUrl: string | undefined
+}): string => {
+  const searches = ['/search', '/suggest'].flatMap(path => [path, `/zh${path}`])
+  const closed = ['/api/', '/rpc/', ...(isExplored ? searches : [])]
+  // A sitemap is named by its whole address only.
+  const map = isExplored && publicUrl !== undefined ? ['', `Sitemap: ${publicUrl}sitemap.xml`] : []
+  return ['User-agent: *', ...closed.map(path => `Disallow: ${basePath}${path}`), ...map, ''].join('\n')
+}
 
 /** The service for language models: what it is, how to call it, where the rest stands. Addresses are relative. */
 export const llmsFor = (actions: readonly Action[]): string => {

@@ -20,9 +20,13 @@ export type Page = {
   /** Types a text into what has the focus. */
   type(text: string): Promise<void>
   resize(width: number, height?: number): Promise<void>
+  /** Light or dark from now on. */
+  prefer(scheme: 'light' | 'dark'): Promise<void>
+  /** Whether pages that are opened from now on run their scripts. */
+  letRun(isAllowed: boolean): Promise<void>
   /** A picture of what is seen, PNG; of the whole page with `whole`. */
   picture(options?: { readonly whole?: boolean }): Promise<Uint8Array>
-  /** Messages on the console, uncaught errors and violations of the content policy. */
+  /** Messages on the console, uncaught errors, violations of the content policy, and dialogs, which are closed. */
   readonly said: readonly string[]
   /** The addresses that were requested, in order. */
   readonly asked: readonly string[]
@@ -62,9 +66,12 @@ export const openPage = async (
     })
   }
   await resize(width)
-  await devtools.send('Emulation.setEmulatedMedia', {
-    features: [{ name: 'prefers-color-scheme', value: scheme }],
-  })
+  const prefer: Page['prefer'] = async to => {
+    await devtools.send('Emulation.setEmulatedMedia', {
+      features: [{ name: 'prefers-color-scheme', value: to }],
+    })
+  }
+  await prefer(scheme)
   const run = async <T>(expression: string): Promise<T> => {
     const { result, exceptionDetails } = await devtools.send('Runtime.evaluate', {
       expression,
@@ -88,6 +95,10 @@ export const openPage = async (
       await devtools.send('Input.insertText', { text })
     },
     resize,
+    prefer,
+    letRun: async isAllowed => {
+      await devtools.send('Emulation.setScriptExecutionDisabled', { value: !isAllowed })
+    },
     picture: async ({ whole = false } = {}) => {
       const { data } = await devtools.send('Page.captureScreenshot', { captureBeyondViewport: whole })
       return Uint8Array.fromBase64(String(data))
@@ -123,6 +134,10 @@ const listen = (devtools: Devtools, said: string[], asked: string[]): void => {
   devtools.on('Runtime.consoleAPICalled', ({ type, args }) => {
     const values = (args as readonly { readonly value?: unknown; readonly description?: string }[]) ?? []
     said.push(`console.${type}: ${values.map(({ value, description }) => value ?? description).join(' ')}`)
+  })
+  devtools.on('Page.javascriptDialogOpening', ({ type, message }) => {
+    said.push(`${type}: ${message}`)
+    void devtools.send('Page.handleJavaScriptDialog', { accept: false })
   })
   devtools.on('Runtime.exceptionThrown', ({ exceptionDetails }) => {
     said.push(`uncaught: ${JSON.stringify(exceptionDetails)}`)

@@ -1,0 +1,123 @@
+// Plots that can be read day by day, in the place of those that the server drew. Each is made when it comes into view.
+
+/** @typedef {import('uplot')} Plot */
+
+const DAY_MS = 86_400_000
+const figures = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('figure.plot'))
+const { lang = 'en', plots: file = '' } = document.body.dataset
+const short = new Intl.NumberFormat(lang, { notation: 'compact', maximumSignificantDigits: 3 })
+
+/** The library is fetched by pages that have plots. */
+const loaded = () =>
+  new Promise((done, fail) => {
+    const script = document.createElement('script')
+    script.src = file
+    script.onload = done
+    script.onerror = fail
+    document.head.append(script)
+  })
+
+/** @param {HTMLElement} figure */
+const optionsOf = figure => {
+  const { color } = getComputedStyle(figure)
+  const line = getComputedStyle(figure).borderTopColor
+  const soft = getComputedStyle(figure.querySelector('figcaption') ?? figure).color
+  return { color, line, soft }
+}
+
+/** @param {HTMLElement} figure */
+const draw = figure => {
+  const svg = figure.querySelector('svg')
+  const caption = figure.querySelector('.top-value')
+  if (svg === null || caption === null) return
+  const { start = '', values = '' } = figure.dataset
+  const texts = values.split(' ')
+  const numbers = texts.map(text => Number(text.replaceAll(',', '')))
+  const told = caption.textContent
+  /** @param {number} at */
+  const dateOf = at => new Date(Date.parse(start) + at * DAY_MS).toISOString().slice(0, 10)
+  const { color, line, soft } = optionsOf(figure)
+  const { width, height } = svg.getBoundingClientRect()
+  const axis = {
+    stroke: soft,
+    grid: { stroke: line, width: 1 },
+    ticks: { show: false },
+    font: '12px system-ui',
+  }
+  const Plot = globalThis.uPlot
+  figure.querySelector('.uplot')?.remove()
+  const plot = new Plot(
+    {
+      width,
+      height,
+      padding: [8, 0, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+      scales: {
+        x: { time: false, range: (_, from, to) => [from - 0.5, to + 0.5] },
+        y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          space: 80,
+          grid: { show: false },
+          size: 24,
+          incrs: [1, 2, 7, 14, 30, 60, 90],
+          values: (_, splits) => splits.map(at => (Number.isInteger(at) ? dateOf(at).slice(5) : '')),
+        },
+        { ...axis, size: 56, space: 32, values: (_, splits) => splits.map(value => short.format(value)) },
+      ],
+      series: [
+        {},
+        {
+          fill: color,
+          width: 0,
+          points: { show: false },
+          ...(Plot.paths.bars === undefined ? {} : { paths: Plot.paths.bars({ size: [0.85, 64] }) }),
+        },
+      ],
+      hooks: {
+        setCursor: [
+          ({ cursor: { idx } }) => {
+            caption.textContent = typeof idx === 'number' ? `${dateOf(idx)}: ${texts[idx] ?? ''}` : told
+          },
+        ],
+      },
+    },
+    [numbers.map((_, at) => at), numbers],
+  )
+  figure.insertBefore(plot.root, svg)
+  figure.classList.add('drawn')
+}
+
+const drawn = () => /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('figure.drawn'))
+
+const redraw = () => {
+  for (const figure of drawn()) {
+    figure.classList.remove('drawn')
+    draw(figure)
+  }
+}
+
+if (figures.length > 0)
+  loaded().then(
+    () => {
+      const seeing = new IntersectionObserver(entries => {
+        for (const { isIntersecting, target } of entries) {
+          if (!isIntersecting) continue
+          seeing.unobserve(target)
+          draw(/** @type {HTMLElement} */ (target))
+        }
+      })
+      for (const figure of figures) seeing.observe(figure)
+      matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
+      let width = innerWidth
+      addEventListener('resize', () => {
+        if (innerWidth === width) return
+        width = innerWidth
+        redraw()
+      })
+    },
+    () => undefined,
+  )

@@ -1,0 +1,5 @@
+import type Plot from 'uplot'
+
+declare global {
+  var uPlot: typeof Plot
+}

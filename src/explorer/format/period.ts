@@ -1,0 +1,41 @@
+import { dateOf, dayOf, dayOfDate } from '#chain/time.ts'
+import type { Visit } from '../page.ts'
+
+/** Days of a period that the address does not name. */
+const DAYS = 30
+
+/** First and last day as the API takes them; what an address says wrongly is left to the API to refuse. */
+export type Period = { readonly start_date: string; readonly end_date: string }
+
+/** The period that ends with the day of the last block, of so many days. */
+export const lately = ({ at }: Pick<Visit, 'at'>, days = DAYS): Period => endingWith(dayOf(at.time), days)
+
+const endingWith = (day: number, days: number): Period => ({
+  start_date: dateOf(Math.max(0, day - days + 1)),
+  end_date: dateOf(day),
+})
+
+/** The period that an address asks for. */
+export const periodOf = (visit: Pick<Visit, 'at' | 'query'>): Period => {
+  const end_date = visit.query.get('end_date') || lately(visit).end_date
+  const end = dayOfDate(end_date) ?? dayOf(visit.at.time)
+  return { start_date: visit.query.get('start_date') || endingWith(end, DAYS).start_date, end_date }
+}
+
+/** The periods of the same length before and after one; undefined: there is nothing. `days` is what was answered. */
+export const besides = (
+  visit: Pick<Visit, 'at'>,
+  { start_date }: Period,
+  days: readonly { readonly date: string }[],
+): { readonly before?: Period; readonly after?: Period } => {
+  const first = dayOfDate(days[0]?.date ?? '')
+  const last = dayOfDate(days.at(-1)?.date ?? '')
+  if (first === undefined || last === undefined) return {}
+  const length = last - first + 1
+  const today = dayOf(visit.at.time)
+  return {
+    // Days before the first block are not answered.
+    ...(dateOf(first) === start_date && first > 0 ? { before: endingWith(first - 1, length) } : {}),
+    ...(last < today ? { after: endingWith(Math.min(today, last + length), length) } : {}),
+  }
+}

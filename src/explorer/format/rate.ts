@@ -1,0 +1,16 @@
+/** What of a block tells how busy the chain is. */
+type Made = { readonly time: string; readonly tx_count: number }
+
+/**
+ * Transactions a second over the time between the first and the last of some blocks that stand beside each other, newest
+ * first, with one decimal; the one that a chain puts into each block itself is none. undefined: no time went by.
+ */
+export const rateOf = (blocks: readonly Made[]): string | undefined => {
+  const [newest] = blocks
+  const oldest = blocks.at(-1)
+  if (newest === undefined || oldest === undefined) return undefined
+  const seconds = Number((BigInt(newest.time) - BigInt(oldest.time)) / 1_000_000n) / 1_000
+  if (seconds <= 0) return undefined
+  const made = blocks.slice(0, -1).reduce((sum, { tx_count }) => sum + Math.max(0, tx_count - 1), 0)
+  return (made / seconds).toFixed(1)
+}

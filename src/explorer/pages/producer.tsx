@@ -1,0 +1,206 @@
+/** @jsxImportSource @kitajs/html */
+import { getOverview } from '#actions/get-overview.ts'
+import { getProducerDetail } from '#actions/get-producer-detail.ts'
+import { getProducerVoter } from '#actions/get-producer-voter.ts'
+import { percentOf } from '../format/amount.ts'
+import { profileText } from '../format/profile.ts'
+import { visible } from '../format/visible.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Amount, Count } from '../part/amount.tsx'
+import { Card } from '../part/card.tsx'
+import { Facts, Figures } from '../part/facts.tsx'
+import { Copied, Name, Owner } from '../part/name.tsx'
+import { Outside } from '../part/outside.tsx'
+import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
+import { Standing } from '../part/producer-standing.tsx'
+import { Rows } from '../part/rows.tsx'
+import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
+import { ChainText } from '../part/text.tsx'
+
+/** A registered producer. */
+export const producerPage: Page = {
+  path: '/producer/{id}',
+  show: async visit => {
+    const { say, lang, id: producer } = visit
+    const [detail, { all_votes }, { voters: largest, total }] = await Promise.all([
+      visit.ask(getProducerDetail, { producer }),
+      visit.ask(getOverview),
+      visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),
+    ])
+    const alias = visible(profileText(lang, detail.alias, detail.alias_en))
+    const name = visible(detail.account)
+    return {
+      title: say({ en: `Producer ${name}`, zh: `生产者 ${name}` }),
+      description: say({
+        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${total} voters, rewards and blocks made.`,
+        zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
+      }),
+      isMinor: visit.query.has('page'),
+      body: (
+        <>
+          <h1>
+            <small safe>{say({ en: 'Producer', zh: '生产者' })}</small>
+            <bdi safe>{alias === '' ? name : alias}</bdi>
+          </h1>
+          <section class="card">
+            <Standings visit={visit} detail={detail} />
+          </section>
+          <div class="pair">
+            <section class="card">
+              <About visit={visit} detail={detail} allVotes={all_votes} />
+            </section>
+            <Card title={say({ en: 'Whose votes these are', zh: '票数来源' })}>
+              <Concentration
+                visit={visit}
+                parts={largest.map(({ votes }) => votes)}
+                whole={detail.votes}
+                total={total}
+              />
+            </Card>
+          </div>
+          <Texts visit={visit} detail={detail} />
+          <Voters visit={visit} votes={detail.votes} />
+        </>
+      ),
+    }
+  },
+}
+
+type Detail = {
+  readonly account: string
+  readonly block_count: number
+  readonly dividend_rate: string
+  readonly dividend_rate_ranking: number
+  readonly isProducer: boolean
+  readonly loc: string
+  readonly online: boolean
+  readonly pubkey: string
+  readonly ranking: number
+  readonly received_award: string
+  readonly url: string
+  readonly votes: string
+  readonly description: string
+  readonly description_en: string
+  readonly statement: string
+  readonly statement_en: string
+  readonly type: string
+  readonly type_en: string
+  readonly social_media: Readonly<Record<string, string>>
+}
+
+type DetailProps = { readonly visit: Visit; readonly detail: Detail }
+
+const Standings = ({ visit, detail }: DetailProps): Html => {
+  const { say } = visit
+  return (
+    <Figures
+      facts={[
+        [say({ en: 'Rank', zh: '排名' }), <Count value={detail.ranking} />],
+        [say({ en: 'Votes', zh: '票数' }), <Amount visit={visit} value={detail.votes} token="iost" />],
+        [say({ en: 'Blocks made', zh: '出块数' }), <Count value={detail.block_count} />],
+        [
+          say({ en: 'Rewards received', zh: '已获奖励' }),
+          <Amount visit={visit} value={detail.received_award} token="iost" />,
+        ],
+      ]}
+    />
+  )
+}
+
+const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: string }): Html => {
+  const { say } = visit
+  const rate = percentOf(detail.dividend_rate, '1') ?? '0.00'
+  const none = <span class="none">—</span>
+  return (
+    <Facts
+      facts={[
+        [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={detail.account} />],
+        [
+          say({ en: 'State', zh: '状态' }),
+          <Standing visit={visit} isProducer={detail.isProducer} online={detail.online} />,
+        ],
+        [say({ en: 'Share of all votes', zh: '得票率' }), <Share part={detail.votes} whole={allVotes} />],
+        [
+          say({ en: 'Annual return of voters', zh: '投票者年化收益率' }),
+          <span>
+            <data value={detail.dividend_rate} class="number" safe>
+              {`${rate} %`}
+            </data>{' '}
+            <small safe>
+              {say({
+                en: `no. ${detail.dividend_rate_ranking}`,
+                zh: `第 ${detail.dividend_rate_ranking} 名`,
+              })}
+            </small>
+          </span>,
+        ],
+        [
+          say({ en: 'Location', zh: '地区' }),
+          detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} />,
+        ],
+        [say({ en: 'Site', zh: '网址' }), detail.url === '' ? none : <Outside url={detail.url} />],
+        [say({ en: 'Key of its blocks', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
+      ]}
+    />
+  )
+}
+
+/** What the operator's profile file says; nothing where it says nothing. */
+const Texts = ({ visit, detail }: DetailProps): Html => {
+  const { say, lang } = visit
+  const facts = [
+    [say({ en: 'Type', zh: '类型' }), profileText(lang, detail.type, detail.type_en)],
+    [say({ en: 'About', zh: '介绍' }), profileText(lang, detail.description, detail.description_en)],
+    [say({ en: 'Statement', zh: '宣言' }), profileText(lang, detail.statement, detail.statement_en)],
+  ] as const
+  const told = facts.filter(([, text]) => text !== '')
+  const media = Object.entries(detail.social_media)
+  if (told.length === 0 && media.length === 0) return ''
+  return (
+    <Card title={say({ en: 'In its own words', zh: '自我介绍' })}>
+      <Facts
+        facts={[
+          ...told.map(([name, text]) => [name, <ChainText visit={visit} text={text} />] as const),
+          ...media.map(([name, url]) => [visible(name), <Outside url={url} />] as const),
+        ]}
+      />
+    </Card>
+  )
+}
+
+const Voters = async ({
+  visit,
+  votes,
+}: {
+  readonly visit: Visit
+  readonly votes: string
+}): Promise<string> => {
+  const { say } = visit
+  const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...pageGiven(visit) })
+  return (
+    <Card title={say({ en: 'Voters', zh: '投票者' })}>
+      <Rows
+        rows={voters.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
+        none={say({ en: 'Nobody votes for it.', zh: '没有投票者。' })}
+        columns={[
+          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Count value={rank} /> },
+          {
+            head: say({ en: 'Voter', zh: '投票者' }),
+            cell: row => <Owner visit={visit} id={row.account} />,
+          },
+          {
+            head: say({ en: 'Votes', zh: '票数' }),
+            isNumber: true,
+            cell: row => <Amount visit={visit} value={row.votes} token="iost" />,
+          },
+          {
+            head: say({ en: 'Share of its votes', zh: '占其票数' }),
+            isNumber: true,
+            cell: row => <Share part={row.votes} whole={votes} />,
+          },
+        ]}
+      />
+      <Pager visit={visit} total={total} />
+    </Card>
+  )
+}

@@ -1,0 +1,122 @@
+/** @jsxImportSource @kitajs/html */
+import { getOverview } from '#actions/get-overview.ts'
+import { getProducerList } from '#actions/get-producer-list.ts'
+import { profileText } from '../format/profile.ts'
+import { visible } from '../format/visible.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Amount, Count } from '../part/amount.tsx'
+import { Figures } from '../part/facts.tsx'
+import { Name } from '../part/name.tsx'
+import { Outside } from '../part/outside.tsx'
+import { Pager, pageGiven } from '../part/pager.tsx'
+import { Standing } from '../part/producer-standing.tsx'
+import { Rows } from '../part/rows.tsx'
+import { Share } from '../part/share.tsx'
+
+/** All registered producers by their votes. */
+export const producersPage: Page = {
+  path: '/producers',
+  show: async visit => {
+    const { say } = visit
+    const [{ all_votes }, { producers, total }] = await Promise.all([
+      visit.ask(getOverview),
+      visit.ask(getProducerList, pageGiven(visit)),
+    ])
+    const title = say({ en: 'Producers', zh: '生产者' })
+    return {
+      title,
+      description: say({
+        en: `The ${total} registered block producers of IOST by rank, with votes, blocks made and location.`,
+        zh: `IOST 的 ${total} 个已注册生产者（出块节点）：排名、票数、出块数与地区。`,
+      }),
+      isMinor: visit.query.has('page'),
+      body: (
+        <>
+          <h1 safe>{title}</h1>
+          <section class="card">
+            <Figures
+              facts={[
+                [say({ en: 'Registered', zh: '已注册' }), <Count value={total} />],
+                [
+                  say({ en: 'Votes of all', zh: '总票数' }),
+                  <Amount visit={visit} value={all_votes} token="iost" />,
+                ],
+              ]}
+            />
+          </section>
+          <section class="card">
+            <Rows
+              rows={producers}
+              none={say({ en: 'No producers.', zh: '没有生产者。' })}
+              columns={[
+                {
+                  head: say({ en: 'Rank', zh: '排名' }),
+                  cell: row => <Count value={row.ranking} />,
+                },
+                {
+                  head: say({ en: 'Producer', zh: '生产者' }),
+                  cell: row => <Known visit={visit} row={row} />,
+                },
+                {
+                  head: say({ en: 'State', zh: '状态' }),
+                  cell: row => <Standing visit={visit} isProducer={row.isProducer} online={row.online} />,
+                },
+                {
+                  head: say({ en: 'Location and site', zh: '地区与网址' }),
+                  cell: row => <Where row={row} />,
+                },
+                {
+                  head: say({ en: 'Blocks made', zh: '出块数' }),
+                  isNumber: true,
+                  cell: row => <Count value={row.block_count} />,
+                },
+                {
+                  head: say({ en: 'Votes, IOST', zh: '票数（IOST）' }),
+                  isNumber: true,
+                  cell: row => <Count value={row.votes} />,
+                },
+                {
+                  head: say({ en: 'Share of votes', zh: '得票率' }),
+                  isNumber: true,
+                  cell: row => <Share part={row.votes} whole={all_votes} />,
+                },
+              ]}
+            />
+            <Pager visit={visit} total={total} />
+          </section>
+        </>
+      ),
+    }
+  },
+}
+
+type Row = {
+  readonly account: string
+  readonly alias: string
+  readonly alias_en: string
+  readonly loc: string
+  readonly url: string
+}
+
+const Known = ({ visit, row }: { readonly visit: Visit; readonly row: Row }): Html => {
+  const alias = profileText(visit.lang, row.alias, row.alias_en)
+  return (
+    <span class="stack">
+      <Name visit={visit} kind="producer" id={row.account} />
+      {alias === '' ? '' : <small safe>{visible(alias)}</small>}
+    </span>
+  )
+}
+
+const Where = ({ row: { loc, url } }: { readonly row: Row }): Html => (
+  <span class="stack">
+    {loc === '' && url === '' ? <span class="none">—</span> : <bdi safe>{visible(loc)}</bdi>}
+    {url === '' ? (
+      ''
+    ) : (
+      <small>
+        <Outside url={url} />
+      </small>
+    )}
+  </span>
+)

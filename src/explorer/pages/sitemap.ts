@@ -1,0 +1,54 @@
+import { getBaseTokenList } from '#actions/get-base-token-list.ts'
+import { getContractList } from '#actions/get-contract-list.ts'
+import { getProducerList } from '#actions/get-producer-list.ts'
+import { getWealthList } from '#actions/get-wealth-list.ts'
+import { isContract } from '../format/owner.ts'
+import { hrefTo, pathOf } from '../links.ts'
+import { LANGUAGES, type Page } from '../page.ts'
+
+const LISTS = [
+  '/',
+  '/blocks',
+  '/transactions',
+  '/tokens',
+  '/contracts',
+  '/producers',
+  '/wealth',
+  '/statistics',
+]
+/** The first of each list: what people look for, and few enough for any search engine. */
+const FIRST = { page: '1', size: '100' } as const
+
+/** The addresses that search engines should know, in both languages. */
+export const sitemapPage: Page = {
+  path: '/sitemap.xml',
+  show: async ({ ask, origin }) => {
+    const [{ tokens }, { contracts }, { producers }, { wealth }] = await Promise.all([
+      ask(getBaseTokenList, FIRST),
+      ask(getContractList, FIRST),
+      ask(getProducerList, FIRST),
+      ask(getWealthList, FIRST),
+    ])
+    const owners = wealth.map(({ account }) => account)
+    const paths = [
+      ...LISTS,
+      ...tokens.map(({ symbol }) => pathOf('token', symbol)),
+      ...contracts.map(({ contract_id }) => pathOf('contract', String(contract_id))),
+      ...producers.map(({ account }) => pathOf('producer', account)),
+      ...owners.filter(owner => !isContract(owner)).map(owner => pathOf('account', owner)),
+    ]
+    const urls = LANGUAGES.flatMap(lang =>
+      paths.map(path => new URL(hrefTo({ root: './', lang }, path), origin).href),
+    )
+    return { title: '', type: 'application/xml; charset=utf-8', body: xmlOf(urls) }
+  },
+}
+
+const xmlOf = (urls: readonly string[]): string =>
+  [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...urls.map(url => `<url><loc>${url.replaceAll('&', '&amp;').replaceAll("'", '&apos;')}</loc></url>`),
+    '</urlset>',
+    '',
+  ].join('\n')

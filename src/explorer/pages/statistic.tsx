@@ -1,0 +1,80 @@
+/** @jsxImportSource @kitajs/html */
+import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
+import { Failure } from '#failure/failure.ts'
+import { FIGURES, seriesOf } from '../format/daily.ts'
+import { periodOf } from '../format/period.ts'
+import { visible } from '../format/visible.ts'
+import { hrefTo } from '../links.ts'
+import type { Page } from '../page.ts'
+import { Count } from '../part/amount.tsx'
+import { Pager, pageOf } from '../part/pager.tsx'
+import { PeriodBar } from '../part/period-bar.tsx'
+import { Plot } from '../part/plot.tsx'
+import { Rows } from '../part/rows.tsx'
+
+/** One figure of the days of a period, as a plot and as a table. */
+export const statisticPage: Page = {
+  path: '/statistics/{id}',
+  show: async visit => {
+    const { say } = visit
+    const figure = FIGURES.find(({ name }) => name === visit.id)
+    if (figure === undefined) throw noSuch(visit.id)
+    const period = periodOf(visit)
+    const { days } = await visit.ask(getDailyStatistics, period)
+    const series = seriesOf(days, figure.name)
+    const latest = days.toReversed()
+    const title = say(figure.title)
+    return {
+      title,
+      description: say({
+        en: `${title} of the IOST chain, day by day, as a plot and a table.`,
+        zh: `IOST 每日${title}：图表与数据表。`,
+      }),
+      isMinor: visit.query.size > 0,
+      body: (
+        <>
+          <h1>
+            <small>
+              <a href={hrefTo(visit, '/statistics')} safe>
+                {say({ en: 'Statistics', zh: '统计' })}
+              </a>
+            </small>
+            <span safe>{title}</span>
+          </h1>
+          <section class="card">
+            <PeriodBar visit={visit} period={period} days={days} />
+            <Plot visit={visit} title={title} series={series} isLarge />
+          </section>
+          <section class="card">
+            <Rows
+              rows={pageOf(visit, latest)}
+              none={say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
+              columns={[
+                {
+                  head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
+                  cell: day => (
+                    <span>
+                      <span safe>{day.date}</span>{' '}
+                      {day.complete ? '' : <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>}
+                    </span>
+                  ),
+                },
+                {
+                  head: figure.unit === '' ? title : `${title} (${figure.unit})`,
+                  isNumber: true,
+                  cell: day => <Count value={day[figure.name]} />,
+                },
+              ]}
+            />
+            <Pager visit={visit} total={days.length} />
+          </section>
+        </>
+      ),
+    }
+  },
+}
+
+const noSuch = (name: string): Failure =>
+  new Failure('not_found', `There is no daily figure '${visible(name).slice(0, 64)}'.`, {
+    zh: `没有名为 '${visible(name).slice(0, 64)}' 的每日统计。`,
+  })

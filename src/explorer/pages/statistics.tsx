@@ -1,0 +1,69 @@
+/** @jsxImportSource @kitajs/html */
+import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
+import { type Daily, FIGURES, seriesOf } from '../format/daily.ts'
+import { periodOf } from '../format/period.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Count } from '../part/amount.tsx'
+import { PeriodBar } from '../part/period-bar.tsx'
+import { Plot } from '../part/plot.tsx'
+
+/** Every figure of the days of a period as a plot; the table of each is on its own page. */
+export const statisticsPage: Page = {
+  path: '/statistics',
+  show: async visit => {
+    const { say } = visit
+    const period = periodOf(visit)
+    const { days } = await visit.ask(getDailyStatistics, period)
+    const title = say({ en: 'Statistics', zh: '统计' })
+    return {
+      title,
+      description: say({
+        en: 'The IOST chain day by day: transactions, movements of tokens, new accounts and contracts, gas, RAM and votes.',
+        zh: 'IOST 每日统计：交易、代币变动、新账户与新合约、gas、RAM 与票数。',
+      }),
+      isMinor: visit.query.size > 0,
+      body: (
+        <>
+          <h1 safe>{title}</h1>
+          <section class="card">
+            <PeriodBar visit={visit} period={period} days={days} />
+          </section>
+          {days.length === 0 ? <Nothing visit={visit} /> : <Plots visit={visit} days={days} />}
+        </>
+      ),
+    }
+  },
+}
+
+const Nothing = ({ visit: { say } }: { readonly visit: Visit }): Html => (
+  <p class="none" safe>
+    {say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
+  </p>
+)
+
+const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => (
+  <div class="plots">
+    {FIGURES.map(({ name, title, unit }) => (
+      <section class="card">
+        <header>
+          <h2>
+            <a href={hrefTo(visit, `/statistics/${name}?${periodText(visit)}`)} safe>
+              {visit.say(title)}
+            </a>
+          </h2>
+          <span>
+            <Count value={days.at(-1)?.[name] ?? 0} /> {unit === '' ? '' : <small safe>{unit}</small>}
+          </span>
+        </header>
+        <Plot visit={visit} title={visit.say(title)} series={seriesOf(days, name)} />
+      </section>
+    ))}
+  </div>
+)
+
+/** The period of the address, for the next page. */
+const periodText = ({ query }: Visit): string => {
+  const kept = [...query].filter(([name]) => name === 'start_date' || name === 'end_date')
+  return new URLSearchParams(kept).toString()
+}

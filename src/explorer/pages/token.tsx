@@ -1,0 +1,201 @@
+/** @jsxImportSource @kitajs/html */
+import { getTokenDetail } from '#actions/get-token-detail.ts'
+import { getTokenHolder } from '#actions/get-token-holder.ts'
+import { getTokenTx } from '#actions/get-token-tx.ts'
+import { visible } from '../format/visible.ts'
+import { hrefTo, pathOf } from '../links.ts'
+import type { Html, Page, Visit } from '../page.ts'
+import { Amount, Count } from '../part/amount.tsx'
+import { Card } from '../part/card.tsx'
+import { Facts } from '../part/facts.tsx'
+import { Name, Owner } from '../part/name.tsx'
+import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
+import { RecordRows } from '../part/record-rows.tsx'
+import { Rows } from '../part/rows.tsx'
+import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
+import { ChainText } from '../part/text.tsx'
+import { When } from '../part/time.tsx'
+
+/** Holders that are named beside the plot. */
+const LARGEST = 5
+
+/** A token: its supply, who has it, and what moved. Holders and movements have pages of their own, `?holders=1`. */
+export const tokenPage: Page = {
+  path: '/token/{id}',
+  show: async visit => {
+    const { say, id: token } = visit
+    const isOfHolders = visit.query.has('holders')
+    const [detail, { holders: largest, total: holderCount }] = await Promise.all([
+      visit.ask(getTokenDetail, { token }),
+      visit.ask(getTokenHolder, { token, page: '1', size: String(MOST_BANDED) }),
+    ])
+    const name = visible(detail.symbol)
+    return {
+      title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
+      description: say({
+        en: `Token ${name} on IOST: supply ${detail.current_supply}, ${detail.holder_count} holders, issuer, movements.`,
+        zh: `IOST 代币 ${name}：供应量 ${detail.current_supply}，${detail.holder_count} 个持有者，发行者与变动记录。`,
+      }),
+      isMinor: visit.query.size > 0,
+      body: (
+        <>
+          <h1>
+            <small safe>{say({ en: 'Token', zh: '代币' })}</small>
+            <bdi safe>{name}</bdi>
+          </h1>
+          <div class="pair">
+            <section class="card">
+              <About visit={visit} detail={detail} />
+            </section>
+            <Card title={say({ en: 'How concentrated it is', zh: '集中程度' })}>
+              <Concentration
+                visit={visit}
+                parts={largest.map(({ balance }) => balance)}
+                whole={detail.current_supply}
+                total={holderCount}
+              />
+              <Largest visit={visit} holders={largest.slice(0, LARGEST)} supply={detail.current_supply} />
+            </Card>
+          </div>
+          <Tabs visit={visit} isOfHolders={isOfHolders} />
+          {isOfHolders ? (
+            <Holders visit={visit} supply={detail.current_supply} />
+          ) : (
+            <Movements visit={visit} />
+          )}
+        </>
+      ),
+    }
+  },
+}
+
+type Detail = {
+  readonly symbol: string
+  readonly full_name: string
+  readonly issuer: string
+  readonly decimal: number
+  readonly total_supply: string
+  readonly current_supply: string
+  readonly can_transfer: boolean
+  readonly holder_count: number
+  readonly created_at: string
+  readonly tx_hash: string
+}
+
+const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Detail }): Html => {
+  const { say } = visit
+  const { symbol, tx_hash } = detail
+  return (
+    <Facts
+      facts={[
+        [say({ en: 'Full name', zh: '全名' }), <ChainText visit={visit} text={detail.full_name} />],
+        [
+          say({ en: 'Supply', zh: '供应量' }),
+          <Amount visit={visit} value={detail.current_supply} token={symbol} />,
+        ],
+        [
+          say({ en: 'Most that may be issued', zh: '发行上限' }),
+          <Amount visit={visit} value={detail.total_supply} token={symbol} />,
+        ],
+        [say({ en: 'Issuer', zh: '发行者' }), <Owner visit={visit} id={detail.issuer} />],
+        [say({ en: 'Holders', zh: '持有者数' }), <Count value={detail.holder_count} />],
+        [say({ en: 'Decimals', zh: '小数位数' }), <Count value={detail.decimal} />],
+        [
+          say({ en: 'Transfers', zh: '转账' }),
+          detail.can_transfer ? (
+            <span safe>{say({ en: 'Allowed', zh: '允许' })}</span>
+          ) : (
+            <span class="warn" safe>
+              {say({ en: 'Not allowed', zh: '不允许' })}
+            </span>
+          ),
+        ],
+        [
+          say({ en: 'Created', zh: '创建时间' }),
+          <>
+            <When visit={visit} iso={detail.created_at} />{' '}
+            {tx_hash === '' ? '' : <Name visit={visit} kind="tx" id={tx_hash} />}
+          </>,
+        ],
+      ]}
+    />
+  )
+}
+
+type LargestProps = {
+  readonly visit: Visit
+  readonly holders: readonly { readonly account: string; readonly balance: string }[]
+  readonly supply: string
+}
+
+const Largest = ({ visit, holders, supply }: LargestProps): Html => (
+  <ol class="largest">
+    {holders.map(({ account, balance }) => (
+      <li>
+        <Owner visit={visit} id={account} />
+        <Share part={balance} whole={supply} />
+      </li>
+    ))}
+  </ol>
+)
+
+const Tabs = ({ visit, isOfHolders }: { readonly visit: Visit; readonly isOfHolders: boolean }): Html => {
+  const own = pathOf('token', visit.id)
+  return (
+    <nav class="tabs" aria-label={visit.say({ en: 'Lists of this token', zh: '此代币的列表' })}>
+      <a href={hrefTo(visit, own)} aria-current={isOfHolders ? undefined : 'page'} safe>
+        {visit.say({ en: 'Movements', zh: '变动记录' })}
+      </a>
+      <a href={hrefTo(visit, `${own}?holders=1`)} aria-current={isOfHolders ? 'page' : undefined} safe>
+        {visit.say({ en: 'Holders', zh: '持有者' })}
+      </a>
+    </nav>
+  )
+}
+
+const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
+  const { transactions, total } = await visit.ask(getTokenTx, { token: visit.id, ...pageGiven(visit) })
+  return (
+    <Card title={visit.say({ en: 'Movements', zh: '变动记录' })}>
+      <RecordRows visit={visit} rows={transactions} live="movements" />
+      <Pager visit={visit} total={total} />
+    </Card>
+  )
+}
+
+const Holders = async ({
+  visit,
+  supply,
+}: {
+  readonly visit: Visit
+  readonly supply: string
+}): Promise<string> => {
+  const { say } = visit
+  const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
+  return (
+    <Card title={say({ en: 'Holders', zh: '持有者' })}>
+      <Rows
+        rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
+        none={say({ en: 'Nobody has it.', zh: '没有持有者。' })}
+        columns={[
+          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Count value={rank} /> },
+          {
+            head: say({ en: 'Owner', zh: '持有者' }),
+            cell: row => <Owner visit={visit} id={row.account} />,
+          },
+          {
+            head: say({ en: 'Balance', zh: '余额' }),
+            isNumber: true,
+            cell: row => <Amount visit={visit} value={row.balance} token={row.symbol} />,
+          },
+          {
+            head: say({ en: 'Share of the supply', zh: '占供应量' }),
+            isNumber: true,
+            cell: row => <Share part={row.balance} whole={supply} />,
+          },
+        ]}
+      />
+      <Pager visit={visit} total={total} />
+    </Card>
+  )
+}

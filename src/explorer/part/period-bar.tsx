@@ -1,0 +1,59 @@
+/** @jsxImportSource @kitajs/html */
+import { besides, lately, type Period } from '../format/period.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Visit } from '../page.ts'
+
+type PeriodBarProps = {
+  readonly visit: Visit
+  readonly period: Period
+  /** The days that were answered. */
+  readonly days: readonly { readonly date: string }[]
+}
+
+/** Days that one press asks for. */
+const LENGTHS = [30, 90, 366] as const
+
+/** Chooses the days of a page. */
+export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
+  const { say } = visit
+  const to = (other: Period): string => hrefTo(visit, `${visit.path}?${new URLSearchParams({ ...other })}`)
+  const { before, after } = besides(visit, period, days)
+  return (
+    <div class="period">
+      <form class="filters" method="get" action={hrefTo(visit, visit.path)}>
+        <label>
+          <span safe>{say({ en: 'From', zh: '从' })}</span>
+          <input type="date" name="start_date" value={period.start_date} />
+        </label>
+        <label>
+          <span safe>{say({ en: 'To', zh: '到' })}</span>
+          <input type="date" name="end_date" value={period.end_date} />
+        </label>
+        <button type="submit" safe>
+          {say({ en: 'Show', zh: '显示' })}
+        </button>
+      </form>
+      <nav class="steps" aria-label={say({ en: 'Period', zh: '区间' })}>
+        {before === undefined ? (
+          ''
+        ) : (
+          <a href={to(before)} rel="prev" safe>
+            {say({ en: '← Earlier', zh: '← 更早' })}
+          </a>
+        )}
+        {LENGTHS.map(length => (
+          <a href={to(lately(visit, length))} safe>
+            {say({ en: `${length} days`, zh: `${length} 天` })}
+          </a>
+        ))}
+        {after === undefined ? (
+          ''
+        ) : (
+          <a href={to(after)} rel="next" safe>
+            {say({ en: 'Later →', zh: '更晚 →' })}
+          </a>
+        )}
+      </nav>
+    </div>
+  )
+}

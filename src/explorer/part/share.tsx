@@ -1,0 +1,91 @@
+/** @jsxImportSource @kitajs/html */
+import { percentOf, sumOf } from '../format/amount.ts'
+import type { Html, Visit } from '../page.ts'
+
+/** What part of a whole is, in percent and as a bar; `—` where there is no whole. */
+export const Share = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => {
+  const percent = percentOf(part, whole)
+  return percent === undefined ? (
+    <span class="none">—</span>
+  ) : (
+    <span class="portion">
+      <data value={percent} class="number" safe>
+        {`${percent} %`}
+      </data>
+      <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        <rect width="100" height="1" />
+        <rect width={percent} height="1" />
+      </svg>
+    </span>
+  )
+}
+
+/** How many of the largest are in a band together with those of the bands before it. */
+const BANDS = [1, 10, 100] as const
+/** The most rows that `Concentration` looks at. */
+export const MOST_BANDED = 100
+
+type ConcentrationProps = {
+  readonly visit: Pick<Visit, 'say'>
+  /** What the largest have, largest first, the first `MOST_BANDED` or all. */
+  readonly parts: readonly string[]
+  readonly whole: string
+  /** How many there are in all. */
+  readonly total: number
+}
+
+/** In how few hands a whole is: the share of the largest, of the ten largest and of the hundred largest, as one bar. */
+export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps): Html => {
+  const bands = bandsOf(parts, whole, total)
+  if (bands.length === 0) return ''
+  const name = ({ from, to }: Band): string => bandName(visit, { from, to, total })
+  return (
+    <figure class="bands">
+      <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+        {bands.map(({ at, width }, number) => (
+          <rect class={`band${number}`} x={at.toFixed(2)} width={width.toFixed(2)} height="4" />
+        ))}
+      </svg>
+      <ul>
+        {bands.map((band, number) => (
+          <li>
+            <i class={`band${number}`}></i>
+            <span safe>{name(band)}</span>{' '}
+            <data value={band.width.toFixed(2)} class="number" safe>
+              {`${band.width.toFixed(2)} %`}
+            </data>
+          </li>
+        ))}
+      </ul>
+    </figure>
+  )
+}
+
+/** Ranks `from` to `to` and what they have together, in percent, where the band begins at `at`. */
+type Band = { readonly from: number; readonly to: number; readonly at: number; readonly width: number }
+
+const bandsOf = (parts: readonly string[], whole: string, total: number): readonly Band[] => {
+  const upTo = (count: number): number => Number(percentOf(sumOf(parts.slice(0, count)), whole) ?? 0)
+  if (parts.length === 0 || percentOf('0', whole) === undefined) return []
+  const bands: Band[] = []
+  let [from, at] = [1, 0]
+  for (const most of BANDS) {
+    const to = Math.min(most, parts.length)
+    if (to < from) continue
+    bands.push({ from, to, at, width: Math.max(0, upTo(to) - at) })
+    from = to + 1
+    at = upTo(to)
+  }
+  return at < 100 ? [...bands, { from, to: total, at, width: 100 - at }] : bands
+}
+
+const bandName = (
+  { say }: Pick<Visit, 'say'>,
+  { from, to, total }: { readonly from: number; readonly to: number; readonly total: number },
+): string => {
+  if (from > total) return say({ en: 'Elsewhere', zh: '其他' })
+  if (to === 1) return say({ en: 'Largest', zh: '第 1 名' })
+  return from === to
+    ? say({ en: `No. ${from}`, zh: `第 ${from} 名` })
+    : say({ en: `No. ${from} to ${to}`, zh: `第 ${from} 至 ${to} 名` })
+}

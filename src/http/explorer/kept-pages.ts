@@ -1,0 +1,29 @@
+import type { Asked, Document } from '#explorer/show.tsx'
+import type { Clock } from '#time/clock.ts'
+
+/** A page is as new as what a browser may keep (`max-age=1`). */
+const KEPT_MS = 1_000
+/** Pages that are kept at once: the few that many look at. */
+const MOST = 64
+/** Letters of a page that is kept. */
+const LONGEST = 256 * 1024
+
+/** Pages that were made within the last second: that many visitors follow the same one costs little more than one. */
+export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
+  const kept = new Map<string, { readonly page: Document; readonly until: number }>()
+  return async (
+    { lang, path, query, origin }: Pick<Asked, 'lang' | 'path' | 'query' | 'origin'>,
+    make: () => Promise<Document>,
+  ): Promise<Document> => {
+    const key = `${lang} ${origin} ${path}?${query}`
+    const known = kept.get(key)
+    if (known !== undefined && clock.elapsed() < known.until) return known.page
+    const page = await make()
+    kept.delete(key)
+    if ('text' in page && page.text.length > LONGEST) return page
+    const [oldest] = kept.keys()
+    if (kept.size >= MOST && oldest !== undefined) kept.delete(oldest)
+    kept.set(key, { page, until: clock.elapsed() + KEPT_MS })
+    return page
+  }
+}

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import axe from 'axe-core'
+import type { Profile } from '#actions/define.ts'
+import { pages } from '#explorer/pages.ts'
+import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import type { Page } from '../support/browser/page.ts'
+import { type Served, servedBehind } from '../support/browser/served.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+
+// The browser may have to be fetched; a test that hangs still ends.
+setDefaultTimeout(120_000)
+
+const RUN = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'><svg onload=alert(3)>'
+/** What an operator's file could say of a producer, or somebody who writes it for him. */
+const PROFILE: Profile = {
+  alias: `节点${RUN}`,
+  alias_en: `Node${RUN}`,
+  description: RUN.repeat(40),
+  description_en: RUN.repeat(40),
+  logo: 'https://elsewhere.example/logo.png',
+  statement: RUN,
+  statement_en: RUN,
+  type: '',
+  type_en: '',
+  social_media: { [RUN]: 'javascript:alert(4)', site: 'https://elsewhere.example/' },
+}
+
+let browser: Browser
+let service: Service
+let served: Served
+beforeAll(async () => {
+  browser = await startBrowser()
+  service = serviceOn(await loadedStore(), {
+    explorer: true,
+    prices: { get: () => ({ usd: '0.0123', cny: '0.0881', rank: 321, time: '2026-11-21T00:00:00.000Z' }) },
+    profiles: { get: () => PROFILE },
+  })
+  served = servedBehind('/', service)
+})
+afterAll(async () => {
+  await browser.close()
+  await served[Symbol.asyncDispose]()
+})
+
+/** One of each page at least. */
+const ADDRESSES = [
+  '',
+  'search?text=prod',
+  'search?text=no%20such%20thing',
+  'blocks',
+  'blocks?page=3',
+  'block/4824',
+  'block/0',
+  'tokens',
+  'token/iost',
+  'token/iost?holders=1',
+  'producers',
+  'producer/producer000',
+  'wealth',
+  'statistics',
+  'statistics/transactions',
+  'transactions',
+  'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
+  'account/busyhub',
+  'contracts',
+  'contract/token.iost',
+  'no/such/page',
+]
+
+/** Pages that are for programs. */
+const PIECES = ['/suggest', '/sitemap.xml']
+
+test('explorer in a browser: every page of the explorer is looked at', () => {
+  const paths = ADDRESSES.map(address => `/${address.replace(/\?.*/, '')}`)
+  const looked = (path: string) => new RegExp(`^${path.replace('{id}', '[^/]+')}$`)
+  const missed = pages.filter(({ path }) => !paths.some(each => looked(path).test(each)))
+  expect(missed.map(({ path }) => path)).toEqual(PIECES)
+})
+
+const SHIFT = `new Promise(done => {
+  let sum = 0
+  new PerformanceObserver(list => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value
+  }).observe({ type: 'layout-shift', buffered: true })
+  requestAnimationFrame(() => setTimeout(() => done(sum), 0))
+})`
+
+/** Plots that are seen were drawn, where the page has any. */
+const DRAWN = `document.readyState === 'complete' && [...document.querySelectorAll('figure.plot')]
+  .every(each => each.getBoundingClientRect().top > innerHeight || each.classList.contains('drawn'))`
+
+/** Serious findings of axe; `options` limits it to some. */
+const findingsOn = async (page: Page, options: object = {}): Promise<readonly unknown[]> => {
+  await page.run(`${axe.source};0`)
+  return page.run(
+    `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => [id, nodes.length, nodes[0].html.slice(0, 200)]))`,
+  )
+}
+
+const wideOf = (page: Page): Promise<number> => page.run('document.documentElement.scrollWidth')
+
+/** A page that is not found is refused with 404, which the console names. */
+const quietIn = (page: Page): readonly string[] =>
+  page.said.filter(line => !/404.*no\/such\/page|400.*\/search/.test(line))
+
+/** What was asked of others; Chromium's own icons, such as a calendar, are asked of nobody. */
+const elsewhereOf = (page: Page): readonly string[] =>
+  page.asked.filter(asked => !asked.startsWith(served.url) && !asked.startsWith('data:image/svg+xml;'))
+
+const CONTRAST = { runOnly: { type: 'rule', values: ['color-contrast'] } }
+
+test.each(['en', 'zh'] as const)(
+  'explorer in a browser: every page at every width, light and dark, %s',
+  async lang => {
+    const page = await browser.open({ width: 360, height: 800 })
+    const base = lang === 'en' ? served.url : `${served.url}zh/`
+    for (const address of ADDRESSES) {
+      await page.prefer('light')
+      await page.resize(360)
+      await page.go(`${base}${address}${address === '' ? '?lang=en' : ''}`)
+      await page.until(DRAWN)
+      expect([address, (await page.run<number>(SHIFT)) < 0.05]).toEqual([address, true])
+      expect([address, await wideOf(page)]).toEqual([address, 360])
+      if (lang === 'en') expect([address, await findingsOn(page)]).toEqual([address, []])
+      await page.resize(768)
+      expect([address, await wideOf(page)]).toEqual([address, 768])
+      await page.resize(1_400)
+      expect([address, await wideOf(page)]).toEqual([address, 1_400])
+      await page.prefer('dark')
+      if (lang === 'en') expect([address, await findingsOn(page, CONTRAST)]).toEqual([address, []])
+    }
+    expect(quietIn(page)).toEqual([])
+    expect(elsewhereOf(page)).toEqual([])
+    await page.close()
+  },
+)
+
+test('explorer in a browser: without script every page is whole, and nothing moves', async () => {
+  const page = await browser.open({ width: 768 })
+  await page.letRun(false)
+  for (const address of ADDRESSES) {
+    await page.go(`${served.url}${address}${address === '' ? '?lang=en' : ''}`)
+    const seen = await page.run<{ wide: number; buttons: number; plots: number }>(`({
+      wide: document.documentElement.scrollWidth,
+      buttons: [...document.querySelectorAll('button[type=button]')].filter(each => each.checkVisibility({ visibilityProperty: true })).length,
+      plots: [...document.querySelectorAll('figure.plot')].filter(each => each.querySelector('svg').getBoundingClientRect().height < 50).length,
+    })`)
+    expect([address, seen]).toEqual([address, { wide: 768, buttons: 0, plots: 0 }])
+  }
+  expect(quietIn(page)).toEqual([])
+  await page.close()
+})
+
+test('explorer in a browser: by keyboard alone, from search to a page and to its content', async () => {
+  const page = await browser.open({ width: 360 })
+  await page.go(`${served.url}blocks`)
+  await page.press('Tab')
+  expect(await page.run<string>('document.activeElement.textContent')).toBe('Skip to the content')
+  await page.press('Enter')
+  await page.until("location.hash === '#main'")
+  await page.press('/')
+  await page.type('busyh')
+  const input = "document.querySelector('.search input')"
+  await page.until(`${input}.getAttribute('aria-expanded') === 'true'`)
+  expect(await findingsOn(page)).toEqual([])
+  await page.press('Escape')
+  expect(await page.run<string>(`${input}.getAttribute('aria-expanded')`)).toBe('false')
+  await page.type('u')
+  await page.until(`${input}.getAttribute('aria-expanded') === 'true'`)
+  await page.press('ArrowDown')
+  const chosen = `document.getElementById(${input}.getAttribute('aria-activedescendant'))`
+  expect(await page.run<string>(`${chosen}.textContent`)).toBe('busyhub Account')
+  expect(await page.run<string>(`${chosen}.getAttribute('aria-selected')`)).toBe('true')
+  await page.press('Enter')
+  await page.until("location.pathname === '/account/busyhub' && document.readyState === 'complete'")
+  expect(quietIn(page)).toEqual([])
+  await page.close()
+})
+
+test('explorer in a browser: hostile texts run nothing, lead nowhere and ask nobody', async () => {
+  const page = await browser.open()
+  const text = encodeURIComponent(RUN)
+  const found = `[...document.querySelectorAll('main :is(script, img, [onerror], [onload], [style], a[href^="javascript:"])')].length`
+  for (const address of ['producers', 'producer/producer000', `search?text=${text}`, `statistics/${text}`]) {
+    await page.go(`${served.url}${address}`)
+    expect([address, await page.run<number>(found)]).toEqual([address, 0])
+  }
+  await page.go(`${served.url}producer/producer000`)
+  const outside = await page.run<readonly string[]>(
+    `[...document.querySelectorAll('main a[href^=http]')].filter(({ origin }) => origin !== location.origin).map(({ href, rel }) => [href, rel].join(' '))`,
+  )
+  expect(outside).toContain('https://elsewhere.example/ nofollow noopener noreferrer ugc')
+  expect(await page.run<string>('document.body.innerText')).toContain(RUN)
+  await page.press('/')
+  await page.type(RUN)
+  await page.run('new Promise(done => setTimeout(done, 300))')
+  expect(page.said.filter(line => !/404.*statistics/.test(line))).toEqual([])
+  expect(elsewhereOf(page)).toEqual([])
+  await page.close()
+})
+
+test('explorer in a browser: rows of new blocks come while the page is seen, and the table keeps its size', async () => {
+  const { store, destroy } = await temporarySqlite()
+  await fillFromRecording(store, { to: 60 })
+  let now = serviceOn(store, { explorer: true })
+  await using chain = servedBehind('/', {
+    ...service,
+    app: { handle: (request: Request) => now.app.handle(request) } as Service['app'],
+  })
+  const page = await browser.open()
+  await page.go(`${chain.url}blocks`)
+  const first = "document.querySelector('table[data-live] tbody td').textContent"
+  const rows = "document.querySelectorAll('table[data-live] tbody tr').length"
+  expect(await page.run<string>(first)).toBe('60')
+  const before = await page.run<number>(rows)
+  now = service
+  await page.until(`${first} === '4851'`)
+  expect(await page.run<number>(rows)).toBe(before)
+  expect(await page.run<number>("document.querySelectorAll('tr.fresh').length")).toBe(before)
+  expect(quietIn(page)).toEqual([])
+  await page.close()
+  await destroy()
+})
+
+test('explorer in a browser: times are shown in UTC or in the own zone, and the choice stays', async () => {
+  const page = await browser.open()
+  await page.go(`${served.url}block/4824`)
+  const time = "document.querySelector('time.at').textContent"
+  const utc = await page.run<string>(time)
+  expect(utc).toEndWith(' UTC')
+  await page.run("document.querySelector('button.zone').click()")
+  const local = await page.run<string>(time)
+  expect(local).not.toEndWith(' UTC')
+  await page.go(`${served.url}block/4824`)
+  expect(await page.run<string>(time)).toBe(local)
+  await page.run("document.querySelector('button.zone').click()")
+  expect(await page.run<string>(time)).toBe(utc)
+  await page.close()
+})
