@@ -43,7 +43,7 @@ export const readPage = async (html: string): Promise<ReadPage> => {
         }
       },
     })
-    .on('.portion data', {
+    .on('.portion data, .bands data', {
       element: element => {
         derived.push(element.getAttribute('value') ?? '')
       },

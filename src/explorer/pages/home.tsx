@@ -9,7 +9,7 @@ import { lately } from '../format/period.ts'
 import { rateOf } from '../format/rate.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count } from '../part/amount.tsx'
+import { Amount, Count, Place } from '../part/amount.tsx'
 import { BlockRows } from '../part/block-rows.tsx'
 import { Card } from '../part/card.tsx'
 import { type Fact, Figures } from '../part/facts.tsx'
@@ -103,7 +103,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
     [
       say({ en: 'Transactions a second', zh: '每秒交易数' }),
       <span class="stack">
-        {tps === undefined ? <span class="none">—</span> : <Count value={tps} />}
+        {tps === undefined ? <span class="none">—</span> : <Place value={tps} />}
         <small safe>
           {say({ en: `highest ${overview.highest_tps}`, zh: `最高 ${overview.highest_tps}` })}
         </small>

@@ -6,7 +6,7 @@ import { percentOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count } from '../part/amount.tsx'
+import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts, Figures } from '../part/facts.tsx'
 import { Copied, Name, Owner } from '../part/name.tsx'
@@ -183,7 +183,7 @@ const Voters = async ({
         rows={voters.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
         none={say({ en: 'Nobody votes for it.', zh: '没有投票者。' })}
         columns={[
-          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Count value={rank} /> },
+          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
           {
             head: say({ en: 'Voter', zh: '投票者' }),
             cell: row => <Owner visit={visit} id={row.account} />,

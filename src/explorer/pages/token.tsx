@@ -5,7 +5,7 @@ import { getTokenTx } from '#actions/get-token-tx.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count } from '../part/amount.tsx'
+import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Name, Owner } from '../part/name.tsx'
@@ -178,7 +178,7 @@ const Holders = async ({
         rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
         none={say({ en: 'Nobody has it.', zh: '没有持有者。' })}
         columns={[
-          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Count value={rank} /> },
+          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
           {
             head: say({ en: 'Owner', zh: '持有者' }),
             cell: row => <Owner visit={visit} id={row.account} />,

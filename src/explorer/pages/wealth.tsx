@@ -2,7 +2,7 @@
 import { getOverview } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import type { Page } from '../page.ts'
-import { Amount, Count } from '../part/amount.tsx'
+import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Figures } from '../part/facts.tsx'
 import { Owner } from '../part/name.tsx'
@@ -53,7 +53,7 @@ export const wealthPage: Page = {
               rows={wealth.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
               none={say({ en: 'Nobody owns IOST.', zh: '没有持有者。' })}
               columns={[
-                { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Count value={rank} /> },
+                { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
                 {
                   head: say({ en: 'Owner', zh: '持有者' }),
                   cell: row => <Owner visit={visit} id={row.account} />,

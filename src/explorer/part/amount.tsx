@@ -23,6 +23,13 @@ export const Count = ({ value }: { readonly value: string | number }): Html => {
   )
 }
 
+/** A number that is counted here, such as a place in a list: the chain has none that is more exact. */
+export const Place = ({ value }: { readonly value: string | number }): Html => (
+  <span class="number" safe>
+    {grouped(String(value))}
+  </span>
+)
+
 /** An amount with the sign of its token. */
 export const Amount = ({
   visit,
