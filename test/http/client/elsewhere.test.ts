@@ -45,9 +45,9 @@ const programFor = (module: string): string => `(async () => {
       if (connections > 1) return response
       const reader = response.body.getReader()
       let text = ''
-      while (!/^data: .*\n\n/m.test(text)) text += new TextDecoder().decode((await reader.read()).value)
+      while (!/^data: .*\\n\\n/m.test(text)) text += new TextDecoder().decode((await reader.read()).value)
       await reader.cancel()
-      return new Response(text.slice(0, text.indexOf('\n\n', text.indexOf('data: ')) + 2), response)
+      return new Response(text.slice(0, text.indexOf('\\n\\n', text.indexOf('data: ')) + 2), response)
     },
   })
   const first = async (rows, of) => {
