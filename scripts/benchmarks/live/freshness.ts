@@ -9,7 +9,7 @@ const ASKED: Readonly<Record<Reach, readonly [path: string, header: string]>> = 
 /** Between two questions: a figure is at most so much too long, and the time of an answer. */
 const EVERY_MS = 5
 
-/** Times from a node knowing a block until it is in an answer, of so many blocks. */
+/** Times from a node knowing a block until it is in an answer, of so many blocks that come once the service has caught up. */
 export const freshness = async (
   node: GrowingNode,
   { url, key }: { readonly url: string; readonly key: string },
@@ -22,6 +22,8 @@ export const freshness = async (
     return Number(answer.headers.get(header) ?? -1)
   }
   const times: number[] = []
+  const caughtUp = (height: number): boolean => height + 1 >= Math.max(...node.since[reach].keys())
+  while (!caughtUp(await seen())) await Bun.sleep(EVERY_MS)
   for (let last = await seen(); times.length < blocks; ) {
     await Bun.sleep(EVERY_MS)
     const height = await seen()

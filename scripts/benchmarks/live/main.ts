@@ -62,9 +62,9 @@ const freshnessRow = async (name: (typeof STORES)[number]): Promise<readonly str
 /** Each reader follows one of many accounts, or all of them the list that grows the fastest. */
 const followedBy = async (url: string, key: string): Promise<readonly Followed[]> => {
   const answer = await fetch(`${url}/api/base/get-wealth-list?size=100`, { headers: { 'x-api-key': key } })
-  const { data } = (await answer.json()) as { readonly data: { readonly wealth: readonly Owner[] } }
+  const { data } = (await answer.json()) as { readonly data: { readonly wealth: readonly Account[] } }
   const accounts = data.wealth.map(
-    ({ owner }) => `/api/account/get-account-tx?account=${encodeURIComponent(owner)}&format=sse`,
+    ({ account }) => `/api/account/get-account-tx?account=${encodeURIComponent(account)}&format=sse`,
   )
   const blocks = ['/api/base/get-block-list?format=sse']
   const above = (paths: readonly string[]) => paths.map(path => `${path}&head=1`)
@@ -75,7 +75,7 @@ const followedBy = async (url: string, key: string): Promise<readonly Followed[]
     { name: 'the same with head=1', paths: above(blocks) },
   ]
 }
-type Owner = { readonly owner: string }
+type Account = { readonly account: string }
 
 const feedsTable = async (): Promise<string> => {
   const { folder, address, loader, key } = await live('SQLite')

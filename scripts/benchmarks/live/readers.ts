@@ -11,19 +11,22 @@ const { values, positionals: paths } = parseArgs({
 })
 const { hostname, port } = new URL(values.url ?? '')
 const count = Number(values.count)
-/** Opened at once: those that wait for the service's accept have a queue of some hundreds. */
-const OPENING = 100
+/** Opened at once. */
+const OPENING = 30
+/** Between two tries of one that was refused because the service was busy. */
+const AGAIN_MS = 200
 
 const tally = { events: 0, ended: 0 }
 /** The line that each event has once; the sizes of chunks, which stand between, look like no part of it. */
 const MARK = Buffer.from('\ndata:')
 
 /** One feed; resolves with its status line's code when the headers have come. */
-const open = async (path: string): Promise<number> => {
+const once = async (path: string): Promise<number> => {
   const begun = Promise.withResolvers<number>()
   let hasBegun = false
+  let isOpen = false
   let at = 0
-  await Bun.connect({
+  const connection = await Bun.connect({
     hostname,
     port: Number(port),
     socket: {
@@ -45,19 +48,30 @@ const open = async (path: string): Promise<number> => {
         }
       },
       close: () => {
-        tally.ended += 1
+        if (isOpen) tally.ended += 1
       },
     },
   })
-  return begun.promise
+  const status = await begun.promise
+  if (status === 200) isOpen = true
+  else connection.end()
+  return status
+}
+
+const open = async (path: string): Promise<void> => {
+  for (;;) {
+    const status = await once(path)
+    if (status === 200) return
+    if (status !== 503) throw new Error(`A feed was refused with ${status}.`)
+    await Bun.sleep(AGAIN_MS)
+  }
 }
 
 for (let from = 0; from < count; from += OPENING) {
   const group = Array.from({ length: Math.min(OPENING, count - from) }, (_, at) =>
     open(paths[(from + at) % paths.length] ?? ''),
   )
-  for (const status of await Promise.all(group))
-    if (status !== 200) throw new Error(`A feed was refused with ${status}.`)
+  await Promise.all(group)
 }
 console.log('open')
 for await (const _ of console) console.log(JSON.stringify(tally))
