@@ -147,7 +147,7 @@ const Records = ({ visit, records, tokens, given }: RecordsProps): Html => {
           ...rangeFields(visit),
         ]}
       />
-      <RecordRows visit={visit} rows={records.transactions} owner={given.account} />
+      <RecordRows visit={visit} rows={records.transactions} owner={given.account} live="records" />
       <Pager visit={visit} total={records.total} />
     </Card>
   )

@@ -155,7 +155,7 @@ const Records = ({ visit, records, names, given }: RecordsProps): Html => {
           ...rangeFields(visit),
         ]}
       />
-      <RecordRows visit={visit} rows={records.transactions} />
+      <RecordRows visit={visit} rows={records.transactions} live="records" />
       <Pager visit={visit} total={records.total} />
     </Card>
   )

@@ -17,7 +17,7 @@ export const transactionsPage: Page = {
         <>
           <h1 safe>{title}</h1>
           <section class="card">
-            <TransactionRows visit={visit} rows={transactions} />
+            <TransactionRows visit={visit} rows={transactions} live="transactions" />
             <Pager visit={visit} total={total} />
           </section>
         </>

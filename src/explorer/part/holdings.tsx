@@ -23,6 +23,8 @@ type HoldingsProps = {
 
 /** Amounts that are frozen, and pledges, that a page shows. */
 const MOST = 20
+/** Pledges that are seen without a press. */
+const OPEN = 5
 
 /** The IOST of an owner: what can be used, and what is tied and until when. */
 export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
@@ -32,7 +34,7 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
   const pledged = sumOf(pledges.map(({ amount }) => amount))
   const all = sumOf([balance.balance, frozen.total, voted.total, pledged])
   return (
-    <section class="card">
+    <section class="card holdings">
       <Figures
         facts={[
           [say({ en: 'Available', zh: '可用' }), iost(balance.balance)],
@@ -51,7 +53,7 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
 type FrozenProps = { readonly visit: Visit; readonly list: Balance['frozen_balance']['list'] }
 
 const Frozen = ({ visit, list }: FrozenProps): Html => (
-  <>
+  <div class="inner">
     <Rows
       rows={list.slice(0, MOST)}
       none=""
@@ -67,13 +69,16 @@ const Frozen = ({ visit, list }: FrozenProps): Html => (
       ]}
     />
     <More visit={visit} shown={MOST} total={list.length} />
-  </>
+  </div>
 )
 
 type PledgesProps = { readonly visit: Visit; readonly pledges: readonly Pledge[] }
 
 const Pledges = ({ visit, pledges }: PledgesProps): Html => (
-  <>
+  <details class="inner" open={pledges.length <= OPEN}>
+    <summary safe>
+      {visit.say({ en: `Pledged for gas: ${pledges.length}`, zh: `gas 质押：${pledges.length}` })}
+    </summary>
     <Rows
       rows={pledges.slice(0, MOST)}
       none=""
@@ -89,5 +94,5 @@ const Pledges = ({ visit, pledges }: PledgesProps): Html => (
       ]}
     />
     <More visit={visit} shown={MOST} total={pledges.length} />
-  </>
+  </details>
 )

@@ -1,10 +1,11 @@
 /** @jsxImportSource @kitajs/html */
 import type { getAccountDetail } from '#actions/get-account-detail.ts'
-import { percentOf, sumOf } from '../format/amount.ts'
+import { sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { Card } from './card.tsx'
 import { Facts } from './facts.tsx'
+import { Share } from './share.tsx'
 
 /** What get-account-detail answers. */
 export type AccountDetail = NonNullable<(typeof getAccountDetail)['answer']>
@@ -61,9 +62,6 @@ const Measure = ({ part, whole, children }: MeasureProps): Html => (
       <Count value={whole} />
       {children as 'safe'}
     </span>
-    <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-      <rect width="100" height="1" />
-      <rect width={percentOf(positive(part), whole) ?? '0'} height="1" />
-    </svg>
+    <Share part={positive(part)} whole={whole} />
   </div>
 )

@@ -1,5 +1,6 @@
 import plots from 'uplot/dist/uPlot.iife.min.js' with { type: 'text' }
 import copyScript from '#explorer/asset/copy.js' with { type: 'text' }
+import detailsStyle from '#explorer/asset/details.css' with { type: 'text' }
 import figuresStyle from '#explorer/asset/figures.css' with { type: 'text' }
 import liveScript from '#explorer/asset/live.js' with { type: 'text' }
 import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
@@ -31,7 +32,11 @@ const script = [copyScript, timesScript, searchScript, liveScript, plotsScript]
 export const explorerAssets = (): { readonly names: Site['assets']; readonly all: readonly Asset[] } => {
   const js = { ending: 'js', type: 'text/javascript; charset=utf-8' }
   const made = {
-    style: asset('style', { ending: 'css', type: 'text/css; charset=utf-8' }, `${style}${figuresStyle}`),
+    style: asset(
+      'style',
+      { ending: 'css', type: 'text/css; charset=utf-8' },
+      `${style}${figuresStyle}${detailsStyle}`,
+    ),
     script: asset('explorer', js, script),
     plots: asset('plots', js, plots),
   }
