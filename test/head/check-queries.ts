@@ -200,7 +200,7 @@ export const switchedDifferences = async (course: Course): Promise<readonly stri
   const answer = asShown(await ask(stand, query), query.shown)
   node.meddle = undefined
   const later = leadsTo(next, { ...truth.tip, height: truth.tip.made.height })
-  const number = Number(query.params['number'] ?? 0)
+  const number = Number(query.params['number'] ?? query.params['text'])
   const further = later && number === truth.tip.made.height + 1 && number <= next.made.height
   const { wrong, compare } = comparison()
   const isTrue = [...query.expected, UNAVAILABLE].some(each => Bun.deepEquals(each, answer, true))

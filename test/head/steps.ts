@@ -178,14 +178,14 @@ const EVENTS: readonly Event[] = [
   {
     name: 'the first node lags behind the other',
     weight: 4,
-    can: stand => agreed(stand, stand.node.stand.head) === stand.node.stand.head.made.height,
+    can: stand => !isBehind(stand),
     happens: course => {
       const { node, other } = course.stand
       const ahead = {
         ...node.stand,
         head: grown(course, node.stand.head, 1 + Math.floor(course.random() * 6)),
       }
-      other.stand = { ...ahead, lib: Math.max(libAfter(course, ahead), course.stand.final().lib) }
+      other.stand = { ...ahead, lib: libAfter(course, ahead) }
     },
   },
   {
