@@ -66,6 +66,19 @@ test('every figure of a page is one that the API answers at that height', async 
   expect(compared).toBeGreaterThan(1_000)
 })
 
+test('a transaction says until when it froze what it moved, and its arguments keep all their digits', async () => {
+  const query = 'contract=token.iost&action_name=transferFreeze&size=1'
+  const response = await explorer.ask(`/api/contract/get-contract-tx?${query}`, {
+    headers: { 'x-api-key': explorer.key },
+  })
+  const row = await response.text()
+  const [, hash = ''] = /"tx_hash":"(\w+)"/.exec(row) ?? []
+  const [, until = ''] = /"data":\[[^\]]*?,(\d{19}),/.exec(row) ?? []
+  const { html, text } = await explorer.visit(`/tx/${hash}`)
+  expect(text).toContain(until)
+  expect(html).toContain(`datetime="${new Date(Number(BigInt(until) / 1_000_000n)).toISOString()}"`)
+})
+
 test('every link leads to a page: as it stands, behind a base path, and behind a proxy that takes a prefix off', async () => {
   const bad = async (options: Partial<Parameters<typeof crawl>[0]> & { readonly from: readonly string[] }) =>
     (await crawl({ explorer, most: 12, ...options }))

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { askTogether } from '#actions/ask.ts'
+import { getAccountBalance } from '#actions/get-account-balance.ts'
+import { getContractTx } from '#actions/get-contract-tx.ts'
+import { Exact } from '#chain/json.ts'
+import { systemClock } from '#time/clock.ts'
+import { refusal } from '../support/refusal.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+
+const deps = {
+  store: await loadedStore(),
+  node: undefined,
+  prices: { get: () => undefined },
+  profiles: { get: () => undefined },
+  clock: systemClock,
+}
+const running = { signal: AbortSignal.timeout(600_000) }
+
+test('ask: calls of one height, whose amounts and arguments keep all their digits', async () => {
+  const { balance, values, height } = await askTogether(
+    deps,
+    async ({ ask, at }) => {
+      const given = { contract: 'token.iost', action_name: 'transferFreeze', size: '500' }
+      const [{ balance }, { transactions }] = await Promise.all([
+        ask(getAccountBalance, { account: 'busyhub' }),
+        ask(getContractTx, given),
+      ])
+      return { balance, values: transactions.flatMap(row => row.data), height: at.height }
+    },
+    running,
+  )
+  expect([height, balance]).toEqual([4851, '59985299.93557391'])
+  // Times in nanoseconds that no double has.
+  const exact = values.filter(value => value instanceof Exact).map(({ text }) => text)
+  expect(exact.length).toBeGreaterThan(0)
+  for (const text of exact)
+    expect([text, /^\d{19}$/.test(text), String(Number(text)) === text]).toEqual([text, true, false])
+})
+
+test('ask: what the API refuses is refused alike', async () => {
+  const asked = (given: Readonly<Record<string, string>>) =>
+    refusal(askTogether(deps, ({ ask }) => ask(getAccountBalance, given), running))
+  expect((await asked({ account: 'nobodyhere' })).kind).toBe('not_found')
+  expect((await asked({ account: 'no name' })).kind).toBe('bad_request')
+  expect((await asked({ account: 'busyhub', other: '1' })).kind).toBe('bad_request')
+})
