@@ -34,7 +34,7 @@ export const listenSettings = {
     reader: publicUrl,
     value: 'URL',
     about:
-      'Where visitors find the service on the web. Pages of the explorer then tell search engines their absolute addresses.',
+      'Where visitors find the service on the web, for the absolute addresses that the explorer tells search engines. Default: the address of each request, unless it came through a proxy; then addresses stay relative.',
   }),
   'metrics-listen': maybe({
     reader: address,

@@ -9,12 +9,10 @@ export const hrefTo = ({ root, lang }: Pick<Visit, 'root' | 'lang'>, path: strin
 
 /** The address of a page as search engines should know it: absolute where the service's own address is known. */
 export const lastingHref = (
-  { site, root, lang }: Pick<Visit, 'site' | 'root' | 'lang'>,
+  { origin, isOriginKnown, root, lang }: Pick<Visit, 'origin' | 'isOriginKnown' | 'root' | 'lang'>,
   path: string,
 ): string =>
-  site.publicUrl === undefined
-    ? hrefTo({ root, lang }, path)
-    : new URL(hrefTo({ root: './', lang }, path), site.publicUrl).href
+  isOriginKnown ? new URL(hrefTo({ root: './', lang }, path), origin).href : hrefTo({ root, lang }, path)
 
 /** Leads from a page to the root of the service. */
 export const rootFrom = (lang: Lang, path: string): string =>

@@ -28,8 +28,10 @@ export type Visit = Asking & {
   readonly say: (text: Text) => string
   /** The part of the path that the page's address leaves open, such as the name of an account; `""`: none. */
   readonly id: string
-  /** The address of the service with a slash at its end, as it is known or was asked. */
+  /** The address of the service with a slash at its end, as it was asked. */
   readonly origin: string
+  /** Whether that is where others find it, too: a proxy between may stand at another one. */
+  readonly isOriginKnown: boolean
   /** Parameters of the address. */
   readonly query: URLSearchParams
   /** The address of the page without language and prefix, such as `/account/admin`. */

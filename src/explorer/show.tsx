@@ -18,6 +18,7 @@ export type Asked = {
   readonly root: string
   readonly lang: Lang
   readonly origin: string
+  readonly isOriginKnown: boolean
   readonly path: string
   readonly query: URLSearchParams
   /** Milliseconds since 1970. */

@@ -89,6 +89,7 @@ const spoiltPage = async (
           site,
           root: '../',
           origin: 'http://127.0.0.1/',
+          isOriginKnown: false,
           lang,
           id,
           query,

@@ -76,6 +76,7 @@ const askedFor = (path: string) => ({
     lang: 'en',
     path,
     origin: 'http://127.0.0.1/',
+    isOriginKnown: false,
     now: Date.now(),
   } as const),
   query: new URLSearchParams(),

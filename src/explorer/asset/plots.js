@@ -50,7 +50,7 @@ const draw = figure => {
     {
       width,
       height,
-      padding: [8, 0, 0, 0],
+      padding: [8, 14, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: {

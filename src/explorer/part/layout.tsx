@@ -7,7 +7,10 @@ import { type Call, CallLinks } from './calls.tsx'
 import { SearchBox } from './search-box.tsx'
 
 /** What the head and the foot of every page need; where the store cannot be read there is no height. */
-export type Frame = Pick<Visit, 'site' | 'root' | 'lang' | 'say' | 'path' | 'query'> & {
+export type Frame = Pick<
+  Visit,
+  'site' | 'root' | 'lang' | 'say' | 'path' | 'query' | 'origin' | 'isOriginKnown'
+> & {
   readonly height?: number
   /** ISO-8601 UTC. */
   readonly time?: string
@@ -41,8 +44,8 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
           <meta name="description" content={visible(description)} />
           {isMinor ? <meta name="robots" content="noindex" /> : ''}
           <link rel="canonical" href={lastingHref(frame, path)} />
-          <link rel="alternate" hreflang="en" href={lastingHref({ site, root, lang: 'en' }, path)} />
-          <link rel="alternate" hreflang="zh-CN" href={lastingHref({ site, root, lang: 'zh' }, path)} />
+          <link rel="alternate" hreflang="en" href={lastingHref({ ...frame, lang: 'en' }, path)} />
+          <link rel="alternate" hreflang="zh-CN" href={lastingHref({ ...frame, lang: 'zh' }, path)} />
           <link rel="icon" href={`${root}favicon.svg`} type="image/svg+xml" />
           <link rel="stylesheet" href={`${root}assets/${site.assets.style}`} />
           <script src={`${root}assets/${site.assets.script}`} type="module"></script>
@@ -85,7 +88,11 @@ const Head = ({ frame }: { readonly frame: Frame }): Html => {
       </div>
       <nav class="bar" aria-label={say({ en: 'Lists', zh: '列表' })}>
         {PLACES.map(([to, name]) => (
-          <a href={hrefTo(frame, to)} aria-current={to === path ? 'page' : undefined} safe>
+          <a
+            href={hrefTo(frame, to)}
+            aria-current={to === path ? 'page' : isWithin(to, path) ? 'true' : undefined}
+            safe
+          >
             {say(name)}
           </a>
         ))}
@@ -93,6 +100,12 @@ const Head = ({ frame }: { readonly frame: Frame }): Html => {
     </header>
   )
 }
+
+/** Whether a page is about one thing of a list. */
+const isWithin = (list: string, path: string): boolean =>
+  path.startsWith(
+    list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`,
+  )
 
 /** Leads to the same page in the other language. */
 const LanguageSwitch = ({ frame }: { readonly frame: Frame }): Html => {

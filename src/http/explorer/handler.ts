@@ -97,6 +97,9 @@ const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => und
 
 const ZH = /^\/zh(?=\/|$)/
 
+/** Headers by which proxies say that they stand between: only they know the address that visitors see. */
+const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
+
 /** Language and page of an address. */
 const askedBy = ({ path, request }: Exchange, site: Site): Omit<Asked, 'now'> => {
   const lang = ZH.test(path) ? 'zh' : 'en'
@@ -108,6 +111,7 @@ const askedBy = ({ path, request }: Exchange, site: Site): Omit<Asked, 'now'> =>
     path: own,
     root,
     origin: site.publicUrl ?? URL.parse(`./${root}`, request.url)?.href ?? '/',
+    isOriginKnown: site.publicUrl !== undefined || !PROXIED.some(name => request.headers.has(name)),
     query: new URLSearchParams(targetOf(request.url).query),
   }
 }

@@ -12,10 +12,10 @@ const LONGEST = 256 * 1024
 export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
   const kept = new Map<string, { readonly page: Document; readonly until: number }>()
   return async (
-    { lang, path, query, origin }: Pick<Asked, 'lang' | 'path' | 'query' | 'origin'>,
+    { lang, path, query, origin, isOriginKnown }: Omit<Asked, 'now'>,
     make: () => Promise<Document>,
   ): Promise<Document> => {
-    const key = `${lang} ${origin} ${path}?${query}`
+    const key = `${lang} ${isOriginKnown} ${origin} ${path}?${query}`
     const known = kept.get(key)
     if (known !== undefined && clock.elapsed() < known.until) return known.page
     const page = await make()

@@ -1,0 +1,69 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+import { explorerOn, HTML } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+type Told = { readonly canonical: string; readonly others: readonly string[]; readonly robots: string }
+
+/** What a page tells search engines. */
+const toldBy = (html: string): Told => {
+  const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = '']) => found)
+  return {
+    canonical: all(/<link rel="canonical" href="([^"]*)"/g).join(),
+    others: all(/<link rel="alternate" hreflang="[^"]*" href="([^"]*)"/g),
+    robots: all(/<meta name="robots" content="([^"]*)"/g).join(),
+  }
+}
+
+const told = async (path: string, over: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+  toldBy((await (await explorerOn(over)).visit(path, headers)).html)
+
+test('search engines: the address of a page is absolute where it is known, else relative', async () => {
+  const at = (root: string) => ({
+    canonical: `${root}zh/token/iost`,
+    others: [`${root}token/iost`, `${root}zh/token/iost`],
+    robots: '',
+  })
+  expect(await told('/zh/token/iost')).toEqual(at('http://127.0.0.1:8080/'))
+  expect(await told('/iost/zh/token/iost', { basePath: '/iost' })).toEqual(at('http://127.0.0.1:8080/iost/'))
+  const publicUrl = 'https://iost.example/behind/'
+  expect(await told('/zh/token/iost', { publicUrl })).toEqual(at(publicUrl))
+  expect(await told('/zh/token/iost', {}, { 'X-Forwarded-Proto': 'https' })).toEqual(at('../../'))
+})
+
+test('search engines: later pages, searches and chosen periods are not for them', async () => {
+  for (const path of ['/', '/blocks', '/wealth', '/statistics', '/statistics/votes', '/account/busyhub'])
+    expect([path, (await told(path)).robots]).toEqual([path, ''])
+  for (const path of [
+    '/blocks?page=2',
+    '/token/iost?holders=1',
+    '/search?text=b',
+    '/statistics?end_date=2026-11-20',
+  ])
+    expect([path, (await told(path)).robots]).toEqual([path, 'noindex'])
+})
+
+test('search engines: the sitemap is bounded, each address in it is a page, and robots.txt names it', async () => {
+  const publicUrl = 'https://iost.example/'
+  const { ask } = serviceOn(await loadedStore(), { explorer: true, publicUrl })
+  const answer = await ask('/sitemap.xml')
+  expect(answer.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+  const text = await answer.text()
+  const found = [...text.matchAll(/<loc>([^<]*)<\/loc>/g)].map(([, url = '']) => url)
+  expect(found.length).toBeGreaterThan(200)
+  expect(found.length).toBeLessThanOrEqual(2 * (8 + 4 * 100))
+  expect(new Set(found).size).toBe(found.length)
+  for (const [at, url] of found.entries()) {
+    expect(url).toStartWith(publicUrl)
+    if (at % 7 !== 0) continue
+    const path = `/${url.slice(publicUrl.length).replaceAll('&apos;', "'").replaceAll('&amp;', '&')}`
+    expect([path, (await ask(path, { headers: { accept: HTML } })).status]).toEqual([path, 200])
+  }
+  const robots = await (await ask('/robots.txt')).text()
+  expect(robots).toContain('Sitemap: https://iost.example/sitemap.xml\n')
+  expect(robots).toContain('Disallow: /zh/search\n')
+  expect(robots).not.toContain('Disallow: /\n')
+})
