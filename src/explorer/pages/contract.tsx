@@ -108,7 +108,7 @@ const About = ({ visit, detail, isHolding }: AboutProps): Html => {
             <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />,
           ],
           [
-            say({ en: 'What it has', zh: '持有' }),
+            say({ en: 'Holdings', zh: '持有' }),
             isHolding ? (
               <a href={hrefTo(visit, pathOf('account', detail.contract_id))} safe>
                 {say({ en: 'Balance and movements →', zh: '余额与变动 →' })}

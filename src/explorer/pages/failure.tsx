@@ -40,7 +40,7 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
         {near === undefined || near.matches.length === 0 ? (
           ''
         ) : (
-          <Card title={say({ en: 'What may be meant', zh: '可能要找的是' })}>
+          <Card title={say({ en: 'Did you mean', zh: '可能要找的是' })}>
             <p>
               <span safe>{say({ en: 'Looked for: ', zh: '查找内容：' })}</span>
               <ChainText visit={frame} text={near.text} />

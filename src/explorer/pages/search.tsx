@@ -25,7 +25,7 @@ export const searchPage: Page = {
             <small safe>{say({ en: 'Search', zh: '搜索' })}</small>
             <ChainText visit={visit} text={text} />
           </h1>
-          <Card title={say({ en: 'What this may be', zh: '可能的结果' })}>
+          <Card title={say({ en: 'Results', zh: '可能的结果' })}>
             <MatchRows visit={visit} matches={matches} />
           </Card>
         </>

@@ -44,7 +44,7 @@ export const Abi = ({ visit, abis }: AbiProps): Html => {
             cell: ({ args }) => <code safe>{visible(args.slice(0, MOST).join(', '))}</code>,
           },
           {
-            head: say({ en: 'May spend', zh: '可动用上限' }),
+            head: say({ en: 'Spending limit', zh: '可动用上限' }),
             cell: ({ amount_limit }) => (
               <span safe>
                 {amount_limit

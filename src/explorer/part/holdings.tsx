@@ -41,7 +41,7 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
           [say({ en: 'Frozen', zh: '冻结' }), iost(frozen.total)],
           [say({ en: 'In votes', zh: '投票锁定' }), iost(voted.total)],
           [say({ en: 'Pledged for gas', zh: 'gas 质押' }), iost(pledged)],
-          [say({ en: 'Together', zh: '合计' }), iost(all)],
+          [say({ en: 'Total', zh: '合计' }), iost(all)],
         ]}
       />
       {frozen.list.length === 0 ? '' : <Frozen visit={visit} list={frozen.list} />}

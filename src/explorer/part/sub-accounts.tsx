@@ -20,7 +20,7 @@ type SubAccountsProps = {
 export const SubAccounts = ({ visit, rows, total }: SubAccountsProps): Html => {
   const { say } = visit
   return (
-    <Card title={say({ en: 'Accounts it created', zh: '所创建的账户' })}>
+    <Card title={say({ en: 'Sub-accounts', zh: '子账户' })}>
       <Rows
         rows={rows}
         none=""

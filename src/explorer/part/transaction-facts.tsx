@@ -52,7 +52,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
     ],
     ['RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
     [
-      say({ en: 'May spend', zh: '可动用上限' }),
+      say({ en: 'Spending limit', zh: '可动用上限' }),
       <Texts texts={amount_limit.map(limit => limitText(limit, say))} />,
     ],
   ]
