@@ -96,7 +96,11 @@ const transactionOf = (hash: string, expected: readonly Expected[]): readonly Qu
 }
 
 /** Queries for blocks of any branch, for heights, and for transactions, with the answers that are true. */
-const someQueries = ({ forks }: ForkStand, truth: QueryTruth, random: () => number): readonly Query[] => {
+const someQueries = (
+  { asked, forks }: ForkStand,
+  truth: QueryTruth,
+  random: () => number,
+): readonly Query[] => {
   const oneOf = <T>(some: readonly T[]): T => some[Math.floor(random() * some.length)] as T
   const recent = [...forks.blocks.values()].slice(-RECENT)
   const { tip, now } = truth
@@ -113,15 +117,17 @@ const someQueries = ({ forks }: ForkStand, truth: QueryTruth, random: () => numb
       () => blockFound(hash, truth.blockOf(hash)),
     ])()
   const byTransaction = (block: ForkBlock): Query => {
-    const hash = oneOf(hashesOf(block.made))
+    // The first one is the block's own, while others are in blocks of several branches.
+    const [base = '', ...others] = hashesOf(block.made)
+    const hash = random() < 0.4 || others.length === 0 ? base : oneOf(others)
     return oneOf(transactionOf(hash, truth.transactions(hash)))
   }
   const number = oneOf(numbers)
   return [
     ...numbers.map(byNumber),
     blockFound(String(number), truth.blockAt(number)),
-    ...[tip, oneOf(recent), oneOf(recent)].filter(block => block !== forks.base).map(byHash),
-    ...[tip, oneOf(recent), oneOf(recent), oneOf(recent)]
+    ...[tip, asked().stand.head, oneOf(recent)].filter(block => block !== forks.base).map(byHash),
+    ...[tip, asked().stand.head, oneOf(recent), oneOf(recent)]
       .filter(block => block !== forks.base)
       .map(byTransaction),
   ]
