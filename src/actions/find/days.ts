@@ -1,13 +1,16 @@
-import { dateOf } from '#chain/time.ts'
+import { dateOf, dayOf } from '#chain/time.ts'
+import { blocks } from '#indices/block.ts'
 import { type DayDoc, days } from '#indices/day.ts'
+import { blockId } from '#indices/position.ts'
 import { lacking } from '#store/lacking.ts'
 import type { View } from '#store/port.ts'
+import { countPassing } from '../list/ordinal-search.ts'
 
 /** A UTC day since 1970 and its figures; those of a day without blocks are made. */
 export type Day = { readonly day: number; readonly doc: DayDoc }
 
-/** Days read at once to find the last one with blocks. */
-const BACK = 1_000
+/** Days that are looked at before blocks are: nearly every chain has one with blocks among them. */
+const BACK = 7
 
 /** Figures of each day from `from` to `to`; `genesis`, not after `from`, is the day of the first block. */
 export const daysBetween = async (
@@ -27,13 +30,30 @@ export const daysBetween = async (
 
 /** The last day with blocks before `day`. */
 const lastBefore = async (view: View, day: number, genesis: number): Promise<DayDoc> => {
-  for (let to = day - 1; to >= genesis; to -= BACK) {
-    const found = (await docsOf(view, Math.max(genesis, to - BACK + 1), to)).findLast(
-      doc => doc !== undefined,
+  const near = await docsOf(view, Math.max(genesis, day - BACK), day - 1)
+  const found = near.findLast(doc => doc !== undefined)
+  if (found !== undefined) return found
+  const last = await lastBlockBefore(view, day, genesis)
+  const [doc] = last === undefined ? [] : await docsOf(view, last, last)
+  if (doc === undefined) throw lacking(`There is no day with blocks before ${dateOf(day)}.`)
+  return doc
+}
+
+/** The day of the last block before `day`: a chain may have paused for years. */
+const lastBlockBefore = async (view: View, day: number, genesis: number): Promise<number | undefined> => {
+  const look = async (ordinals: readonly number[]): Promise<readonly number[]> => {
+    const docs = await view.getMany(
+      blocks,
+      ordinals.map(ordinal => blockId(ordinal - 1)),
     )
-    if (found !== undefined) return found
+    return docs.map((doc, at) => {
+      if (doc === undefined) throw lacking(`Block ${(ordinals[at] ?? 0) - 1} is not stored.`)
+      return dayOf(doc.time)
+    })
   }
-  throw lacking(`There is no day with blocks before ${dateOf(day)}.`)
+  const rows = { count: view.at.height + 1, floor: genesis, ceiling: dayOf(view.at.time), look }
+  const [count = 0] = await countPassing(rows, [made => made < day])
+  return count === 0 ? undefined : (await look([count]))[0]
 }
 
 const docsOf = (view: View, from: number, to: number): Promise<readonly (DayDoc | undefined)[]> =>
