@@ -11,8 +11,8 @@ import { unknown } from './unknown.ts'
 
 /**
  * The transaction with a hash: from the store, otherwise in a block of the branch that is followed, otherwise from the
- * node: in an irreversible block further on, or in the pool. Throws 'not_found' or 'loading' when there is none; 'unavailable' when no node can be asked,
- * because it may be in the pool.
+ * node: in an irreversible block further on, or in the pool. Throws 'not_found' or 'loading' when there is none, and
+ * 'unavailable' when no node can be asked, because it may be in the pool.
  */
 export const findTransaction = async (context: Context, hash: string): Promise<FoundTransaction> => {
   const found = (await findTransactions(context, [hash])).get(hash)
