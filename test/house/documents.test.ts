@@ -16,7 +16,7 @@ const DOCUMENTS = [
   'docs/trust.md',
 ]
 /** Flags of other programs and of scripts that the documents call. */
-const OTHERS = ['rows', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket']
+const OTHERS = ['rows', 'only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket']
 
 /** What stands as code: spans in backticks, lines of fenced and of indented blocks. */
 const codeIn = (text: string): readonly string[] => [
