@@ -13,6 +13,9 @@ export type Given = Readonly<Record<string, string>>
  */
 export type Ask = <A>(action: Typed<A>, given?: Given) => Promise<A>
 
+/** What an action answers, as `numbers=string` writes it. */
+export type AnswerOf<A extends Typed> = NonNullable<A['answer']>
+
 /** Calls that are answered together: of one height, `at`. */
 export type Asking = { readonly ask: Ask; readonly at: Published }
 

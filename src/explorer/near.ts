@@ -1,5 +1,5 @@
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
-import { askTogether } from '#actions/ask.ts'
+import { type AnswerOf, askTogether } from '#actions/ask.ts'
 import { search } from '#actions/search.ts'
 import { decoded } from './decoded.ts'
 import { ifFound } from './found.ts'
@@ -8,7 +8,7 @@ import { ifFound } from './found.ts'
 export type Near = {
   /** What was looked for. */
   readonly text: string
-  readonly matches: NonNullable<(typeof search)['answer']>['matches']
+  readonly matches: AnswerOf<typeof search>['matches']
   /** The last block that is loaded, and the last irreversible one that is known. */
   readonly height: number
   readonly lib: number

@@ -1,6 +1,6 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { actions } from '#actions/registry.ts'
-import { FEED_FORMAT, type OptionDefaults, readOptions } from '#actions/request/options.ts'
+import { FEED_FORMAT, LANGUAGE_TAG, type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import { oneOf, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { clientScript, clientText } from './client/client-text.ts'
@@ -79,7 +79,7 @@ const pageHandler = (
   const headers = {
     ...HEADERS,
     'Content-Security-Policy': POLICY,
-    'Content-Language': lang === 'zh' ? 'zh-CN' : 'en',
+    'Content-Language': LANGUAGE_TAG[lang],
   }
   let made: { readonly examples: Examples; readonly text: string } | undefined
   return async ({ path }) => {

@@ -54,6 +54,9 @@ export const OPTION_TEXTS: { readonly [K in keyof Always]: Text } = {
   },
 }
 
+/** How HTML and its headers name our languages (BCP 47). */
+export const LANGUAGE_TAG = { en: 'en', zh: 'zh-CN' } as const
+
 /**
  * Language of messages: the first usable `lang` of the query, otherwise the best of Accept-Language, otherwise English.
  * Never fails, so that even a refusal of the request itself has a language.

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Given } from '#actions/ask.ts'
+import type { AnswerOf, Given } from '#actions/ask.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
@@ -117,7 +117,7 @@ const Elsewhere = ({ visit, account, isProducer }: ElsewhereProps): Html => {
 
 type RecordsProps = {
   readonly visit: Visit
-  readonly records: NonNullable<(typeof getAccountTx)['answer']>
+  readonly records: AnswerOf<typeof getAccountTx>
   /** Tokens that the filter offers. */
   readonly tokens: readonly string[]
   /** What the whole list is asked by. */

@@ -2,7 +2,8 @@
 import { getBlockList } from '#actions/get-block-list.ts'
 import type { Page } from '../page.ts'
 import { BlockRows } from '../part/block-rows.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
+import { listPage } from '../part/list-page.tsx'
+import { pageGiven } from '../part/pager.tsx'
 
 /** All blocks. */
 export const blocksPage: Page = {
@@ -10,18 +11,10 @@ export const blocksPage: Page = {
   show: async visit => {
     const { blocks, total } = await visit.ask(getBlockList, pageGiven(visit))
     const title = visit.say({ en: 'Blocks', zh: '区块' })
-    return {
+    return listPage(visit, {
       title,
-      isMinor: visit.query.has('page'),
-      body: (
-        <>
-          <h1 safe>{title}</h1>
-          <section class="card">
-            <BlockRows visit={visit} rows={blocks} live="blocks" />
-            <Pager visit={visit} total={total} />
-          </section>
-        </>
-      ),
-    }
+      total,
+      table: <BlockRows visit={visit} rows={blocks} live="blocks" />,
+    })
   },
 }

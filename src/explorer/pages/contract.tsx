@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Given } from '#actions/ask.ts'
+import type { AnswerOf, Given } from '#actions/ask.ts'
 import { getContractAbi } from '#actions/get-contract-abi.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
@@ -86,11 +86,9 @@ export const contractPage: Page = {
   },
 }
 
-type Answer<A extends { readonly answer?: unknown }> = NonNullable<A['answer']>
-
 type AboutProps = {
   readonly visit: Visit
-  readonly detail: Answer<typeof getContractDetail>
+  readonly detail: AnswerOf<typeof getContractDetail>
   /** Whether it ever had tokens or moved some. */
   readonly isHolding: boolean
 }
@@ -125,7 +123,7 @@ const About = ({ visit, detail, isHolding }: AboutProps): Html => {
 
 type RecordsProps = {
   readonly visit: Visit
-  readonly records: Answer<typeof getContractTx>
+  readonly records: AnswerOf<typeof getContractTx>
   /** Actions that the filter offers. */
   readonly names: readonly string[]
   /** What the whole list is asked by. */

@@ -2,8 +2,9 @@
 import { getContractList } from '#actions/get-contract-list.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
+import { listPage } from '../part/list-page.tsx'
 import { Name, Owner } from '../part/name.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
+import { pageGiven } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Ago } from '../part/time.tsx'
 
@@ -14,44 +15,38 @@ export const contractsPage: Page = {
     const { say } = visit
     const { contracts, total } = await visit.ask(getContractList, pageGiven(visit))
     const title = say({ en: 'Contracts', zh: '合约' })
-    return {
+    return listPage(visit, {
       title,
-      isMinor: visit.query.has('page'),
-      body: (
-        <>
-          <h1 safe>{title}</h1>
-          <section class="card">
-            <Rows
-              rows={contracts}
-              none={say({ en: 'No contracts.', zh: '没有合约。' })}
-              columns={[
-                {
-                  head: say({ en: 'Contract', zh: '合约' }),
-                  cell: row => <Name visit={visit} kind="contract" id={row.contract_id} />,
-                },
-                {
-                  head: say({ en: 'Deployed', zh: '部署时间' }),
-                  cell: row => <Ago visit={visit} iso={row.created_at} />,
-                },
-                {
-                  head: say({ en: 'Publisher', zh: '部署者' }),
-                  cell: row => <Owner visit={visit} id={row.publisher} />,
-                },
-                {
-                  head: say({ en: 'Transaction', zh: '交易' }),
-                  cell: row => <Name visit={visit} kind="tx" id={row.tx_hash} />,
-                },
-                {
-                  head: say({ en: 'Records', zh: '记录数' }),
-                  isNumber: true,
-                  cell: row => <Count value={row.records} />,
-                },
-              ]}
-            />
-            <Pager visit={visit} total={total} />
-          </section>
-        </>
+      total,
+      table: (
+        <Rows
+          rows={contracts}
+          none={say({ en: 'No contracts.', zh: '没有合约。' })}
+          columns={[
+            {
+              head: say({ en: 'Contract', zh: '合约' }),
+              cell: row => <Name visit={visit} kind="contract" id={row.contract_id} />,
+            },
+            {
+              head: say({ en: 'Deployed', zh: '部署时间' }),
+              cell: row => <Ago visit={visit} iso={row.created_at} />,
+            },
+            {
+              head: say({ en: 'Publisher', zh: '部署者' }),
+              cell: row => <Owner visit={visit} id={row.publisher} />,
+            },
+            {
+              head: say({ en: 'Transaction', zh: '交易' }),
+              cell: row => <Name visit={visit} kind="tx" id={row.tx_hash} />,
+            },
+            {
+              head: say({ en: 'Records', zh: '记录数' }),
+              isNumber: true,
+              cell: row => <Count value={row.records} />,
+            },
+          ]}
+        />
       ),
-    }
+    })
   },
 }

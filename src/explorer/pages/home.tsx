@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import { getBlockList } from '#actions/get-block-list.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { getOverview } from '#actions/get-overview.ts'
@@ -64,16 +65,7 @@ export const homePage: Page = {
   },
 }
 
-type Overview = {
-  readonly account_count: number
-  readonly all_votes: string
-  readonly circulating_supply: string
-  readonly usd_price: string | null
-  readonly contract_count: number
-  readonly token_count: number
-  readonly head_block: string
-  readonly highest_tps: string
-}
+type Overview = AnswerOf<typeof getOverview>
 
 const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): readonly Fact[] => {
   const { say, at } = visit

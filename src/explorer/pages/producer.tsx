@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
@@ -66,27 +67,7 @@ export const producerPage: Page = {
   },
 }
 
-type Detail = {
-  readonly account: string
-  readonly block_count: number
-  readonly dividend_rate: string
-  readonly dividend_rate_ranking: number
-  readonly isProducer: boolean
-  readonly loc: string
-  readonly online: boolean
-  readonly pubkey: string
-  readonly ranking: number
-  readonly received_award: string
-  readonly url: string
-  readonly votes: string
-  readonly description: string
-  readonly description_en: string
-  readonly statement: string
-  readonly statement_en: string
-  readonly type: string
-  readonly type_en: string
-  readonly social_media: Readonly<Record<string, string>>
-}
+type Detail = AnswerOf<typeof getProducerDetail>
 
 type DetailProps = { readonly visit: Visit; readonly detail: Detail }
 

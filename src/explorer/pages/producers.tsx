@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { profileText } from '../format/profile.ts'
@@ -90,13 +91,7 @@ export const producersPage: Page = {
   },
 }
 
-type Row = {
-  readonly account: string
-  readonly alias: string
-  readonly alias_en: string
-  readonly loc: string
-  readonly url: string
-}
+type Row = AnswerOf<typeof getProducerList>['producers'][number]
 
 const Known = ({ visit, row }: { readonly visit: Visit; readonly row: Row }): Html => {
   const alias = profileText(visit.lang, row.alias, row.alias_en)

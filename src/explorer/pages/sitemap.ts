@@ -2,20 +2,11 @@ import { getBaseTokenList } from '#actions/get-base-token-list.ts'
 import { getContractList } from '#actions/get-contract-list.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
-import { isContract } from '../format/owner.ts'
+import { isContractId } from '#chain/names.ts'
 import { hrefTo, pathOf } from '../links.ts'
+import { LISTS } from '../lists.ts'
 import { LANGUAGES, type Page } from '../page.ts'
 
-const LISTS = [
-  '/',
-  '/blocks',
-  '/transactions',
-  '/tokens',
-  '/contracts',
-  '/producers',
-  '/wealth',
-  '/statistics',
-]
 /** The first of each list: what people look for, and few enough for any search engine. */
 const FIRST = { page: '1', size: '100' } as const
 
@@ -31,11 +22,12 @@ export const sitemapPage: Page = {
     ])
     const owners = wealth.map(({ account }) => account)
     const paths = [
-      ...LISTS,
+      '/',
+      ...LISTS.map(([path]) => path),
       ...tokens.map(({ symbol }) => pathOf('token', symbol)),
       ...contracts.map(({ contract_id }) => pathOf('contract', String(contract_id))),
       ...producers.map(({ account }) => pathOf('producer', account)),
-      ...owners.filter(owner => !isContract(owner)).map(owner => pathOf('account', owner)),
+      ...owners.filter(owner => !isContractId(owner)).map(owner => pathOf('account', owner)),
     ]
     const urls = LANGUAGES.flatMap(lang =>
       paths.map(path => new URL(hrefTo({ root: './', lang }, path), origin).href),

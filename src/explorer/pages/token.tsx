@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
@@ -69,18 +70,7 @@ export const tokenPage: Page = {
   },
 }
 
-type Detail = {
-  readonly symbol: string
-  readonly full_name: string
-  readonly issuer: string
-  readonly decimal: number
-  readonly total_supply: string
-  readonly current_supply: string
-  readonly can_transfer: boolean
-  readonly holder_count: number
-  readonly created_at: string
-  readonly tx_hash: string
-}
+type Detail = AnswerOf<typeof getTokenDetail>
 
 const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Detail }): Html => {
   const { say } = visit

@@ -2,8 +2,9 @@
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
+import { listPage } from '../part/list-page.tsx'
 import { Name, Owner } from '../part/name.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
+import { pageGiven } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
 import { ChainText } from '../part/text.tsx'
 import { Ago } from '../part/time.tsx'
@@ -15,53 +16,47 @@ export const tokensPage: Page = {
     const { say } = visit
     const { tokens, total } = await visit.ask(getBaseTokenList, pageGiven(visit))
     const title = say({ en: 'Tokens', zh: '代币' })
-    return {
+    return listPage(visit, {
       title,
       description: say({
         en: `All ${total} tokens of the IOST chain with their holders, issuers and supplies.`,
         zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
       }),
-      isMinor: visit.query.has('page'),
-      body: (
-        <>
-          <h1 safe>{title}</h1>
-          <section class="card">
-            <Rows
-              rows={tokens}
-              none={say({ en: 'No tokens.', zh: '没有代币。' })}
-              columns={[
-                {
-                  head: say({ en: 'Token', zh: '代币' }),
-                  cell: row => <Name visit={visit} kind="token" id={row.symbol} />,
-                },
-                {
-                  head: say({ en: 'Full name', zh: '全名' }),
-                  cell: row => <ChainText visit={visit} text={row.full_name} />,
-                },
-                {
-                  head: say({ en: 'Issuer', zh: '发行者' }),
-                  cell: row => <Owner visit={visit} id={row.issuer} />,
-                },
-                {
-                  head: say({ en: 'Created', zh: '创建时间' }),
-                  cell: row => <Ago visit={visit} iso={row.created_at} />,
-                },
-                {
-                  head: say({ en: 'Holders', zh: '持有者数' }),
-                  isNumber: true,
-                  cell: row => <Count value={row.holder_count} />,
-                },
-                {
-                  head: say({ en: 'Supply', zh: '供应量' }),
-                  isNumber: true,
-                  cell: row => <Count value={row.current_supply} />,
-                },
-              ]}
-            />
-            <Pager visit={visit} total={total} />
-          </section>
-        </>
+      total,
+      table: (
+        <Rows
+          rows={tokens}
+          none={say({ en: 'No tokens.', zh: '没有代币。' })}
+          columns={[
+            {
+              head: say({ en: 'Token', zh: '代币' }),
+              cell: row => <Name visit={visit} kind="token" id={row.symbol} />,
+            },
+            {
+              head: say({ en: 'Full name', zh: '全名' }),
+              cell: row => <ChainText visit={visit} text={row.full_name} />,
+            },
+            {
+              head: say({ en: 'Issuer', zh: '发行者' }),
+              cell: row => <Owner visit={visit} id={row.issuer} />,
+            },
+            {
+              head: say({ en: 'Created', zh: '创建时间' }),
+              cell: row => <Ago visit={visit} iso={row.created_at} />,
+            },
+            {
+              head: say({ en: 'Holders', zh: '持有者数' }),
+              isNumber: true,
+              cell: row => <Count value={row.holder_count} />,
+            },
+            {
+              head: say({ en: 'Supply', zh: '供应量' }),
+              isNumber: true,
+              cell: row => <Count value={row.current_supply} />,
+            },
+          ]}
+        />
       ),
-    }
+    })
   },
 }

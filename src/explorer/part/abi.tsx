@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import type { getContractAbi } from '#actions/get-contract-abi.ts'
 import { limitText } from '../format/spending.ts'
 import { visible } from '../format/visible.ts'
@@ -9,7 +10,7 @@ import { Rows } from './rows.tsx'
 
 type AbiProps = {
   readonly visit: Visit
-  readonly abis: NonNullable<(typeof getContractAbi)['answer']>['abis']
+  readonly abis: AnswerOf<typeof getContractAbi>['abis']
 }
 
 /** Actions, and arguments of each, that a page shows. */

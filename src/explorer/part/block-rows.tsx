@@ -1,4 +1,6 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import type { getBlockList } from '#actions/get-block-list.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
@@ -7,13 +9,7 @@ import { Rows } from './rows.tsx'
 import { Ago } from './time.tsx'
 
 /** A row of get-block-list. */
-export type BlockRow = {
-  readonly number: number
-  readonly time: string
-  readonly witness_account: string
-  readonly tx_count: number
-  readonly gas_usage: string
-}
+type BlockRow = AnswerOf<typeof getBlockList>['blocks'][number]
 
 /** Blocks, a line each. */
 export const BlockRows = ({

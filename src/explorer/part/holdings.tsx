@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
 import { sumOf } from '../format/amount.ts'
 import { isoOf } from '../format/time.ts'
@@ -13,7 +14,7 @@ import { When } from './time.tsx'
 /** Whom IOST are pledged for, and how many. */
 export type Pledge = { readonly pledger: string; readonly amount: string }
 
-type Balance = NonNullable<(typeof getAccountBalance)['answer']>
+type Balance = AnswerOf<typeof getAccountBalance>
 
 type HoldingsProps = {
   readonly visit: Visit

@@ -1,7 +1,9 @@
 /** @jsxImportSource @kitajs/html */
+import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import { absolute } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, lastingHref } from '../links.ts'
+import { LISTS } from '../lists.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { type Call, CallLinks } from './calls.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -17,18 +19,6 @@ export type Frame = Pick<
   readonly calls: readonly Call[]
 }
 
-const LANGUAGE = { en: 'en', zh: 'zh-CN' } as const
-
-const PLACES = [
-  ['/blocks', { en: 'Blocks', zh: '区块' }],
-  ['/transactions', { en: 'Transactions', zh: '交易' }],
-  ['/tokens', { en: 'Tokens', zh: '代币' }],
-  ['/contracts', { en: 'Contracts', zh: '合约' }],
-  ['/producers', { en: 'Producers', zh: '生产者' }],
-  ['/wealth', { en: 'Wealth', zh: '财富榜' }],
-  ['/statistics', { en: 'Statistics', zh: '统计' }],
-] as const
-
 /** A whole page as a document of HTML. */
 export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: Shown }): Html => {
   const { site, root, lang, say, path } = frame
@@ -36,7 +26,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
   return (
     <>
       {'<!doctype html>'}
-      <html lang={LANGUAGE[lang]}>
+      <html lang={LANGUAGE_TAG[lang]}>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -44,8 +34,16 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
           <meta name="description" content={visible(description)} />
           {isMinor ? <meta name="robots" content="noindex" /> : ''}
           <link rel="canonical" href={lastingHref(frame, path)} />
-          <link rel="alternate" hreflang="en" href={lastingHref({ ...frame, lang: 'en' }, path)} />
-          <link rel="alternate" hreflang="zh-CN" href={lastingHref({ ...frame, lang: 'zh' }, path)} />
+          <link
+            rel="alternate"
+            hreflang={LANGUAGE_TAG.en}
+            href={lastingHref({ ...frame, lang: 'en' }, path)}
+          />
+          <link
+            rel="alternate"
+            hreflang={LANGUAGE_TAG.zh}
+            href={lastingHref({ ...frame, lang: 'zh' }, path)}
+          />
           <link rel="icon" href={`${root}favicon.svg`} type="image/svg+xml" />
           <link rel="stylesheet" href={`${root}assets/${site.assets.style}`} />
           <script src={`${root}assets/${site.assets.script}`} type="module"></script>
@@ -87,7 +85,7 @@ const Head = ({ frame }: { readonly frame: Frame }): Html => {
         </span>
       </div>
       <nav class="bar" aria-label={say({ en: 'Lists', zh: '列表' })}>
-        {PLACES.map(([to, name]) => (
+        {LISTS.map(([to, name]) => (
           <a
             href={hrefTo(frame, to)}
             aria-current={to === path ? 'page' : isWithin(to, path) ? 'true' : undefined}
@@ -120,8 +118,8 @@ const LanguageSwitch = ({ frame }: { readonly frame: Frame }): Html => {
     <a
       class="language"
       href={`${hrefTo({ root, lang: other }, path)}${text === '' ? '' : `?${text}`}`}
-      hreflang={LANGUAGE[other]}
-      lang={LANGUAGE[other]}
+      hreflang={LANGUAGE_TAG[other]}
+      lang={LANGUAGE_TAG[other]}
     >
       {other === 'zh' ? '中文' : 'English'}
     </a>

@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import type { search } from '#actions/search.ts'
 import { visible } from '../format/visible.ts'
 import type { Kind } from '../links.ts'
@@ -7,7 +8,7 @@ import { Name } from './name.tsx'
 import { Rows } from './rows.tsx'
 
 /** A row of search. */
-type Match = NonNullable<(typeof search)['answer']>['matches'][number]
+type Match = AnswerOf<typeof search>['matches'][number]
 
 const KINDS: ReadonlyMap<string, { readonly kind: Kind; readonly en: string; readonly zh: string }> = new Map(
   [

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { isContract } from '../format/owner.ts'
+import { isContractId } from '#chain/names.ts'
 import { shortened, visible } from '../format/visible.ts'
 import { hrefTo, type Kind, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
@@ -27,7 +27,7 @@ export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: strin
   id === '' ? (
     <span class="none">—</span>
   ) : (
-    <Name visit={visit} kind={isContract(id) ? 'contract' : 'account'} id={id} />
+    <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} />
   )
 
 /** A text that is copied by a press on the button behind it. */

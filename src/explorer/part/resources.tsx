@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import type { getAccountDetail } from '#actions/get-account-detail.ts'
 import { sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
@@ -8,7 +9,7 @@ import { Facts } from './facts.tsx'
 import { Share } from './share.tsx'
 
 /** What get-account-detail answers. */
-export type AccountDetail = NonNullable<(typeof getAccountDetail)['answer']>
+export type AccountDetail = AnswerOf<typeof getAccountDetail>
 
 /** Gas and RAM of an account, as bars. */
 export const Resources = ({

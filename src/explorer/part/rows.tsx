@@ -13,7 +13,7 @@ type RowsProps<R> = {
   readonly rows: readonly R[]
   /** What is said where there are none. */
   readonly none: string
-  /** The feed whose rows join these at the top, for the script. */
+  /** By this name the script finds the table again when it asks for the page anew; absent: it stays as it is. */
   readonly live?: string
   /** A table of few short columns, which stays one however little room there is. */
   readonly isNarrow?: boolean

@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import type { getTokenList } from '#actions/get-token-list.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
@@ -9,7 +10,7 @@ import { ChainText } from './text.tsx'
 
 type OwnTokensProps = {
   readonly visit: Visit
-  readonly tokens: NonNullable<(typeof getTokenList)['answer']>['tokens']
+  readonly tokens: AnswerOf<typeof getTokenList>['tokens']
 }
 
 /** Tokens that a page shows; somebody may send thousands of kinds to anybody. */

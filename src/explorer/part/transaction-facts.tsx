@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import type { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import { limitText } from '../format/spending.ts'
 import { visible } from '../format/visible.ts'
@@ -9,7 +10,7 @@ import { Name, Owner } from './name.tsx'
 import { When } from './time.tsx'
 
 /** The transaction of get-transaction-detail. */
-export type Transaction = NonNullable<(typeof getTransactionDetail)['answer']>['transaction']
+export type Transaction = AnswerOf<typeof getTransactionDetail>['transaction']
 
 type TransactionFactsProps = {
   readonly visit: Visit

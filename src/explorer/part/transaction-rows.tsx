@@ -1,4 +1,6 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import type { getTransactionList } from '#actions/get-transaction-list.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
@@ -8,17 +10,7 @@ import { type Column, Rows } from './rows.tsx'
 import { Ago } from './time.tsx'
 
 /** A row of get-transaction-list. */
-export type TransactionRow = {
-  readonly tx_hash: string
-  readonly block: string
-  readonly created_at: string
-  readonly publisher: string
-  readonly contract: string
-  readonly action_name: string
-  readonly actions: number
-  readonly status_code: string
-  readonly gas_fee: string
-}
+type TransactionRow = AnswerOf<typeof getTransactionList>['transactions'][number]
 
 type TransactionRowsProps = {
   readonly visit: Visit

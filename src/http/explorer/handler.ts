@@ -1,5 +1,5 @@
 import type { AnswerDeps } from '#actions/answer.ts'
-import { languageFor } from '#actions/request/options.ts'
+import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
 import { hrefTo, rootFrom } from '#explorer/links.ts'
 import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
@@ -140,7 +140,7 @@ const pageReply = (
         'Cache-Control': 'private, max-age=1',
         Vary: 'Accept-Language',
         'Content-Security-Policy': POLICY,
-        'Content-Language': lang === 'zh' ? 'zh-CN' : 'en',
+        'Content-Language': LANGUAGE_TAG[lang],
       },
       form: status === 200 ? 'tagged' : 'raw',
     },

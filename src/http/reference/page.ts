@@ -1,6 +1,6 @@
 import { type Action, nameOf, type Text } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
-import { OPTION_TEXTS, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
+import { LANGUAGE_TAG, OPTION_TEXTS, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
 import { codes } from '../codes.ts'
 import { rpcMethods, templateOf } from '../rpc-methods.ts'
 import { actionSection, definitions, type Lang } from './action.ts'
@@ -30,7 +30,7 @@ export const referenceFor = (actions: readonly Action[], options: ReferenceOptio
   const sections = sectionsOf(actions, options)
   const said = ['copied', 'needKey', 'sending', 'failed', 'cut', 'found'] as const
   return html`<!doctype html>
-<html lang="${LANGUAGE[lang]}">
+<html lang="${LANGUAGE_TAG[lang]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -42,7 +42,7 @@ export const referenceFor = (actions: readonly Action[], options: ReferenceOptio
 <body>
 <a class="skip" href="#main">${words.skip[lang]}</a>
 <nav aria-label="${words.contents[lang]}">
-<p><a href="${other}" hreflang="${LANGUAGE[other]}" lang="${LANGUAGE[other]}">${words.other[lang]}</a> · <a href="../openapi.json">${words.openapi[lang]}</a></p>
+<p><a href="${other}" hreflang="${LANGUAGE_TAG[other]}" lang="${LANGUAGE_TAG[other]}">${words.other[lang]}</a> · <a href="../openapi.json">${words.openapi[lang]}</a></p>
 <p><label for="find">${words.search[lang]}</label><input id="find" type="search" autocomplete="off" spellcheck="false"></p>
 <p id="found" role="status"></p>
 <ul>${sections.map(([name]) => html`<li><a href="#${name}">${words[name][lang]}</a>${name === 'actions' ? contents(actions, lang) : html``}</li>\n`)}</ul>
@@ -59,8 +59,6 @@ ${sections.map(([name, body]) => section(name, body, lang))}
 </html>
 `.text
 }
-
-const LANGUAGE = { en: 'en', zh: 'zh-CN' } as const
 
 type Section = Exclude<keyof typeof paragraphs, 'intro'> | 'guides' | 'headers' | 'actions'
 

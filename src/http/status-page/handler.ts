@@ -1,4 +1,4 @@
-import { languageFor } from '#actions/request/options.ts'
+import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
@@ -49,7 +49,7 @@ export const statusHandler = (options: StatusOptions): Handler => {
         headers: {
           ...headers,
           'Content-Security-Policy': POLICY,
-          'Content-Language': lang === 'zh' ? 'zh-CN' : 'en',
+          'Content-Language': LANGUAGE_TAG[lang],
         },
       },
     )

@@ -1,3 +1,4 @@
+import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import { html } from '../reference/html.ts'
 import { style } from '../reference/style.ts'
 import type { Standing } from './standing.ts'
@@ -27,15 +28,13 @@ const WORDS = {
   no: { en: 'NO', zh: '否' },
 } as const
 
-const LANGUAGE = { en: 'en', zh: 'zh-CN' } as const
-
 /** The status as one HTML page that needs nothing else; its addresses are relative. */
 export const statusPage = (standing: Standing, lang: Lang): string => {
   const { troubles, version } = standing
   const other = lang === 'en' ? 'zh' : 'en'
   const say = (word: keyof typeof WORDS): string => WORDS[word][lang]
   return html`<!doctype html>
-<html lang="${LANGUAGE[lang]}">
+<html lang="${LANGUAGE_TAG[lang]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -45,7 +44,7 @@ export const statusPage = (standing: Standing, lang: Lang): string => {
 </head>
 <body>
 <main>
-<p><a href="status?lang=${other}" hreflang="${LANGUAGE[other]}" lang="${LANGUAGE[other]}">${say('other')}</a> · <a href="docs/${lang}">${say('docs')}</a></p>
+<p><a href="status?lang=${other}" hreflang="${LANGUAGE_TAG[other]}" lang="${LANGUAGE_TAG[other]}">${say('other')}</a> · <a href="docs/${lang}">${say('docs')}</a></p>
 <h1>iostlens <small>${version}</small></h1>
 <p><strong>${troubles.length === 0 ? say('good') : say('bad')}</strong></p>
 ${troubles.map(

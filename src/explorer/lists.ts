@@ -1,0 +1,10 @@
+/** The pages of lists, in the order in which every page offers them. */
+export const LISTS = [
+  ['/blocks', { en: 'Blocks', zh: '区块' }],
+  ['/transactions', { en: 'Transactions', zh: '交易' }],
+  ['/tokens', { en: 'Tokens', zh: '代币' }],
+  ['/contracts', { en: 'Contracts', zh: '合约' }],
+  ['/producers', { en: 'Producers', zh: '生产者' }],
+  ['/wealth', { en: 'Wealth', zh: '财富榜' }],
+  ['/statistics', { en: 'Statistics', zh: '统计' }],
+] as const

@@ -1,0 +1,28 @@
+/** @jsxImportSource @kitajs/html */
+import type { Html, Shown, Visit } from '../page.ts'
+import { Pager } from './pager.tsx'
+
+type ListPage = {
+  readonly title: string
+  readonly description?: string
+  /** Rows of the whole list. */
+  readonly total: number
+  /** The rows of the page that is asked for. */
+  readonly table: Html
+}
+
+/** A page that is one list. Searches know its first page only. */
+export const listPage = (visit: Visit, { title, description, total, table }: ListPage): Shown => ({
+  title,
+  ...(description === undefined ? {} : { description }),
+  isMinor: visit.query.has('page'),
+  body: (
+    <>
+      <h1 safe>{title}</h1>
+      <section class="card">
+        {table}
+        <Pager visit={visit} total={total} />
+      </section>
+    </>
+  ),
+})
