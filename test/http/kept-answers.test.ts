@@ -5,14 +5,18 @@ import { httpMetrics } from '#http/counts.ts'
 import { routeOf } from '#http/openapi/action-operation.ts'
 import { countingIn } from '#metrics/counting.ts'
 import { metricsMemory } from '#metrics/memory.ts'
+import { createNode } from '#node/create-node.ts'
 import type { Store, View } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { fill, forkedChain } from '#test/support/nodes/forked.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
-import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
+import { repairedEnd } from '#test/support/stores/repaired-end.ts'
 
 /** Answers that equal requests share: they are those of the store at any moment. */
 
@@ -160,7 +164,39 @@ const followsTheStore = async (store: Store): Promise<number> => {
   return seen.sources.filter(source => source === 'store').length
 }
 
+const HEIGHT = 60
+const ORPHANS = 3
+
+/** What was kept of blocks that a repair takes back is not given again to who reads the same store in another process. */
+const forgetsWhatIsTakenBack = async (store: Store, reader: Store): Promise<void> => {
+  await using replay = await replayed(HEIGHT)
+  const node = createNode({ urls: [replay.url] })
+  try {
+    await fill(store, await forkedChain(HEIGHT, ORPHANS), HEIGHT + 5)
+    const { seen, said } = setUp(reader)
+    const path = '/api/base/get-block-list?size=5'
+    for (let times = 0; times < 2; times++) await said(path)
+    expect(seen.sources[0]).toBe('store')
+    await repairedEnd(store, node)
+    const plain = serviceOn(reader)
+    const alone = () => plain.ask(path, { headers: { 'x-api-key': plain.key } })
+    let now = await alone()
+    // The published height is read again after some milliseconds.
+    while (now.headers.get('x-block-height') !== String(HEIGHT - ORPHANS)) now = await alone()
+    expect((await said(path)).slice(0, 2)).toEqual([200, await now.text()])
+  } finally {
+    node.close()
+    await reader.close()
+  }
+}
+
 describe('kept answers on SQLite', () => {
+  test('end with blocks that are taken back', async () => {
+    const { store, path, destroy } = await temporarySqlite()
+    await store.create()
+    await forgetsWhatIsTakenBack(store, openSqlite({ path, readonly: true }))
+    await destroy()
+  })
   test('are those of the published height', async () => {
     const { store, destroy } = await temporarySqlite()
     expect(await followsTheStore(store)).toBe(4)
@@ -172,6 +208,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('kept answers on Elasticsearch
   const opened: ReturnType<typeof openTestElastic>[] = []
   afterAll(async () => {
     for (const { destroy } of opened) await destroy()
+  })
+  test('end with blocks that are taken back', async () => {
+    const elastic = openTestElastic()
+    opened.push(elastic)
+    await forgetsWhatIsTakenBack(elastic.store, elastic.reopen())
   })
   test('are those of the published height', async () => {
     const elastic = openTestElastic()
