@@ -34,6 +34,8 @@ export const producers = defineIndex({
     status: int(),
     online: bool(),
     votes: sortedLong(),
+    /** Its votes at the beginning of each UTC day since 1970 on which they changed, the last 31 such days: [day, 10^-8 IOST]. */
+    opening_votes: json<readonly (readonly [day: number, votes: string])[]>(),
     /** Voters with votes above zero. */
     voter_count: int(),
     block_count: int(),

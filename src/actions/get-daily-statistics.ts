@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { dateOf, dayOf } from '#chain/time.ts'
-import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { defineAction } from './define.ts'
-import { type Day, daysBetween } from './find/days.ts'
+import { type Day, daysBetween, genesisDay } from './find/days.ts'
 import { refuseWhileLoading } from './find/loading.ts'
 import { wholeOf } from './list/paging.ts'
 import { checkDates, DAYS_DEFAULT, DAYS_MOST, dates } from './request/dates.ts'
@@ -76,7 +75,7 @@ export const getDailyStatistics = defineAction({
     const end = end_date ?? today
     const start = start_date ?? end - DAYS_DEFAULT + 1
     checkDates({ start_date: start, end_date: end })
-    const genesis = dayOf(BigInt((await view.get(statistics, STATISTICS))?.genesis_time ?? view.at.time))
+    const genesis = await genesisDay(view)
     const days = await daysBetween(view, {
       from: Math.max(start, genesis),
       to: Math.min(end, today),

@@ -1,11 +1,16 @@
 import { Type } from '@sinclair/typebox'
+import { dayOf } from '#chain/time.ts'
 import { producers } from '#indices/producer.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { votesBefore } from './find/votes-by-day.ts'
 import { defineList } from './list/listing.ts'
 import { rankedListing } from './list/whole-list.ts'
 import { paging, sort } from './request/parameter-types.ts'
 import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
+
+/** Days of `votes_change_7d`, that of the last published block included. */
+const DAYS_OF_CHANGE = 7
 
 /** Status of a producer in the table of vote_producer.iost, by its number there. */
 const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
@@ -19,6 +24,10 @@ const row = shape({
     '在已注册生产者中按票数的排名，票数相同时按账户名排列。',
   ),
   votes: exact('Votes, in IOST.', '票数（IOST）。'),
+  votes_change_7d: exact(
+    'Votes now less votes at the beginning of the UTC day six days before the day of the last published block, in IOST: the change of seven days, that day so far included. Below zero when votes were lost.',
+    '当前票数减去最新已发布区块所在日期六天之前那个 UTC 日开始时的票数（IOST），即含当日至今在内七天的变化；票数减少时为负数。',
+  ),
   status: text(
     'Status of the registration: APPLY (not approved yet), APPROVED, UNAPPLY (asked to leave) or UNAPPLY_APPROVED (may leave).',
     '登记状态：APPLY（尚未批准）、APPROVED（已批准）、UNAPPLY（已申请退出）或 UNAPPLY_APPROVED（已批准退出）。',
@@ -52,6 +61,7 @@ export const getProducerList = defineList({
     state: [producers, statistics],
     open: async ({ view, profiles }, { sort: direction }) => {
       const total = (await view.get(statistics, STATISTICS))?.producer_count ?? 0
+      const first = dayOf(view.at.time) - DAYS_OF_CHANGE + 1
       const order = { index: producers, order: 'ranked' } as const
       return rankedListing(order, { total, sort: direction }, (doc, rank) => ({
         account: doc.account,
@@ -59,6 +69,7 @@ export const getProducerList = defineList({
         alias_en: profiles.get(doc.account)?.alias_en ?? '',
         ranking: rank,
         votes: iostOf(doc.votes),
+        votes_change_7d: iostOf(doc.votes - votesBefore(doc, first)),
         status: STATUSES[doc.status] ?? String(doc.status),
         online: doc.online,
         isProducer: doc.is_producer,

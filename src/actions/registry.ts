@@ -17,6 +17,7 @@ import { getOverview } from './get-overview.ts'
 import { getProducerDetail } from './get-producer-detail.ts'
 import { getProducerList } from './get-producer-list.ts'
 import { getProducerVoter } from './get-producer-voter.ts'
+import { getProducerVotes } from './get-producer-votes.ts'
 import { getSubaccountList } from './get-subaccount-list.ts'
 import { getTokenDetail } from './get-token-detail.ts'
 import { getTokenHolder } from './get-token-holder.ts'
@@ -49,6 +50,7 @@ export const actions: readonly Action[] = [
   getTokenList,
   getProducerDetail,
   getProducerVoter,
+  getProducerVotes,
   getBlockDetail,
   getLatestBlock,
   getBlockTx,

@@ -18,6 +18,8 @@ const expected = async () => {
       alias_en: '',
       ranking: at + 1,
       votes: fromUnits(votesOf(account), 8),
+      // All of the recorded votes are of its last day.
+      votes_change_7d: fromUnits(votesOf(account), 8),
       status: STATUSES[Number(row.get('status'))],
       online: row.get('online'),
       isProducer: row.get('isProducer'),

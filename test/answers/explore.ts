@@ -10,12 +10,12 @@ type Params = Readonly<Record<string, string>>
  * storage and the blocks.
  */
 export const exploreSuite = (service: () => Service): void => {
-  const requireSame = async (action: string, params: Params): Promise<void> => {
+  const requireSame = async (action: string, params: Params, module = 'base'): Promise<void> => {
     const { ask, key } = service()
-    const response = await ask(`/api/base/${action}?${new URLSearchParams(params)}`, {
+    const response = await ask(`/api/${module}/${action}?${new URLSearchParams(params)}`, {
       headers: { 'x-api-key': key },
     })
-    const expected = await askQuery([['module', 'base'], ['action', action], ...Object.entries(params)])
+    const expected = await askQuery([['module', module], ['action', action], ...Object.entries(params)])
     const text = await response.text()
     expect([action, params, response.status, JSON.parse(text).data]).toEqual([
       action,
@@ -31,6 +31,8 @@ export const exploreSuite = (service: () => Service): void => {
         await requireSame('get-token-list', { page, size })
         for (const sort of ['asc', 'desc']) await requireSame('get-producer-list', { page, size, sort })
       }
+    for (const producer of (await oracle()).producers.keys())
+      await requireSame('get-producer-votes', { producer }, 'producer')
   })
 
   test('daily statistics, also where a range begins years after the last day with blocks', async () => {

@@ -75,6 +75,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
       status: 1,
       online: false,
       votes: 1_300_000_000n,
+      opening_votes: [[17_956, '0']],
       voter_count: 2,
       // Blocks 1 and 2: at the end of block 3 the key is another.
       block_count: 2,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fromUnits } from '#chain/amount.ts'
 import type { ProofLevel } from '#chain/proof.ts'
+import { dayOf } from '#chain/time.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
@@ -98,17 +99,21 @@ for (const profile of PROFILES)
     })
 
     test('voters and blocks of every producer are those of the truth', async () => {
+      const { time = 0n } = (await store.published()) ?? {}
       for (const { account } of world.producers) {
         const doc = await read(view => view.get(producers, account))
         const stored = await read(view => view.page(votes, 'voters', { group: account, ...ALL }))
         expect(stored.map(({ voter, votes: units }) => [voter, units] as const)).toEqual([
           ...truth.voters(account),
         ])
-        expect([account, doc?.block_count, doc?.voter_count]).toEqual([
+        expect([account, doc?.block_count, doc?.voter_count, doc?.votes]).toEqual([
           account,
           truth.blocksOf(account),
           stored.length,
+          truth.voters(account).reduce((sum, [, units]) => sum + units, 0n),
         ])
+        // The whole chain is of one day, which began without votes.
+        expect(doc?.opening_votes).toEqual(stored.length === 0 ? [] : [[dayOf(time), '0']])
       }
     })
 

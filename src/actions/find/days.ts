@@ -2,6 +2,7 @@ import { dateOf, dayOf } from '#chain/time.ts'
 import { blocks } from '#indices/block.ts'
 import { type DayDoc, days } from '#indices/day.ts'
 import { blockId } from '#indices/position.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { lacking } from '#store/lacking.ts'
 import type { View } from '#store/port.ts'
 import { countPassing } from '../list/ordinal-search.ts'
@@ -11,6 +12,10 @@ export type Day = { readonly day: number; readonly doc: DayDoc }
 
 /** Days that are looked at before blocks are: nearly every chain has one with blocks among them. */
 const BACK = 7
+
+/** UTC day since 1970 of the first block. */
+export const genesisDay = async (view: View): Promise<number> =>
+  dayOf(BigInt((await view.get(statistics, STATISTICS))?.genesis_time ?? view.at.time))
 
 /** Figures of each day from `from` to `to`; `genesis`, not after `from`, is the day of the first block. */
 export const daysBetween = async (

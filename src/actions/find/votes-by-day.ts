@@ -1,0 +1,26 @@
+import type { ProducerDoc } from '#indices/producer.ts'
+
+type Votes = Pick<ProducerDoc, 'votes' | 'opening_votes'>
+
+/** Days whose votes are known: 30 and that of the published block. */
+export const DAYS_KNOWN = 31
+
+/**
+ * A producer's votes at the beginning of a UTC day, one of the last `DAYS_KNOWN`: those before the first change on that day
+ * or after it, in 10^-8 IOST.
+ */
+export const votesBefore = ({ votes, opening_votes }: Votes, day: number): bigint => {
+  const next = opening_votes.find(([changed]) => changed >= day)
+  return next === undefined ? votes : BigInt(next[1])
+}
+
+/** Votes at the end of a day, and how much more than at its beginning. */
+export type VotesOfDay = { readonly day: number; readonly votes: bigint; readonly change: bigint }
+
+/** The votes of each day from `from` to `to`, all of which are known. */
+export const votesByDay = (producer: Votes, from: number, to: number): readonly VotesOfDay[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => {
+    const day = from + at
+    const votes = votesBefore(producer, day + 1)
+    return { day, votes, change: votes - votesBefore(producer, day) }
+  })
