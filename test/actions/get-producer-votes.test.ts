@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { fromUnits } from '#chain/amount.ts'
-import type { LoadedBlock, Receipt } from '#chain/block.ts'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainChangeOfWeek, plainVoteDays, voteChanges } from '#test/support/oracle/plain-votes.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
-import { chainOf, genesis, receipt, START, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { VOTED, votedChain } from '#test/support/stores/voted-chain.ts'
 
 const whole = (days: readonly object[]) => ({ days, page: 1, size: days.length, total: days.length })
 
@@ -41,42 +39,6 @@ describe('get-producer-votes: the recorded chain', () => {
   })
 })
 
-const PRODUCERS = ['alice00', 'bob0000', 'carol00']
-const HOUR = 3_600_000_000_000n
-
-/** Blocks hours to days apart, in which some producer's votes may change; then so many twice a day, with votes for all. */
-type Months = { readonly quiet: number; readonly busy: number }
-
-/** A chain of some months with votes given and taken. */
-const months = (random: () => number, { quiet, busy }: Months): readonly LoadedBlock[] => {
-  const upTo = (most: number): number => Math.floor(random() * most)
-  const given = new Map<string, bigint>()
-  const vote = (producer: string): Receipt => {
-    const now = given.get(producer) ?? 0n
-    const isTaken = random() < 0.4
-    // Now and then all of them are taken, so that a day may end as it began.
-    const units = isTaken ? (random() < 0.3 ? now : now / 3n) : BigInt(upTo(2 ** 50))
-    given.set(producer, now + (isTaken ? -units : units))
-    const args = ['alice00', producer, fromUnits(units, 8)]
-    return receipt(`vote_producer.iost/${isTaken ? 'unvote' : 'vote'}`, args)
-  }
-  const some = () => Array.from({ length: upTo(4) }, () => vote(PRODUCERS[upTo(PRODUCERS.length)] ?? ''))
-  const register = PRODUCERS.map((name, at) =>
-    receipt('vote_producer.iost/applyRegister', [name, `key${at}`, '', '', '', true]),
-  )
-  const receipts = [
-    register,
-    ...Array.from({ length: quiet }, some),
-    ...Array.from({ length: busy }, () => [...some(), ...PRODUCERS.map(vote)]),
-  ]
-  let time = START
-  return chainOf([genesis()], ...receipts.map(list => [transaction({ receipts: list })])).map(loaded => {
-    const { height } = loaded.block
-    time += BigInt(height > quiet ? 1 + upTo(20) : 1 + Math.floor(random() ** 4 * 200)) * HOUR
-    return { ...loaded, block: { ...loaded.block, time } }
-  })
-}
-
 describe('get-producer-votes: a chain of some months', () => {
   let opened: Awaited<ReturnType<typeof temporarySqlite>>
   beforeAll(async () => {
@@ -86,7 +48,7 @@ describe('get-producer-votes: a chain of some months', () => {
 
   test('get-producer-votes, get-producer-list: after every block what a plain replay says', async () => {
     const seed = seedOf(11)
-    const chain = months(seeded(seed), { quiet: 40, busy: 110 })
+    const chain = votedChain(seeded(seed), { quiet: 40, busy: 110 })
     const { store } = opened
     const deps = { store }
     let [moved, short] = [0, 0]
@@ -95,7 +57,7 @@ describe('get-producer-votes: a chain of some months', () => {
       const changes = voteChanges(blocks)
       const [first = 0n, last = 0n] = [blocks[0]?.time, blocks.at(-1)?.time]
       const rows = (await ask('get-producer-list', {}, { deps })).producers as readonly Row[]
-      for (const producer of height === 0 ? [] : PRODUCERS) {
+      for (const producer of height === 0 ? [] : VOTED) {
         const own = changes.filter(change => change.producer === producer)
         const expected = whole(plainVoteDays(own, first, last))
         const said = await ask('get-producer-votes', { producer }, { deps })

@@ -30,8 +30,22 @@ type Detail = {
   readonly ram_info: { readonly used: string; readonly available: string }
 }
 
-/** What the page of an account adds up from its answers. */
-export const sumsOf = (answers: Answers): readonly string[] => {
+/** What pages add up from their answers. */
+export const sumsOf = (answers: Answers): readonly string[] => [...accountSums(answers), ...weekOf(answers)]
+
+type VoteDays = { readonly days: readonly { readonly votes: string; readonly change?: string }[] }
+
+/** By how much a producer's votes changed in the last seven days: the last less those that the first day began with. */
+const weekOf = (answers: Answers): readonly string[] => {
+  const found = answers.find((each): each is VoteDays => has(each, 'days'))
+  const week = found?.days.slice(-7) ?? []
+  const [first, last] = [week[0], week.at(-1)]
+  if (first?.change === undefined || last === undefined) return []
+  return [decimal(units(last.votes) - units(first.votes) + units(first.change))]
+}
+
+/** What the page of an account adds up. */
+const accountSums = (answers: Answers): readonly string[] => {
   const balance = answers.find((each): each is Balance => has(each, 'vote_balance'))
   if (balance === undefined) return []
   const detail = answers.find((each): each is Detail => has(each, 'gas_info'))

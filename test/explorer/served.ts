@@ -1,4 +1,5 @@
 import { createKey } from '#keys/key.ts'
+import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { type ReadPage, readPage } from './read-page.ts'
@@ -16,11 +17,17 @@ export type Explorer = Service & {
 
 export const HTML = 'text/html,application/xhtml+xml'
 
-/** @param over options of the service, such as its base path. */
-export const explorerOn = async (over: Parameters<typeof serviceOn>[1] = {}): Promise<Explorer> => {
+/**
+ * @param over options of the service, such as its base path.
+ * @param store another chain than the recorded one.
+ */
+export const explorerOn = async (
+  over: Parameters<typeof serviceOn>[1] = {},
+  store?: Store,
+): Promise<Explorer> => {
   const shared = createKey('shared', { perSecond: 1_000_000, perDay: 1_000_000_000 }, { now: Date.now() })
   const options = { explorer: true, testKey: shared.key, keys: [shared.stored], ...over }
-  const service = serviceOn(await loadedStore(), options)
+  const service = serviceOn(store ?? (await loadedStore()), options)
   const { basePath = '' } = options
   return {
     ...service,

@@ -19,11 +19,22 @@ const loaded = () =>
 
 /** @param {HTMLElement} figure */
 const optionsOf = figure => {
-  const { color } = getComputedStyle(figure)
   const line = getComputedStyle(figure).borderTopColor
   const soft = getComputedStyle(figure.querySelector('figcaption') ?? figure).color
-  return { color, line, soft }
+  return { line, soft }
 }
+
+/**
+ * The bars that the server drew: their colour, and which values they show. Gains and losses are bars of their own.
+ * @param {SVGElement} svg
+ */
+const barsOf = svg =>
+  [...svg.querySelectorAll('path')].map(path => ({
+    fill: getComputedStyle(path).fill,
+    /** @param {number} value */
+    shows: value =>
+      path.classList.contains('gain') ? value > 0 : path.classList.contains('loss') ? value < 0 : true,
+  }))
 
 /** @param {HTMLElement} figure */
 const draw = figure => {
@@ -36,7 +47,13 @@ const draw = figure => {
   const told = caption.textContent
   /** @param {number} at */
   const dateOf = at => new Date(Date.parse(start) + at * DAY_MS).toISOString().slice(0, 10)
-  const { color, line, soft } = optionsOf(figure)
+  const { line, soft } = optionsOf(figure)
+  const bars = barsOf(svg)
+  /** @param {number} at */
+  const saidOf = at => {
+    const [text = '', value = 0] = [texts[at], numbers[at]]
+    return bars.length > 1 && value > 0 ? `+${text}` : text.replace('-', '−')
+  }
   const { width, height } = svg.getBoundingClientRect()
   const axis = {
     stroke: soft,
@@ -55,7 +72,9 @@ const draw = figure => {
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: {
         x: { time: false, range: (_, from, to) => [from - 0.5, to + 0.5] },
-        y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] },
+        y: {
+          range: (_, least, most) => [Math.min(0, least * 1.05), most > 0 ? most * 1.05 : least < 0 ? 0 : 1],
+        },
       },
       axes: [
         {
@@ -70,22 +89,25 @@ const draw = figure => {
       ],
       series: [
         {},
-        {
-          fill: color,
+        ...bars.map(({ fill }) => ({
+          fill,
           width: 0,
           points: { show: false },
           ...(Plot.paths.bars === undefined ? {} : { paths: Plot.paths.bars({ size: [0.85, 64] }) }),
-        },
+        })),
       ],
       hooks: {
         setCursor: [
           ({ cursor: { idx } }) => {
-            caption.textContent = typeof idx === 'number' ? `${dateOf(idx)}: ${texts[idx] ?? ''}` : told
+            caption.textContent = typeof idx === 'number' ? `${dateOf(idx)}: ${saidOf(idx)}` : told
           },
         ],
       },
     },
-    [numbers.map((_, at) => at), numbers],
+    [
+      numbers.map((_, at) => at),
+      ...bars.map(({ shows }) => numbers.map(value => (shows(value) ? value : null))),
+    ],
   )
   figure.insertBefore(plot.root, svg)
   figure.classList.add('drawn')

@@ -1,9 +1,18 @@
+import { fromUnits } from '#chain/amount.ts'
+
 /** A decimal number in parts as people read it: thousands apart, without zeros at its end. */
 export const grouped = (decimal: string): string => {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? []
   if (whole === '') return decimal
   const trimmed = fraction.replace(/0+$/, '')
   return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${trimmed === '' ? '' : `.${trimmed}`}`
+}
+
+/** The same for a change, with its sign: `+1,234.5`, `−0.25`, `0`. */
+export const signed = (decimal: string): string => {
+  const shown = grouped(decimal)
+  if (shown.startsWith('-')) return `−${shown.slice(1)}`
+  return /[1-9]/.test(shown) ? `+${shown}` : shown
 }
 
 /** More decimals than any token has. */
@@ -15,11 +24,12 @@ const unitsOf = (decimal: string): bigint => {
   return BigInt(integral + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
 }
 
-/** The exact sum of decimals that are not negative. */
-export const sumOf = (decimals: readonly string[]): string => {
-  const text = String(decimals.reduce((sum, each) => sum + unitsOf(each), 0n)).padStart(DECIMALS + 1, '0')
-  return `${text.slice(0, -DECIMALS)}.${text.slice(-DECIMALS)}`.replace(/\.?0+$/, '') || '0'
-}
+/** The exact sum of decimals. */
+export const sumOf = (decimals: readonly string[]): string =>
+  fromUnits(
+    decimals.reduce((sum, each) => sum + unitsOf(each), 0n),
+    DECIMALS,
+  )
 
 /** The share of a part in a whole in percent with two decimals, rounded down; both are decimals. `undefined`: no whole. */
 export const percentOf = (part: string, whole: string): string | undefined => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { grouped, percentOf } from './amount.ts'
+import { grouped, percentOf, signed, sumOf } from './amount.ts'
 import { absolute, isoOf, relative } from './time.ts'
 import { beginningOf, shortened, visible } from './visible.ts'
 
@@ -10,6 +10,18 @@ test('grouped: thousands apart, no digit lost, no zeros at the end', () => {
   expect(grouped('100')).toBe('100')
   expect(grouped('0.5000')).toBe('0.5')
   expect(grouped('no number')).toBe('no number')
+})
+
+test('signed: a change has its sign, and none has none', () => {
+  expect(signed('1234567.50')).toBe('+1,234,567.5')
+  expect(signed('-0.00000001')).toBe('−0.00000001')
+  expect(['0', '0.00', '-3000'].map(signed)).toEqual(['0', '0', '−3,000'])
+})
+
+test('sumOf: exact beyond a double, also of what is below zero', () => {
+  expect(sumOf(['9007199254740993.00000001', '-0.5', '-0.00000002'])).toBe('9007199254740992.49999999')
+  expect(sumOf(['1.5', '-2'])).toBe('-0.5')
+  expect([sumOf([]), sumOf(['100', '-100.0'])]).toEqual(['0', '0'])
 })
 
 test('percentOf: two decimals, rounded down, of amounts beyond a double', () => {

@@ -3,6 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
+import { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { percentOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
@@ -17,15 +18,17 @@ import { Standing } from '../part/producer-standing.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
+import { LatestChanges, type VoteDays, VotesByDay } from '../part/votes-by-day.tsx'
 
 /** A registered producer. */
 export const producerPage: Page = {
   path: '/producer/{id}',
   show: async visit => {
     const { say, lang, id: producer } = visit
-    const [detail, { all_votes }, { voters: largest, total }] = await Promise.all([
+    const [detail, { all_votes }, { days }, { voters: largest, total }] = await Promise.all([
       visit.ask(getProducerDetail, { producer }),
       visit.ask(getOverview),
+      visit.ask(getProducerVotes, { producer }),
       visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),
     ])
     const alias = visible(profileText(lang, detail.alias, detail.alias_en))
@@ -44,7 +47,7 @@ export const producerPage: Page = {
             <bdi safe>{alias === '' ? name : alias}</bdi>
           </h1>
           <section class="card">
-            <Standings visit={visit} detail={detail} />
+            <Standings visit={visit} detail={detail} days={days} />
           </section>
           <div class="pair">
             <section class="card">
@@ -59,6 +62,7 @@ export const producerPage: Page = {
               />
             </Card>
           </div>
+          <VotesByDay visit={visit} days={days} />
           <Texts visit={visit} detail={detail} />
           <Voters visit={visit} votes={detail.votes} />
         </>
@@ -71,13 +75,19 @@ type Detail = AnswerOf<typeof getProducerDetail>
 
 type DetailProps = { readonly visit: Visit; readonly detail: Detail }
 
-const Standings = ({ visit, detail }: DetailProps): Html => {
+const Standings = ({ visit, detail, days }: DetailProps & { readonly days: VoteDays }): Html => {
   const { say } = visit
   return (
     <Figures
       facts={[
         [say({ en: 'Rank', zh: '排名' }), <Count value={detail.ranking} />],
-        [say({ en: 'Votes', zh: '票数' }), <Amount visit={visit} value={detail.votes} token="iost" />],
+        [
+          say({ en: 'Votes', zh: '票数' }),
+          <span class="stack">
+            <Amount visit={visit} value={detail.votes} token="iost" />
+            <LatestChanges visit={visit} days={days} />
+          </span>,
+        ],
         [say({ en: 'Blocks made', zh: '出块数' }), <Count value={detail.block_count} />],
         [
           say({ en: 'Rewards received', zh: '已获奖励' }),

@@ -5,7 +5,7 @@ import { getProducerList } from '#actions/get-producer-list.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count } from '../part/amount.tsx'
+import { Amount, Change, Count } from '../part/amount.tsx'
 import { Figures } from '../part/facts.tsx'
 import { Name } from '../part/name.tsx'
 import { Outside } from '../part/outside.tsx'
@@ -75,6 +75,11 @@ export const producersPage: Page = {
                   head: say({ en: 'Votes, IOST', zh: '票数（IOST）' }),
                   isNumber: true,
                   cell: row => <Count value={row.votes} />,
+                },
+                {
+                  head: say({ en: 'Change over 7 days, IOST', zh: '近 7 天变化（IOST）' }),
+                  isNumber: true,
+                  cell: row => <Change value={row.votes_change_7d} />,
                 },
                 {
                   head: say({ en: 'Share of votes', zh: '得票率' }),

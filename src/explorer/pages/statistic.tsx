@@ -7,6 +7,7 @@ import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
+import { Day } from '../part/day.tsx'
 import { Pager, pageOf } from '../part/pager.tsx'
 import { PeriodBar } from '../part/period-bar.tsx'
 import { Plot } from '../part/plot.tsx'
@@ -52,12 +53,7 @@ export const statisticPage: Page = {
               columns={[
                 {
                   head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
-                  cell: day => (
-                    <span>
-                      <span safe>{day.date}</span>{' '}
-                      {day.complete ? '' : <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>}
-                    </span>
-                  ),
+                  cell: day => <Day visit={visit} day={day} />,
                 },
                 {
                   head: figure.unit === '' ? title : `${title} (${figure.unit})`,

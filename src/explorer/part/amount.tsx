@@ -1,13 +1,27 @@
 /** @jsxImportSource @kitajs/html */
-import { grouped } from '../format/amount.ts'
+import { grouped, signed } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
 /** A number with thousands apart; the exact digits are in its title and are what is copied. */
-export const Count = ({ value }: { readonly value: string | number }): Html => {
-  const text = String(value)
-  const shown = visible(grouped(text))
+export const Count = ({ value }: { readonly value: string | number }): Html => (
+  <Digits text={String(value)} shown={grouped(String(value))} />
+)
+
+/** By how much something grew or shrank: its sign says which, and so does its colour. */
+export const Change = ({ value }: { readonly value: string }): Html => {
+  const shown = signed(value)
+  return (
+    <span class={shown.startsWith('+') ? 'good' : shown.startsWith('−') ? 'bad' : 'none'}>
+      <Digits text={value} shown={shown} />
+    </span>
+  )
+}
+
+/** A number as it is shown; what stands behind the point is less prominent. */
+const Digits = ({ text, shown: given }: { readonly text: string; readonly shown: string }): Html => {
+  const shown = visible(given)
   const at = shown.indexOf('.')
   return at < 0 ? (
     <data value={text} title={visible(text)} class="number" safe>

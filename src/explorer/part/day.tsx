@@ -1,0 +1,14 @@
+/** @jsxImportSource @kitajs/html */
+import type { Html, Visit } from '../page.ts'
+
+type DayProps = {
+  readonly visit: Pick<Visit, 'say'>
+  readonly day: { readonly date: string; readonly complete: boolean }
+}
+
+/** A UTC day, and that it is not over where it is not. */
+export const Day = ({ visit: { say }, day: { date, complete } }: DayProps): Html => (
+  <span>
+    <span safe>{date}</span> {complete ? '' : <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>}
+  </span>
+)

@@ -1,0 +1,83 @@
+/** @jsxImportSource @kitajs/html */
+import { grouped } from '../format/amount.ts'
+import type { Html, Visit } from '../page.ts'
+
+/** A figure of each day, oldest first. */
+export type Series = readonly { readonly date: string; readonly value: string }[]
+
+type FrameProps = {
+  readonly visit: Pick<Visit, 'say'>
+  readonly title: string
+  readonly series: Series
+  /** What is most worth knowing of the figures, in words. */
+  readonly told: string
+  readonly isLarge?: boolean
+  /** Bars. */
+  readonly children: Html | readonly Html[]
+}
+
+const WIDTH = 600
+const HEIGHT = 100
+
+/**
+ * What every plot of days has: an SVG that needs no script, and the days at its ends. Where script runs, a plot that can be
+ * read day by day takes its place, made of the same `data-values` and as many colours as there are `Bars`.
+ */
+export const PlotFrame = ({ visit, title, series, told, isLarge = false, children }: FrameProps): Html => {
+  const [first = { date: '' }] = series
+  const last = series.at(-1) ?? first
+  return (
+    <figure
+      class={isLarge ? 'plot large' : 'plot'}
+      data-start={first.date}
+      data-values={series.map(({ value }) => grouped(value)).join(' ')}
+    >
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={visit.say({
+          en: `${title}, ${first.date} to ${last.date}. ${told}`,
+          zh: `${title}，${first.date} 至 ${last.date}。${told}`,
+        })}
+      >
+        {children as 'safe'}
+      </svg>
+      <figcaption>
+        <span class="end" safe>
+          {first.date}
+        </span>
+        <span class="top-value" safe>
+          {told}
+        </span>
+        <span class="end" safe>
+          {last.date}
+        </span>
+      </figcaption>
+    </figure>
+  )
+}
+
+/** The values at the lower and the upper end of a plot. */
+type Scale = { readonly least: number; readonly most: number }
+
+type BarsProps = {
+  readonly values: readonly number[]
+  readonly scale: Scale
+  readonly kind?: 'gain' | 'loss'
+}
+
+/** A bar from zero for each day that has a value, in one path; where they are narrow, they touch. */
+export const Bars = ({ values, scale: { least, most }, kind }: BarsProps): Html => {
+  const step = WIDTH / values.length
+  const gap = step > 4 ? step * 0.15 : 0
+  const unit = most > least ? HEIGHT / (most - least) : 0
+  const zero = (most * unit).toFixed(1)
+  const bar = (value: number, at: number): string => {
+    const high = value * unit
+    if (high === 0) return ''
+    const left = (at * step + gap / 2).toFixed(1)
+    return `M${left} ${zero}v${(-high).toFixed(1)}h${(step - gap).toFixed(1)}V${zero}`
+  }
+  return <path class={kind} d={values.map(bar).join('')} />
+}

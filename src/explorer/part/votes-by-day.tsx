@@ -1,0 +1,70 @@
+/** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import type { getProducerVotes } from '#actions/get-producer-votes.ts'
+import { sumOf } from '../format/amount.ts'
+import type { Html, Visit } from '../page.ts'
+import { Change, Count } from './amount.tsx'
+import { Card } from './card.tsx'
+import { ChangePlot } from './change-plot.tsx'
+import { Day } from './day.tsx'
+import { Rows } from './rows.tsx'
+
+/** A producer's votes day by day, oldest first. */
+export type VoteDays = AnswerOf<typeof getProducerVotes>['days']
+
+type VoteDaysProps = { readonly visit: Pick<Visit, 'say'>; readonly days: VoteDays }
+
+/** Days of a change that is told in one figure, today included: as in get-producer-list. */
+const WEEK = 7
+
+/** How votes changed today and in a week. */
+export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => (
+  <small>
+    <span class="line">
+      <Change value={days.at(-1)?.change ?? '0'} />{' '}
+      <span safe>{say({ en: 'today (UTC)', zh: '今日（UTC）' })}</span>
+    </span>
+    <span class="line">
+      <Change value={sumOf(days.slice(-WEEK).map(({ change }) => change))} />{' '}
+      <span safe>{say({ en: 'over 7 days', zh: '近 7 天' })}</span>
+    </span>
+  </small>
+)
+
+/** How votes changed day by day, as a plot and as a table. */
+export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
+  const { say } = visit
+  const title = say({ en: 'Change of votes by day, IOST', zh: '每日票数变化（IOST）' })
+  return (
+    <Card title={title}>
+      <ChangePlot
+        visit={visit}
+        title={title}
+        series={days.map(({ date, change }) => ({ date, value: change }))}
+      />
+      <details class="inner">
+        <summary safe>{say({ en: 'Votes day by day', zh: '每日票数' })}</summary>
+        <Rows
+          rows={days.toReversed()}
+          none=""
+          columns={[
+            {
+              head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
+              cell: day => <Day visit={visit} day={day} />,
+            },
+            {
+              head: say({ en: 'Votes at its end, IOST', zh: '当日结束时的票数（IOST）' }),
+              isNumber: true,
+              cell: ({ votes }) => <Count value={votes} />,
+            },
+            {
+              head: say({ en: 'Change, IOST', zh: '变化（IOST）' }),
+              isNumber: true,
+              cell: ({ change }) => <Change value={change} />,
+            },
+          ]}
+        />
+      </details>
+    </Card>
+  )
+}

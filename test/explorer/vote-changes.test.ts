@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { signed } from '#explorer/format/amount.ts'
+import { seeded } from '../support/seeded.ts'
+import { commitRuns } from '../support/stores/commit-runs.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { VOTED, votedChain } from '../support/stores/voted-chain.ts'
+import { type Explorer, explorerOn } from './served.ts'
+
+let opened: Awaited<ReturnType<typeof temporarySqlite>>
+let explorer: Explorer
+beforeAll(async () => {
+  opened = await temporarySqlite()
+  const chain = votedChain(seeded(5), { quiet: 10, busy: 70 })
+  await commitRuns(opened.store, [chain], { lib: chain.length })
+  explorer = await explorerOn({}, opened.store)
+})
+afterAll(() => opened.destroy())
+
+type Days = { readonly days: readonly { readonly date: string; readonly change: string }[] }
+type Listed = {
+  readonly producers: readonly { readonly account: string; readonly votes_change_7d: string }[]
+}
+
+/** How a change is written: its colour says what its sign does. */
+const written = (change: string): string => {
+  const kind = change.startsWith('-') ? 'bad' : change === '0' ? 'none' : 'good'
+  const [whole = '', fraction] = signed(change).split('.')
+  return fraction === undefined
+    ? `<span class="${kind}"><data value="${change}" title="${change}" class="number">${whole}</data>`
+    : `<span class="${kind}"><data value="${change}" title="${change}" class="number"><span>${whole}</span><span class="fraction">.${fraction}</span>`
+}
+
+test('/producers: every producer has its change of seven days', async () => {
+  const { producers } = await explorer.call<Listed>('base/get-producer-list')
+  const { html } = await explorer.visit('/producers')
+  const changes = producers.map(({ votes_change_7d }) => votes_change_7d)
+  expect(changes.filter(change => !html.includes(written(change)))).toEqual([])
+  // Losses are among them.
+  expect([changes.length, changes.some(change => change.startsWith('-'))]).toEqual([3, true])
+})
+
+test('/producer: the changes of today and of seven days, a bar for each day with one, and each in the table', async () => {
+  const { producers } = await explorer.call<Listed>('base/get-producer-list')
+  for (const producer of VOTED) {
+    const { days } = await explorer.call<Days>('producer/get-producer-votes', { producer })
+    const { html } = await explorer.visit(`/producer/${producer}`)
+    const week = producers.find(({ account }) => account === producer)?.votes_change_7d ?? ''
+    expect(html).toContain(`${written(week)}`)
+    const missed = days.filter(({ date, change }) => !html.includes(date) || !html.includes(written(change)))
+    expect([producer, missed]).toEqual([producer, []])
+    const bars = (kind: string): number =>
+      new RegExp(`<path class="${kind}" d="([^"]*)"`).exec(html)?.[1]?.split('M').slice(1).length ?? 0
+    const [gains, losses] = [
+      days.filter(({ change }) => !change.startsWith('-') && change !== '0'),
+      days.filter(({ change }) => change.startsWith('-')),
+    ]
+    expect([producer, bars('gain'), bars('loss')]).toEqual([producer, gains.length, losses.length])
+    expect(Math.min(gains.length, losses.length)).toBeGreaterThan(3)
+  }
+})
