@@ -25,8 +25,8 @@ export type Asked = {
   readonly now: number
 }
 
-/** A page as it is sent; `type` where it is no page of HTML. */
-export type Document = { readonly text: string; readonly type?: string } | Elsewhere
+/** A page as it is sent, and the height that it is true for; `type` where it is no page of HTML. */
+export type Document = { readonly text: string; readonly height?: number; readonly type?: string } | Elsewhere
 
 /** The page at a path; undefined: there is none. */
 const pageAt = (path: string): { readonly page: Page; readonly id: string } | undefined => {
@@ -74,7 +74,7 @@ export const showPage = async (
       if ('to' in shown) return shown
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }
       const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
-      return { text: await (<Layout frame={frame} shown={shown} />) }
+      return { text: await (<Layout frame={frame} shown={shown} />), height: at.height }
     },
     running,
   )

@@ -59,7 +59,7 @@ export type AppOptions = {
   readonly keptBytes?: number
   /** Exports that are sent at once, the same. */
   readonly maxExports: number
-  /** Feeds that are open at once, in all and of a key, the same. */
+  /** Feeds that are open at once, in all and of a key, the same; and as many live pages, in all and of a network. */
   readonly maxFeeds: number
   readonly maxFeedsPerKey: number
   /** Absent: the service never stops. */
@@ -108,7 +108,12 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     answering(route, { begin: admitting(handler, asks, gate) }, common)
   const deps = { store, node, head: options.head, prices, profiles, clock }
   const threads = turns.memory.store.threads
-  const api = keyed('api', 'store', apiHandler(deps, apiOptionsOf(options, threads, common.counts)))
+  const feeds = openFeeds(options)
+  const api = keyed(
+    'api',
+    'store',
+    apiHandler(deps, { ...apiOptionsOf(options, threads, common.counts), feeds }),
+  )
   const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, threads, common.counts)))
   const documents = documentsOf(options)
   const handlers = {
@@ -153,7 +158,7 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     ...[...documents, ...pagesForOperators(options)].map(
       ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
     ),
-    ...explorerPages(options, { gate, common, ...handlers }),
+    ...explorerPages(options, { gate, feeds, common, ...handlers }),
   ]
   for (const [path, page] of pages) app.get(path, ({ request }) => page(request))
   return app
@@ -239,13 +244,17 @@ const redirectToDocs =
 /** A character of a text takes at most two bytes. */
 const BYTES_OF_CHARACTER = 2
 
-const apiOptionsOf = (options: AppOptions, threads: number, counts: HttpCounts): ApiOptions => {
+const apiOptionsOf = (
+  options: AppOptions,
+  threads: number,
+  counts: HttpCounts,
+): Omit<ApiOptions, 'feeds'> => {
   const { defaults, stallMs, keptBytes = 0 } = options
   const kept = keptAnswers<WrittenAnswer>({
     maxCharacters: keptBytes / BYTES_OF_CHARACTER / threads,
     onAnswer: source => counts.answers.add(1, source),
   })
-  return { defaults, stallMs, feeds: openFeeds(options), kept: keptBytes === 0 ? undefined : kept }
+  return { defaults, stallMs, kept: keptBytes === 0 ? undefined : kept }
 }
 
 /** Bytes of nodes' answers that are kept, in all threads. */

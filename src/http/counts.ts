@@ -21,6 +21,8 @@ const ROUTES = [
     'status',
     'metrics',
     'usage',
+    'explorer',
+    'live',
     'start',
     'unknown',
   ],

@@ -17,5 +17,6 @@ export const queueSizes = (memory: QueuesMemory): QueueSizes => {
     aside: sizeOf('aside'),
     exports: sizeOf('exports'),
     feeds: sizeOf('feeds'),
+    live: sizeOf('live'),
   }
 }

@@ -19,6 +19,8 @@ export type Queues = {
   readonly exports: Places
   /** Feeds, which are open for days: none waits. */
   readonly feeds: Places
+  /** Pages that follow the chain, by network. They have no key, and take no place from those who have one. */
+  readonly live: Places
 }
 
 /** The turns of one caller. */
@@ -59,10 +61,21 @@ const shared = (running: number): Bounds => ({
   waitingOfKey: Math.ceil((running * WAITING) / 4),
 })
 
+/** None waits. */
+const streams = (running: number, runningOfKey: number): Bounds => ({
+  running,
+  runningOfKey,
+  waiting: 0,
+  waitingOfKey: 0,
+})
+
 /** Where threads count what runs and waits, by queue. */
 export type QueuesMemory = Readonly<Record<keyof Queues, PlacesMemory>>
 
-/** What threads 0 … `threads` − 1 do together: requests worked on at once, exports sent at once, and feeds open at once. */
+/**
+ * What threads 0 … `threads` − 1 do together: requests worked on at once, exports sent at once, and feeds open at once; so
+ * many pages may follow the chain, too, where a network counts as a key.
+ */
 export type Capacity = {
   readonly maxInFlight: number
   readonly maxExports: number
@@ -84,14 +97,9 @@ export const queuesMemory = ({
   store: placesMemory(shared(maxInFlight), threads),
   node: placesMemory(NODE, threads),
   aside: placesMemory(ASIDE, threads),
-  exports: placesMemory(
-    { running: maxExports, runningOfKey: EXPORTS_OF_KEY, waiting: 0, waitingOfKey: 0 },
-    threads,
-  ),
-  feeds: placesMemory(
-    { running: maxFeeds, runningOfKey: maxFeedsPerKey, waiting: 0, waitingOfKey: 0 },
-    threads,
-  ),
+  exports: placesMemory(streams(maxExports, EXPORTS_OF_KEY), threads),
+  feeds: placesMemory(streams(maxFeeds, maxFeedsPerKey), threads),
+  live: placesMemory(streams(maxFeeds, maxFeedsPerKey), threads),
 })
 
 /** Takes back what a thread that has died had taken; `by` is the number of the current thread. */
@@ -115,6 +123,7 @@ export const queuesFor = (options: {
     aside: queue(memory.aside),
     exports: openPlaces(memory.exports, thread),
     feeds: openPlaces(memory.feeds, thread),
+    live: openPlaces(memory.live, thread),
   }
 }
 
@@ -178,4 +187,21 @@ const tooManyFeedsOf = (open: number): Busy =>
 const TOO_MANY_FEEDS = new Busy('unavailable', 'The service is busy: too many feeds are open.', {
   zh: '服务繁忙：打开的事件流过多。',
   details: { retryAfter: 10 },
+})
+
+/** A place for a page of a network that follows the chain. Throws as `Turns.feed` does. */
+export const livePlace = (places: Places, network: string): Place => {
+  if (places.take(network)) return placeOf(() => places.leave(network))
+  throw places.runningOf(network) >= places.mostOfKey ? TOO_MANY_OF_NETWORK : TOO_MANY_LIVE
+}
+
+const TOO_MANY_OF_NETWORK = new Busy(
+  'rate_limited',
+  'Too many pages that follow the chain are open from this network address.',
+  { zh: '此网络地址打开的实时页面过多。', details: { retryAfter: 60 } },
+)
+
+const TOO_MANY_LIVE = new Busy('unavailable', 'The service is busy: too many pages follow the chain.', {
+  zh: '服务繁忙：打开的实时页面过多。',
+  details: { retryAfter: 60 },
 })

@@ -11,13 +11,16 @@ const WRONG_PER_MINUTE = 100
 const TEST_SHARE = 0.5
 /** Pages for people that a network may open in a minute: several readers behind one address, and no program that takes all. */
 const VISITS_PER_MINUTE = 600
+/** As often may its open pages look for what is new: ten once a second. */
+const LOOKS_PER_MINUTE = 600
 
-/** What each network may still do; four numbers of each. */
+/** What each network may still do; five numbers of each. */
 const WRONG = 0
 const TEST_MINUTE = 1
 const TEST_DAY = 2
 const VISIT = 3
-const NUMBERS = 4
+const LOOK = 4
+const NUMBERS = 5
 const LOCK = 0
 
 /** Memory in which threads count together. */
@@ -50,6 +53,8 @@ export type AddressLimits = {
   test(network: string, plan: Plan): number
   /** Counts a page for people; one that has to wait does not count. */
   visit(network: string): number
+  /** The same for an open page that looks for what is new. */
+  look(network: string): number
 }
 
 /**
@@ -88,6 +93,15 @@ export const addressLimits = (options: {
   }
   const wrong: Limit = { most: WRONG_PER_MINUTE, ms: MINUTE_MS }
   const visits: Limit = { most: VISITS_PER_MINUTE, ms: MINUTE_MS }
+  const looks: Limit = { most: LOOKS_PER_MINUTE, ms: MINUTE_MS }
+  /** Counts one more, unless it has to wait. */
+  const taken = (network: string, number: number, limit: Limit): number =>
+    lock.run(() => {
+      const at = slotOf(network) * NUMBERS + number
+      const wait = waitAt(at, limit)
+      if (wait === 0) count(at, limit)
+      return wait
+    })
   return {
     wrongFor: network =>
       lock.run(() => {
@@ -111,13 +125,8 @@ export const addressLimits = (options: {
         count(at + TEST_DAY, day)
         return 0
       }),
-    visit: network =>
-      lock.run(() => {
-        const at = slotOf(network) * NUMBERS + VISIT
-        const wait = waitAt(at, visits)
-        if (wait === 0) count(at, visits)
-        return wait
-      }),
+    visit: network => taken(network, VISIT, visits),
+    look: network => taken(network, LOOK, looks),
   }
 }
 

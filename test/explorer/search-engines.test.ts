@@ -65,5 +65,8 @@ test('search engines: the sitemap is bounded, each address in it is a page, and 
   const robots = await (await ask('/robots.txt')).text()
   expect(robots).toContain('Sitemap: https://iost.example/sitemap.xml\n')
   expect(robots).toContain('Disallow: /zh/search\n')
+  expect(robots).toContain('Disallow: /live\n')
+  for (const path of ['/sitemap.xml', '/llms.txt', '/openapi.json'])
+    expect([path, /\blive\b/.test(await (await ask(path)).text())]).toEqual([path, false])
   expect(robots).not.toContain('Disallow: /\n')
 })

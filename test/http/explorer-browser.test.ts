@@ -5,8 +5,10 @@ import { pages } from '#explorer/pages.ts'
 import { type Browser, startBrowser } from '../support/browser/browser.ts'
 import type { Page } from '../support/browser/page.ts'
 import { type Served, servedBehind } from '../support/browser/served.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
-import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
+import { commitRuns } from '../support/stores/commit-runs.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
 // The browser may have to be fetched; a test that hangs still ends.
@@ -204,27 +206,83 @@ test('explorer in a browser: hostile texts run nothing, lead nowhere and ask nob
   await page.close()
 })
 
-test('explorer in a browser: rows of new blocks come while the page is seen, and the table keeps its size', async () => {
+/** A chain at block 60 that the page is opened on; then each of `more` is published and waited for. */
+const onGrowingChain = async (
+  { isRefused, more }: { readonly isRefused: boolean; readonly more: readonly number[] },
+  at: (
+    page: Page,
+    height: number,
+    grown: { readonly told: readonly string[]; readonly service: Service },
+  ) => Promise<void>,
+): Promise<void> => {
   const { store, destroy } = await temporarySqlite()
-  await fillFromRecording(store, { to: 60 })
-  let now = serviceOn(store, { explorer: true })
+  const growing = serviceOn(store, { explorer: true })
+  /** The heights that looks were made for. */
+  const told: string[] = []
   await using chain = servedBehind('/', {
-    ...service,
-    app: { handle: (request: Request) => now.app.handle(request) } as Service['app'],
+    ...growing,
+    app: {
+      handle: (request: Request) => {
+        const height = request.headers.get('x-live-height')
+        if (height !== null) told.push(height)
+        return isRefused && request.url.endsWith('/live')
+          ? new Response('busy', { status: 503 })
+          : growing.app.handle(request)
+      },
+    } as Service['app'],
   })
   const page = await browser.open()
-  await page.go(`${chain.url}blocks`)
-  const first = "document.querySelector('table[data-live] tbody td').textContent"
-  const rows = "document.querySelectorAll('table[data-live] tbody tr').length"
-  expect(await page.run<string>(first)).toBe('60')
-  const before = await page.run<number>(rows)
-  now = service
-  await page.until(`${first} === '4851'`)
-  expect(await page.run<number>(rows)).toBe(before)
-  expect(await page.run<number>("document.querySelectorAll('tr.fresh').length")).toBe(before)
-  expect(quietIn(page)).toEqual([])
+  const blocks = await recordedBlocks()
+  const ends = [60, ...more]
+  const runs = ends.map((end, run) => blocks.slice(run === 0 ? 0 : (ends[run - 1] ?? 0) + 1, end + 1))
+  await commitRuns(store, runs, {
+    lib: 80,
+    onCommitted: async height => {
+      if (height === 60) await page.go(`${chain.url}blocks`)
+      await at(page, height, { told, service: growing })
+    },
+  })
+  expect(page.said.filter(line => !/503.*\/live/.test(line))).toEqual([])
   await page.close()
   await destroy()
+}
+
+const FIRST = "document.querySelector('table[data-live] tbody td').textContent"
+const ROWS = "document.querySelectorAll('table[data-live] tbody tr').length"
+const STATE = "document.querySelector('.live').dataset.state"
+const seen = (isSeen: boolean): string => `{
+  Object.defineProperty(document, 'hidden', { value: ${!isSeen}, configurable: true })
+  document.dispatchEvent(new Event('visibilitychange'))
+}`
+
+test('explorer in a browser: rows of new blocks come by the stream while the page is seen, and the table keeps its size', async () => {
+  let rows = 0
+  await onGrowingChain({ isRefused: false, more: [61, 70] }, async (page, height, { told, service }) => {
+    if (height === 60) {
+      await page.until(`${STATE} === 'on'`)
+      expect(await page.run<string>(FIRST)).toBe('60')
+      rows = await page.run<number>(ROWS)
+      return
+    }
+    if (height === 70) {
+      // A page that nobody sees closes its stream, and learns on its return what it missed.
+      await page.run(seen(false))
+      while (!service.lines.some(({ fields }) => fields['route'] === 'live')) await Bun.sleep(5)
+      await page.run(seen(true))
+    }
+    await page.until(`${FIRST} === '${height}'`)
+    expect(await page.run<number>(ROWS)).toBe(rows)
+    expect(await page.run<number>("document.querySelectorAll('tr.fresh').length")).toBe(height === 61 ? 1 : 9)
+    expect(told).toContain(String(height))
+  })
+})
+
+test('explorer in a browser: where the stream is refused, rows of new blocks come now and then', async () => {
+  await onGrowingChain({ isRefused: true, more: [61] }, async (page, height, { told }) => {
+    await page.until(`${STATE} === 'late'`)
+    await page.until(`${FIRST} === '${height}'`)
+    expect(told.filter(each => each !== '60')).toEqual([])
+  })
 })
 
 test('explorer in a browser: times are shown in UTC or in the own zone, and the choice stays', async () => {

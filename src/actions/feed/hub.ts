@@ -1,15 +1,15 @@
-import { Failure } from '#failure/failure.ts'
 import type { HeadSource } from '#head/showing.ts'
 import { headAt, type Shown } from '#head/shown.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { every } from '#time/every.ts'
 import { type Reader, readerGroups } from './groups.ts'
+import { heightWatch, type Watcher } from './heights.ts'
 import type { End } from './landmarks.ts'
 import { lookAt } from './look.ts'
+import { type Looker, type Looks, storeLooks } from './looks.ts'
 
 /** New rows of all lists that are followed in a thread: each new height is read once, whoever follows. */
-export type FeedHub = {
+type RowHub = {
   /**
    * From now on the reader's box gets each new row, until it is told that it is behind, or `leave`. false: the hub is
    * beyond the reader's height, which is to read on.
@@ -22,18 +22,26 @@ export type FeedHub = {
   landmarks(): readonly End[]
 }
 
-/** Between two looks at the published height. The chain makes a block every 500 ms. */
-const LOOK_MS = 100
-/** A sign of life for readers who get nothing. */
-const BEAT_MS = 15_000
-/** A store that cannot be read for so long ends the feeds: silence would say that there is nothing new. */
-const SILENT_MS = 5_000
+/** What is new in a thread, whoever follows: rows, or the published height alone. */
+export type FeedHub = RowHub & {
+  /** From now on the watcher learns of each published height, until the returned function is called. */
+  watch(watcher: Watcher): () => void
+}
 
 export const feedHub = (
   store: Pick<Store, 'published' | 'read'>,
   clock: Pick<Clock, 'sleep' | 'elapsed' | 'after'>,
   source: Pick<HeadSource, 'shown'> | undefined,
 ): FeedHub => {
+  const looks = storeLooks(store, clock)
+  return { ...rowHub(store, looks, source), watch: heightWatch(looks, clock) }
+}
+
+const rowHub = (
+  store: Pick<Store, 'read'>,
+  looks: Looks,
+  source: Pick<HeadSource, 'shown'> | undefined,
+): RowHub => {
   const groups = readerGroups()
   /** How far rows were handed out; undefined: nobody follows. */
   let at: Published | undefined
@@ -41,18 +49,19 @@ export const feedHub = (
   /** The blocks above as they were handed out. */
   let above: Shown | undefined
   let reading: Promise<unknown> | undefined
-  let stop: () => void = () => undefined
 
-  const leave = (reader: Reader): void => {
-    groups.leave(reader)
+  const endIfEmpty = (): void => {
     if (!groups.isEmpty()) return
-    stop()
+    looks.end(looker)
     at = undefined
   }
-  const look = async (signal: AbortSignal): Promise<void> => {
+  const leave = (reader: Reader): void => {
+    groups.leave(reader)
+    endIfEmpty()
+  }
+  const look: Looker['look'] = async (published, signal) => {
     const since = at
     if (since === undefined) return
-    const published = await store.published()
     const head = source?.shown()
     const asked = groups.all()
     const isSame =
@@ -60,7 +69,7 @@ export const feedHub = (
       published.hash === since.hash &&
       marks !== undefined &&
       (!asked.some(({ shown }) => shown.isHead) || (head === above && !groups.hasNewcomers()))
-    if (isSame || signal.aborted || at !== since) return
+    if (isSame || signal.aborted) return
     const looked = store.read(view => lookAt(view, { since, groups: asked, marks, head }), { signal })
     reading = looked
     const {
@@ -75,33 +84,32 @@ export const feedHub = (
     marks = later
     above = head
     groups.handOut(asked, found)
-    if (groups.isEmpty()) at = undefined
+    endIfEmpty()
   }
-  const begin = (end: Published): void => {
-    at = end
-    stop = looking(look, clock, {
-      beat: () => {
-        const head = at === undefined ? undefined : headAt(source?.shown(), at)
-        for (const { mailbox, shown } of groups.readers())
-          mailbox.put({
-            kind: 'beat',
-            height: at?.height ?? 0,
-            head: shown.isHead ? head : undefined,
-          })
-      },
-      silent: failure => {
-        for (const reader of groups.readers()) {
-          leave(reader)
-          reader.mailbox.put({ kind: 'end', failure })
-        }
-      },
-    })
+  const looker: Looker = {
+    look,
+    beat: () => {
+      const head = at === undefined ? undefined : headAt(source?.shown(), at)
+      for (const { mailbox, shown } of groups.readers())
+        mailbox.put({
+          kind: 'beat',
+          height: at?.height ?? 0,
+          head: shown.isHead ? head : undefined,
+        })
+    },
+    silent: failure => {
+      for (const reader of groups.readers()) {
+        leave(reader)
+        reader.mailbox.put({ kind: 'end', failure })
+      }
+    },
   }
   return {
     join: reader => {
       if (reading !== undefined || (at !== undefined && reader.end.height < at.height)) return false
       groups.join(reader)
-      if (at === undefined) begin(reader.end)
+      at ??= reader.end
+      looks.begin(looker)
       return true
     },
     leave,
@@ -109,39 +117,5 @@ export const feedHub = (
       await reading?.catch(() => undefined)
     },
     landmarks: () => marks ?? [],
-  }
-}
-
-/** Looks regularly until the returned function is called; a look that takes as long as a store may be silent is given up. */
-const looking = (
-  look: (signal: AbortSignal) => Promise<void>,
-  clock: Pick<Clock, 'sleep' | 'elapsed' | 'after'>,
-  { beat, silent }: { readonly beat: () => void; readonly silent: (failure: Failure) => void },
-): (() => void) => {
-  const stopping = new AbortController()
-  let good = clock.elapsed()
-  let beaten = good
-  const { stop } = every(clock, LOOK_MS, async () => {
-    const own = new AbortController()
-    const giveUp = (): void => own.abort()
-    stopping.signal.addEventListener('abort', giveUp)
-    const cancel = clock.after(SILENT_MS, giveUp)
-    try {
-      await look(own.signal)
-      good = clock.elapsed()
-    } catch (error) {
-      if (!stopping.signal.aborted && clock.elapsed() - good >= SILENT_MS)
-        silent(error instanceof Failure ? error : new Failure('defect', String(error), { cause: error }))
-    } finally {
-      cancel()
-      stopping.signal.removeEventListener('abort', giveUp)
-    }
-    if (clock.elapsed() - beaten < BEAT_MS) return
-    beaten = clock.elapsed()
-    beat()
-  })
-  return () => {
-    stop()
-    stopping.abort()
   }
 }

@@ -102,10 +102,13 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
   }),
 ]
 
+/** What is open for long and does not wait; each has a gauge of its own. */
+const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live'])
+
 const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
   const byQueue = (what: 'running' | 'waiting') => () =>
     Object.entries(queueSizes(turns))
-      .filter(([queue]) => queue !== 'exports' && queue !== 'feeds')
+      .filter(([queue]) => !STREAMED.has(queue))
       .map(([queue, sizes]) => ({ labels: [queue], value: sizes[what] }))
   return [
     {
@@ -131,6 +134,11 @@ const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
         Object.entries(turns).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
     },
     gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queueSizes(turns).feeds.running),
+    gauge(
+      'iostlens_live_pages_open',
+      'Pages of the explorer that follow the chain.',
+      () => queueSizes(turns).live.running,
+    ),
     gauge('iostlens_exports_open', 'Exports that are being sent.', () => queueSizes(turns).exports.running),
   ]
 }

@@ -1,13 +1,34 @@
-// Keeps what a page marks with `data-live` as it is now, while the page is seen: asks for the page again and takes these
-// parts over. Rows that were not there before are highlighted, and a table has as many rows as before.
+// Keeps what a page marks with `data-live` as it is now, while the page is seen. The service says on a stream when a height
+// is published; then the page is asked for again and these parts are taken over. Where there is no stream the page is asked
+// for now and then. Rows that were not there before are highlighted, and a table has as many rows as before.
 
-/** Between two looks; while nothing changes each pause is half as long again, up to the longest. */
+/** Between two looks at least; each one that fails makes it twice as long, up to the longest. */
+const GAP_MS = 1_000
+/** Between two looks without a stream; while nothing changes each pause is half as long again, up to the longest. */
 const PAUSE_MS = 4_000
 const LONGEST_MS = 60_000
 
+const { body } = document
+const sign = document.querySelector('.live')
+
+let gapMs = GAP_MS
 let pauseMs = PAUSE_MS
+/** When the last look ended. */
+let lookedAt = 0
+let isLooking = false
+/** The page has heard of something that it does not show yet. */
+let isDue = false
+/** A part was not taken over, since somebody is reading it. */
+let isHeld = false
+/** The height that the stream told last. */
+let told = body.dataset['height'] ?? ''
+let isStreamed = false
+/** @type {EventSource | undefined} */
+let stream
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let waiting
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let reopening
 
 /**
  * What a row says beside how long ago it was.
@@ -31,43 +52,124 @@ const takeRows = (here, now) => {
 }
 
 /**
- * Takes one part over, and says whether it changed. What is read with the pointer or has the focus stays.
+ * The text of a part without how long ago something was.
+ * @param {Element} part
+ */
+const textIn = part => {
+  const copy = /** @type {Element} */ (part.cloneNode(true))
+  for (const ago of copy.querySelectorAll('.ago')) ago.remove()
+  return copy.textContent
+}
+
+/**
+ * Takes one part over, and says whether it changed. What is read with the pointer or has the focus stays for now.
  * @param {Element} here
  * @param {Element} now
  */
 const take = (here, now) => {
-  if (here.matches(':hover, :focus-within')) return false
+  if (here.matches(':hover, :focus-within')) {
+    isHeld = true
+    return false
+  }
   if (here instanceof HTMLTableElement && now instanceof HTMLTableElement) return takeRows(here, now)
-  const isChanged = here.textContent !== now.textContent
-  if (isChanged) here.replaceChildren(...now.childNodes)
+  const isChanged = textIn(here) !== textIn(now)
+  if (here.textContent !== now.textContent) here.replaceChildren(...now.childNodes)
   return isChanged
 }
 
 /** @returns {Promise<boolean>} */
 const look = async () => {
-  const answer = await fetch(location.href, { headers: { Accept: 'text/html' } })
+  // The service counts a look apart from visits, and makes no page for it that is older than this height.
+  const headers = { Accept: 'text/html', 'X-Live-Height': told }
+  const answer = await fetch(location.href, { headers, cache: 'no-cache' })
   if (!answer.ok) throw new Error(`${answer.status}`)
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
   let isChanged = false
+  isHeld = false
   for (const here of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-live]'))) {
     const now = page.querySelector(`[data-live="${here.dataset['live']}"]`)
     if (now !== null && take(here, now)) isChanged = true
   }
+  body.dataset['height'] = page.body.dataset['height'] ?? ''
   document.dispatchEvent(new Event('rows'))
   return isChanged
 }
 
-const again = () => {
+const rest = () => {
   clearTimeout(waiting)
+  waiting = undefined
+}
+
+/** @param {number} ms */
+const lookAfter = ms => {
+  rest()
+  waiting = setTimeout(run, Math.max(ms, lookedAt + gapMs - performance.now()))
+}
+
+/** The head of the chain moves without a published height, and so does a page without a stream. */
+const isAskedFor = () =>
+  !isStreamed || isHeld || document.querySelector('[data-live="figures"]') !== null || isBehind()
+
+const isBehind = () => Number(body.dataset['height']) < Number(told)
+
+const run = async () => {
+  if (document.hidden || isLooking) return
+  waiting = undefined
+  isLooking = true
+  isDue = false
+  try {
+    pauseMs = (await look()) ? PAUSE_MS : Math.min(LONGEST_MS, pauseMs * 1.5)
+    gapMs = GAP_MS
+  } catch {
+    isDue = true
+    gapMs = Math.min(LONGEST_MS, gapMs * 2)
+  }
+  isLooking = false
+  lookedAt = performance.now()
+  if (isDue) lookAfter(0)
+  else if (isAskedFor()) lookAfter(pauseMs)
+}
+
+/** @param {boolean} is */
+const setStreamed = is => {
+  isStreamed = is
+  sign?.setAttribute('data-state', is ? 'on' : 'late')
+}
+
+const open = () => {
+  const own = new EventSource(`${body.dataset['root'] ?? ''}live`)
+  stream = own
+  let isFirst = true
+  own.addEventListener('message', ({ data }) => {
+    told = data
+    // The first one tells where the chain is, each other one that it has moved.
+    isDue ||= !isFirst || data !== body.dataset['height']
+    isFirst = false
+    pauseMs = PAUSE_MS
+    setStreamed(true)
+    if (isLooking) return
+    if (isDue) lookAfter(0)
+    else if (isAskedFor()) lookAfter(pauseMs)
+    else rest()
+  })
+  own.addEventListener('error', () => {
+    isFirst = true
+    setStreamed(false)
+    if (waiting === undefined && !isLooking) lookAfter(pauseMs)
+    // A browser comes again by itself after a broken connection, but not after a refusal.
+    if (own.readyState === EventSource.CLOSED) reopening = setTimeout(open, LONGEST_MS)
+  })
+}
+
+const openWhileSeen = () => {
+  rest()
+  clearTimeout(reopening)
+  stream?.close()
   if (document.hidden) return
-  waiting = setTimeout(async () => {
-    try {
-      pauseMs = (await look()) ? PAUSE_MS : Math.min(LONGEST_MS, pauseMs * 1.5)
-    } catch {
-      pauseMs = LONGEST_MS
-    }
-    again()
-  }, pauseMs)
+  pauseMs = PAUSE_MS
+  open()
+  // Where a proxy holds the stream back nothing comes.
+  lookAfter(pauseMs)
 }
 
 // The first page of a list changes; what others show moves on only because rows come before it.
@@ -75,9 +177,6 @@ if (
   document.querySelector('table[data-live]') !== null &&
   !new URLSearchParams(location.search).has('page')
 ) {
-  document.addEventListener('visibilitychange', () => {
-    pauseMs = PAUSE_MS
-    again()
-  })
-  again()
+  document.addEventListener('visibilitychange', openWhileSeen)
+  openWhileSeen()
 }

@@ -21,7 +21,7 @@ export type Frame = Pick<
 
 /** A whole page as a document of HTML. */
 export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: Shown }): Html => {
-  const { site, root, lang, say, path } = frame
+  const { site, root, lang, say, path, height } = frame
   const { title, description = title, body, isMinor = false } = shown
   return (
     <>
@@ -48,7 +48,12 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
           <link rel="stylesheet" href={`${root}assets/${site.assets.style}`} />
           <script src={`${root}assets/${site.assets.script}`} type="module"></script>
         </head>
-        <body data-root={root} data-lang={lang} data-plots={`${root}assets/${site.assets.plots}`}>
+        <body
+          data-root={root}
+          data-lang={lang}
+          data-plots={`${root}assets/${site.assets.plots}`}
+          data-height={height}
+        >
           <a class="skip" href="#main" safe>
             {say({ en: 'Skip to the content', zh: '跳到正文' })}
           </a>
@@ -61,6 +66,25 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
   )
 }
 
+/** Whether the page keeps up with the chain, where it does: the script shows it. Both texts have their room. */
+const LiveSign = ({ frame: { say } }: { readonly frame: Frame }): Html => (
+  <span class="live">
+    <span class="on" safe>
+      {say({ en: 'Live', zh: '实时' })}
+    </span>
+    <span
+      class="late"
+      title={say({
+        en: 'The connection to the service is lost; the page is asked for now and then.',
+        zh: '与服务的实时连接已断开；页面改为定时更新。',
+      })}
+      safe
+    >
+      {say({ en: 'Delayed', zh: '延迟' })}
+    </span>
+  </span>
+)
+
 const Head = ({ frame }: { readonly frame: Frame }): Html => {
   const { say, path } = frame
   return (
@@ -70,6 +94,7 @@ const Head = ({ frame }: { readonly frame: Frame }): Html => {
           IOST <span safe>{say({ en: 'explorer', zh: '浏览器' })}</span>
         </a>
         <SearchBox frame={frame} />
+        <LiveSign frame={frame} />
         <span class="switches">
           <button
             type="button"

@@ -5,14 +5,14 @@ import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
 import { type Asked, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
-import type { AddressLimits } from '#keys/address-limits.ts'
 import { codes } from '../codes.ts'
 import { redirect } from '../documents.ts'
 import { failureFields, failureReply } from '../envelope.ts'
 import type { Begin, Exchange } from '../exchange.ts'
 import { type Reply, textReply } from '../reply.ts'
 import { targetOf } from '../target.ts'
-import { type Queues, type Turns, turnsOf } from '../turns.ts'
+import { type Turns, turnsOf } from '../turns.ts'
+import { counted, type ExplorerGate } from './gate.ts'
 import { keptPages } from './kept-pages.ts'
 
 /** Nothing from elsewhere, and no style or script but our own files. */
@@ -27,17 +27,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** What limits visits. */
-export type ExplorerGate = {
-  readonly queues: Queues
-  readonly addresses: Pick<AddressLimits, 'visit'>
-  /** The network of a visitor; undefined: it is unknown, and not limited. */
-  readonly networkOf: (request: Request) => string | undefined
-}
-
 /** Pages for people: without a key, within what a network may open in a minute, in turns with all others. */
 export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
-  const { site, queues, addresses, networkOf } = options
+  const { site, queues } = options
   /** What is near what was not found. */
   const nearTo = new WeakMap<Failure, Near>()
   /** Finds what is near what was not found, and throws on. */
@@ -53,21 +45,19 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
   }
   const kept = keptPages(deps.clock)
   const begin: Begin = async exchange => {
-    const network = networkOf(exchange.request)
-    const wait = network === undefined ? 0 : addresses.visit(network)
-    if (wait > 0) throw tooMany(wait)
-    const key = network ?? 'visitor'
+    const least = lookedFor(exchange.request)
+    const key = counted(options, exchange, least === undefined ? 'visit' : 'look')
     queues.store.check(key)
     return async (admitted, signal) => {
       const to = elsewhere(admitted)
       if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
       const asked = askedBy(admitted, site)
       const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }, signal).store }
-      const shown = await kept(asked, () =>
+      const make = () =>
         showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
           lookAround(error, { asked, running }),
-        ),
-      )
+        )
+      const shown = await kept(asked, make, least)
       return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown, asked)
     }
   }
@@ -81,6 +71,14 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } }
   }
   return { begin, failed }
+}
+
+/** The script of an open page that looks again names the height that it was told of; undefined: a visitor opens the page. */
+const LOOK = 'x-live-height'
+
+const lookedFor = ({ headers }: Request): number | undefined => {
+  const text = headers.get(LOOK)
+  return text === null ? undefined : Number(/^\d{1,15}$/.exec(text)?.[0] ?? 0)
 }
 
 type Running = Parameters<typeof findNear>[2]
@@ -145,9 +143,3 @@ const pageReply = (
       form: status === 200 ? 'tagged' : 'raw',
     },
   )
-
-const tooMany = (ms: number): Failure =>
-  new Failure('rate_limited', 'Too many pages were opened from this network address within a minute.', {
-    zh: '此网络地址在一分钟内打开的页面过多。',
-    details: { retryAfter: Math.max(1, Math.ceil(ms / 1_000)) },
-  })

@@ -21,6 +21,16 @@ test('keptPages: a page is made once a second, whoever asks; a failure is not ke
   expect(await kept(visit('/wealth'), page)).toEqual({ text: '5' })
 })
 
+test('keptPages: who knows of a height gets no page that is older; a redirect is of any', async () => {
+  const kept = keptPages({ elapsed: () => 0 })
+  const at = (height: number) => async () => ({ text: `at ${height}`, height })
+  expect(await kept(visit('/blocks'), at(7))).toMatchObject({ height: 7 })
+  expect(await kept(visit('/blocks'), at(8), 7)).toMatchObject({ height: 7 })
+  expect(await kept(visit('/blocks'), at(9), 8)).toMatchObject({ height: 9 })
+  await kept(visit('/search'), async () => ({ to: '/tx/a' }))
+  expect(await kept(visit('/search'), at(9), 9)).toEqual({ to: '/tx/a' })
+})
+
 test('keptPages: the oldest page gives way, and a very long one is not kept', async () => {
   const kept = keptPages({ elapsed: () => 0 })
   let made = 0

@@ -14,10 +14,13 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
   return async (
     { lang, path, query, origin, isOriginKnown }: Omit<Asked, 'now'>,
     make: () => Promise<Document>,
+    /** Whoever knows of this height wants a page that is not older. */
+    leastHeight = 0,
   ): Promise<Document> => {
     const key = `${lang} ${isOriginKnown} ${origin} ${path}?${query}`
     const known = kept.get(key)
-    if (known !== undefined && clock.elapsed() < known.until) return known.page
+    if (known !== undefined && clock.elapsed() < known.until && heightOf(known.page) >= leastHeight)
+      return known.page
     const page = await make()
     kept.delete(key)
     if ('text' in page && page.text.length > LONGEST) return page
@@ -27,3 +30,7 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
     return page
   }
 }
+
+/** The height that a page is true for; where there is none it is so for any. */
+const heightOf = (page: Document): number =>
+  'text' in page ? (page.height ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY

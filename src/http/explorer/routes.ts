@@ -1,8 +1,11 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { pages } from '#explorer/pages.ts'
 import { type Answering, answering } from '../exchange.ts'
+import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { explorerAssets } from './assets.ts'
-import { type ExplorerGate, explorerHandler } from './handler.ts'
+import type { ExplorerGate } from './gate.ts'
+import { explorerHandler } from './handler.ts'
+import { liveHandler } from './live.ts'
 
 /** Paths of the explorer as routes, in both languages. */
 const routes: readonly string[] = pages.flatMap(({ path }) => {
@@ -13,6 +16,7 @@ const routes: readonly string[] = pages.flatMap(({ path }) => {
 type Answerer = (request: Request) => Promise<Response>
 
 type PagesOptions = AnswerDeps & {
+  readonly stallMs: number
   readonly version: string
   readonly testKey?: string
   readonly publicUrl?: string | undefined
@@ -28,17 +32,19 @@ export const explorerPages = (
   options: PagesOptions,
   {
     gate,
+    feeds,
     common,
     start,
     unknown,
   }: {
     readonly gate: ExplorerGate
+    readonly feeds: OpenFeeds
     readonly common: Answering
     readonly start: Answerer
     readonly unknown: Answerer
   },
 ): readonly (readonly [path: string, answer: Answerer])[] => {
-  const { version, testKey, publicUrl } = options
+  const { version, testKey, publicUrl, clock, stallMs } = options
   if (options.explorer !== true)
     return [
       ['/', start],
@@ -50,6 +56,7 @@ export const explorerPages = (
   const page = answering('explorer', handler, common)
   return [
     ...routes.map(path => [path, page] as const),
+    ['/live', answering('live', liveHandler(gate, { feeds, clock, stallMs }), common)],
     ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]

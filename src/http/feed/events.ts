@@ -56,7 +56,8 @@ export const endEvent = (end: FeedEnd, { seq, id }: Sent, manner: Manner): strin
   }
 }
 
-const eventOf = (name: string, data: Readonly<Record<string, unknown>>): string =>
+/** An event with a name, and data as JSON. */
+export const eventOf = (name: string, data: Readonly<Record<string, unknown>>): string =>
   `event: ${name}\ndata: ${writeJson(data)}\n\n`
 
 const CUT = {

@@ -6,8 +6,8 @@ import { Told } from '../told.ts'
 
 /** A feed as those see it who may end it. */
 export type OpenFeed = {
-  /** Hash of its key (`hashOfKey`). */
-  readonly keyHash: string
+  /** Hash of its key (`hashOfKey`); undefined: it needs none. */
+  readonly keyHash: string | undefined
   /** Sends a last event that gives the reason. */
   end(failure: Failure): void
   /** Closes the connection, whatever the client has read. */
@@ -42,10 +42,10 @@ export const openFeeds = ({
   const look = (): void => {
     const refused = keyring.standing()
     doubts = refused === undefined ? doubts + 1 : 0
-    if (doubts >= LOOKS_IN_DOUBT) for (const feed of [...feeds]) feed.end(NO_KEYS)
-    if (refused === undefined) return
+    const isInDoubt = doubts >= LOOKS_IN_DOUBT
     for (const feed of [...feeds]) {
-      const failure = refused(feed.keyHash)
+      if (feed.keyHash === undefined) continue
+      const failure = isInDoubt ? NO_KEYS : refused?.(feed.keyHash)
       if (failure !== undefined) feed.end(failure)
     }
   }

@@ -6,7 +6,7 @@ import { paragraphs } from './text.ts'
 export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1b4fd6"/><circle cx="14" cy="14" r="7" fill="none" stroke="#fff" stroke-width="3"/><path d="m19 19 7 7" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>
 `
 
-/** Programs that gather pages may have the reference and the explorer; calls need a key, and searches have no end. */
+/** Programs that gather pages may have the reference and the explorer; calls need a key, and searches and streams have no end. */
 export const robotsFor = ({
   basePath,
   isExplored,
@@ -17,7 +17,7 @@ export const robotsFor = ({
   readonly publicUrl: string | undefined
 }): string => {
   const searches = ['/search', '/suggest'].flatMap(path => [path, `/zh${path}`])
-  const closed = ['/api/', '/rpc/', ...(isExplored ? searches : [])]
+  const closed = ['/api/', '/rpc/', ...(isExplored ? [...searches, '/live'] : [])]
   // A sitemap is named by its whole address only.
   const map = isExplored && publicUrl !== undefined ? ['', `Sitemap: ${publicUrl}sitemap.xml`] : []
   return ['User-agent: *', ...closed.map(path => `Disallow: ${basePath}${path}`), ...map, ''].join('\n')

@@ -1,0 +1,34 @@
+import { Failure } from '#failure/failure.ts'
+import type { AddressLimits } from '#keys/address-limits.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Queues } from '../turns.ts'
+
+/** What limits visits. */
+export type ExplorerGate = {
+  readonly queues: Queues
+  readonly addresses: Pick<AddressLimits, 'visit' | 'look'>
+  /** The network of a visitor; undefined: it is unknown, and not limited. */
+  readonly networkOf: (request: Request) => string | undefined
+}
+
+/**
+ * Counts a visit of a page, or a look by which an open page keeps up: those have a limit of their own, so that pages that
+ * are merely open leave their readers all visits. The key by which the visitor takes turns. Throws 'rate_limited'.
+ */
+export const counted = (
+  { addresses, networkOf }: Pick<ExplorerGate, 'addresses' | 'networkOf'>,
+  { request }: Pick<Exchange, 'request'>,
+  as: 'visit' | 'look',
+): string => {
+  const network = networkOf(request)
+  if (network === undefined) return 'visitor'
+  const wait = addresses[as](network)
+  if (wait > 0) throw tooMany(wait)
+  return network
+}
+
+const tooMany = (ms: number): Failure =>
+  new Failure('rate_limited', 'Too many pages were opened from this network address within a minute.', {
+    zh: '此网络地址在一分钟内打开的页面过多。',
+    details: { retryAfter: Math.max(1, Math.ceil(ms / 1_000)) },
+  })

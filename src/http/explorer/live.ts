@@ -1,0 +1,73 @@
+import type { Failure } from '#failure/failure.ts'
+import type { Clock } from '#time/clock.ts'
+import { failureFields } from '../envelope.ts'
+import type { Begin, Exchange } from '../exchange.ts'
+import { streamOf } from '../export/stream.ts'
+import { eventOf, FEED_TYPE } from '../feed/events.ts'
+import type { OpenFeeds } from '../feed/open-feeds.ts'
+import type { Reply } from '../reply.ts'
+import { livePlace } from '../turns.ts'
+import { counted, type ExplorerGate } from './gate.ts'
+import { type LiveBox, liveBox } from './live-box.ts'
+
+/** Milliseconds after which a browser comes again: after a stop, all come at once. */
+const RETRY_MS = 2_000
+
+const BEGIN = `retry: ${RETRY_MS}\n\n`
+const BEAT = ':\n\n'
+
+const encoder = new TextEncoder()
+
+type Following = {
+  readonly feeds: OpenFeeds
+  readonly clock: Pick<Clock, 'after'>
+  readonly stallMs: number
+}
+
+/**
+ * `/live`: tells a page each height that is published, so that it looks again only when there is something new. Without a
+ * key; so many at once of a network and in all.
+ */
+export const liveHandler = (gate: ExplorerGate, following: Following): { readonly begin: Begin } => ({
+  begin: async exchange => {
+    const network = counted(gate, exchange, 'look')
+    return async (admitted, signal) => {
+      signal.throwIfAborted()
+      return liveReply(admitted, { ...following, place: livePlace(gate.queues.live, network) })
+    }
+  },
+})
+
+const liveReply = (
+  { request, manner }: Exchange,
+  { feeds, clock, stallMs, place }: Following & { readonly place: { leave(): void } },
+): Reply => {
+  const box = liveBox()
+  const end = (failure: Failure): void => box.end(eventOf('end', failureFields(failure, manner)))
+  let remove: () => void = () => undefined
+  const leave = feeds.hub.watch({
+    published: height => box.put(`id: ${height}\ndata: ${height}\n\n`),
+    beat: () => box.beat(BEAT),
+    end,
+  })
+  const free = (): void => {
+    place.leave()
+    leave()
+    remove()
+    box.close()
+  }
+  const body = streamOf(piecesOf(box), { client: request.signal, clock, stallMs, free })
+  remove = feeds.add({ keyHash: undefined, end, cutOff: body.cutOff })
+  return { status: 200, type: FEED_TYPE, body, headers: HEADERS, form: 'raw' }
+}
+
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  // nginx would collect events until a buffer is full.
+  'X-Accel-Buffering': 'no',
+}
+
+const piecesOf = async function* (box: LiveBox): AsyncGenerator<Uint8Array, void, void> {
+  yield encoder.encode(BEGIN)
+  for await (const text of box.texts()) yield encoder.encode(text)
+}

@@ -1,0 +1,192 @@
+import { expect, test } from 'bun:test'
+import { stoppingService } from '#http/stopping.ts'
+import type { Store } from '#store/port.ts'
+import { handClock } from '../support/clocks/hand-clock.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
+import { feedEvents } from '../support/processes/feed-client.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { commitRuns } from '../support/stores/commit-runs.ts'
+import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { HTML } from './served.ts'
+
+/** What came of a body so far. */
+const collected = (response: Response): (() => string) => {
+  const decoder = new TextDecoder()
+  let text = ''
+  void (async () => {
+    for await (const part of response.body ?? []) text += decoder.decode(part, { stream: true })
+  })()
+  return () => text
+}
+
+const started = async (over: Parameters<typeof serviceOn>[1] = {}) =>
+  serviceOn(await loadedStore(), { explorer: true, ...over })
+
+test('live: each published height comes to all pages by one look at the store, and every 15 seconds a comment', async () => {
+  const { store, destroy } = await temporarySqlite()
+  const clock = handClock()
+  let looks = 0
+  const counted: Store = {
+    ...store,
+    published: () => {
+      looks += 1
+      return store.published()
+    },
+  }
+  const service = serviceOn(counted, { clock, explorer: true })
+  const texts: (() => string)[] = []
+  const blocks = await recordedBlocks()
+  const runs = [blocks.slice(0, 6), ...blocks.slice(6, 10).map(block => [block])]
+  await commitRuns(store, runs, {
+    lib: 9,
+    onCommitted: async height => {
+      if (height === 5) for (let at = 0; at < 20; at++) texts.push(collected(await service.ask('/live')))
+      // Two heights within a quarter of a second: pages learn of the later one.
+      if (height === 7) return
+      await clock.pass(300)
+    },
+  })
+  const event = (height: number) => `id: ${height}\ndata: ${height}\n\n`
+  const begin = `retry: 2000\n\n${event(5)}${event(6)}${event(8)}${event(9)}`
+  expect(texts.map(text => text())).toEqual(Array(20).fill(begin))
+  expect(looks).toBe(12)
+  // Who comes later knows at once.
+  const late = collected(await service.ask('/live'))
+  await clock.settle()
+  expect(late()).toBe(`retry: 2000\n\n${event(9)}`)
+  await clock.pass(15_000)
+  expect(texts[0]?.()).toBe(`${begin}:\n\n`)
+  expect(service.lines.filter(({ fields }) => fields['route'] === 'live')).toEqual([])
+  await destroy()
+})
+
+test('live: a page that takes nothing is cut off, and is told the last height when it takes again in time', async () => {
+  const clock = handClock()
+  const { ask, lines } = await started({ clock, stallMs: 20_000, maxFeedsPerKey: 1 })
+  const reader = (await ask('/live')).body?.getReader()
+  const texts: string[] = []
+  const take = async () => texts.push(new TextDecoder().decode((await reader?.read())?.value as Uint8Array))
+  await take()
+  await clock.pass(16_000)
+  await take()
+  expect(texts).toEqual(['retry: 2000\n\n', 'id: 4851\ndata: 4851\n\n'])
+  expect((await ask('/live')).status).toBe(429)
+  await clock.pass(20_000)
+  expect(lines.at(-1)?.fields).toMatchObject({ route: 'live', kind: 'stalled', status: 200 })
+  expect((await ask('/live')).status).toBe(200)
+})
+
+test('live: as many of a network and in all as there are places; feeds with a key have their own', async () => {
+  const service = await started({ maxFeeds: 3, maxFeedsPerKey: 2, trustedProxies: [] })
+  const { key } = service
+  service.app.listen({ port: 0, hostname: '127.0.0.1' })
+  const url = `http://127.0.0.1:${service.app.server?.port}`
+  try {
+    const first = [await fetch(`${url}/live`), await fetch(`${url}/live`)]
+    const refused = await fetch(`${url}/live`)
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toMatchObject([
+      429,
+      '60',
+      { message: 'Too many pages that follow the chain are open from this network address.' },
+    ])
+    // Other requests over no socket are of no network.
+    const third = await service.ask('/live')
+    const full = await service.ask('/live?lang=zh')
+    expect([third.status, full.status, await full.json()]).toMatchObject([
+      200,
+      503,
+      { message: '服务繁忙：打开的实时页面过多。' },
+    ])
+    const feed = await service.ask(`/api/base/get-block-list?format=sse&apikey=${key}`)
+    expect(feed.status).toBe(200)
+    await feed.body?.cancel()
+    await first[0]?.body?.cancel()
+    while ((await fetch(`${url}/live`)).status !== 200) await Bun.sleep(1)
+  } finally {
+    await service.app.stop(true)
+  }
+})
+
+test('live: the stop of the service ends all streams with its reason, and those that come later', async () => {
+  const stopping = stoppingService()
+  const { ask } = await started({ stopping })
+  const ends = async (response: Response) => {
+    const events = []
+    for await (const { event, data } of feedEvents(response.body))
+      if (event === 'end') events.push(JSON.parse(data))
+    return events
+  }
+  const end = [{ code: 5030, message: 'The service is stopping; connect again.' }]
+  const open = [await ask('/live'), await ask('/live')].map(ends)
+  stopping.begin()
+  expect(await Promise.all([...open, ends(await ask('/live'))])).toEqual([end, end, end])
+})
+
+test('live: a store that cannot be read ends the streams', async () => {
+  const clock = handClock()
+  const store = await loadedStore()
+  const broken = { ...store, published: () => Promise.reject(new Error('gone')) }
+  const { ask } = serviceOn(broken, { clock, explorer: true })
+  const text = collected(await ask('/live'))
+  await clock.pass(6_000)
+  expect(text()).toStartWith('retry: 2000\n\nevent: end\ndata: {"code":')
+})
+
+test('live: headers, methods and addresses are those of a feed, and there is none without the explorer', async () => {
+  const { ask } = await started({ basePath: '/iost', maxFeedsPerKey: 1 })
+  const head = await ask('/iost/live', { method: 'HEAD' })
+  const response = await ask('/iost/live')
+  for (const { status, headers } of [head, response])
+    expect([
+      status,
+      ...['content-type', 'cache-control', 'x-accel-buffering'].map(each => headers.get(each)),
+    ]).toEqual([200, 'text/event-stream; charset=utf-8', 'no-store', 'no'])
+  await response.body?.cancel()
+  expect((await ask('/iost/live', { method: 'OPTIONS' })).status).toBe(204)
+  expect((await ask('/iost/live', { method: 'POST' })).status).toBe(405)
+  expect((await ask('/iost/zh/live')).status).toBe(404)
+  const off = serviceOn(await loadedStore())
+  expect((await off.ask('/live')).status).toBe(404)
+})
+
+test('live: an open page that looks again uses no visit, and gets no page older than what it was told', async () => {
+  const used = { visit: 0, look: 0 }
+  const count = (name: keyof typeof used) => () => {
+    used[name] += 1
+    return 0
+  }
+  const { store, destroy } = await temporarySqlite()
+  await fillFromRecording(store, { to: 60 })
+  let now = store
+  const service = serviceOn(
+    { ...store, read: (...asked) => now.read(...asked) },
+    {
+      explorer: true,
+      now: () => Date.UTC(2026, 10, 21),
+      trustedProxies: [],
+      addresses: { visit: count('visit'), look: count('look') } as never,
+    },
+  )
+  service.app.listen({ port: 0, hostname: '127.0.0.1' })
+  const heightOf = async (headers: Record<string, string> = {}) => {
+    const init = { headers: { accept: HTML, ...headers } }
+    const html = await (await fetch(`http://127.0.0.1:${service.app.server?.port}/blocks`, init)).text()
+    return /data-height="(\d+)"/.exec(html)?.[1]
+  }
+  try {
+    expect(await heightOf()).toBe('60')
+    now = await loadedStore()
+    // By the clock it is still the same second: the page of it is kept for those who do not know better.
+    expect(await heightOf()).toBe('60')
+    expect(await heightOf({ 'X-Live-Height': '60' })).toBe('60')
+    expect(used).toEqual({ visit: 2, look: 1 })
+    expect(await heightOf({ 'X-Live-Height': '61' })).toBe('4851')
+    expect(await heightOf()).toBe('4851')
+    expect(await heightOf({ 'X-Live-Height': 'x' })).toBe('4851')
+    expect(used).toEqual({ visit: 3, look: 3 })
+  } finally {
+    await service.app.stop(true)
+    await destroy()
+  }
+})
