@@ -35,29 +35,34 @@ test('live: each published height comes to all pages by one look at the store, a
     },
   }
   const service = serviceOn(counted, { clock, explorer: true })
+  const gone = new AbortController()
+  const open = () => service.ask('/live', { signal: gone.signal })
   const texts: (() => string)[] = []
   const blocks = await recordedBlocks()
   const runs = [blocks.slice(0, 6), ...blocks.slice(6, 10).map(block => [block])]
   await commitRuns(store, runs, {
     lib: 9,
     onCommitted: async height => {
-      if (height === 5) for (let at = 0; at < 20; at++) texts.push(collected(await service.ask('/live')))
-      // Two heights within a quarter of a second: pages learn of the later one.
-      if (height === 7) return
-      await clock.pass(300)
+      if (height === 5) for (let at = 0; at < 20; at++) texts.push(collected(await open()))
+      // Of those within a quarter of a second pages learn only of the last.
+      await clock.pass(height === 7 || height === 8 ? 100 : 300)
     },
   })
   const event = (height: number) => `id: ${height}\ndata: ${height}\n\n`
-  const begin = `retry: 2000\n\n${event(5)}${event(6)}${event(8)}${event(9)}`
+  const begin = `retry: 2000\n\n${event(5)}${event(6)}${event(7)}${event(9)}`
   expect(texts.map(text => text())).toEqual(Array(20).fill(begin))
-  expect(looks).toBe(12)
+  expect(looks).toBe(11)
   // Who comes later knows at once.
-  const late = collected(await service.ask('/live'))
+  const late = collected(await open())
   await clock.settle()
   expect(late()).toBe(`retry: 2000\n\n${event(9)}`)
   await clock.pass(15_000)
   expect(texts[0]?.()).toBe(`${begin}:\n\n`)
   expect(service.lines.filter(({ fields }) => fields['route'] === 'live')).toEqual([])
+  gone.abort()
+  looks = 0
+  await clock.pass(1_000)
+  expect([looks, service.lines.filter(({ fields }) => fields['kind'] === 'gone').length]).toEqual([0, 21])
   await destroy()
 })
 
