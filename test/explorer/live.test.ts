@@ -10,13 +10,14 @@ import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { HTML } from './served.ts'
 
-/** What came of a body so far. */
+/** What came of a body so far, which may be cut off. */
 const collected = (response: Response): (() => string) => {
   const decoder = new TextDecoder()
   let text = ''
-  void (async () => {
+  const reading = async (): Promise<void> => {
     for await (const part of response.body ?? []) text += decoder.decode(part, { stream: true })
-  })()
+  }
+  reading().catch(() => undefined)
   return () => text
 }
 
