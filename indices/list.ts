@@ -28,6 +28,11 @@ export const listOf = {
   token: (symbol: string): string => `token/${symbol}`,
   /** Rows of an account that moved a token to or from it. */
   moved: (account: string, symbol: string): string => `moved/${account}/${symbol}`,
+  /** Rows of an account whose transaction failed. */
+  failed: (account: string): string => `failed/${account}`,
+  /** Rows of the calls of a contract's action that an account published itself. */
+  called: (account: string, contract: string, action: string): string =>
+    `called/${account}/${contract}/${action}`,
   /** Rows that deployed a contract. */
   contracts: 'contracts',
 } as const

@@ -1,20 +1,22 @@
 import { Type } from '@sinclair/typebox'
-import { dateOf, dayOf } from '#chain/time.ts'
+import { dateOf } from '#chain/time.ts'
 import { defineAction } from './define.ts'
-import { type Day, daysBetween, genesisDay } from './find/days.ts'
-import { refuseWhileLoading } from './find/loading.ts'
+import { daysAsked } from './find/asked-days.ts'
+import { type Day, daysBetween } from './find/days.ts'
 import { wholeOf } from './list/paging.ts'
-import { checkDates, DAYS_DEFAULT, DAYS_MOST, dates } from './request/dates.ts'
+import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
+import { isDayOver, utcDay } from './shape/days.ts'
 import { ramPricesOf } from './shape/ram-market.ts'
-import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
+import { count, exact, listOfRows, shape } from './shape/results.ts'
 import { gasOf, iostOf } from './shape/values.ts'
 
+/** Most days of one answer: a leap year. */
+const DAYS_MOST = 366
+const checkDates = datesWithin(DAYS_MOST)
+
 const row = shape({
-  date: text('UTC day, by block time.', 'UTC 日期，按区块时间计。'),
-  complete: flag(
-    'Whether the day is over: false for the day of the last published block, whose figures are those so far.',
-    '该日是否已结束：最新已发布区块所在的日期为 false，其数值截至该区块。',
-  ),
+  date: utcDay,
+  complete: isDayOver,
   blocks: count('Blocks.', '区块数。'),
   transactions: count('Transactions, without base transactions.', '交易数，不含 base 交易。'),
   failed_transactions: count('Those of them that failed.', '其中失败的交易数。'),
@@ -65,25 +67,12 @@ export const getDailyStatistics = defineAction({
   check: checkDates,
   result: listOfRows('days', row, { en: 'Days.', zh: '日期列表。' }),
   list: 'days',
-  run: async (context, { start_date, end_date }) => {
-    const { view } = context
-    const today = dayOf(view.at.time)
-    if (Math.max(start_date ?? 0, end_date ?? 0) >= today) {
-      const date = dateOf(Math.max(start_date ?? 0, end_date ?? 0))
-      refuseWhileLoading(context, { en: `The whole range up to ${date}`, zh: `截至 ${date} 的完整区间` })
-    }
-    const end = end_date ?? today
-    const start = start_date ?? end - DAYS_DEFAULT + 1
-    checkDates({ start_date: start, end_date: end })
-    const genesis = await genesisDay(view)
-    const days = await daysBetween(view, {
-      from: Math.max(start, genesis),
-      to: Math.min(end, today),
-      genesis,
-    })
+  run: async (context, given) => {
+    const asked = await daysAsked(context, given, checkDates)
+    const days = await daysBetween(context.view, asked)
     return wholeOf(
       'days',
-      days.map(day => rowOf(day, today)),
+      days.map(day => rowOf(day, asked.today)),
     )
   },
   isOfStore: true,

@@ -1,4 +1,5 @@
 import type { Action } from './define.ts'
+import { getAccountActivity } from './get-account-activity.ts'
 import { getAccountBalance } from './get-account-balance.ts'
 import { getAccountDetail } from './get-account-detail.ts'
 import { getAccountTx } from './get-account-tx.ts'
@@ -47,6 +48,7 @@ export const actions: readonly Action[] = [
   getBalances,
   getSubaccountList,
   getAccountTx,
+  getAccountActivity,
   getTokenList,
   getProducerDetail,
   getProducerVoter,

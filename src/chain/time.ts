@@ -45,6 +45,9 @@ export const fromIso = (text: string): Span | undefined => {
 /** UTC day since 1970 of a time in nanoseconds. */
 export const dayOf = (ns: bigint): number => Number(ns / NS_PER_DAY)
 
+/** The first nanosecond of a UTC day since 1970. */
+export const startOfDay = (day: number): bigint => BigInt(day) * NS_PER_DAY
+
 /** `2026-11-21` of a UTC day since 1970. */
 export const dateOf = (day: number): string =>
   new Date(day * MS_PER_DAY).toISOString().slice(0, 'YYYY-MM-DD'.length)

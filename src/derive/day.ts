@@ -2,6 +2,7 @@ import { dateOf, dayOf } from '#chain/time.ts'
 import { type DayDoc, days } from '#indices/day.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { isBase } from './block-document.ts'
+import { hasFailed } from './eras.ts'
 import type { Scope } from './scope.ts'
 import type { Movement } from './token.ts'
 
@@ -29,7 +30,7 @@ export const settleDay = ({ state, block, day, statistics: now }: Scope, before:
     gas += tx.receipt.gasUsage
     if (isBase(block, position)) return
     actions += tx.actions.length
-    if (tx.receipt.statusCode !== 'SUCCESS') failed += 1
+    if (hasFailed(tx)) failed += 1
   })
   state.put(days, {
     id,

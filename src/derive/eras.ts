@@ -50,7 +50,11 @@ export const SILENT_ACTIONS: ReadonlyMap<string, number> = new Map([
 export const applies = (tx: {
   readonly delay: bigint
   readonly receipt: { readonly statusCode: string }
-}): boolean => tx.receipt.statusCode === 'SUCCESS' && tx.delay <= 0n
+}): boolean => !hasFailed(tx) && tx.delay <= 0n
+
+/** Whether a transaction failed. One that is delayed did not, though nothing of it is carried out yet. */
+export const hasFailed = (tx: { readonly receipt: { readonly statusCode: string } }): boolean =>
+  tx.receipt.statusCode !== 'SUCCESS'
 
 /** vote_producer.iost before 1.0.1: applyUnregister removes a producer in status APPLY. Unknown versions are later ones. */
 export const removesOnApply = (version: string | undefined): boolean => version === '1.0.0'

@@ -1,5 +1,5 @@
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
-import { isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
+import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
@@ -15,9 +15,9 @@ import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { isBase } from './block-document.ts'
 import { dayId } from './day.ts'
-import { applies } from './eras.ts'
+import { applies, hasFailed } from './eras.ts'
 import { isMovement } from './ownership.ts'
-import { type Call, partiesOf } from './parties.ts'
+import { accountsOf, type Call, partiesOf } from './parties.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
 
 type Add = (index: StateIndex, id: string) => void
@@ -60,10 +60,10 @@ const needTransaction = (add: Add, tx: Transaction, base: boolean): void => {
 
 const needActions = (add: Add, tx: Transaction): void => {
   if (tx.receipt.gasUsage !== 0n) add(resources, tx.publisher)
-  needName(add, tx.publisher)
+  const caller = isPossibleName(tx.publisher) ? tx.publisher : undefined
   for (const action of tx.actions) {
     const call: Call = { contract: action.contract, name: action.actionName, args: argumentsOf(action) }
-    needRow(add, call, tx.publisher)
+    needRow(add, tx, { call, caller })
     if (call.contract === 'vote_producer.iost') needProducer(add, call.name, call.args ?? [])
     if (call.contract === 'system.iost') needCode(add, call, tx)
   }
@@ -76,7 +76,7 @@ const needReceipts = (add: Add, tx: Transaction, base: boolean): void => {
     // The block's own contribute makes no row.
     const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
     if (!row) continue
-    needRow(add, said, tx.publisher)
+    needRow(add, tx, { call: said, caller: undefined })
     if (said.contract === 'token.iost') needMoved(add, said)
   }
 }
@@ -92,19 +92,21 @@ const needRam = (add: Add, tx: Transaction): void => {
   }
 }
 
-const needName = (add: Add, name: string): void => {
-  if (isPossibleName(name)) add(lists, listOf.account(name))
-}
+/** An action or a receipt that makes a row; `caller` only of an action. */
+type RowToCome = { readonly call: Call; readonly caller: string | undefined }
 
-const needRow = (add: Add, call: Call, publisher: string): void => {
-  const { contract, name } = call
-  const { from, to } = partiesOf(call, publisher)
-  needName(add, from)
-  needName(add, to)
+const needRow = (add: Add, tx: Transaction, { call, caller }: RowToCome): void => {
+  const { contract, name: action } = call
+  for (const name of accountsOf(partiesOf(call, tx.publisher), caller)) {
+    add(lists, listOf.account(name))
+    if (hasFailed(tx)) add(lists, listOf.failed(name))
+  }
   if (!isContractId(contract)) return
   add(contracts, contract)
   add(lists, listOf.contract(contract))
-  add(lists, listOf.action(contract, name))
+  if (!isActionName(action)) return
+  add(lists, listOf.action(contract, action))
+  if (caller !== undefined) add(lists, listOf.called(caller, contract, action))
 }
 
 /** Lists that a movement of a token is in, whether its row is the receipt's or the action's that owns it. */

@@ -52,6 +52,15 @@ export const partiesOf = ({ contract, name, args }: Call, publisher: string): Pa
   return subject === publisher && name !== 'signUp' ? plain : { from: publisher, to: subject }
 }
 
+/** The accounts that have a row in their lists, each once: its parties, and the caller where it is an action's own. */
+export const accountsOf = ({ from, to }: Parties, caller: string | undefined): readonly string[] => {
+  const names: string[] = []
+  if (isPossibleName(from)) names.push(from)
+  if (to !== from && isPossibleName(to)) names.push(to)
+  if (caller !== undefined && caller !== from && caller !== to) names.push(caller)
+  return names
+}
+
 const party = (args: readonly ExactJson[], at: number | undefined): string | undefined => {
   if (at === undefined) return ''
   const name = textAt(args, at)

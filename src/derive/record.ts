@@ -5,11 +5,11 @@ import { listOf } from '#indices/list.ts'
 import { recordId } from '#indices/position.ts'
 import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
 import { countMovement } from './day.ts'
-import { applies } from './eras.ts'
+import { applies, hasFailed } from './eras.ts'
 import { isMovement, ownership } from './ownership.ts'
-import { type Parties, partiesOf } from './parties.ts'
+import { accountsOf, type Parties, partiesOf } from './parties.ts'
 import { argumentsOf, saidBy } from './receipt.ts'
-import type { Scope, TxScope } from './scope.ts'
+import type { TxScope } from './scope.ts'
 import type { Movement } from './token.ts'
 import type { Effects } from './transaction.ts'
 
@@ -20,6 +20,8 @@ type Row = Parties & {
   readonly action_name: string
   readonly data: string
   readonly return: string
+  /** Who called the action, where the row is an action's own. */
+  readonly caller: string | undefined
   readonly movement: Movement | undefined
   readonly signUp: boolean
   /** Id of the contract that the action deployed. */
@@ -35,6 +37,7 @@ type Row = Parties & {
 export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: boolean): void => {
   const { tx } = at
   const owned = ownership(tx, movements)
+  const caller = isPossibleName(tx.publisher) ? tx.publisher : undefined
   if (!base)
     tx.actions.forEach((action, index) => {
       const { contract, actionName, data } = action
@@ -46,6 +49,7 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
         action_name: actionName,
         data,
         return: tx.receipt.returns[index] ?? '',
+        caller,
         movement: receipt === undefined ? undefined : movements.get(receipt),
         signUp: receipt !== undefined && contract === 'auth.iost',
         deployed: deployed.get(index),
@@ -67,6 +71,7 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
       action_name: name,
       data: receipt.content,
       return: '',
+      caller: undefined,
       movement: movements.get(position),
       signUp: contract === 'auth.iost',
       deployed: undefined,
@@ -84,7 +89,8 @@ const ownContribute = (movements: ReadonlyMap<number, Movement>): number | undef
   return last
 }
 
-const add = ({ scope, tx, position }: TxScope, row: Row): void => {
+const add = (at: TxScope, row: Row): void => {
+  const { scope, tx, position } = at
   const { block } = scope
   const overflow = isLong(row)
   const { movement, deployed, receipt } = row
@@ -108,23 +114,22 @@ const add = ({ scope, tx, position }: TxScope, row: Row): void => {
     ...(deployed === undefined ? {} : { deployed }),
     ...(receipt === undefined ? {} : { receipt }),
     overflow,
-    places: listsOf(scope, tx.publisher, row).map(scope.lists.next),
+    places: listsOf(at, row).map(scope.lists.next),
   }
   scope.records.push(doc)
   if (movement !== undefined) countMovement(scope, movement)
   scope.statistics.record_count += 1
 }
 
-/** Keys of the lists a row is in, each once. A failed action cannot create the list of a contract it merely names. */
-const listsOf = (scope: Scope, publisher: string, row: Row): readonly string[] => {
-  const { contract, action_name, movement } = row
-  const accounts = accountsOf(publisher, row)
+/** Keys of the lists a row is in, each once. */
+const listsOf = (at: TxScope, row: Row): readonly string[] => {
+  const { tx } = at
+  const { movement } = row
+  const accounts = accountsOf(row, row.caller)
   const keys = accounts.map(listOf.account)
-  if (isContractId(contract) && scope.state.get(contracts, contract) !== undefined) {
-    keys.push(listOf.contract(contract))
-    if (isActionName(action_name)) keys.push(listOf.action(contract, action_name))
-  }
-  if (row.signUp) keys.push(listOf.created(publisher))
+  if (hasFailed(tx)) keys.push(...accounts.map(listOf.failed))
+  pushContract(keys, at, row)
+  if (row.signUp) keys.push(listOf.created(tx.publisher))
   if (row.deployed !== undefined) keys.push(listOf.contracts)
   if (movement !== undefined) {
     const { token, from, to } = movement
@@ -134,14 +139,13 @@ const listsOf = (scope: Scope, publisher: string, row: Row): readonly string[] =
   return keys
 }
 
-/** The accounts that have the row in their lists, each once. */
-const accountsOf = (publisher: string, { from, to, receipt }: Row): readonly string[] => {
-  const names: string[] = []
-  if (isPossibleName(from)) names.push(from)
-  if (to !== from && isPossibleName(to)) names.push(to)
-  const isAction = receipt === undefined
-  if (isAction && publisher !== from && publisher !== to && isPossibleName(publisher)) names.push(publisher)
-  return names
+/** A failed action cannot create the list of a contract it merely names. */
+const pushContract = (keys: string[], { scope }: TxScope, { contract, action_name, caller }: Row): void => {
+  if (!isContractId(contract) || scope.state.get(contracts, contract) === undefined) return
+  keys.push(listOf.contract(contract))
+  if (!isActionName(action_name)) return
+  keys.push(listOf.action(contract, action_name))
+  if (caller !== undefined) keys.push(listOf.called(caller, contract, action_name))
 }
 
 const isLong = ({ contract, action_name, data, return: returned }: Row): boolean => {

@@ -20,6 +20,7 @@ const NOWHERE: Readonly<Record<Sample, string>> = {
   block: '4900',
   'block hash': HASH,
   contract: `Contract${HASH}`,
+  function: 'token.iost/transfer',
   day: '2031-01-01',
   producer: 'nosuchacc',
   token: 'nosuchtoken',

@@ -3,12 +3,28 @@ import { plainLists, shownPlainRow } from '#test/support/oracle/plain-lists.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
+type Filter = Readonly<Record<string, string>>
+
+/** The lists of a kind that are not what the blocks say; the rest of their keys is the account, and what `filter` reads. */
+const wrongLists = async (kind: string, filter: (rest: readonly string[]) => Filter) => {
+  const wrong: string[] = []
+  let count = 0
+  for (const [list, plain] of await plainLists()) {
+    const [of, account = '', ...rest] = list.split('/')
+    if (of !== kind) continue
+    count += 1
+    const { rows, total } = await wholeList(account, 500, 'desc', filter(rest))
+    const expected = plain.map(shownPlainRow).toReversed()
+    if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
+  }
+  return { count, wrong }
+}
+
 /** All pages of an account's list, joined, without the extra field `amount`. */
-const wholeList = async (account: string, size: number, sort: 'asc' | 'desc', token?: string) => {
+const wholeList = async (account: string, size: number, sort: 'asc' | 'desc', filter: Filter = {}) => {
   const rows: unknown[] = []
   for (let page = 1; ; page += 1) {
-    const own = token === undefined ? { account } : { account, token }
-    const params = { ...own, page: String(page), size: String(size), sort }
+    const params = { account, ...filter, page: String(page), size: String(size), sort }
     const { transactions, total } = await ask('get-account-tx', params, { compat: 'iostabc' })
     for (const { amount: _, ...row } of transactions) rows.push(row)
     if (rows.length >= total || transactions.length === 0) return { rows, total }
@@ -17,15 +33,7 @@ const wholeList = async (account: string, size: number, sort: 'asc' | 'desc', to
 
 describe('get-account-tx', () => {
   test('get-account-tx: every list is what the blocks say, newest first', async () => {
-    const wrong: string[] = []
-    let count = 0
-    for (const [list, plain] of await plainLists()) {
-      if (!list.startsWith('account/')) continue
-      count += 1
-      const { rows, total } = await wholeList(list.slice('account/'.length), 500, 'desc')
-      const expected = plain.map(shownPlainRow).toReversed()
-      if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
-    }
+    const { count, wrong } = await wrongLists('account', () => ({}))
     expect({ many: count > 300, wrong }).toEqual({ many: true, wrong: [] })
   }, 60_000)
   test('get-account-tx: pages of any size join, asc is the exact reverse', async () => {
@@ -121,17 +129,8 @@ describe('get-account-tx', () => {
     )
   })
   test('get-account-tx: with a token, every list is the rows that moved it to or from the account', async () => {
-    const wrong: string[] = []
-    let count = 0
-    for (const [list, plain] of await plainLists()) {
-      const [kind, account = '', token] = list.split('/')
-      if (kind !== 'moved') continue
-      count += 1
-      const { rows, total } = await wholeList(account, 500, 'desc', token)
-      const expected = plain.map(shownPlainRow).toReversed()
-      if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
-    }
-    expect({ count, wrong }).toEqual({ count: 2204, wrong: [] })
+    const found = await wrongLists('moved', ([token = '']) => ({ token }))
+    expect(found).toEqual({ count: 2204, wrong: [] })
   }, 120_000)
   test('get-account-tx: with a token, pages of any size join, asc is the exact reverse', async () => {
     const [key = '', plain = []] = [...(await plainLists())].find(
@@ -142,7 +141,7 @@ describe('get-account-tx', () => {
     expect(expected.length).toBeGreaterThan(60)
     for (const size of [1, 7, 20, 500])
       for (const sort of ['asc', 'desc'] as const) {
-        const { rows } = await wholeList(account, size, sort, token)
+        const { rows } = await wholeList(account, size, sort, { token })
         expect(rows).toEqual(sort === 'asc' ? expected : expected.toReversed())
       }
   })
@@ -158,5 +157,91 @@ describe('get-account-tx', () => {
     expect((await refusal(ask('get-account-tx', unknownAccount))).kind).toBe('not_found')
     const params = { account: 'busyhub', token: 'nosuch' }
     expect(await askText('get-account-tx', params, { compat: 'iostabc' })).toBe(none)
+  })
+  test('get-account-tx: with failed=1, every list is the rows whose transaction failed', async () => {
+    const { count, wrong } = await wrongLists('failed', () => ({ failed: '1' }))
+    expect({ many: count > 100, wrong }).toEqual({ many: true, wrong: [] })
+    expect(await askText('get-account-tx', { account: 'busyhub', failed: '0' })).toBe(
+      await askText('get-account-tx', { account: 'busyhub' }),
+    )
+  }, 60_000)
+  test('get-account-tx: with func_name, every list is the calls of that action that the account sent', async () => {
+    const { count, wrong } = await wrongLists('called', ([contract, action]) => ({
+      func_name: `${contract}/${action}`,
+    }))
+    expect({ many: count > 500, wrong }).toEqual({ many: true, wrong: [] })
+  }, 120_000)
+  test('get-account-tx: filters go with ranges, orders and pages of any size', async () => {
+    const kinds = { failed: { failed: '1' }, called: { func_name: 'token.iost/transfer' } }
+    for (const [kind, filter] of Object.entries(kinds)) {
+      const key = kind === 'failed' ? 'failed/busyhub' : 'called/busyhub/token.iost/transfer'
+      const expected = ((await plainLists()).get(key) ?? []).map(shownPlainRow)
+      expect([kind, expected.length > 60]).toEqual([kind, true])
+      const [first, last] = [expected[20], expected[59]]
+      const range = { start_seq: '21', start_block: first?.block ?? '', end_block: last?.block ?? '' }
+      const within = expected.filter(
+        ({ block }, at) =>
+          at >= 20 && Number(block) >= Number(first?.block) && Number(block) <= Number(last?.block),
+      )
+      for (const size of [7, 20])
+        for (const sort of ['asc', 'desc'] as const)
+          expect((await wholeList('busyhub', size, sort, { ...filter, ...range })).rows).toEqual(
+            sort === 'asc' ? within : within.toReversed(),
+          )
+    }
+  })
+  test('get-account-tx: func_name takes contracts without prefix; no such calls give no rows, an unknown contract is not found', async () => {
+    const [key = ''] =
+      [...(await plainLists()).keys()].filter(list => /^called\/[^/]+\/Contract/.test(list)) ?? []
+    const [, account = '', contract = '', action = ''] = key.split('/')
+    const whole = await askText('get-account-tx', { account, func_name: `${contract}/${action}` })
+    expect(whole).not.toContain('"transactions":[]')
+    const bare = `${contract.slice('Contract'.length)}/${action}`
+    expect(await askText('get-account-tx', { account, func_name: bare })).toBe(whole)
+    const none = '{"transactions":[],"page":1,"size":20,"total":0}'
+    for (const func_name of ['token.iost/nosuch', 'domain.iost/link', 'token.iost/__proto__'])
+      expect(await askText('get-account-tx', { account: 'busyhub', func_name })).toBe(none)
+    const params = { account: 'busyhub', func_name: 'nosuch.iost/transfer' }
+    expect(await refusal(ask('get-account-tx', params))).toEqual({
+      kind: 'not_found',
+      en: "Contract 'nosuch.iost' does not exist at block 4851.",
+      zh: "合约 'nosuch.iost' 不存在（截至区块 4851）。",
+    })
+    expect(await askText('get-account-tx', params, { compat: 'iostabc' })).toBe(none)
+  })
+  test('get-account-tx: two filters are refused, whichever they are', async () => {
+    const filters = { token: 'iost', func_name: 'token.iost/transfer', failed: '1' }
+    for (const [first, second] of [
+      ['token', 'func_name'],
+      ['token', 'failed'],
+      ['func_name', 'failed'],
+    ] as const)
+      for (const compat of ['none', 'iostabc'] as const)
+        expect(
+          await refusal(
+            ask(
+              'get-account-tx',
+              { account: 'busyhub', [second]: filters[second], [first]: filters[first] },
+              { compat },
+            ),
+          ),
+        ).toEqual({
+          kind: 'bad_request',
+          en: `Parameters '${first}' and '${second}' cannot be combined; give only one of token, func_name and failed=1.`,
+          zh: `参数 '${first}' 与 '${second}' 不能同时使用；token、func_name 和 failed=1 只能提供其中一个。`,
+        })
+    const given = { account: 'busyhub', token: 'iost', failed: '0' }
+    expect(await askText('get-account-tx', given)).toBe(
+      await askText('get-account-tx', { account: 'busyhub', token: 'iost' }),
+    )
+  })
+  test('get-account-tx: what is no function or no flag is refused with its rule', async () => {
+    for (const func_name of ['transfer', 'token.iost', 'token.iost/', '/transfer', 'a/b/c', 'token.iost/a b'])
+      expect((await refusal(ask('get-account-tx', { account: 'busyhub', func_name }))).en).toBe(
+        `Parameter 'func_name' is '${func_name}'; it must be a contract id and an action name joined by /, such as token.iost/transfer.`,
+      )
+    expect((await refusal(ask('get-account-tx', { account: 'busyhub', failed: 'true' }))).en).toBe(
+      "Parameter 'failed' is 'true'; it must be 0 or 1.",
+    )
   })
 })

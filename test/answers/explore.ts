@@ -45,6 +45,13 @@ export const exploreSuite = (service: () => Service): void => {
     await requireSame('get-daily-statistics', {})
   })
 
+  test('activity of accounts by day, with records on many days, on few and on none', async () => {
+    const period = { start_date: '2026-09-01', end_date: '2026-11-21' }
+    for (const account of ['busyhub', 'tokenboss', 'token.iost', '0', '__proto__'])
+      for (const dates of [{}, period, { start_date: '2018-11-01', end_date: '2018-11-30' }])
+        await requireSame('get-account-activity', { account, ...dates }, 'account')
+  })
+
   test('search: names and their beginnings, heights, hashes of contracts, hostile texts', async () => {
     const { accounts, tokens, contracts, producers } = await oracle()
     const names = [...accounts.keys(), ...tokens.keys(), ...contracts.keys(), ...producers.keys()]

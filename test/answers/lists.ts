@@ -80,8 +80,8 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
     for (const [key, list] of plain.lists) {
       const call = listCall(key)
       if (call === undefined) continue
-      // Four fifths of all lists are of an account and a token: each has its turn in the test of the action.
-      if (key.startsWith('moved/') && ofTwo++ % 10 !== 0) continue
+      // Most lists are of an account and a token or an action: each has its turn in the test of the action.
+      if (/^(?:moved|called)\//.test(key) && ofTwo++ % 10 !== 0) continue
       const asc = list.map((row, at) => shown(row, call.action !== 'account-tx', at + 1))
       const hasSmall = short++ % (thoroughness.smallOf ?? 1) === 0
       for (const { size, sort } of waysOf(list.length, thoroughness)) {

@@ -171,7 +171,16 @@ export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: Ran
       kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkPages(key, list)))
     }
     expect([...kinds].filter(([, rows]) => rows > 0).map(([kind]) => kind)).toEqual(
-      expect.arrayContaining(['account', 'contract', 'action', 'created', 'token', 'moved']),
+      expect.arrayContaining([
+        'account',
+        'failed',
+        'contract',
+        'action',
+        'called',
+        'created',
+        'token',
+        'moved',
+      ]),
     )
   })
 

@@ -100,6 +100,54 @@ describe('lists', () => {
     expect(count(chain, listOf.moved('no name!', 'iost'))).toBeUndefined()
   })
 
+  test('deriveBlock: rows of a failed transaction are in the failed lists of their accounts, and no others', () => {
+    const args = ['iost', 'alice00', 'carol00', '1', '']
+    const publisher = 'bob0000'
+    const pay = action('token.iost/transfer', args)
+    const chain = derive([
+      transaction({ publisher, actions: [pay], receipts: [transfer(...args)] }),
+      transaction({
+        publisher,
+        actions: [pay, action('token.iost/destroy', ['iost', 'dave000', '1'])],
+        receipt: failed,
+      }),
+      transaction({ publisher, actions: [pay], delay: 9n }),
+    ])
+    const rows = rowsOf(chain, 1)
+    expect(rows.length).toBe(4)
+    for (const name of ['alice00', 'bob0000', 'carol00', 'dave000'])
+      expect([name, idsOf(chain, listOf.failed(name))]).toEqual([
+        name,
+        rows
+          .filter(({ id }) => idsOf(chain, listOf.account(name)).includes(id))
+          .filter(({ status_code }) => status_code === 'RUNTIME_ERROR')
+          .map(({ id }) => id),
+      ])
+    expect(idsOf(chain, listOf.failed('carol00'))).toEqual(idsIn(rows, 1))
+    expect(idsOf(chain, listOf.failed('dave000'))).toEqual(idsIn(rows, 2))
+  })
+
+  test('deriveBlock: an action is in the list of its calls by who published it, and of nobody else', () => {
+    const args = ['iost', 'alice00', 'carol00', '1', '']
+    const publisher = 'bob0000'
+    const pay = action('token.iost/transfer', args)
+    const chain = derive([
+      transaction({
+        publisher,
+        actions: [pay, action('token.iost/no name', []), action('Contractunknown1/play', [])],
+        receipts: [transfer(...args), transfer('iost', 'alice00', 'carol00', '2', '')],
+      }),
+      transaction({ publisher, actions: [pay], receipt: failed }),
+    ])
+    const rows = rowsOf(chain, 1)
+    expect(rows.length).toBe(5)
+    expect(idsOf(chain, listOf.called(publisher, 'token.iost', 'transfer'))).toEqual(idsIn(rows, 0, 4))
+    for (const name of ['alice00', 'carol00'])
+      expect(count(chain, listOf.called(name, 'token.iost', 'transfer'))).toBeUndefined()
+    expect(count(chain, listOf.called(publisher, 'token.iost', 'no name'))).toBeUndefined()
+    expect(count(chain, listOf.called(publisher, 'Contractunknown1', 'play'))).toBeUndefined()
+  })
+
   test('deriveBlock: tokens named like members of objects have lists', () => {
     const names = ['__proto__', 'constructor']
     const chain = derive([

@@ -61,7 +61,7 @@ describe('movements', () => {
     ])
     expect(balance(chain, 'iost/alice00').amount).toBe(100_000_000_000n)
     const [row] = rowsOf(chain, 1)
-    expect([row?.from, row?.to, row?.amount, row?.places.length]).toEqual(['alice00', 'alice00', '7', 5])
+    expect([row?.from, row?.to, row?.amount, row?.places.length]).toEqual(['alice00', 'alice00', '7', 6])
   })
 
   test('deriveBlock: freezes to oneself, in the past, and due at a later block', () => {

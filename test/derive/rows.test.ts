@@ -99,13 +99,13 @@ describe('rows', () => {
     ])
     expect(rowsOf(chain, 1).map(({ from, to, places }) => [from, to, places.length])).toEqual([
       // publisher too
-      ['bob0000', 'carol00', 5],
-      ['alice00', 'token.iost', 4],
-      ['alice00', 'token.iost', 4],
-      ['alice00', 'token.iost', 3],
-      ['alice00', 'weird name', 1],
-      ['alice00', 'newone0', 4],
-      ['bob0000', 'carol00', 5],
+      ['bob0000', 'carol00', 9],
+      ['alice00', 'token.iost', 7],
+      ['alice00', 'token.iost', 7],
+      ['alice00', 'token.iost', 5],
+      ['alice00', 'weird name', 2],
+      ['alice00', 'newone0', 7],
+      ['bob0000', 'carol00', 9],
     ])
     expect(
       chain.state

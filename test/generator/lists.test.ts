@@ -106,6 +106,18 @@ const suite = (name: string, open: Opening): void =>
       expect(many).toBeGreaterThan(100)
     })
 
+    test('get-account-tx with failed=1 and with func_name has every such row of the account', async () => {
+      const own = 'module=account&action=get-account-tx&account='
+      expect(truth.count(`failed/${HUB}`)).toBeGreaterThan(10)
+      await expectMovements(`${own}${HUB}&failed=1`, `failed/${HUB}`)
+      const called = truth.keys().filter(key => key.startsWith(`called/${HUB}/`))
+      expect(called.length).toBeGreaterThan(1)
+      for (const key of called) {
+        const [, name, contract, action] = key.split('/')
+        await expectMovements(`${own}${name}&func_name=${contract}/${action}`, key)
+      }
+    })
+
     test('get-transaction-list has every transaction but base ones', async () => {
       const rows = await rowsOf('module=base&action=get-transaction-list', 'transactions')
       const expected: unknown[][] = []

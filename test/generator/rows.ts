@@ -17,7 +17,7 @@ export type Row = {
   readonly status: string
   readonly from: string
   readonly to: string
-  /** Lists it is in: `account/…`, `contract/…`, `action/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
+  /** Lists it is in: `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
   readonly keys: readonly string[]
 }
 
@@ -53,7 +53,10 @@ export const rowsOfTransaction = (
 ): readonly Row[] => {
   const status = statusText(tx.status)
   const rows: Row[] = tx.actions.map(({ contract, name, data, from, to }, index) => {
-    const keys = keysOf(namesOf(from, to, tx.publisher), contract, name, deployed)
+    const names = namesOf(from, to, tx.publisher)
+    const keys = keysOf(names, contract, name, deployed)
+    if (deployed.has(contract)) keys.push(`called/${tx.publisher}/${contract}/${name}`)
+    if (tx.status !== OK) keys.push(...names.map(party => `failed/${party}`))
     if (tx.status === OK && contract === 'auth.iost' && name === 'signUp')
       keys.push(`created/${tx.publisher}`)
     if (tx.status === OK) {

@@ -12,7 +12,7 @@ export type Tables = {
   readonly balances: Table
   /** Producer → voter. */
   readonly votes: Table
-  /** `account`, `contract`, `action`, `created`, `token`, `moved`, `contracts` → rest of the list's key: rows. */
+  /** `account`, `failed`, `contract`, `action`, `called`, `created`, `token`, `moved`, `contracts` → rest of the list's key: rows. */
   readonly lists: Table
   /** `issued` → token; `rows`, `transactions`, `accounts` of `chain`. */
   readonly figures: Table

@@ -38,6 +38,7 @@ export const scenesIn = async (view: View): Promise<readonly Scene[]> => {
       account,
       contract: row.contract,
       action: row.action_name,
+      function: `${row.contract}/${row.action_name}`,
       token: tokenOf(row),
       transaction: row.tx_hash,
       block: String(row.height),

@@ -88,3 +88,55 @@ test('countPassing: what the ends tell takes no look, what lies beyond the first
   expect([before.counts, before.asked.length]).toEqual([[0, 0], 1])
   expect(await countsIn({ ...BURSTS, count: 0 }, 1, 2)).toEqual({ counts: [0, 0], asked: [] })
 })
+
+/** Counts of rows below each of some bounds, and how many rows each look read. */
+const countsBelow = async ({ count, at }: Heights, bounds: readonly number[]) => {
+  const asked: number[] = []
+  const counts = await countPassing<number>(
+    {
+      count,
+      floor: -1,
+      ceiling: Number.POSITIVE_INFINITY,
+      look: async ordinals => {
+        asked.push(ordinals.length)
+        return ordinals.map(at)
+      },
+    },
+    bounds.map(bound => (height: number) => height < bound),
+  )
+  return { counts, asked }
+}
+
+test('countPassing: any number of bounds is counted as a plain filter does, a short list in one look', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat({ max: 2_000 }), { maxLength: 900 }),
+      fc.array(fc.integer({ min: -5, max: 2_010 }), { maxLength: 120 }),
+      async (unsorted, bounds) => {
+        const heights = unsorted.toSorted((a, b) => a - b)
+        const at = (ordinal: number) => heights[ordinal - 1] ?? Number.NaN
+        const { counts, asked } = await countsBelow({ count: heights.length, at }, bounds)
+        expect(counts).toEqual(bounds.map(bound => heights.filter(height => height < bound).length))
+        expect(asked.every(rows => rows > 0 && rows <= Math.max(32, 8 * bounds.length))).toBe(true)
+        if (heights.length <= Math.max(32, 8 * bounds.filter(bound => bound >= 0).length))
+          expect(asked.length).toBeLessThanOrEqual(1)
+      },
+    ),
+    { numRuns: 300 },
+  ))
+
+test('countPassing: 93 bounds of ten million rows take at most 9 looks, wherever they are', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat({ max: 70_000 }), { minLength: 93, maxLength: 93 }),
+      fc.integer({ min: 1, max: 70_000 }),
+      async (anywhere, first) => {
+        for (const bounds of [anywhere, anywhere.map((_, at) => first + at)]) {
+          const { counts, asked } = await countsBelow(BURSTS, bounds)
+          expect(counts).toEqual(bounds.map(bound => Math.min(Math.ceil(bound / 7), 10_000) * 1000))
+          expect(asked.length).toBeLessThanOrEqual(9)
+        }
+      },
+    ),
+    { numRuns: 50 },
+  ))

@@ -1,5 +1,7 @@
 /** Rows read in one request. Two bounds of a list of 10^7 rows are found in at most 6 requests, one in 5. */
 const AT_ONCE = 32
+/** Rows read for each bound where there are many. Any number of bounds of 10^7 rows are found in at most 9 requests. */
+const FOR_EACH = 8
 
 /** Rows with the ordinals 1 … `count`; none is less than `floor` or greater than `ceiling` for any test. */
 export type Rows<T> = {
@@ -41,8 +43,9 @@ export const countPassing = async <T>(
 
 /** Bounds are narrowed by the same rows, so two of them leave the same ordinals open or none in common. */
 const ordinalsFor = (bounds: readonly Bound[]): readonly number[] => {
-  const open = new Map(bounds.filter(({ least, most }) => least < most).map(bound => [bound.least, bound]))
-  const share = Math.floor(AT_ONCE / Math.max(open.size, 1))
+  const unknown = bounds.filter(({ least, most }) => least < most)
+  const open = new Map(unknown.map(bound => [bound.least, bound]))
+  const share = Math.floor(Math.max(AT_ONCE, FOR_EACH * unknown.length) / Math.max(open.size, 1))
   return [...open.values()].flatMap(bound => spread(bound, share)).toSorted((a, b) => a - b)
 }
 

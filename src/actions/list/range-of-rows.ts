@@ -3,7 +3,7 @@ import type { Range } from '../request/range.ts'
 import { countPassing, type Rows } from './ordinal-search.ts'
 
 /** No row is earlier. */
-const ORIGIN: Moment = { height: 0, time: 0n }
+export const ORIGIN: Moment = { height: 0, time: 0n }
 
 /**
  * How many rows of a list come before a range, and how many are within it; none is later than `at`. Bounds at the ends of

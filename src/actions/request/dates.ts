@@ -4,8 +4,6 @@ import type { Text } from '../define.ts'
 import { word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
-/** Most days of one answer: a leap year. */
-export const DAYS_MOST = 366
 /** Days of a range without a start. */
 export const DAYS_DEFAULT = 30
 
@@ -43,27 +41,30 @@ export const dates = {
   ]),
 }
 
-type Dates = { readonly start_date?: number | undefined; readonly end_date?: number | undefined }
+/** First and last day of a range, as days since 1970. */
+export type Dates = { readonly start_date?: number | undefined; readonly end_date?: number | undefined }
 
-/** Throws 'bad_request' for a range that ends before it starts, or is too long. */
-export const checkDates = ({ start_date, end_date }: Dates): void => {
-  if (start_date === undefined || end_date === undefined) return
-  const [start, end] = [dateOf(start_date), dateOf(end_date)]
-  const length = end_date - start_date + 1
-  if (length < 1)
-    throw badRequest(
-      {
-        en: `Parameter 'start_date' is ${start} and 'end_date' is ${end}; the start must not be after the end.`,
-        zh: `参数 'start_date' 的值为 ${start}，'end_date' 的值为 ${end}；起点不能晚于终点。`,
-      },
-      { parameter: 'start_date' },
-    )
-  if (length > DAYS_MOST)
-    throw badRequest(
-      {
-        en: `From ${start} to ${end} are ${length} days; a range has at most ${DAYS_MOST}: ask for it in parts, with 'start_date' and 'end_date'.`,
-        zh: `${start} 至 ${end} 共 ${length} 天；区间最多 ${DAYS_MOST} 天，请用 'start_date' 和 'end_date' 分段查询。`,
-      },
-      { parameter: 'end_date' },
-    )
-}
+/** A check that throws 'bad_request' for a range that ends before it starts, or has more than `most` days. */
+export const datesWithin =
+  (most: number) =>
+  ({ start_date, end_date }: Dates): void => {
+    if (start_date === undefined || end_date === undefined) return
+    const [start, end] = [dateOf(start_date), dateOf(end_date)]
+    const length = end_date - start_date + 1
+    if (length < 1)
+      throw badRequest(
+        {
+          en: `Parameter 'start_date' is ${start} and 'end_date' is ${end}; the start must not be after the end.`,
+          zh: `参数 'start_date' 的值为 ${start}，'end_date' 的值为 ${end}；起点不能晚于终点。`,
+        },
+        { parameter: 'start_date' },
+      )
+    if (length > most)
+      throw badRequest(
+        {
+          en: `From ${start} to ${end} are ${length} days; a range has at most ${most}: ask for it in parts, with 'start_date' and 'end_date'.`,
+          zh: `${start} 至 ${end} 共 ${length} 天；区间最多 ${most} 天，请用 'start_date' 和 'end_date' 分段查询。`,
+        },
+        { parameter: 'end_date' },
+      )
+  }

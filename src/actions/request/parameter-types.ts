@@ -12,6 +12,10 @@ const USER_CONTRACT = `Contract${BASE58}{1,91}`
 /** A contract id without its prefix: the hash of the transaction that deployed it. */
 const BARE_CONTRACT = `${BASE58}{32,44}`
 
+/** A contract id with or without its prefix. */
+export const CONTRACT = `(?:${SYSTEM}|${USER_CONTRACT}|${BARE_CONTRACT})`
+export const ACTION = '[A-Za-z0-9_]{1,32}'
+
 /** What other services call these. */
 const ACCOUNT_ELSEWHERE = [
   'address',
@@ -85,7 +89,8 @@ export const producer = (aliases: readonly string[] = []) =>
     read: same,
   })
 
-const tokenAs = (description: Text) =>
+/** A token, for what the description says. */
+export const tokenAs = (description: Text) =>
   word<string>({
     type: 'string',
     description,
@@ -102,15 +107,6 @@ const tokenAs = (description: Text) =>
 
 export const token = () => tokenAs({ en: 'Token name (symbol).', zh: '代币名称（符号）。' })
 
-/** Leaves of an account's rows those that moved a token. */
-export const tokenFilter = () =>
-  Type.Optional(
-    tokenAs({
-      en: 'Return only rows that moved this token to or from the account.',
-      zh: '只返回该代币转入或转出该账户的记录。',
-    }),
-  )
-
 /** A contract's id with its prefix, whether or not the caller wrote it. */
 export const contract = () =>
   word<string>({
@@ -123,7 +119,7 @@ export const contract = () =>
       en: 'a contract id (Contract and a base58 text; without the prefix, a hash of 32 bytes) or a system contract such as token.iost',
       zh: '合约 ID，即 Contract 加 base58 文本（省略前缀时须为 32 字节的哈希），或 token.iost 之类的系统合约',
     },
-    pattern: `^(?:${SYSTEM}|${USER_CONTRACT}|${BARE_CONTRACT})$`,
+    pattern: `^${CONTRACT}$`,
     example: 'token.iost',
     sample: 'contract',
     elsewhere: ['contract_id', 'contractid', 'contract_address', 'contractaddress', 'address'],
@@ -243,7 +239,7 @@ export const actionName = () =>
         en: 'an action name (1 to 32 characters of A-Z, a-z, 0-9 and _)',
         zh: '方法名，由 1 至 32 个 A-Z、a-z、0-9、_ 字符组成',
       },
-      pattern: '^[A-Za-z0-9_]{1,32}$',
+      pattern: `^${ACTION}$`,
       example: 'transfer',
       sample: 'action',
       elsewhere: ['method', 'function', 'function_name', 'abi'],
@@ -251,8 +247,8 @@ export const actionName = () =>
     }),
   )
 
-/** A contract id, with or without its prefix. */
-const contractOf = (text: string): string | undefined => {
+/** The id of a contract that is given with or without its prefix. */
+export const contractOf = (text: string): string | undefined => {
   if (isContractId(text)) return text
   return isHash(text) ? `Contract${text}` : undefined
 }

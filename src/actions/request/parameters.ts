@@ -10,6 +10,7 @@ export type Sample =
   | 'block hash'
   | 'contract'
   | 'day'
+  | 'function'
   | 'producer'
   | 'token'
   | 'transaction'

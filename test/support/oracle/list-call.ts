@@ -7,12 +7,20 @@ export type ListCall = {
 
 /** The call by the list's key. Sub-accounts (`created/…`) and `contracts` are no lists of records: undefined. */
 export const listCall = (key: string): ListCall | undefined => {
-  const [kind, name = '', part = ''] = key.split('/')
+  const [kind, name = '', part = '', last = ''] = key.split('/')
   switch (kind) {
     case 'account':
       return { module: 'account', action: 'account-tx', params: { account: name } }
     case 'moved':
       return { module: 'account', action: 'account-tx', params: { account: name, token: part } }
+    case 'called':
+      return {
+        module: 'account',
+        action: 'account-tx',
+        params: { account: name, func_name: `${part}/${last}` },
+      }
+    case 'failed':
+      return { module: 'account', action: 'account-tx', params: { account: name, failed: '1' } }
     case 'token':
       return { module: 'token', action: 'token-tx', params: { token: name } }
     case 'contract':

@@ -113,7 +113,7 @@ const parties = (name: string, data: string, publisher: string): readonly [from:
 
 export type PlainChain = {
   readonly rows: readonly PlainRow[]
-  /** Keys `account/…`, `contract/…`, `action/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
+  /** Keys `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
   readonly lists: ReadonlyMap<string, readonly PlainRow[]>
 }
 
@@ -246,9 +246,14 @@ const movedBy = (name: string, data: string): Pick<PlainRow, 'moved'> => {
 const keysOf = (row: PlainRow, contracts: ReadonlySet<string>): readonly string[] => {
   const names = new Set([row.from, row.to, ...(row.ownAction ? [row.publisher] : [])].filter(possible))
   const keys = [...names].map(name => `account/${name}`)
+  if (row.status !== 'SUCCESS') for (const name of names) keys.push(`failed/${name}`)
   if (contracts.has(row.contract)) {
     keys.push(`contract/${row.contract}`)
-    if (/^[A-Za-z0-9_]{1,32}$/.test(row.action)) keys.push(`action/${row.contract}/${row.action}`)
+    if (/^[A-Za-z0-9_]{1,32}$/.test(row.action)) {
+      keys.push(`action/${row.contract}/${row.action}`)
+      if (row.ownAction && possible(row.publisher))
+        keys.push(`called/${row.publisher}/${row.contract}/${row.action}`)
+    }
   }
   if (row.created !== undefined) keys.push(`created/${row.publisher}`)
   if (row.deployed !== undefined) keys.push('contracts')

@@ -1,0 +1,38 @@
+import { dateOf, dayOf } from '#chain/time.ts'
+import type { Context } from '../define.ts'
+import { DAYS_DEFAULT, type Dates } from '../request/dates.ts'
+import { genesisDay } from './days.ts'
+import { refuseWhileLoading } from './loading.ts'
+
+/** UTC days since 1970 that an answer has: `from` … `to`, none when `to` is before `from`. */
+export type AskedDays = {
+  readonly from: number
+  readonly to: number
+  /** The day of the first block. */
+  readonly genesis: number
+  /** The day of the published block, which is not over. */
+  readonly today: number
+}
+
+/**
+ * The days that a call asks for, as far as the chain has them. `check` refuses a range that is turned or too long. Throws
+ * 'loading' for a range that may reach beyond the loaded blocks.
+ */
+export const daysAsked = async (
+  context: Context,
+  { start_date, end_date }: Dates,
+  check: (dates: Dates) => void,
+): Promise<AskedDays> => {
+  const { view } = context
+  const today = dayOf(view.at.time)
+  const last = Math.max(start_date ?? 0, end_date ?? 0)
+  if (last >= today) {
+    const date = dateOf(last)
+    refuseWhileLoading(context, { en: `The whole range up to ${date}`, zh: `截至 ${date} 的完整区间` })
+  }
+  const end = end_date ?? today
+  const start = start_date ?? end - DAYS_DEFAULT + 1
+  check({ start_date: start, end_date: end })
+  const genesis = await genesisDay(view)
+  return { from: Math.max(start, genesis), to: Math.min(end, today), genesis, today }
+}
