@@ -12,8 +12,8 @@ const USER_CONTRACT = `Contract${BASE58}{1,91}`
 /** A contract id without its prefix: the hash of the transaction that deployed it. */
 const BARE_CONTRACT = `${BASE58}{32,44}`
 
-/** A contract id with or without its prefix. */
-export const CONTRACT = `(?:${SYSTEM}|${USER_CONTRACT}|${BARE_CONTRACT})`
+/** A contract id as the chain writes it. */
+export const CONTRACT = `(?:${SYSTEM}|${USER_CONTRACT})`
 export const ACTION = '[A-Za-z0-9_]{1,32}'
 
 /** What other services call these. */
@@ -69,7 +69,7 @@ export const owner = () =>
       en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits), a contract id, a base58 public key, or 0',
       zh: '账户名（由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字）、合约 ID、base58 公钥或 0',
     },
-    pattern: `^(?:${ACCOUNT}|${SYSTEM}|${USER_CONTRACT}|${BASE58}{32,46}|0)$`,
+    pattern: `^(?:${ACCOUNT}|${CONTRACT}|${BASE58}{32,46}|0)$`,
     example: 'busyhub',
     sample: 'account',
     elsewhere: ACCOUNT_ELSEWHERE,
@@ -119,7 +119,7 @@ export const contract = () =>
       en: 'a contract id (Contract and a base58 text; without the prefix, a hash of 32 bytes) or a system contract such as token.iost',
       zh: '合约 ID，即 Contract 加 base58 文本（省略前缀时须为 32 字节的哈希），或 token.iost 之类的系统合约',
     },
-    pattern: `^${CONTRACT}$`,
+    pattern: `^(?:${CONTRACT}|${BARE_CONTRACT})$`,
     example: 'token.iost',
     sample: 'contract',
     elsewhere: ['contract_id', 'contractid', 'contract_address', 'contractaddress', 'address'],
@@ -247,8 +247,8 @@ export const actionName = () =>
     }),
   )
 
-/** The id of a contract that is given with or without its prefix. */
-export const contractOf = (text: string): string | undefined => {
+/** A contract id, with or without its prefix. */
+const contractOf = (text: string): string | undefined => {
   if (isContractId(text)) return text
   return isHash(text) ? `Contract${text}` : undefined
 }

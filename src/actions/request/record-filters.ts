@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { ACTION, CONTRACT, contractOf, tokenAs } from './parameter-types.ts'
+import { ACTION, CONTRACT, tokenAs } from './parameter-types.ts'
 import { word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
@@ -24,8 +24,7 @@ const funcName = () =>
       elsewhere: ['action_name', 'function', 'function_name', 'funcname', 'method', 'abi', 'contract'],
       read: text => {
         const slash = text.indexOf('/')
-        const contract = contractOf(text.slice(0, slash))
-        return contract === undefined ? undefined : { contract, action: text.slice(slash + 1) }
+        return { contract: text.slice(0, slash), action: text.slice(slash + 1) }
       },
     }),
   )
