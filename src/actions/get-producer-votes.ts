@@ -7,15 +7,13 @@ import { unknown } from './find/unknown.ts'
 import { DAYS_KNOWN, votesByDay } from './find/votes-by-day.ts'
 import { wholeOf } from './list/paging.ts'
 import { producer } from './request/parameter-types.ts'
-import { exact, flag, listOfRows, shape, text } from './shape/results.ts'
+import { isDayOver, utcDay } from './shape/days.ts'
+import { exact, listOfRows, shape } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
 
 const row = shape({
-  date: text('UTC day, by block time.', 'UTC 日期，按区块时间计。'),
-  complete: flag(
-    'Whether the day is over: false for the day of the last published block, whose figures are those so far.',
-    '该日是否已结束：最新已发布区块所在的日期为 false，其数值截至该区块。',
-  ),
+  date: utcDay,
+  complete: isDayOver,
   votes: exact('Votes at the end of the day, in IOST.', '当日结束时的票数（IOST）。'),
   change: exact(
     'Votes at the end of the day less votes at its beginning, in IOST; below zero when votes were lost.',
