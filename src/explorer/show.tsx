@@ -11,6 +11,7 @@ import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
 import type { Call } from './part/calls.tsx'
 import { type Frame, Layout } from './part/layout.tsx'
+import { notFoundIfUnnamed } from './unnamed.ts'
 
 /** What a visitor asked for: a path without language and prefix, and its parameters. */
 export type Asked = {
@@ -66,7 +67,7 @@ export const showPage = async (
         } catch (error) {
           // A page may do without an answer; its links are those that lead to one.
           calls.splice(calls.indexOf(call), 1)
-          throw error
+          throw notFoundIfUnnamed(error, call, { id: found.id, query: asked.query })
         }
       }
       const visit: Visit = { ...asked, say: sayIn(asked.lang), id: found.id, ask: noting, at }

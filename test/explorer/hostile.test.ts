@@ -108,6 +108,15 @@ const spoiltPage = async (
   )
 }
 
+/** Title and description of a page, as they are written. */
+const headOf = (html: string) => [
+  ...[...html.matchAll(/<title>(.*?)<\/title>/gs)].map(([, text = '']) => text),
+  ...[...html.matchAll(/<meta name="description" content="(.*?)"/gs)].map(([, text = '']) => text),
+]
+
+/** Texts that are more than a line, or hold what is not seen. */
+const unfit = (text: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text) || text.length > 1_000
+
 let paths: readonly string[] = []
 beforeAll(async () => {
   paths = await samplePaths(await explorerOn())
@@ -124,9 +133,25 @@ test.each([
       if (html === undefined) continue
       const page = await readPage(html)
       expect([path, foreignIn(page)]).toEqual([path, []])
+      expect([path, headOf(html).length, headOf(html).filter(unfit)]).toEqual([path, 2, []])
       // What turns a text around, or is not seen, is written out.
       expect([path, /[\u202e\0]/.test(page.text)]).toEqual([path, false])
       shown += html.includes('bad()') ? 1 : 0
     }
   expect(shown).toBeGreaterThan(paths.length)
+})
+
+test('hostile: a text that is sent goes into title and description as one bounded line', async () => {
+  const { visit } = await explorerOn()
+  for (const text of [`${HOSTILE}\n\u2028\u2066`, 'x'.repeat(6_000), '\u202e'.repeat(600)]) {
+    const id = encodeURIComponent(text)
+    for (const path of [`/search?text=${id}`, `/account/${id}`, `/tx/${id}`, `/zh/token/${id}`, `/${id}`]) {
+      const { html } = await visit(path)
+      expect([path.slice(0, 20), headOf(html).length, headOf(html).filter(unfit)]).toEqual([
+        path.slice(0, 20),
+        2,
+        [],
+      ])
+    }
+  }
 })

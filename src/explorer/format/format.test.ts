@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { grouped, percentOf, signed, sumOf } from './amount.ts'
 import { absolute, isoOf, relative } from './time.ts'
-import { beginningOf, shortened, visible } from './visible.ts'
+import { beginningOf, oneLine, shortened, visible } from './visible.ts'
 
 test('grouped: thousands apart, no digit lost, no zeros at the end', () => {
   expect(grouped('21000000000.12345678')).toBe('21,000,000,000.12345678')
@@ -44,6 +44,14 @@ test('times: of the chain in UTC, and how long ago in words', () => {
 test('visible: what is not seen or turns a text around is written out', () => {
   expect(visible('a\u202eb\u0000c\u200bd\ud800')).toBe('a\\u{202e}b\\u{0}c\\u{200b}d\\u{d800}')
   expect(visible('two\nlines 你好 😀')).toBe('two\nlines 你好 😀')
+})
+
+test('oneLine: no line ends, nothing that is not seen, and so many letters at most', () => {
+  expect(oneLine(' a\n\t b\u202e ', 20)).toBe('a b\\u{202e}')
+  expect(oneLine('abcd', 4)).toBe('abcd')
+  expect(oneLine('abcde', 4)).toBe('abc…')
+  expect(oneLine('ab😀de', 4)).toBe('ab…')
+  expect(oneLine('\u202e'.repeat(65_536), 10)).toBe('\\u{202e}\\…')
 })
 
 test('beginningOf: whole letters only; shortened: begin and end of a long name', () => {

@@ -18,6 +18,17 @@ export const beginningOf = (
   return { text: text.slice(0, end), isWhole: false }
 }
 
+/** A text for one line of at most `most` letters, as titles of windows and results of a search engine are. */
+export const oneLine = (text: string, most: number): string => {
+  // What is not seen is written with more letters, so the bound holds twice.
+  const line = visible(
+    beginningOf(text, most + 1)
+      .text.replaceAll(/\s+/g, ' ')
+      .trim(),
+  )
+  return line.length <= most ? line : `${beginningOf(line, most - 1).text}…`
+}
+
 /** `Contract7QzLw…N5nX`, `8fd02c…91ab`: enough of a long name to tell it from others. */
 export const shortened = (name: string): string =>
   name.length <= 24 ? name : `${name.slice(0, 10)}…${name.slice(-6)}`

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import { absolute } from '../format/time.ts'
-import { visible } from '../format/visible.ts'
+import { oneLine } from '../format/visible.ts'
 import { hrefTo, lastingHref } from '../links.ts'
 import { LISTS } from '../lists.ts'
 import type { Html, Shown, Visit } from '../page.ts'
@@ -19,6 +19,10 @@ export type Frame = Pick<
   readonly calls: readonly Call[]
 }
 
+/** Letters of a title and of a description: more than search engines show. */
+const MOST_TITLE = 120
+const MOST_DESCRIPTION = 300
+
 /** A whole page as a document of HTML. */
 export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: Shown }): Html => {
   const { site, root, lang, say, path, height } = frame
@@ -30,8 +34,8 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title safe>{visible(`${title} · IOST`)}</title>
-          <meta name="description" content={visible(description)} />
+          <title safe>{`${oneLine(title, MOST_TITLE)} · IOST`}</title>
+          <meta name="description" content={oneLine(description, MOST_DESCRIPTION)} />
           {isMinor ? <meta name="robots" content="noindex" /> : ''}
           <link rel="canonical" href={lastingHref(frame, path)} />
           <link

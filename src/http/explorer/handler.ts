@@ -37,7 +37,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     error: unknown,
     { asked, running }: { readonly asked: Omit<Asked, 'now'>; readonly running: Running },
   ): Promise<never> => {
-    if (isOfName(error, asked)) {
+    if (isOfName(error)) {
       const near = await findNear(deps, asked.path, running).catch(() => undefined)
       if (near !== undefined) nearTo.set(error, near)
     }
@@ -84,11 +84,8 @@ const lookedFor = ({ headers }: Request): number | undefined => {
 type Running = Parameters<typeof findNear>[2]
 
 /** Whether it is the name in the address that nothing was found for, not one of its parameters. */
-const isOfName = (error: unknown, { query }: Pick<Asked, 'query'>): error is Failure =>
-  error instanceof Failure &&
-  (error.kind === 'not_found' ||
-    error.kind === 'loading' ||
-    (error.kind === 'bad_request' && query.size === 0))
+const isOfName = (error: unknown): error is Failure =>
+  error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
 
 /** Visits are no exports. */
 const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => undefined }

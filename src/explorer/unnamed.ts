@@ -1,0 +1,27 @@
+import type { Given } from '#actions/ask.ts'
+import type { Typed } from '#actions/define.ts'
+import { parametersOf } from '#actions/request/read.ts'
+import { shown } from '#actions/request/refusals.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Visit } from './page.ts'
+
+type Refused = { readonly action: Typed; readonly given: Given }
+
+/**
+ * What a call was refused for, as a visitor sees it: when the name in the page's address breaks the rule of the API's
+ * parameter, nothing can have that name, so it is not found. What the address asks behind its `?` is refused as before.
+ */
+export const notFoundIfUnnamed = (
+  error: unknown,
+  { action, given }: Refused,
+  { id, query }: Pick<Visit, 'id' | 'query'>,
+): unknown => {
+  if (!(error instanceof Failure) || error.kind !== 'bad_request') return error
+  const name = String(error.details['parameter'])
+  const rule = parametersOf(action.params).find(each => each.name === name)?.word.rule
+  if (rule === undefined || given[name] !== id || query.get(name) === id) return error
+  return new Failure('not_found', `${shown(id)} cannot exist: it would have to be ${rule.en}.`, {
+    zh: `${shown(id)} 不可能存在：须为${rule.zh}。`,
+    cause: error,
+  })
+}
