@@ -17,14 +17,18 @@ const BACK = 7
 export const genesisDay = async (view: View): Promise<number> =>
   dayOf(BigInt((await view.get(statistics, STATISTICS))?.genesis_time ?? view.at.time))
 
-/** Figures of each day from `from` to `to`; `genesis`, not after `from`, is the day of the first block. */
+/** Figures of each day from `from` to `to`; `genesis`, not after `from`, is the day of the first block, `today` that of the last. */
 export const daysBetween = async (
   view: View,
-  { from, to, genesis }: { readonly from: number; readonly to: number; readonly genesis: number },
+  { from, to, genesis, today }: Readonly<Record<'from' | 'to' | 'genesis' | 'today', number>>,
 ): Promise<readonly Day[]> => {
   if (from > to) return []
   const docs = await docsOf(view, from, to)
-  let last = docs[0] ?? (await lastBefore(view, from, genesis))
+  const before = async (): Promise<DayDoc> =>
+    to < today
+      ? lastBefore(view, from, genesis)
+      : dayOfBlock(view, view.at.height - docs.reduce((sum, doc) => sum + (doc?.blocks ?? 0), 0))
+  let last = docs[0] ?? (await before())
   return docs.map((stored, at) => {
     const day = from + at
     const doc: DayDoc = stored ?? { ...last, ...NOTHING, id: dateOf(day) }
@@ -39,12 +43,21 @@ const lastBefore = async (view: View, day: number, genesis: number): Promise<Day
   const found = near.findLast(doc => doc !== undefined)
   if (found !== undefined) return found
   const last = await lastBlockBefore(view, day, genesis)
-  const [doc] = last === undefined ? [] : await docsOf(view, last, last)
-  if (doc === undefined) throw lacking(`There is no day with blocks before ${dateOf(day)}.`)
+  if (last === undefined) throw lacking(`There is no day with blocks before ${dateOf(day)}.`)
+  return dayOfBlock(view, last)
+}
+
+/** The day of a block. */
+const dayOfBlock = async (view: View, height: number): Promise<DayDoc> => {
+  const block = await view.get(blocks, blockId(height))
+  if (block === undefined) throw lacking(`Block ${height} is not stored.`)
+  const day = dayOf(block.time)
+  const [doc] = await docsOf(view, day, day)
+  if (doc === undefined) throw lacking(`The day of block ${height}, ${dateOf(day)}, is not stored.`)
   return doc
 }
 
-/** The day of the last block before `day`: a chain may have paused for years. */
+/** The last block before `day`: a chain may have paused for years. */
 const lastBlockBefore = async (view: View, day: number, genesis: number): Promise<number | undefined> => {
   const look = async (ordinals: readonly number[]): Promise<readonly number[]> => {
     const docs = await view.getMany(
@@ -58,7 +71,7 @@ const lastBlockBefore = async (view: View, day: number, genesis: number): Promis
   }
   const rows = { count: view.at.height + 1, floor: genesis, ceiling: dayOf(view.at.time), look }
   const [count = 0] = await countPassing(rows, [made => made < day])
-  return count === 0 ? undefined : (await look([count]))[0]
+  return count === 0 ? undefined : count - 1
 }
 
 const docsOf = (view: View, from: number, to: number): Promise<readonly (DayDoc | undefined)[]> =>
