@@ -55,6 +55,9 @@ export const samplePaths = async (explorer: Explorer): Promise<readonly string[]
     ...['/producers', '/producer/producer000', '/producer/prod_01', '/wealth', '/wealth?page=2'],
     ...['/statistics', '/statistics?start_date=2026-11-20&end_date=2026-11-21', '/statistics/iost_moved'],
     '/account/busyhub?token=iost',
+    '/account/busyhub?failed=1',
+    '/account/admin?func_name=token.iost%2Ftransfer&page=2',
+    '/account/busyhub?token=iost&failed=1',
     '/account/busyhub?start_block=4000&end_block=4500&from=2026-11-21&to=2026-11-21',
     '/contract/token.iost?action_name=transfer&page=2',
   ]

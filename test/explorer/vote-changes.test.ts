@@ -25,9 +25,10 @@ type Listed = {
 const written = (change: string): string => {
   const kind = change.startsWith('-') ? 'bad' : change === '0' ? 'none' : 'good'
   const [whole = '', fraction] = signed(change).split('.')
+  const title = signed(change) === change ? '' : ` title="${change}"`
   return fraction === undefined
-    ? `<span class="${kind}"><data value="${change}" title="${change}" class="number">${whole}</data>`
-    : `<span class="${kind}"><data value="${change}" title="${change}" class="number"><span>${whole}</span><span class="fraction">.${fraction}</span>`
+    ? `<span class="${kind}"><data value="${change}"${title} class="number">${whole}</data>`
+    : `<span class="${kind}"><data value="${change}"${title} class="number"><span>${whole}</span><span class="fraction">.${fraction}</span>`
 }
 
 test('/producers: every producer has its change of seven days', async () => {

@@ -1,23 +1,20 @@
 /** @jsxImportSource @kitajs/html */
-import type { AnswerOf, Given } from '#actions/ask.ts'
+import { getAccountActivity } from '#actions/get-account-activity.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
-import { getAccountTx } from '#actions/get-account-tx.ts'
 import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
-import { callTo, hrefTo, pathOf } from '../links.ts'
+import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Card } from '../part/card.tsx'
-import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
+import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
+import { Activity } from '../part/activity.tsx'
 import { Holdings } from '../part/holdings.tsx'
 import { Copied } from '../part/name.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
 import { Permissions } from '../part/permissions.tsx'
-import { RecordRows } from '../part/record-rows.tsx'
 import { Resources } from '../part/resources.tsx'
 import { SubAccounts } from '../part/sub-accounts.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
@@ -31,13 +28,13 @@ export const accountPage: Page = {
     const balance = await visit.ask(getAccountBalance, { account: visit.id })
     // A contract's id may have been given without its prefix.
     const { name: account } = balance
-    const filters = filtersGiven(visit, ['token'])
     const ifAccount = async <T,>(ask: () => Promise<T>): Promise<T | undefined> =>
       isAccountName(account) ? ifFound(ask()) : undefined
-    const [detail, { tokens }, records, created, producer] = await Promise.all([
+    const [detail, { tokens }, records, { days }, created, producer] = await Promise.all([
       ifAccount(() => visit.ask(getAccountDetail, { account })),
       visit.ask(getTokenList, { account }),
-      visit.ask(getAccountTx, { account, ...filters, ...pageGiven(visit) }),
+      recordsAsked(visit, account),
+      visit.ask(getAccountActivity, { account }),
       ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
       ifAccount(() => visit.ask(getProducerDetail, { producer: account })),
     ])
@@ -61,12 +58,9 @@ export const accountPage: Page = {
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
           {detail === undefined ? '' : <Resources visit={visit} detail={detail} />}
           <OwnTokens visit={visit} tokens={tokens} />
-          <Records
-            visit={visit}
-            records={records}
-            tokens={tokens.map(({ symbol }) => symbol)}
-            given={{ account, ...filters }}
-          />
+          <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
+            <Activity visit={visit} days={days} />
+          </AccountRecords>
           {votes.length === 0 ? '' : <Votes visit={visit} votes={votes} />}
           {created === undefined || created.total === 0 ? (
             ''
@@ -82,8 +76,6 @@ export const accountPage: Page = {
 
 /** Sub-accounts that the page shows, newest first. */
 const MOST_CREATED = 10
-/** Tokens that the filter offers. */
-const MOST_CHOICES = 50
 
 const kindOf = (owner: string, isAccount: boolean) => {
   if (isAccount) return { en: 'Account', zh: '账户' }
@@ -112,43 +104,5 @@ const Elsewhere = ({ visit, account, isProducer }: ElsewhereProps): Html => {
     </p>
   ) : (
     ''
-  )
-}
-
-type RecordsProps = {
-  readonly visit: Visit
-  readonly records: AnswerOf<typeof getAccountTx>
-  /** Tokens that the filter offers. */
-  readonly tokens: readonly string[]
-  /** What the whole list is asked by. */
-  readonly given: Given & { readonly account: string }
-}
-
-const Records = ({ visit, records, tokens, given }: RecordsProps): Html => {
-  const { say } = visit
-  return (
-    <Card
-      title={say({ en: 'Records', zh: '记录' })}
-      aside={
-        <a href={callTo(visit, getAccountTx, { ...given, format: 'csv' })} rel="nofollow">
-          CSV
-        </a>
-      }
-    >
-      <Filters
-        visit={visit}
-        fields={[
-          {
-            name: 'token',
-            label: say({ en: 'Token', zh: '代币' }),
-            type: 'text',
-            choices: tokens.slice(0, MOST_CHOICES),
-          },
-          ...rangeFields(visit),
-        ]}
-      />
-      <RecordRows visit={visit} rows={records.transactions} owner={given.account} live="records" />
-      <Pager visit={visit} total={records.total} />
-    </Card>
   )
 }

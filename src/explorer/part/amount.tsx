@@ -4,7 +4,7 @@ import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** A number with thousands apart; the exact digits are in its title and are what is copied. */
+/** A number with thousands apart; the exact digits are in its title, where they differ, and are what is copied. */
 export const Count = ({ value }: { readonly value: string | number }): Html => (
   <Digits text={String(value)} shown={grouped(String(value))} />
 )
@@ -22,13 +22,15 @@ export const Change = ({ value }: { readonly value: string }): Html => {
 /** A number as it is shown; what stands behind the point is less prominent. */
 const Digits = ({ text, shown: given }: { readonly text: string; readonly shown: string }): Html => {
   const shown = visible(given)
+  const whole = visible(text)
+  const title = whole === shown ? undefined : whole
   const at = shown.indexOf('.')
   return at < 0 ? (
-    <data value={text} title={visible(text)} class="number" safe>
+    <data value={text} title={title} class="number" safe>
       {shown}
     </data>
   ) : (
-    <data value={text} title={visible(text)} class="number">
+    <data value={text} title={title} class="number">
       <span safe>{shown.slice(0, at)}</span>
       <span class="fraction" safe>
         {shown.slice(at)}

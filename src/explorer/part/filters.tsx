@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
@@ -6,7 +7,8 @@ import type { Html, Visit } from '../page.ts'
 export type Field = {
   readonly name: string
   readonly label: string
-  readonly type: 'text' | 'date' | 'number'
+  /** A checkbox gives 1. */
+  readonly type: 'text' | 'date' | 'number' | 'checkbox'
   /** What it may be, for those who type. */
   readonly choices?: readonly string[]
 }
@@ -18,28 +20,9 @@ export const Filters = ({ visit, fields }: FiltersProps): Html => {
   const { say, query } = visit
   const isUsed = fields.some(({ name }) => (query.get(name) ?? '') !== '')
   return (
-    <form class="filters" action={hrefTo(visit, visit.path)} method="get">
-      {fields.map(({ name, label, type, choices = [] }) => (
-        <label>
-          <span safe>{label}</span>
-          <input
-            name={name}
-            type={type}
-            value={query.get(name) ?? ''}
-            autocomplete="off"
-            {...(type === 'number' ? { min: '0', step: '1' } : {})}
-            {...(choices.length === 0 ? {} : { list: `${name}-choices` })}
-          />
-          {choices.length === 0 ? (
-            ''
-          ) : (
-            <datalist id={`${name}-choices`}>
-              {choices.map(choice => (
-                <option value={choice}></option>
-              ))}
-            </datalist>
-          )}
-        </label>
+    <form class="filters" action={hrefTo(visit, visit.path)} method="get" autocomplete="off">
+      {fields.map(field => (
+        <FilterField query={query} field={field} />
       ))}
       <button type="submit" safe>
         {say({ en: 'Apply', zh: '应用' })}
@@ -54,6 +37,32 @@ export const Filters = ({ visit, fields }: FiltersProps): Html => {
     </form>
   )
 }
+
+type FilterFieldProps = { readonly query: URLSearchParams; readonly field: Field }
+
+const FilterField = ({ query, field: { name, label, type, choices = [] } }: FilterFieldProps): Html => (
+  <label class={type === 'checkbox' ? 'check' : undefined}>
+    <span safe>{label}</span>
+    <input
+      name={name}
+      type={type}
+      {...(type === 'checkbox'
+        ? { value: '1', checked: query.get(name) === '1' }
+        : { value: query.get(name) ?? '' })}
+      {...(type === 'number' ? { min: '0', step: '1' } : {})}
+      {...(choices.length === 0 ? {} : { list: `${name}-choices` })}
+    />
+    {choices.length === 0 ? (
+      ''
+    ) : (
+      <datalist id={`${name}-choices`}>
+        {choices.map(choice => (
+          <option safe>{visible(choice)}</option>
+        ))}
+      </datalist>
+    )}
+  </label>
+)
 
 /** The fields of a range of blocks and days. */
 export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [

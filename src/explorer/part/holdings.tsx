@@ -4,7 +4,7 @@ import type { getAccountBalance } from '#actions/get-account-balance.ts'
 import { sumOf } from '../format/amount.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
-import { Amount } from './amount.tsx'
+import { Amount, Count } from './amount.tsx'
 import { Figures } from './facts.tsx'
 import { More } from './more.tsx'
 import { Owner } from './name.tsx'
@@ -60,8 +60,8 @@ const Frozen = ({ visit, list }: FrozenProps): Html => (
       none=""
       columns={[
         {
-          head: visit.say({ en: 'Frozen', zh: '冻结' }),
-          cell: ({ amount }) => <Amount visit={visit} value={amount} token="iost" />,
+          head: visit.say({ en: 'Frozen (IOST)', zh: '冻结（IOST）' }),
+          cell: ({ amount }) => <Count value={amount} />,
         },
         {
           head: visit.say({ en: 'Until', zh: '解冻时间' }),
@@ -85,8 +85,8 @@ const Pledges = ({ visit, pledges }: PledgesProps): Html => (
       none=""
       columns={[
         {
-          head: visit.say({ en: 'Pledged', zh: '质押' }),
-          cell: ({ amount }) => <Amount visit={visit} value={amount} token="iost" />,
+          head: visit.say({ en: 'Pledged (IOST)', zh: '质押（IOST）' }),
+          cell: ({ amount }) => <Count value={amount} />,
         },
         {
           head: visit.say({ en: 'For the gas of', zh: '受益账户' }),

@@ -15,9 +15,14 @@ type NameProps = {
 /** The name of a thing, which leads to its page. */
 export const Name = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
   const name = visible(String(id))
+  const shown = isWhole ? name : shortened(name)
   return (
-    <a class={`name ${kind}${isWhole ? ' whole' : ''}`} href={hrefTo(visit, pathOf(kind, id))} title={name}>
-      <bdi safe>{isWhole ? name : shortened(name)}</bdi>
+    <a
+      class={`name ${kind}${isWhole ? ' whole' : ''}`}
+      href={hrefTo(visit, pathOf(kind, id))}
+      title={shown === name ? undefined : name}
+    >
+      <bdi safe>{shown}</bdi>
     </a>
   )
 }

@@ -16,7 +16,11 @@ export const When = ({ visit, iso }: { readonly visit: Visit; readonly iso: stri
       {`${absolute(iso)} UTC`}
     </time>{' '}
     <small>
-      (<Ago visit={visit} iso={iso} />)
+      (
+      <time class="ago" datetime={iso} safe>
+        {relative(iso, visit.now, visit.lang)}
+      </time>
+      )
     </small>
   </span>
 )

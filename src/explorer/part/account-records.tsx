@@ -1,0 +1,119 @@
+/** @jsxImportSource @kitajs/html */
+import type { AnswerOf, Given } from '#actions/ask.ts'
+import { getAccountTx } from '#actions/get-account-tx.ts'
+import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
+import type { Recorded } from '../format/record.ts'
+import { callTo } from '../links.ts'
+import type { Html, Visit } from '../page.ts'
+import { Card } from './card.tsx'
+import { type Field, Filters, filtersGiven, rangeFields } from './filters.tsx'
+import { Pager, pageGiven } from './pager.tsx'
+import { RecordRows } from './record-rows.tsx'
+
+type Records = AnswerOf<typeof getAccountTx>
+
+/** What the address asks of an account's records, as the API takes it. */
+export type AskedRecords = {
+  readonly given: Given & { readonly account: string }
+  /** undefined: filters are given that the API does not combine, and the form says so. */
+  readonly answer: Records | undefined
+}
+
+/** At most one of these is given: the API has lists for each, none for two together. */
+const EXCLUSIVE = ['token', 'func_name', 'failed']
+
+/** The page of an account's records that the address asks for. */
+export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {
+  const filters = filtersGiven(visit, EXCLUSIVE)
+  const given = { account, ...filters }
+  const isOne = EXCLUSIVE.filter(name => name in filters).length <= 1
+  return {
+    given,
+    answer: isOne ? await visit.ask(getAccountTx, { ...given, ...pageGiven(visit) }) : undefined,
+  }
+}
+
+type AccountRecordsProps = {
+  readonly visit: Visit
+  readonly asked: AskedRecords
+  /** Tokens that the filter offers. */
+  readonly tokens: readonly string[]
+  /** Stands above the filters. */
+  readonly children: Html
+}
+
+/** What an account did and what was done to it, as far as the filters let it through. */
+export const AccountRecords = ({
+  visit,
+  asked: { given, answer },
+  tokens,
+  children,
+}: AccountRecordsProps): Html => {
+  const { say } = visit
+  return (
+    <Card
+      title={say({ en: 'Records', zh: '记录' })}
+      aside={
+        answer === undefined ? (
+          ''
+        ) : (
+          <a href={callTo(visit, getAccountTx, { ...given, format: 'csv' })} rel="nofollow">
+            CSV
+          </a>
+        )
+      }
+    >
+      {children as 'safe'}
+      <Filters visit={visit} fields={fieldsOf(visit, tokens, answer?.transactions ?? [])} />
+      {answer === undefined ? (
+        <p class="warn" role="alert" safe>
+          {say({
+            en: 'Token, called action and failed only cannot be combined: give one of them, with any period.',
+            zh: '“代币”“调用的方法”与“仅失败的”不能同时使用：请只填其中一项，可与任意区间搭配。',
+          })}
+        </p>
+      ) : (
+        <>
+          <RecordRows visit={visit} rows={answer.transactions} owner={given.account} live="records" />
+          <Pager visit={visit} total={answer.total} />
+        </>
+      )}
+    </Card>
+  )
+}
+
+/** Choices that a filter offers. */
+const MOST_CHOICES = 50
+
+/** What accounts call most of the chain's own contracts. */
+const USUAL = [
+  ...['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`),
+  ...['pledge', 'unpledge'].map(name => `gas.iost/${name}`),
+  ...['buy', 'sell', 'lend'].map(name => `ram.iost/${name}`),
+  ...['vote', 'unvote', 'voterWithdraw'].map(name => `vote_producer.iost/${name}`),
+  ...['auth.iost/signUp', 'system.iost/setCode', 'system.iost/updateCode'],
+]
+
+const fieldsOf = (visit: Visit, tokens: readonly string[], rows: readonly Recorded[]): readonly Field[] => {
+  const { say } = visit
+  // A row names its contract only where that is who it goes to.
+  const seen = rows
+    .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
+    .map(({ to, action_name }) => `${to}/${action_name}`)
+  return [
+    {
+      name: 'token',
+      label: say({ en: 'Token', zh: '代币' }),
+      type: 'text',
+      choices: tokens.slice(0, MOST_CHOICES),
+    },
+    {
+      name: 'func_name',
+      label: say({ en: 'Called action', zh: '调用的方法' }),
+      type: 'text',
+      choices: [...new Set([...seen, ...USUAL])],
+    },
+    ...rangeFields(visit),
+    { name: 'failed', label: say({ en: 'Failed only', zh: '仅失败的' }), type: 'checkbox' },
+  ]
+}
