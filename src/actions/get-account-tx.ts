@@ -7,7 +7,8 @@ import { headOption } from './request/head.ts'
 import { owner, paging, sort } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
 import { checkFilters, recordFilters } from './request/record-filters.ts'
-import { recordLists, shownRecords } from './shape/rows.ts'
+import { recordLists } from './shape/record-row.ts'
+import { shownRecords } from './shape/rows.ts'
 
 /** Calls by an account and movements to or from it. */
 export const getAccountTx = defineList({

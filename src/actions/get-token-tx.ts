@@ -6,7 +6,8 @@ import { recordsOf } from './list/records.ts'
 import { headOption } from './request/head.ts'
 import { paging, sort, token } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
-import { recordLists, shownRecords } from './shape/rows.ts'
+import { recordLists } from './shape/record-row.ts'
+import { shownRecords } from './shape/rows.ts'
 
 /** Every movement of a token. */
 export const getTokenTx = defineList({

@@ -28,6 +28,7 @@ import { getTransactionAction } from './get-transaction-action.ts'
 import { getTransactionDetail } from './get-transaction-detail.ts'
 import { getTransactionList } from './get-transaction-list.ts'
 import { getTransactionReceipt } from './get-transaction-receipt.ts'
+import { getTransactionRecords } from './get-transaction-records.ts'
 import { getTransactions } from './get-transactions.ts'
 import { getWealthList } from './get-wealth-list.ts'
 import { search } from './search.ts'
@@ -66,6 +67,7 @@ export const actions: readonly Action[] = [
   getTransactions,
   getTransactionAction,
   getTransactionReceipt,
+  getTransactionRecords,
 ]
 
 /** The modules in the order of the reference. */

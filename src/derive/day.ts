@@ -1,8 +1,8 @@
+import { hasFailed } from '#chain/effects.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
 import { type DayDoc, days } from '#indices/day.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { isBase } from './block-document.ts'
-import { hasFailed } from './eras.ts'
 import type { Scope } from './scope.ts'
 import type { Movement } from './token.ts'
 

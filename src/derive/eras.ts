@@ -5,7 +5,7 @@
  *
  * | when | what | so |
  * |---|---|---|
- * | before block 38,500,000 (3.3.0) | failed transactions may keep receipts and returns | what failed is never applied, whatever it carries (`applies`) |
+ * | before block 38,500,000 (3.3.0) | failed transactions may keep receipts and returns | what failed is never applied, whatever it carries (`applies` in `chain/effects.ts`) |
  * | node until 3.9.2 | delayed transactions: SUCCESS, a delay above 0, nothing carried out yet | actions and receipts of a transaction with a delay are not applied; the later one with `referred_tx` is |
  * | same | `system.iost/cancelDelaytx` | changes no document |
  * | vote_producer.iost 1.0.0 … 1.0.5 | registers and votes emit no receipt | an action without its own receipt is applied from its arguments (`SILENT_ACTIONS`) |
@@ -45,16 +45,6 @@ export const SILENT_ACTIONS: ReadonlyMap<string, number> = new Map([
   ['topupVoterBonus', 1],
   ['candidateWithdraw', 1],
 ])
-
-/** Whether a transaction's actions and receipts took effect. */
-export const applies = (tx: {
-  readonly delay: bigint
-  readonly receipt: { readonly statusCode: string }
-}): boolean => !hasFailed(tx) && tx.delay <= 0n
-
-/** Whether a transaction failed. One that is delayed did not, though nothing of it is carried out yet. */
-export const hasFailed = (tx: { readonly receipt: { readonly statusCode: string } }): boolean =>
-  tx.receipt.statusCode !== 'SUCCESS'
 
 /** vote_producer.iost before 1.0.1: applyUnregister removes a producer in status APPLY. Unknown versions are later ones. */
 export const removesOnApply = (version: string | undefined): boolean => version === '1.0.0'

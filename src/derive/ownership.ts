@@ -1,11 +1,8 @@
 import type { Transaction } from '#chain/block.ts'
+import { AMOUNT_AT, isMovement } from '#chain/effects.ts'
 import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
 import { argumentsOf, saidBy, textAt } from './receipt.ts'
-import { AMOUNT_AT, amountIn, type Movement } from './token.ts'
-
-/** Receipts that are rows of their own unless an action owns them. */
-export const isMovement = (contract: string, name: string): boolean =>
-  contract === 'token.iost' ? AMOUNT_AT.has(name) : contract === 'auth.iost' && name === 'signUp'
+import { amountIn, type Movement } from './token.ts'
 
 /** Position of the receipt an action owns, by the action's position. */
 export type Ownership = ReadonlyMap<number, number>

@@ -1,4 +1,5 @@
 import { toUnitsHistoric, unitsOf } from '#chain/amount.ts'
+import { AMOUNT_AT } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { argumentsOf, digitsAt, type Said, textAt } from './receipt.ts'
@@ -66,14 +67,6 @@ const move = (at: TxScope, said: Said): Movement => {
   }
   return { ...movement, from, to }
 }
-
-/** Which argument of a receipt or action is the amount. */
-export const AMOUNT_AT: ReadonlyMap<string, number> = new Map([
-  ['transfer', 3],
-  ['transferFreeze', 3],
-  ['issue', 2],
-  ['destroy', 2],
-])
 
 /** Today's texts are plain decimals; what token.iost 1.0.0 let through is read as it read it. undefined: no amount. */
 export const amountIn = (text: string, decimals: number): bigint | undefined =>

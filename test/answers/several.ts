@@ -49,6 +49,24 @@ export const severalSuite = (service: () => Service): void => {
     expect(entries.length).toBe(all.length - 1)
   })
 
+  test('get-transaction-records: fifty at once, each as by itself, base transactions among them', async () => {
+    const hashes = (await recordedBlocks())
+      .flatMap(({ block }) => block.transactions)
+      .filter((_tx, at) => at % 1_200 === 0)
+      .map(({ hash }) => hash)
+      .slice(0, 48)
+    const base = (await recordedBlocks())[1200]?.block.transactions[0]?.hash ?? ''
+    const of = async (tx_hashes: string) =>
+      rowsOf(
+        await asked(service(), `/api/transaction/get-transaction-records?tx_hashes=${tx_hashes}`),
+        'records',
+      )
+    const rows: unknown[] = []
+    for (const hash of [...hashes, base]) rows.push(...(await of(hash)))
+    expect(rows.length).toBeGreaterThan(hashes.length)
+    expect<unknown>(await of([...hashes, base].join(','))).toEqual(rows)
+  })
+
   test('get-block-list: pages join, ranges hold, and each row is its block', async () => {
     const part = { start_block: 4000, end_seq: 4_300, sort: 'asc' }
     const whole = await asked(service(), `/api/base/get-block-list?${query({ ...part, size: 500 })}`)

@@ -5,6 +5,7 @@ import { ancestor, leadsTo } from './lines.ts'
 import { type Expected, type QueryTruth, queryTruth, UNAVAILABLE } from './query-truth.ts'
 import type { ForkStand } from './stand.ts'
 import { type Course, fork, goTo } from './steps.ts'
+import { answeredRow } from './true-list.ts'
 
 type Params = Readonly<Record<string, string>>
 
@@ -66,7 +67,8 @@ const blockFound = (text: string, expected: readonly Expected[]): Query => ({
   ),
 })
 
-const transactionOf = (hash: string, expected: readonly Expected[]): readonly Query[] => {
+const transactionOf = (hash: string, truth: QueryTruth): readonly Query[] => {
+  const expected = truth.transactions(hash)
   const params = { tx_hash: hash }
   return [
     { path: 'transaction/get-transaction-detail', params, shown: data => data, expected },
@@ -81,6 +83,12 @@ const transactionOf = (hash: string, expected: readonly Expected[]): readonly Qu
       params,
       shown: ({ receipts }) => receipts,
       expected: mapped(expected, ({ transaction }) => transaction.tx_receipt.receipts ?? []),
+    },
+    {
+      path: 'transaction/get-transaction-records',
+      params,
+      shown: ({ records }) => records.map((row: Answered) => [row.status, ...answeredRow(row)]),
+      expected: truth.records(hash),
     },
     {
       path: 'base/search',
@@ -120,7 +128,7 @@ const someQueries = (
     // The first one is the block's own, while others are in blocks of several branches.
     const [base = '', ...others] = hashesOf(block.made)
     const hash = random() < 0.4 || others.length === 0 ? base : oneOf(others)
-    return oneOf(transactionOf(hash, truth.transactions(hash)))
+    return oneOf(transactionOf(hash, truth))
   }
   const number = oneOf(numbers)
   return [

@@ -4,6 +4,7 @@ import { type BranchNow, branchNow } from './branch-now.ts'
 import { type ForkBlock, textIn } from './fork-node.ts'
 import { ancestor, leadsTo } from './lines.ts'
 import type { ForkStand } from './stand.ts'
+import { shownRow } from './true-list.ts'
 
 /** What a query may answer: the status of a refusal, or its data. */
 export type Expected = { readonly refused: number } | { readonly data: unknown }
@@ -23,6 +24,8 @@ export type QueryTruth = {
   readonly blockAt: (height: number) => readonly Expected[]
   readonly blockOf: (hash: string) => readonly Expected[]
   readonly transactions: (hash: string) => readonly Expected[]
+  /** Rows of get-transaction-records, each with its status. */
+  readonly records: (hash: string) => readonly Expected[]
 }
 
 /**
@@ -86,6 +89,17 @@ export const queryTruth = async (stand: ForkStand): Promise<QueryTruth> => {
         ...further.flatMap(block => isIrreversible(block).map(is => packed(block, hash, is))),
         ...(isCertain ? [] : [UNAVAILABLE]),
       ]
+    },
+    records: hash => {
+      const holders = forks.holders.get(hash) ?? []
+      if (holders.length === 0) return unknown
+      const holder = holders.find(isOf)
+      // One that is beside the branch counts as one in the pool; in a block that only the node has, its rows are unknown.
+      if (holder === undefined) return [{ data: [] }, UNAVAILABLE]
+      const rows = stand.truth(holder).rows.filter(row => row.hash === hash)
+      return isIrreversible(holder).map(is => ({
+        data: rows.map(row => [is ? 'IRREVERSIBLE' : 'PACKED', ...shownRow(row)]),
+      }))
     },
   }
 }

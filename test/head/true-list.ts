@@ -1,5 +1,5 @@
 import { type ListCall, listCall } from '../support/oracle/list-call.ts'
-import type { BlockTruth } from './branch-truth.ts'
+import type { BlockTruth, TrueRow } from './branch-truth.ts'
 import type { ForkBlock } from './fork-node.ts'
 
 /** A row as the service answers it. */
@@ -45,25 +45,31 @@ export const recordList = (truth: Truth, key: string): TrueList | undefined => {
     of: block =>
       truth(block)
         .rows.filter(({ keys }) => keys.includes(key))
-        .map(row => [
-          row.hash,
-          row.index,
-          String(row.height),
-          row.action,
-          row.from,
-          row.to,
-          row.returned,
-          row.status,
-        ]),
-    shown: row => [
-      row['tx_hash'],
-      row['index'],
-      row['block'],
-      row['action_name'],
-      row['from'],
-      row['to'],
-      row['return'],
-      row['status_code'],
-    ],
+        .map(shownRow),
+    shown: answeredRow,
   }
 }
+
+/** A true row, as far as answers are compared with it. */
+export const shownRow = (row: TrueRow): readonly unknown[] => [
+  row.hash,
+  row.index,
+  String(row.height),
+  row.action,
+  row.from,
+  row.to,
+  row.returned,
+  row.status,
+]
+
+/** The same of an answered row. */
+export const answeredRow = (row: AnsweredRow): readonly unknown[] => [
+  row['tx_hash'],
+  row['index'],
+  row['block'],
+  row['action_name'],
+  row['from'],
+  row['to'],
+  row['return'],
+  row['status_code'],
+]

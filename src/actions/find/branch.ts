@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { BlockAbove } from '#head/shown.ts'
 import type { Context } from '../define.ts'
 import type { FoundBlock } from '../shape/block-answer.ts'
-import { type FoundTransaction, NO_BLOCK } from './found-transaction.ts'
+import { type FoundTransaction, NO_BLOCK, type Place } from './found-transaction.ts'
 
 type Followed = Pick<Context, 'branch'>
 
@@ -24,18 +24,21 @@ export const blockOnBranch = (
 export const transactionOnBranch = ({ branch }: Followed, hash: string): FoundTransaction | undefined => {
   const { lib, blocks } = branch
   for (const block of blocks) {
-    const body = bodyIn(block, hash)
+    const tx = positionIn(block, hash)
+    const body = block.bodies[tx]
     if (body === undefined) continue
     const { height } = block.doc
+    const place: Place = { height, tx, above: block }
     return height <= lib
-      ? { status: 'IRREVERSIBLE', blockNumber: String(height), body }
-      : { status: 'PACKED', blockNumber: NO_BLOCK, body }
+      ? { status: 'IRREVERSIBLE', blockNumber: String(height), body, place }
+      : { status: 'PACKED', blockNumber: NO_BLOCK, body, place }
   }
   return undefined
 }
 
-const bodyIn = ({ doc, bodies }: BlockAbove, hash: string): string | undefined =>
-  doc.tx_hashes.includes(hash) ? bodies[doc.tx_hashes.split(' ').indexOf(hash)] : undefined
+/** -1: it is not in the block. */
+const positionIn = ({ doc }: BlockAbove, hash: string): number =>
+  doc.tx_hashes.includes(hash) ? doc.tx_hashes.split(' ').indexOf(hash) : -1
 
 /**
  * Whether a block that a node has above the published one is not on the branch that is followed, or not known to be: a node

@@ -5,7 +5,7 @@ import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { asBesideBranch, transactionOnBranch } from './branch.ts'
-import type { FoundTransaction } from './found-transaction.ts'
+import type { FoundTransaction, Place } from './found-transaction.ts'
 import { transactionOfNode } from './node-transaction.ts'
 import { unknown } from './unknown.ts'
 
@@ -59,14 +59,14 @@ const stored = async (
 ): Promise<ReadonlyMap<string, FoundTransaction>> => {
   const found = new Map<string, FoundTransaction>()
   const wanted = new Set(hashes)
-  for (const { hash, height, body } of await view.findAny(transactions, 'hash8', keysOf(hashes)))
-    if (wanted.has(hash)) found.set(hash, irreversible(height, body))
+  for (const { hash, height, tx, body } of await view.findAny(transactions, 'hash8', keysOf(hashes)))
+    if (wanted.has(hash)) found.set(hash, irreversible(body, { height, tx }))
   const others = hashes.filter(hash => !found.has(hash))
   if (others.length === 0) return found
   for (const block of await view.findAny(blocks, 'base_hash8', keysOf(others))) {
     const [hash = ''] = block.tx_hashes.split(' ', 1)
     const body = wanted.has(hash) ? toBaseTransaction(block) : undefined
-    if (body !== undefined) found.set(hash, irreversible(block.height, body))
+    if (body !== undefined) found.set(hash, irreversible(body, { height: block.height, tx: 0 }))
   }
   return found
 }
@@ -74,8 +74,9 @@ const stored = async (
 /** The first bytes of hashes, each once. */
 const keysOf = (hashes: readonly string[]): readonly bigint[] => [...new Set(hashes.map(hash8))]
 
-const irreversible = (height: number, body: string): FoundTransaction => ({
+const irreversible = (body: string, place: Place): FoundTransaction => ({
   status: 'IRREVERSIBLE',
-  blockNumber: String(height),
+  blockNumber: String(place.height),
   body,
+  place,
 })

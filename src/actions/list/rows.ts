@@ -15,6 +15,10 @@ export type Rows = {
 export const rowsValue = (rows: Rows): unknown =>
   rows.data === undefined ? rows.rows : new RawJson(`[${jsonRows(rows).join(',')}]`)
 
+/** Each row with its own data, for a list that is given whole. */
+export const withOwnData = ({ rows, data }: Rows): readonly unknown[] =>
+  data === undefined ? rows : rows.map((row, at) => ({ ...(row as object), data: data[at] ?? '' }))
+
 /** Each row as JSON text. */
 export const jsonRows = ({ rows, data }: Rows, options: WriteOptions = {}): readonly string[] => {
   if (data === undefined) return rows.map(row => writeJson(row, options))

@@ -78,7 +78,7 @@ const MOST_VALUES = 50
 /** A parameter that takes several values of another one's kind, joined by commas; doubles are allowed. */
 export const severalOf = <T>(
   schema: TUnsafe<T>,
-  about: Pick<Word, 'description' | 'example' | 'sample' | 'elsewhere'>,
+  about: Pick<Word, 'description' | 'example' | 'sample' | 'aliases' | 'elsewhere'>,
 ): TUnsafe<readonly T[]> => {
   const each = wordOf(schema) as Word<T>
   const one = each.pattern.replace(/^\^|\$$/g, '')

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { Exact } from '#chain/json.ts'
 import { grouped, percentOf, signed, sumOf } from './amount.ts'
+import { movementsIn } from './movements.ts'
 import { absolute, isoOf, relative } from './time.ts'
 import { beginningOf, oneLine, shortened, visible } from './visible.ts'
 
@@ -22,6 +24,23 @@ test('sumOf: exact beyond a double, also of what is below zero', () => {
   expect(sumOf(['9007199254740993.00000001', '-0.5', '-0.00000002'])).toBe('9007199254740992.49999999')
   expect(sumOf(['1.5', '-2'])).toBe('-0.5')
   expect([sumOf([]), sumOf(['100', '-100.0'])]).toEqual(['0', '0'])
+})
+
+test('movementsIn: rows that moved tokens, with memo and the time until which they are frozen', () => {
+  const row = (action_name: string, data: readonly unknown[], amount?: string) => ({
+    ...{ action_name, data, from: 'alice', to: 'bob', amount },
+  })
+  const plain = { token: 'iost', from: 'alice', to: 'bob', amount: '5', memo: '', until: undefined }
+  expect(
+    movementsIn([
+      row('hello', ['iost', 'alice']),
+      row('transfer', ['iost', 'alice', 'bob', '5.0', 'rent'], '5'),
+      row('transferFreeze', ['iost', 'alice', 'bob', '5', new Exact('9007199254740993')], '5'),
+    ]),
+  ).toEqual([
+    { ...plain, memo: 'rent' },
+    { ...plain, until: '9007199254740993' },
+  ])
 })
 
 test('percentOf: two decimals, rounded down, of amounts beyond a double', () => {

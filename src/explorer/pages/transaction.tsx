@@ -1,12 +1,15 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getContractAbi } from '#actions/get-contract-abi.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
-import { movementsOf } from '../format/movements.ts'
+import { getTransactionRecords } from '#actions/get-transaction-records.ts'
+import { movementsIn } from '../format/movements.ts'
 import { reasonOf } from '../format/outcome.ts'
 import { isoOf } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
-import { ifFound } from '../found.ts'
+import { ifFound, ifKnown } from '../found.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Called, type CalledAction } from '../part/called.tsx'
 import { Card } from '../part/card.tsx'
@@ -30,7 +33,8 @@ export const transactionPage: Page = {
     const { say, id } = visit
     const answer = await visit.ask(getTransactionDetail, { tx_hash: id })
     const { transaction, block_number } = answer
-    const [block, typesOf] = await Promise.all([
+    const [moved, block, typesOf] = await Promise.all([
+      ifKnown(visit.ask(getTransactionRecords, { tx_hashes: id })),
       block_number === '-1' ? undefined : visit.ask(getBlockDetail, { number: block_number }),
       abiTypes(visit, transaction.actions),
     ])
@@ -47,7 +51,7 @@ export const transactionPage: Page = {
             <small safe>{title}</small>
             <Copied visit={visit} text={transaction.hash} />
           </h1>
-          <Summary visit={visit} status={answer.status} transaction={transaction} />
+          <Summary visit={visit} status={answer.status} transaction={transaction} records={moved?.records} />
           <section class="card">
             <TransactionFacts
               visit={visit}
@@ -79,14 +83,20 @@ const abiTypes = async (visit: Visit, actions: readonly CalledAction[]): Promise
   return ({ contract, action_name }) => abis.get(contract)?.find(({ name }) => name === action_name)?.args
 }
 
-type SummaryProps = { readonly visit: Visit; readonly status: string; readonly transaction: Transaction }
+type SummaryProps = {
+  readonly visit: Visit
+  readonly status: string
+  readonly transaction: Transaction
+  /** undefined: they are not known yet. */
+  readonly records: AnswerOf<typeof getTransactionRecords>['records'] | undefined
+}
 
 /** Whether it succeeded, and what it moved or why not. */
-const Summary = ({ visit, status, transaction }: SummaryProps): Html => {
+const Summary = ({ visit, status, transaction, records }: SummaryProps): Html => {
   const { say } = visit
   const { tx_receipt } = transaction
   const code = tx_receipt.status_code
-  const movements = movementsOf(tx_receipt)
+  const movements = movementsIn(records ?? [])
   const isFailed = code !== undefined && code !== 'SUCCESS'
   return (
     <Card
@@ -111,12 +121,29 @@ const Summary = ({ visit, status, transaction }: SummaryProps): Html => {
           </pre>
         </div>
       ) : (
-        <Movements visit={visit} movements={movements.slice(0, MOST)} />
+        <Movements
+          visit={visit}
+          movements={movements.slice(0, MOST)}
+          none={say(
+            records === undefined
+              ? { en: 'Known as soon as its block is published.', zh: '其区块发布后即可显示。' }
+              : noneOf(transaction),
+          )}
+        />
       )}
       <More visit={visit} shown={MOST} total={movements.length} />
     </Card>
   )
 }
+
+/** A base transaction stands for its block: what pays for the block before is no movement of its own. */
+const noneOf = ({ publisher }: Transaction): Text =>
+  publisher === 'base.iost'
+    ? {
+        en: 'Nothing but the contribute that pays for the block before.',
+        zh: '仅发放了上一区块的出块奖励 contribute。',
+      }
+    : { en: 'No tokens moved.', zh: '没有代币变动。' }
 
 const Finality = ({ visit: { say }, status }: { readonly visit: Visit; readonly status: string }): Html => {
   const text = {

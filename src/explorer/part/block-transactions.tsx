@@ -1,7 +1,9 @@
 /** @jsxImportSource @kitajs/html */
+import { getTransactionRecords } from '#actions/get-transaction-records.ts'
 import { getTransactions } from '#actions/get-transactions.ts'
-import { type Movement, movementsOf } from '../format/movements.ts'
+import { type Movement, movementsIn } from '../format/movements.ts'
 import { shortened, visible } from '../format/visible.ts'
+import { ifKnown } from '../found.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
@@ -18,10 +20,15 @@ type BlockTransactionsProps = {
 /** Transactions of a block with what each did. */
 export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProps): Promise<string> => {
   const { say } = visit
-  const { transactions } =
+  const tx_hashes = hashes.join(',')
+  const [{ transactions }, known] =
     hashes.length === 0
-      ? { transactions: [] }
-      : await visit.ask(getTransactions, { tx_hashes: hashes.join(',') })
+      ? [{ transactions: [] }, undefined]
+      : await Promise.all([
+          visit.ask(getTransactions, { tx_hashes }),
+          ifKnown(visit.ask(getTransactionRecords, { tx_hashes })),
+        ])
+  const records = Map.groupBy(known?.records ?? [], ({ tx_hash }) => tx_hash)
   return (
     <Rows
       rows={transactions.flatMap(entry => (entry === null ? [] : [entry.transaction]))}
@@ -38,7 +45,7 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
         { head: say({ en: 'Actions', zh: '方法' }), cell: row => <Done row={row} /> },
         {
           head: say({ en: 'Moved', zh: '代币变动' }),
-          cell: ({ tx_receipt }) => <Moved visit={visit} movements={movementsOf(tx_receipt)} />,
+          cell: ({ hash }) => <Moved visit={visit} movements={movementsIn(records.get(hash) ?? [])} />,
         },
         {
           head: say({ en: 'Status', zh: '状态' }),

@@ -8,16 +8,21 @@ import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
 import { When } from './time.tsx'
 
-type MovementsProps = { readonly visit: Visit; readonly movements: readonly Movement[] }
+type MovementsProps = {
+  readonly visit: Visit
+  readonly movements: readonly Movement[]
+  /** What is said where there are none. */
+  readonly none: string
+}
 
 /** Who gave what to whom, a line each. */
-export const Movements = ({ visit, movements }: MovementsProps): Html => {
+export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   const { say } = visit
   const isTold = movements.some(({ memo, until }) => memo !== '' || until !== undefined)
   return (
     <Rows
       rows={movements}
-      none={say({ en: 'No tokens moved.', zh: '没有代币变动。' })}
+      none={none}
       columns={[
         {
           head: say({ en: 'From', zh: '从' }),

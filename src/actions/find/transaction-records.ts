@@ -1,0 +1,122 @@
+import { decodeTransaction } from '#chain/decode-transaction.ts'
+import { applies, isMovement } from '#chain/effects.ts'
+import { Failure } from '#failure/failure.ts'
+import { recordId } from '#indices/position.ts'
+import { type ListedRecord, records } from '#indices/record.ts'
+import { lacking } from '#store/lacking.ts'
+import type { View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import type { FoundTransaction, Place } from './found-transaction.ts'
+import { refuseWhileLoading } from './loading.ts'
+
+/**
+ * The records of transactions that were found: of each those of its actions, then the others. One in the pool has none.
+ * Throws 'unavailable' or 'loading' for one that is in a block which only the node knows: its records are not known yet.
+ */
+export const recordsOfTransactions = async (
+  context: Pick<Context, 'view' | 'node'>,
+  found: readonly FoundTransaction[],
+): Promise<readonly (readonly ListedRecord[])[]> => {
+  const stored = found.flatMap(({ place, body }) =>
+    place === undefined || place.above !== undefined ? [] : [shapeOf(place, body)],
+  )
+  const ofStored = await storedRecords(context.view, stored)
+  let next = 0
+  return found.map(({ place, status }) => {
+    if (place?.above !== undefined) {
+      const { above, tx } = place
+      return above.rows.filter(({ doc }) => doc.tx === tx).map(({ doc }) => doc)
+    }
+    if (place !== undefined) return ofStored[next++] ?? []
+    if (status !== 'PENDING') throw notYet(context)
+    return []
+  })
+}
+
+const notYet = (context: Pick<Context, 'view' | 'node'>): Failure => {
+  refuseWhileLoading(context, { en: 'What the transaction moved', zh: '交易的记录' })
+  const { height } = context.view.at
+  return new Failure(
+    'unavailable',
+    `The records of a transaction are known as soon as its block is published; block ${height} is the last published one.`,
+    {
+      zh: `交易的记录在其区块发布后即可查询；最新已发布的区块为 ${height}。`,
+      details: { height, retryAfter: 1 },
+    },
+  )
+}
+
+/** Which records a stored transaction can have. */
+type Shape = {
+  /** The id of the record with a number. */
+  readonly idOf: (index: number) => string
+  /** Records of actions; a base transaction has none. */
+  readonly actions: number
+  /** The number of the first other record. */
+  readonly from: number
+  /** Receipts that are records, of an action or of their own. */
+  readonly movements: number
+  /** Those among them that may be neither: the last of a base transaction pays for the block before. */
+  readonly spare: number
+}
+
+const shapeOf = ({ height, tx }: Place, body: string): Shape => {
+  const decoded = decodeTransaction(body)
+  const isBase = height > 0 && tx === 0
+  const from = decoded.actions.length
+  const movements = applies(decoded)
+    ? decoded.receipt.receipts.filter(({ funcName }) => {
+        const [contract = '', ...name] = funcName.split('/')
+        return isMovement(contract, name.join('/'))
+      }).length
+    : 0
+  return {
+    idOf: index => recordId(height, tx, index),
+    actions: isBase ? 0 : from,
+    from,
+    movements,
+    spare: isBase ? Math.min(1, movements) : 0,
+  }
+}
+
+/**
+ * Two requests at most: what the records of actions own says how many others there are. Throws Failure when one is not
+ * stored.
+ */
+const storedRecords = async (
+  view: View,
+  shapes: readonly Shape[],
+): Promise<readonly (readonly ListedRecord[])[]> => {
+  const own = await numberedRecords(
+    view,
+    shapes.map(({ idOf, actions }) => ({ idOf, from: 0, count: actions, spare: 0 })),
+  )
+  const others = await numberedRecords(
+    view,
+    shapes.map(({ idOf, from, movements, spare }, at) => {
+      const owned = (own[at] ?? []).filter(({ amount, creator }) => (amount ?? creator) !== undefined)
+      return { idOf, from, count: movements - owned.length, spare }
+    }),
+  )
+  return shapes.map((_, at) => [...(own[at] ?? []), ...(others[at] ?? [])])
+}
+
+type Numbers = Pick<Shape, 'idOf' | 'from' | 'spare'> & { readonly count: number }
+
+const numberedRecords = async (
+  view: View,
+  runs: readonly Numbers[],
+): Promise<readonly (readonly ListedRecord[])[]> => {
+  const ids = runs.map(({ idOf, from, count }) => Array.from({ length: count }, (_, at) => idOf(from + at)))
+  const all = ids.flat()
+  const docs = all.length === 0 ? [] : await view.getMany(records, all)
+  let next = 0
+  return runs.map(({ count, spare }, run) => {
+    const rows = docs.slice(next, next + count)
+    next += count
+    const there = rows.filter(row => row !== undefined)
+    const lost = rows.slice(0, count - spare).indexOf(undefined)
+    if (lost >= 0) throw lacking(`Record ${ids[run]?.[lost]} is not stored.`)
+    return there
+  })
+}

@@ -1,0 +1,63 @@
+import { Type } from '@sinclair/typebox'
+import { transactionId } from '#indices/position.ts'
+import { defineAction } from './define.ts'
+import { textsOf } from './find/overflow.ts'
+import { findTransactions } from './find/transaction.ts'
+import { recordsOfTransactions } from './find/transaction-records.ts'
+import { unknown } from './find/unknown.ts'
+import { wholeOf } from './list/paging.ts'
+import { withOwnData } from './list/rows.ts'
+import { hash } from './request/parameter-types.ts'
+import { severalOf } from './request/parameters.ts'
+import { transactionRecords } from './shape/record-row.ts'
+import { writtenRows } from './shape/rows.ts'
+
+/** What transactions did and moved. */
+export const getTransactionRecords = defineAction({
+  module: 'transaction',
+  action: 'get-transaction-records',
+  title: { en: 'Records of transactions', zh: '交易的记录' },
+  summary: {
+    en: 'What up to 50 transactions did and moved, in the order requested, each transaction once. Its rows are those of get-contract-tx: one for each action, then one for each token movement and each registered account that is not the effect of one of these actions; an amount says that tokens moved. There are no more of them than the transaction has actions and receipts, so the list is always complete. A transaction in the pool has no rows yet. One transaction that does not exist refuses the whole call.',
+    zh: '一次查询最多 50 笔交易执行了哪些方法、变动了哪些代币，按请求的顺序排列，每笔交易只列一次。各行与 get-contract-tx 相同：每个方法一行，然后是并非由这些方法直接产生的每次代币变动与每个新注册账户各一行；有 amount 的行表示发生了代币变动。行数不超过交易的方法与收据之和，因此始终返回完整列表。交易池中的交易没有记录。只要有一笔交易不存在，整个请求即被拒绝。',
+  },
+  params: Type.Object({
+    tx_hashes: severalOf(hash('transaction'), {
+      description: {
+        en: 'Hash of a transaction, or up to 50 hashes joined by commas. The parameter may also be named tx_hash.',
+        zh: '交易哈希；最多 50 个，以英文逗号分隔。参数名也可写作 tx_hash。',
+      },
+      example: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
+      sample: 'transactions',
+      aliases: ['tx_hash'],
+      elsewhere: ['hash', 'hashes', 'txhash', 'txhashes', 'txs', 'txids', 'ids'],
+    }),
+  }),
+  ...transactionRecords(),
+  list: 'records',
+  run: async (context, { tx_hashes }) => {
+    const hashes = [...new Set(tx_hashes)]
+    const known = await findTransactions(context, hashes)
+    const found = hashes.map(name => {
+      const one = known.get(name)
+      if (one === undefined) throw unknown(context, 'transaction', name)
+      return one
+    })
+    const docs = await recordsOfTransactions(context, found)
+    const bodies = new Map(
+      found.flatMap(({ place, body }) =>
+        place === undefined ? [] : [[transactionId(place.height, place.tx), body] as const],
+      ),
+    )
+    const all = docs.flat()
+    const statuses = found.flatMap(({ status }, at) => (docs[at] ?? []).map(() => status))
+    const texts = await textsOf(async () => bodies, all)
+    const rows = writtenRows(all, { texts, compat: context.compat }, at => ({
+      status: statuses[at],
+      isNamed: true,
+    }))
+    return wholeOf('records', withOwnData(rows))
+  },
+  fails: ['not_found', 'loading', 'bad_block'],
+  example: { tx_hashes: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp' },
+})

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { found, notFound, spokenNode } from '#test/support/nodes/spoken-node.ts'
+import { shownPlainRow } from '#test/support/oracle/plain-lists.ts'
+import { type PlainRow, plainChain } from '#test/support/oracle/plain-records.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+
+const AT_ONCE = 50
+const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+const hashes = blocks.flatMap(({ transactions }) => transactions.map(({ hash }) => hash))
+
+/** The hashes fifty at a time. */
+const fifties = (all: readonly string[]): readonly string[] =>
+  Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, at) =>
+    all.slice(at * AT_ONCE, (at + 1) * AT_ONCE).join(','),
+  )
+
+describe('get-transaction-records', () => {
+  test('get-transaction-records: the rows of every transaction are those that the blocks say', async () => {
+    const plain = new Map<string, PlainRow[]>()
+    for (const row of plainChain(blocks).rows) plain.set(row.hash, [...(plain.get(row.hash) ?? []), row])
+    const wrong: string[] = []
+    for (const tx_hashes of fifties(hashes)) {
+      const said = await ask('get-transaction-records', { tx_hashes }, { compat: 'iostabc' })
+      const rows = said.records.map(({ amount: _, ...row }: Row) => row)
+      const expected = tx_hashes
+        .split(',')
+        .flatMap(hash => plain.get(hash) ?? [])
+        .map(row => ({ status: 'IRREVERSIBLE', ...shownPlainRow(row) }))
+      if (!Bun.deepEquals(rows, expected, true) || said.total !== expected.length) wrong.push(tx_hashes)
+    }
+    const most = Math.max(...[...plain.values()].map(rows => rows.length))
+    expect({ wrong, most }).toEqual({ wrong: [], most: 100 })
+  }, 120_000)
+
+  test('get-transaction-records: rows have the amounts and the data of the lists', async () => {
+    const listed: Row[] = []
+    for (let page = 1, total = 1; listed.length < total; page += 1) {
+      const params = { contract: 'token.iost', page: `${page}`, size: '500' }
+      const answer = await ask('get-contract-tx', params)
+      listed.push(...answer.transactions)
+      total = answer.total
+    }
+    const rows = new Map<string, Row>()
+    for (const tx_hashes of fifties([...new Set(listed.map(({ tx_hash }) => tx_hash))]))
+      for (const row of (await ask('get-transaction-records', { tx_hashes })).records)
+        rows.set(`${row.tx_hash} ${row.index}`, row)
+    const wrong = listed.filter(({ seq: _, ...row }) => {
+      const { status, ...own } = rows.get(`${row.tx_hash} ${row.index}`) ?? {}
+      return status !== 'IRREVERSIBLE' || !Bun.deepEquals(own, row, true)
+    })
+    expect({ wrong, moved: listed.filter(({ amount }) => amount !== undefined).length > 1_000 }).toEqual({
+      wrong: [],
+      moved: true,
+    })
+  }, 120_000)
+
+  test('get-transaction-records: in the order requested, each transaction once, also as tx_hash', async () => {
+    const [one = '', other = ''] = [blocks[807], blocks[804]].map(block => block?.transactions[1]?.hash ?? '')
+    const of = async (tx_hashes: string) => (await ask('get-transaction-records', { tx_hashes })).records
+    const rows = await of(`${one},${other},${one}`)
+    expect(rows).toEqual([...(await of(one)), ...(await of(other))])
+    expect(new Set(rows.map(({ tx_hash }: Row) => tx_hash))).toEqual(new Set([one, other]))
+    expect((await ask('get-transaction-records', { tx_hash: other })).records).toEqual(await of(other))
+  })
+
+  test('get-transaction-records: one that is nowhere refuses all', async () => {
+    const known = blocks[807]?.transactions[1]?.hash ?? ''
+    const asked = ask('get-transaction-records', { tx_hashes: `${known},${NOWHERE}` })
+    expect((await refusal(asked)).kind).toBe('not_found')
+    const nothing = await askText('get-transaction-records', { tx_hash: NOWHERE }, { compat: 'iostabc' })
+    expect(nothing).toBe('{"records":[],"page":1,"size":0,"total":0}')
+  })
+})
+
+describe('get-transaction-records of a transaction that is not stored', () => {
+  const path = `/getTxByHash/${NOWHERE}`
+  const receipt = `{"tx_hash":"${NOWHERE}","gas_usage":9119.29,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":[],"receipts":[]}`
+  const onNode = (status: string, receipt: string) =>
+    found(
+      `{"status":"${status}", "transaction":{"hash":"${NOWHERE}", "time":"1795247868355000000", "expiration":"1795247948355000000", "gas_ratio":1.01, "gas_limit":300000, "delay":"0", "chain_id":1020, "actions":[{"contract":"token.iost", "action_name":"transfer", "data":"[]"}], "signers":[], "publisher":"whale_01", "referred_tx":"", "amount_limit":[], "tx_receipt":${receipt}}, "block_number":"-1"}`,
+    )
+  const said = (status: string, receipt: string, libBlock?: number) => {
+    const node = spokenNode({ [path]: [onNode(status, receipt)] }, libBlock === undefined ? {} : { libBlock })
+    return ask('get-transaction-records', { tx_hash: NOWHERE }, { deps: { node } })
+  }
+
+  test('get-transaction-records: in the pool it has none', async () => {
+    expect(await said('PENDING', 'null')).toEqual({ records: [], page: 1, size: 0, total: 0 })
+  })
+
+  test('get-transaction-records: in a block that only the node knows they are not denied', async () => {
+    expect(await refusal(said('PACKED', receipt))).toEqual({
+      kind: 'unavailable',
+      en: 'The records of a transaction are known as soon as its block is published; block 4851 is the last published one.',
+      zh: '交易的记录在其区块发布后即可查询；最新已发布的区块为 4851。',
+    })
+    expect((await refusal(said('PACKED', receipt, 9_000))).kind).toBe('loading')
+    const nowhere = spokenNode({ [path]: [notFound('tx')] })
+    const asked = ask('get-transaction-records', { tx_hash: NOWHERE }, { deps: { node: nowhere } })
+    expect((await refusal(asked)).kind).toBe('not_found')
+  })
+})
+
+type Row = {
+  readonly seq?: number
+  readonly tx_hash: string
+  readonly index: number
+  readonly status: string
+  readonly amount?: string
+}
