@@ -106,6 +106,9 @@ describe('get-daily-statistics', () => {
     expect(all.map(({ date }) => date)).toEqual(datesFrom('2026-10-23', 30))
     expect(await daysOf({ end_date: OPEN })).toEqual(all)
     expect(await daysOf({ start_date: '2026-10-23' })).toEqual(all)
+    // The last day before the range is found in another way where the range ends with the last block.
+    expect(await daysOf({ start_date: '2026-10-23', end_date: '2026-11-20' })).toEqual(all.slice(0, -1))
+    expect(await daysOf({ start_date: OPEN })).toEqual(all.slice(-1))
   })
 
   test('get-daily-statistics: refuses what is no date, a turned range and one that is too long, and says what to do', async () => {
