@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { Document } from '#explorer/show.tsx'
 import { keptPages } from './kept-pages.ts'
 
 const visit = (path: string, query = '') => ({
@@ -29,6 +30,31 @@ test('keptPages: who knows of a height gets no page that is older; a redirect is
   expect(await kept(visit('/blocks'), at(9), 8)).toMatchObject({ height: 9 })
   await kept(visit('/search'), async () => ({ to: '/tx/a' }))
   expect(await kept(visit('/search'), at(9), 9)).toEqual({ to: '/tx/a' })
+})
+
+test('keptPages: who asks while a page is made gets that one; one that fails or is too old is made again', async () => {
+  const kept = keptPages({ elapsed: () => 0 })
+  const [first, second] = [Promise.withResolvers<Document>(), Promise.withResolvers<Document>()]
+  const never = () => Promise.reject(new Error('made twice'))
+  const one = kept(visit('/blocks'), () => first.promise)
+  const two = kept(visit('/blocks'), never)
+  const newer = kept(visit('/blocks'), () => second.promise, 8)
+  const other = await kept(visit('/wealth'), async () => ({ text: 'other' }))
+  first.resolve({ text: 'at 7', height: 7 })
+  expect([other, await one, await two]).toEqual([
+    { text: 'other' },
+    { text: 'at 7', height: 7 },
+    { text: 'at 7', height: 7 },
+  ])
+  second.resolve({ text: 'at 8', height: 8 })
+  expect(await newer).toEqual({ text: 'at 8', height: 8 })
+
+  const gone = Promise.withResolvers<Document>()
+  const failed = kept(visit('/tokens'), () => gone.promise)
+  const made = kept(visit('/tokens'), async () => ({ text: 'made' }))
+  gone.reject(new Error('gone'))
+  await expect(failed).rejects.toThrow('gone')
+  expect(await made).toEqual({ text: 'made' })
 })
 
 test('keptPages: the oldest page gives way, and a very long one is not kept', async () => {
