@@ -1,7 +1,9 @@
 /** Rows read in one request. Two bounds of a list of 10^7 rows are found in at most 6 requests, one in 5. */
 const AT_ONCE = 32
-/** Rows read for each bound where there are many. Any number of bounds of 10^7 rows are found in at most 9 requests. */
+/** Rows read for each bound where many are apart. Any number of bounds of 10^7 rows are found in at most 9 requests. */
 const FOR_EACH = 8
+/** Rows for each bound that are few enough to be read all at once. */
+const FEW = 4
 
 /** Rows with the ordinals 1 … `count`; none is less than `floor` or greater than `ceiling` for any test. */
 export type Rows<T> = {
@@ -44,9 +46,11 @@ export const countPassing = async <T>(
 /** Bounds are narrowed by the same rows, so two of them leave the same ordinals open or none in common. */
 const ordinalsFor = (bounds: readonly Bound[]): readonly number[] => {
   const unknown = bounds.filter(({ least, most }) => least < most)
-  const open = new Map(unknown.map(bound => [bound.least, bound]))
-  const share = Math.floor(Math.max(AT_ONCE, FOR_EACH * unknown.length) / Math.max(open.size, 1))
-  return [...open.values()].flatMap(bound => spread(bound, share)).toSorted((a, b) => a - b)
+  const open = [...new Map(unknown.map(bound => [bound.least, bound])).values()]
+  const rows = open.reduce((sum, { least, most }) => sum + most - least, 0)
+  const atOnce = Math.max(AT_ONCE, FOR_EACH * open.length)
+  const share = rows <= FEW * unknown.length ? rows : Math.floor(atOnce / open.length)
+  return open.flatMap(bound => spread(bound, share)).toSorted((a, b) => a - b)
 }
 
 /** At most `share` of the open ordinals, evenly, both ends among them: many a bound lies beyond the ends of its list. */
