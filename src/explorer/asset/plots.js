@@ -44,7 +44,7 @@ const draw = figure => {
   const { start = '', values = '' } = figure.dataset
   const texts = values.split(' ')
   const numbers = texts.map(text => Number(text.replaceAll(',', '')))
-  const told = caption.textContent
+  const told = [...caption.childNodes]
   /** @param {number} at */
   const dateOf = at => new Date(Date.parse(start) + at * DAY_MS).toISOString().slice(0, 10)
   const { line, soft } = optionsOf(figure)
@@ -99,7 +99,8 @@ const draw = figure => {
       hooks: {
         setCursor: [
           ({ cursor: { idx } }) => {
-            caption.textContent = typeof idx === 'number' ? `${dateOf(idx)}: ${saidOf(idx)}` : told
+            if (typeof idx === 'number') caption.textContent = `${dateOf(idx)}: ${saidOf(idx)}`
+            else caption.replaceChildren(...told)
           },
         ],
       },

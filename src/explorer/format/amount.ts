@@ -15,6 +15,25 @@ export const signed = (decimal: string): string => {
   return /[1-9]/.test(shown) ? `+${shown}` : shown
 }
 
+/** A number as people read it (`grouped`), before its point and from there on. */
+export const partsOf = (shown: string): { readonly whole: string; readonly fraction: string } => {
+  const [whole = ''] = shown.split('.', 1)
+  return { whole, fraction: shown.slice(whole.length) }
+}
+
+/** From so many digits before the point on, those behind it say little. */
+const LONG = 4
+
+/** Whether what stands behind the point says little beside what stands before it. */
+export const isLong = (whole: string): boolean => whole.replace(/\D/g, '').length >= LONG
+
+/** Decimals that a column needs to show every one of its numbers. */
+export const decimalsOf = (numbers: readonly (string | number)[]): number =>
+  numbers.reduce<number>(
+    (most, each) => Math.max(most, partsOf(grouped(String(each))).fraction.length - 1),
+    0,
+  )
+
 /** More decimals than any token has. */
 const DECIMALS = 18
 

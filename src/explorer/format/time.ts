@@ -16,6 +16,9 @@ const UNITS = [
   [1_000, 'second', '秒'],
 ] as const
 
+/** Whether a time is so long ago that its day says more than how long. */
+export const isOld = (iso: string, now: number): boolean => now - Date.parse(iso) >= 86_400_000
+
 /** `3 minutes ago`, in the largest unit of which at least one has gone by. */
 export const relative = (iso: string, now: number, lang: Lang): string => {
   const ms = now - Date.parse(iso)

@@ -56,11 +56,11 @@ export const accountPage: Page = {
           </h1>
           <Elsewhere visit={visit} account={account} isProducer={producer !== undefined} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
-          {detail === undefined ? '' : <Resources visit={visit} detail={detail} />}
           <OwnTokens visit={visit} tokens={tokens} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
             <Activity visit={visit} days={days} />
           </AccountRecords>
+          {detail === undefined ? '' : <Resources visit={visit} detail={detail} />}
           {votes.length === 0 ? '' : <Votes visit={visit} votes={votes} />}
           {created === undefined || created.total === 0 ? (
             ''

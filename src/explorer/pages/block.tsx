@@ -74,14 +74,14 @@ const Neighbours = ({ visit, number }: { readonly visit: Visit; readonly number:
   <p class="neighbours">
     {number > 0 ? (
       <a href={hrefTo(visit, pathOf('block', number - 1))} rel="prev" safe>
-        {visit.say({ en: '← Before', zh: '← 上一个' })}
+        {visit.say({ en: `← Block ${number - 1}`, zh: `← 区块 ${number - 1}` })}
       </a>
     ) : (
       ''
     )}{' '}
     {number < visit.at.height ? (
       <a href={hrefTo(visit, pathOf('block', number + 1))} rel="next" safe>
-        {visit.say({ en: 'After →', zh: '下一个 →' })}
+        {visit.say({ en: `Block ${number + 1} →`, zh: `区块 ${number + 1} →` })}
       </a>
     ) : (
       ''

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockList } from '#actions/get-block-list.ts'
+import { grouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { BlockRows } from '../part/block-rows.tsx'
 import { listPage } from '../part/list-page.tsx'
@@ -13,6 +14,10 @@ export const blocksPage: Page = {
     const title = visit.say({ en: 'Blocks', zh: '区块' })
     return listPage(visit, {
       title,
+      lead: visit.say({
+        en: `${grouped(String(total))} blocks, newest first.`,
+        zh: `共 ${grouped(String(total))} 个区块，最新的在前。`,
+      }),
       total,
       table: <BlockRows visit={visit} rows={blocks} live="blocks" />,
     })

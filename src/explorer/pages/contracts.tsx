@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getContractList } from '#actions/get-contract-list.ts'
+import { grouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { listPage } from '../part/list-page.tsx'
@@ -17,6 +18,10 @@ export const contractsPage: Page = {
     const title = say({ en: 'Contracts', zh: '合约' })
     return listPage(visit, {
       title,
+      lead: say({
+        en: `${grouped(String(total))} contracts, newest first. Those that end in .iost are the chain's own.`,
+        zh: `共 ${grouped(String(total))} 个合约，最新的在前；以 .iost 结尾的是链自带的合约。`,
+      }),
       total,
       table: (
         <Rows
@@ -29,15 +34,12 @@ export const contractsPage: Page = {
             },
             {
               head: say({ en: 'Deployed', zh: '部署时间' }),
+              place: 'end',
               cell: row => <Ago visit={visit} iso={row.created_at} />,
             },
             {
               head: say({ en: 'Publisher', zh: '部署者' }),
               cell: row => <Owner visit={visit} id={row.publisher} />,
-            },
-            {
-              head: say({ en: 'Transaction', zh: '交易' }),
-              cell: row => <Name visit={visit} kind="tx" id={row.tx_hash} />,
             },
             {
               head: say({ en: 'Records', zh: '记录数' }),

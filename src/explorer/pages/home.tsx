@@ -86,7 +86,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
         <Count value={overview.head_block} />
         <small safe>
           {say({
-            en: `${BigInt(overview.head_block) - BigInt(at.height)} ahead`,
+            en: `${BigInt(overview.head_block) - BigInt(at.height)} blocks ahead`,
             zh: `领先 ${BigInt(overview.head_block) - BigInt(at.height)} 个区块`,
           })}
         </small>
@@ -130,7 +130,14 @@ const All = ({ visit, path }: { readonly visit: Visit; readonly path: string }):
 const Daily30 = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => {
   const title = visit.say({ en: 'Transactions a day', zh: '每日交易数' })
   return (
-    <Card title={title} aside={<All visit={visit} path="/statistics" />}>
+    <Card
+      title={title}
+      aside={
+        <a href={hrefTo(visit, '/statistics/transactions')} safe>
+          {visit.say({ en: 'By day →', zh: '逐日 →' })}
+        </a>
+      }
+    >
       <Plot visit={visit} title={title} series={seriesOf(days, 'transactions')} />
     </Card>
   )

@@ -8,16 +8,15 @@ import { percentOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count, Place } from '../part/amount.tsx'
+import { Amount, Count } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts, Figures } from '../part/facts.tsx'
-import { Copied, Name, Owner } from '../part/name.tsx'
+import { Copied, Name } from '../part/name.tsx'
 import { Outside } from '../part/outside.tsx'
-import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { Standing } from '../part/producer-standing.tsx'
-import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
+import { askVoters, Voters } from '../part/voters.tsx'
 import { LatestChanges, type VoteDays, VotesByDay } from '../part/votes-by-day.tsx'
 
 /** A registered producer. */
@@ -25,11 +24,12 @@ export const producerPage: Page = {
   path: '/producer/{id}',
   show: async visit => {
     const { say, lang, id: producer } = visit
-    const [detail, { all_votes }, { days }, { voters: largest, total }] = await Promise.all([
+    const [detail, { all_votes }, { days }, { voters: largest, total }, voting] = await Promise.all([
       visit.ask(getProducerDetail, { producer }),
       visit.ask(getOverview),
       visit.ask(getProducerVotes, { producer }),
       visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),
+      askVoters(visit),
     ])
     const alias = visible(profileText(lang, detail.alias, detail.alias_en))
     const name = visible(detail.account)
@@ -64,7 +64,7 @@ export const producerPage: Page = {
           </div>
           <VotesByDay visit={visit} days={days} />
           <Texts visit={visit} detail={detail} />
-          <Voters visit={visit} votes={detail.votes} />
+          <Voters visit={visit} voting={voting} votes={detail.votes} />
         </>
       ),
     }
@@ -127,7 +127,7 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
         ],
         [
           say({ en: 'Location', zh: '地区' }),
-          detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} />,
+          detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} isProse />,
         ],
         [say({ en: 'Site', zh: '网址' }), detail.url === '' ? none : <Outside url={detail.url} />],
         [say({ en: 'Key of its blocks', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
@@ -151,47 +151,10 @@ const Texts = ({ visit, detail }: DetailProps): Html => {
     <Card title={say({ en: 'In its own words', zh: '自我介绍' })}>
       <Facts
         facts={[
-          ...told.map(([name, text]) => [name, <ChainText visit={visit} text={text} />] as const),
+          ...told.map(([name, text]) => [name, <ChainText visit={visit} text={text} isProse />] as const),
           ...media.map(([name, url]) => [visible(name), <Outside url={url} />] as const),
         ]}
       />
-    </Card>
-  )
-}
-
-const Voters = async ({
-  visit,
-  votes,
-}: {
-  readonly visit: Visit
-  readonly votes: string
-}): Promise<string> => {
-  const { say } = visit
-  const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...pageGiven(visit) })
-  return (
-    <Card title={say({ en: 'Voters', zh: '投票者' })}>
-      <Rows
-        rows={voters.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
-        none={say({ en: 'Nobody votes for it.', zh: '没有投票者。' })}
-        columns={[
-          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
-          {
-            head: say({ en: 'Voter', zh: '投票者' }),
-            cell: row => <Owner visit={visit} id={row.account} />,
-          },
-          {
-            head: say({ en: 'Votes', zh: '票数' }),
-            isNumber: true,
-            cell: row => <Amount visit={visit} value={row.votes} token="iost" />,
-          },
-          {
-            head: say({ en: 'Share of its votes', zh: '占其票数' }),
-            isNumber: true,
-            cell: row => <Share part={row.votes} whole={votes} />,
-          },
-        ]}
-      />
-      <Pager visit={visit} total={total} />
     </Card>
   )
 }

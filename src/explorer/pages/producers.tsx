@@ -2,6 +2,7 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
+import { decimalsOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Page, Visit } from '../page.ts'
@@ -23,6 +24,8 @@ export const producersPage: Page = {
       visit.ask(getOverview),
       visit.ask(getProducerList, pageGiven(visit)),
     ])
+    const decimals = decimalsOf(producers.map(({ votes }) => votes))
+    const changed = decimalsOf(producers.map(each => each.votes_change_7d))
     const title = say({ en: 'Producers', zh: '生产者' })
     return {
       title,
@@ -56,30 +59,34 @@ export const producersPage: Page = {
                 },
                 {
                   head: say({ en: 'Producer', zh: '生产者' }),
+                  place: 'lead',
                   cell: row => <Known visit={visit} row={row} />,
                 },
                 {
                   head: say({ en: 'State', zh: '状态' }),
+                  place: 'end',
                   cell: row => <Standing visit={visit} isProducer={row.isProducer} online={row.online} />,
                 },
                 {
                   head: say({ en: 'Location and site', zh: '地区与网址' }),
+                  place: 'bare',
                   cell: row => <Where row={row} />,
                 },
                 {
                   head: say({ en: 'Blocks made', zh: '出块数' }),
+                  isSpare: true,
                   isNumber: true,
                   cell: row => <Count value={row.block_count} />,
                 },
                 {
-                  head: say({ en: 'Votes, IOST', zh: '票数（IOST）' }),
+                  head: say({ en: 'Votes (IOST)', zh: '票数（IOST）' }),
                   isNumber: true,
-                  cell: row => <Count value={row.votes} />,
+                  cell: row => <Count value={row.votes} decimals={decimals} />,
                 },
                 {
-                  head: say({ en: 'Change over 7 days, IOST', zh: '近 7 天变化（IOST）' }),
+                  head: say({ en: 'Change over 7 days (IOST)', zh: '近 7 天变化（IOST）' }),
                   isNumber: true,
-                  cell: row => <Change value={row.votes_change_7d} />,
+                  cell: row => <Change value={row.votes_change_7d} decimals={changed} />,
                 },
                 {
                   head: say({ en: 'Share of votes', zh: '得票率' }),
@@ -108,15 +115,18 @@ const Known = ({ visit, row }: { readonly visit: Visit; readonly row: Row }): Ht
   )
 }
 
-const Where = ({ row: { loc, url } }: { readonly row: Row }): Html => (
-  <span class="stack">
-    {loc === '' && url === '' ? <span class="none">—</span> : <bdi safe>{visible(loc)}</bdi>}
-    {url === '' ? (
-      ''
-    ) : (
-      <small>
-        <Outside url={url} />
-      </small>
-    )}
-  </span>
-)
+const Where = ({ row: { loc, url } }: { readonly row: Row }): Html =>
+  loc === '' && url === '' ? (
+    <span class="none">—</span>
+  ) : (
+    <span class="stack where">
+      <bdi safe>{visible(loc)}</bdi>
+      {url === '' ? (
+        ''
+      ) : (
+        <small>
+          <Outside url={url} />
+        </small>
+      )}
+    </span>
+  )

@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { Failure } from '#failure/failure.ts'
+import { decimalsOf } from '../format/amount.ts'
 import { FIGURES, seriesOf } from '../format/daily.ts'
 import { periodOf } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
@@ -12,6 +13,7 @@ import { Pager, pageOf } from '../part/pager.tsx'
 import { PeriodBar } from '../part/period-bar.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Rows } from '../part/rows.tsx'
+import { Bar } from '../part/share.tsx'
 
 /** One figure of the days of a period, as a plot and as a table. */
 export const statisticPage: Page = {
@@ -24,6 +26,8 @@ export const statisticPage: Page = {
     const { days } = await visit.ask(getDailyStatistics, period)
     const series = seriesOf(days, figure.name)
     const latest = days.toReversed()
+    const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
+    const decimals = decimalsOf(series.map(({ value }) => value))
     const title = say(figure.title)
     return {
       title,
@@ -56,9 +60,15 @@ export const statisticPage: Page = {
                   cell: day => <Day visit={visit} day={day} />,
                 },
                 {
+                  head: '',
+                  place: 'wide',
+                  cell: day => <Bar part={String(day[figure.name])} whole={most} />,
+                },
+                {
                   head: figure.unit === '' ? title : `${title} (${figure.unit})`,
                   isNumber: true,
-                  cell: day => <Count value={day[figure.name]} />,
+                  place: 'end',
+                  cell: day => <Count value={day[figure.name]} decimals={decimals} />,
                 },
               ]}
             />

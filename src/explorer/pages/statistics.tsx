@@ -26,6 +26,7 @@ export const statisticsPage: Page = {
       body: (
         <>
           <h1 safe>{title}</h1>
+          <Lead visit={visit} last={days.at(-1)} />
           <section class="card">
             <PeriodBar visit={visit} period={period} days={days} />
           </section>
@@ -36,31 +37,47 @@ export const statisticsPage: Page = {
   },
 }
 
+const Lead = ({ visit: { say }, last }: { readonly visit: Visit; readonly last: Daily | undefined }): Html =>
+  last === undefined ? (
+    ''
+  ) : (
+    <p class="about" safe>
+      {say({
+        en: `The chain day by day (UTC). Large figures are those of ${last.date}${last.complete ? '' : ' so far'}; a title leads to its table.`,
+        zh: `逐日数据（UTC）。大号数字为 ${last.date}${last.complete ? '' : ' 截至目前'} 的数值；点击标题查看数据表。`,
+      })}
+    </p>
+  )
+
 const Nothing = ({ visit: { say } }: { readonly visit: Visit }): Html => (
   <p class="none" safe>
     {say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
   </p>
 )
 
-const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => (
-  <div class="plots">
-    {FIGURES.map(({ name, title, unit }) => (
-      <section class="card">
-        <header>
-          <h2>
-            <a href={hrefTo(visit, `/statistics/${name}?${periodText(visit)}`)} safe>
-              {visit.say(title)}
-            </a>
-          </h2>
-          <span>
-            <Count value={days.at(-1)?.[name] ?? 0} /> {unit === '' ? '' : <small safe>{unit}</small>}
-          </span>
-        </header>
-        <Plot visit={visit} title={visit.say(title)} series={seriesOf(days, name)} />
-      </section>
-    ))}
-  </div>
-)
+/** A plot of each figure, below what it was on the last day. */
+const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => {
+  const last = days.at(-1)
+  return (
+    <div class="plots">
+      {FIGURES.map(({ name, title, unit }) => (
+        <section class="card">
+          <header>
+            <h2>
+              <a href={hrefTo(visit, `/statistics/${name}?${periodText(visit)}`)} safe>
+                {visit.say(title)}
+              </a>
+            </h2>
+          </header>
+          <p class="last">
+            <Count value={last?.[name] ?? 0} /> {unit === '' ? '' : <small safe>{unit}</small>}
+          </p>
+          <Plot visit={visit} title={visit.say(title)} series={seriesOf(days, name)} />
+        </section>
+      ))}
+    </div>
+  )
+}
 
 /** The period of the address, for the next page. */
 const periodText = ({ query }: Visit): string => {

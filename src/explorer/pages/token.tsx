@@ -3,6 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
+import { decimalsOf } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
@@ -78,7 +79,7 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
   return (
     <Facts
       facts={[
-        [say({ en: 'Full name', zh: '全名' }), <ChainText visit={visit} text={detail.full_name} />],
+        [say({ en: 'Full name', zh: '全名' }), <ChainText visit={visit} text={detail.full_name} isProse />],
         [
           say({ en: 'Supply', zh: '供应量' }),
           <Amount visit={visit} value={detail.current_supply} token={symbol} />,
@@ -146,7 +147,7 @@ const Tabs = ({ visit, isOfHolders }: { readonly visit: Visit; readonly isOfHold
 const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
   const { transactions, total } = await visit.ask(getTokenTx, { token: visit.id, ...pageGiven(visit) })
   return (
-    <Card title={visit.say({ en: 'Movements', zh: '变动记录' })}>
+    <Card title={visit.say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
       <RecordRows visit={visit} rows={transactions} live="movements" />
       <Pager visit={visit} total={total} />
     </Card>
@@ -162,8 +163,9 @@ const Holders = async ({
 }): Promise<string> => {
   const { say } = visit
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
+  const decimals = decimalsOf(holders.map(({ balance }) => balance))
   return (
-    <Card title={say({ en: 'Holders', zh: '持有者' })}>
+    <Card title={say({ en: 'Holders, largest first', zh: '持有者（余额大的在前）' })}>
       <Rows
         rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
         none={say({ en: 'Nobody has it.', zh: '没有持有者。' })}
@@ -171,12 +173,14 @@ const Holders = async ({
           { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
           {
             head: say({ en: 'Owner', zh: '持有者' }),
+            place: 'lead',
             cell: row => <Owner visit={visit} id={row.account} />,
           },
           {
-            head: say({ en: 'Balance', zh: '余额' }),
+            head: `${say({ en: 'Balance', zh: '余额' })} (${visible(visit.id)})`,
             isNumber: true,
-            cell: row => <Amount visit={visit} value={row.balance} token={row.symbol} />,
+            place: 'end',
+            cell: row => <Count value={row.balance} decimals={decimals} />,
           },
           {
             head: say({ en: 'Share of the supply', zh: '占供应量' }),

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
+import { grouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { listPage } from '../part/list-page.tsx'
@@ -18,6 +19,10 @@ export const tokensPage: Page = {
     const title = say({ en: 'Tokens', zh: '代币' })
     return listPage(visit, {
       title,
+      lead: say({
+        en: `${grouped(String(total))} tokens, those with the most holders first.`,
+        zh: `共 ${grouped(String(total))} 种代币，持有者多的在前。`,
+      }),
       description: say({
         en: `All ${total} tokens of the IOST chain with their holders, issuers and supplies.`,
         zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
@@ -34,7 +39,8 @@ export const tokensPage: Page = {
             },
             {
               head: say({ en: 'Full name', zh: '全名' }),
-              cell: row => <ChainText visit={visit} text={row.full_name} />,
+              place: 'end',
+              cell: row => <ChainText visit={visit} text={row.full_name} isProse />,
             },
             {
               head: say({ en: 'Issuer', zh: '发行者' }),

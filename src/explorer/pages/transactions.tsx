@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getTransactionList } from '#actions/get-transaction-list.ts'
+import { grouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { listPage } from '../part/list-page.tsx'
 import { pageGiven } from '../part/pager.tsx'
@@ -13,6 +14,10 @@ export const transactionsPage: Page = {
     const title = visit.say({ en: 'Transactions', zh: '交易' })
     return listPage(visit, {
       title,
+      lead: visit.say({
+        en: `${grouped(String(total))} transactions, newest first.`,
+        zh: `共 ${grouped(String(total))} 笔交易，最新的在前。`,
+      }),
       total,
       table: <TransactionRows visit={visit} rows={transactions} live="transactions" />,
     })

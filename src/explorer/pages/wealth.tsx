@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { getOverview } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
+import { decimalsOf } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
@@ -20,6 +21,8 @@ export const wealthPage: Page = {
       visit.ask(getWealthList, pageGiven(visit)),
       visit.ask(getWealthList, { page: '1', size: String(MOST_BANDED) }),
     ])
+    const decimalsIn = (name: 'balance' | 'token_balance' | 'vote_balance' | 'frozen_balance'): number =>
+      decimalsOf(wealth.map(row => row[name]))
     const title = say({ en: 'Who owns IOST', zh: 'IOST 财富榜' })
     return {
       title,
@@ -56,27 +59,29 @@ export const wealthPage: Page = {
                 { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
                 {
                   head: say({ en: 'Owner', zh: '持有者' }),
+                  place: 'lead',
                   cell: row => <Owner visit={visit} id={row.account} />,
                 },
                 {
-                  head: say({ en: 'In all, IOST', zh: '总额（IOST）' }),
+                  head: say({ en: 'In all (IOST)', zh: '总额（IOST）' }),
                   isNumber: true,
-                  cell: row => <Count value={row.balance} />,
+                  place: 'end',
+                  cell: row => <Count value={row.balance} decimals={decimalsIn('balance')} />,
                 },
                 {
                   head: say({ en: 'Available', zh: '可用' }),
                   isNumber: true,
-                  cell: row => <Count value={row.token_balance} />,
+                  cell: row => <Count value={row.token_balance} decimals={decimalsIn('token_balance')} />,
                 },
                 {
                   head: say({ en: 'Voted', zh: '投票' }),
                   isNumber: true,
-                  cell: row => <Count value={row.vote_balance} />,
+                  cell: row => <Count value={row.vote_balance} decimals={decimalsIn('vote_balance')} />,
                 },
                 {
                   head: say({ en: 'Frozen', zh: '冻结' }),
                   isNumber: true,
-                  cell: row => <Count value={row.frozen_balance} />,
+                  cell: row => <Count value={row.frozen_balance} decimals={decimalsIn('frozen_balance')} />,
                 },
                 {
                   head: say({ en: 'Share', zh: '占比' }),

@@ -1,40 +1,60 @@
 /** @jsxImportSource @kitajs/html */
-import { grouped, signed } from '../format/amount.ts'
+import { grouped, isLong, partsOf, signed } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
+type CountProps = {
+  readonly value: string | number
+  /** Decimals of the column that it stands in: where there is room, points stand under points. */
+  readonly decimals?: number
+}
+
 /** A number with thousands apart; the exact digits are in its title, where they differ, and are what is copied. */
-export const Count = ({ value }: { readonly value: string | number }): Html => (
-  <Digits text={String(value)} shown={grouped(String(value))} />
+export const Count = ({ value, decimals }: CountProps): Html => (
+  <Digits text={String(value)} shown={grouped(String(value))} decimals={decimals} />
 )
 
 /** By how much something grew or shrank: its sign says which, and so does its colour. */
-export const Change = ({ value }: { readonly value: string }): Html => {
+export const Change = ({ value, decimals }: { readonly value: string; readonly decimals?: number }): Html => {
   const shown = signed(value)
   return (
     <span class={shown.startsWith('+') ? 'good' : shown.startsWith('−') ? 'bad' : 'none'}>
-      <Digits text={value} shown={shown} />
+      <Digits text={value} shown={shown} decimals={decimals} />
     </span>
   )
 }
 
-/** A number as it is shown; what stands behind the point is less prominent. */
-const Digits = ({ text, shown: given }: { readonly text: string; readonly shown: string }): Html => {
-  const shown = visible(given)
-  const whole = visible(text)
-  const title = whole === shown ? undefined : whole
-  const at = shown.indexOf('.')
-  return at < 0 ? (
-    <data value={text} title={title} class="number" safe>
-      {shown}
-    </data>
-  ) : (
+type DigitsProps = {
+  readonly text: string
+  readonly shown: string
+  readonly decimals: number | undefined
+}
+
+/** A number as it is shown; what stands behind the point of a large one is less prominent. */
+const Digits = ({ text, shown, decimals }: DigitsProps): Html => {
+  const { whole, fraction } = partsOf(shown)
+  const exact = visible(text)
+  const title = exact === visible(shown) ? undefined : exact
+  const pad = decimals === undefined ? '' : '.'.padEnd(decimals + 1, '0').slice(fraction.length)
+  const isMinor = fraction !== '' && isLong(whole)
+  if (!isMinor && pad.length < '.0'.length)
+    return (
+      <data value={text} title={title} class="number" safe>
+        {visible(shown)}
+      </data>
+    )
+  return (
     <data value={text} title={title} class="number">
-      <span safe>{shown.slice(0, at)}</span>
-      <span class="fraction" safe>
-        {shown.slice(at)}
-      </span>
+      <span safe>{visible(isMinor ? whole : shown)}</span>
+      {isMinor ? (
+        <span class="minor" safe>
+          {visible(fraction)}
+        </span>
+      ) : (
+        ''
+      )}
+      {pad === '' ? '' : <span class="pad" data-pad={pad}></span>}
     </data>
   )
 }
@@ -46,18 +66,12 @@ export const Place = ({ value }: { readonly value: string | number }): Html => (
   </span>
 )
 
+type AmountProps = CountProps & { readonly visit: Visit; readonly token: string }
+
 /** An amount with the sign of its token. */
-export const Amount = ({
-  visit,
-  value,
-  token,
-}: {
-  readonly visit: Visit
-  readonly value: string
-  readonly token: string
-}): Html => (
+export const Amount = ({ visit, token, ...count }: AmountProps): Html => (
   <span class="amount">
-    <Count value={value} />{' '}
+    <Count {...count} />{' '}
     <a class="sign" href={hrefTo(visit, pathOf('token', token))}>
       <bdi safe>{visible(token)}</bdi>
     </a>

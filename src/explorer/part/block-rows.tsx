@@ -36,13 +36,17 @@ export const BlockRows = ({
           head: say({ en: 'Block', zh: '区块' }),
           cell: row => <Name visit={visit} kind="block" id={row.number} />,
         },
-        { head: say({ en: 'Age', zh: '时间' }), cell: row => <Ago visit={visit} iso={isoOf(row.time)} /> },
+        {
+          head: say({ en: 'Time', zh: '时间' }),
+          place: 'end',
+          cell: row => <Ago visit={visit} iso={isoOf(row.time)} />,
+        },
         {
           head: say({ en: 'Producer', zh: '生产者' }),
           cell: row => <Owner visit={visit} id={row.witness_account} />,
         },
         {
-          head: say({ en: 'Transactions', zh: '交易数' }),
+          head: isNarrow ? say({ en: 'Txs', zh: '交易数' }) : say({ en: 'Transactions', zh: '交易数' }),
           isNumber: true,
           cell: row => <Count value={row.tx_count} />,
         },

@@ -42,13 +42,15 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
           head: say({ en: 'Publisher', zh: '发布者' }),
           cell: ({ publisher }) => <Owner visit={visit} id={publisher} />,
         },
-        { head: say({ en: 'Actions', zh: '方法' }), cell: row => <Done row={row} /> },
+        { head: say({ en: 'Actions', zh: '方法' }), place: 'bare', cell: row => <Done row={row} /> },
         {
           head: say({ en: 'Moved', zh: '代币变动' }),
+          place: 'bare',
           cell: ({ hash }) => <Moved visit={visit} movements={movementsIn(records.get(hash) ?? [])} />,
         },
         {
           head: say({ en: 'Status', zh: '状态' }),
+          place: 'end',
           cell: ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />,
         },
         {

@@ -47,10 +47,12 @@ export const Called = ({ visit, action, types, isDone }: CalledProps): Html => {
             },
             {
               head: say({ en: 'Type', zh: '类型' }),
+              place: 'end',
               cell: ({ type }) => <code safe>{visible(type)}</code>,
             },
             {
               head: say({ en: 'Value', zh: '值' }),
+              place: 'bare',
               cell: argument => <Value visit={visit} argument={argument} isDone={isDone} />,
             },
           ]}

@@ -24,7 +24,7 @@ type HoldingsProps = {
 
 /** Amounts that are frozen, and pledges, that a page shows. */
 const MOST = 20
-/** Pledges that are seen without a press. */
+/** Amounts and pledges that are seen without a press. */
 const OPEN = 5
 
 /** The IOST of an owner: what can be used, and what is tied and until when. */
@@ -54,7 +54,8 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
 type FrozenProps = { readonly visit: Visit; readonly list: Balance['frozen_balance']['list'] }
 
 const Frozen = ({ visit, list }: FrozenProps): Html => (
-  <div class="inner">
+  <details class="inner" open={list.length <= OPEN}>
+    <summary safe>{visit.say({ en: `Frozen: ${list.length}`, zh: `冻结：${list.length} 笔` })}</summary>
     <Rows
       rows={list.slice(0, MOST)}
       none=""
@@ -65,12 +66,13 @@ const Frozen = ({ visit, list }: FrozenProps): Html => (
         },
         {
           head: visit.say({ en: 'Until', zh: '解冻时间' }),
+          place: 'end',
           cell: ({ time }) => <When visit={visit} iso={isoOf(time)} />,
         },
       ]}
     />
     <More visit={visit} shown={MOST} total={list.length} />
-  </div>
+  </details>
 )
 
 type PledgesProps = { readonly visit: Visit; readonly pledges: readonly Pledge[] }

@@ -4,6 +4,8 @@ import { Pager } from './pager.tsx'
 
 type ListPage = {
   readonly title: string
+  /** What it lists, and in which order. */
+  readonly lead: string
   readonly description?: string
   /** Rows of the whole list. */
   readonly total: number
@@ -12,13 +14,16 @@ type ListPage = {
 }
 
 /** A page that is one list. Searches know its first page only. */
-export const listPage = (visit: Visit, { title, description, total, table }: ListPage): Shown => ({
+export const listPage = (visit: Visit, { title, lead, description, total, table }: ListPage): Shown => ({
   title,
   ...(description === undefined ? {} : { description }),
   isMinor: visit.query.has('page'),
   body: (
     <>
       <h1 safe>{title}</h1>
+      <p class="about" safe>
+        {lead}
+      </p>
       <section class="card">
         {table}
         <Pager visit={visit} total={total} />

@@ -41,12 +41,13 @@ export const MatchRows = ({ visit, matches }: MatchRowsProps): Html => {
       })}
       columns={[
         {
-          head: say({ en: 'Kind', zh: '类型' }),
-          cell: ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>,
-        },
-        {
           head: say({ en: 'Name', zh: '名称' }),
           cell: ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole />,
+        },
+        {
+          head: say({ en: 'Kind', zh: '类型' }),
+          place: 'end',
+          cell: ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>,
         },
       ]}
     />

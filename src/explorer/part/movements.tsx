@@ -26,6 +26,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
       columns={[
         {
           head: say({ en: 'From', zh: '从' }),
+          place: 'bare',
           cell: ({ from }) =>
             from === '' ? (
               <span class="none" safe>
@@ -37,6 +38,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
         },
         {
           head: say({ en: 'To', zh: '到' }),
+          place: 'to',
           cell: ({ to }) =>
             to === '' ? (
               <span class="none" safe>
@@ -56,6 +58,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
           : []),
         {
           head: say({ en: 'Amount', zh: '数量' }),
+          place: 'lead',
           isNumber: true,
           cell: ({ amount, token }) => <Amount visit={visit} value={amount} token={token} />,
         },
@@ -66,7 +69,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
 
 const Note = ({ visit, movement }: { readonly visit: Visit; readonly movement: Movement }): Html => (
   <>
-    {movement.memo === '' ? '' : <ChainText visit={visit} text={movement.memo} />}
+    {movement.memo === '' ? '' : <ChainText visit={visit} text={movement.memo} isProse />}
     {movement.until === undefined ? (
       ''
     ) : (

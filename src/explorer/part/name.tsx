@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { isContractId } from '#chain/names.ts'
+import { isAccountName, isContractId } from '#chain/names.ts'
 import { shortened, visible } from '../format/visible.ts'
 import { hrefTo, type Kind, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
@@ -35,9 +35,12 @@ export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: strin
     <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} />
   )
 
+/** More letters than a heading shows in its full size. */
+const LONG = 24
+
 /** A text that is copied by a press on the button behind it. */
 export const Copied = ({ visit, text }: { readonly visit: Visit; readonly text: string }): Html => (
-  <span class="copied">
+  <span class={isAccountName(text) ? 'copied' : text.length > LONG ? 'copied code long-name' : 'copied code'}>
     <bdi safe>{visible(text)}</bdi>
     <button type="button" class="copy" data-copy={text}>
       <span class="sr" safe>

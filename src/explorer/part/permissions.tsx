@@ -21,6 +21,12 @@ export const Permissions = ({ visit, detail }: PermissionsProps): Html => {
     head: say({ en: 'Keys and accounts (weight)', zh: '公钥与账户（权重）' }),
     cell: (row: { readonly items: readonly Item[] }) => <Items visit={visit} items={row.items} />,
   }
+  const grouped = {
+    head: say({ en: 'Groups', zh: '组' }),
+    cell: ({ group_names }: { readonly group_names: readonly string[] }) => (
+      <bdi safe>{visible(group_names.slice(0, MOST).join(', '))}</bdi>
+    ),
+  }
   return (
     <Card title={say({ en: 'Permissions', zh: '权限' })}>
       <Rows
@@ -36,10 +42,7 @@ export const Permissions = ({ visit, detail }: PermissionsProps): Html => {
             cell: ({ threshold }) => <span safe>{visible(threshold)}</span>,
           },
           items,
-          {
-            head: say({ en: 'Groups', zh: '组' }),
-            cell: ({ group_names }) => <bdi safe>{visible(group_names.slice(0, MOST).join(', '))}</bdi>,
-          },
+          ...(permissions.every(({ group_names }) => group_names.length === 0) ? [] : [grouped]),
         ]}
       />
       <More visit={visit} shown={MOST} total={permissions.length} />

@@ -11,6 +11,8 @@ type FrameProps = {
   readonly series: Series
   /** What is most worth knowing of the figures, in words. */
   readonly told: string
+  /** When that was, which stays on one line. */
+  readonly on?: string
   readonly isLarge?: boolean
   /** Bars. */
   readonly children: Html | readonly Html[]
@@ -23,7 +25,15 @@ const HEIGHT = 100
  * What every plot of days has: an SVG that needs no script, and the days at its ends. Where script runs, a plot that can be
  * read day by day takes its place, made of the same `data-values` and as many colours as there are `Bars`.
  */
-export const PlotFrame = ({ visit, title, series, told, isLarge = false, children }: FrameProps): Html => {
+export const PlotFrame = ({
+  visit,
+  title,
+  series,
+  told,
+  on = '',
+  isLarge = false,
+  children,
+}: FrameProps): Html => {
   const [first = { date: '' }] = series
   const last = series.at(-1) ?? first
   return (
@@ -37,8 +47,8 @@ export const PlotFrame = ({ visit, title, series, told, isLarge = false, childre
         preserveAspectRatio="none"
         role="img"
         aria-label={visit.say({
-          en: `${title}, ${first.date} to ${last.date}. ${told}`,
-          zh: `${title}，${first.date} 至 ${last.date}。${told}`,
+          en: `${title}, ${first.date} to ${last.date}. ${told}${on}`,
+          zh: `${title}，${first.date} 至 ${last.date}。${told}${on}`,
         })}
       >
         {children as 'safe'}
@@ -47,8 +57,11 @@ export const PlotFrame = ({ visit, title, series, told, isLarge = false, childre
         <span class="end" safe>
           {first.date}
         </span>
-        <span class="top-value" safe>
-          {told}
+        <span class="top-value">
+          <span safe>{told}</span>
+          <span class="on" safe>
+            {on}
+          </span>
         </span>
         <span class="end" safe>
           {last.date}

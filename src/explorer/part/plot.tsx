@@ -16,13 +16,11 @@ export const Plot = ({ visit, title, series, isLarge = false }: PlotProps): Html
   const [first] = series
   if (first === undefined) return ''
   const most = series.reduce((most, each) => (Number(each.value) > Number(most.value) ? each : most), first)
-  const top = visit.say({
-    en: `Highest: ${grouped(most.value)} on ${most.date}`,
-    zh: `最高：${grouped(most.value)}（${most.date}）`,
-  })
+  const told = visit.say({ en: `Highest: ${grouped(most.value)}`, zh: `最高：${grouped(most.value)}` })
+  const on = visit.say({ en: ` on ${most.date}`, zh: `（${most.date}）` })
   const values = series.map(({ value }) => Number(value))
   return (
-    <PlotFrame visit={visit} title={title} series={series} told={top} isLarge={isLarge}>
+    <PlotFrame visit={visit} title={title} series={series} told={told} on={on} isLarge={isLarge}>
       <Bars values={values} scale={{ least: 0, most: Number(most.value) }} />
     </PlotFrame>
   )

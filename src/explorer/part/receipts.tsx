@@ -31,6 +31,7 @@ export const Receipts = ({ visit, receipts, most }: ReceiptsProps): Html => {
           },
           {
             head: say({ en: 'Content', zh: '内容' }),
+            place: 'bare',
             cell: ({ content }) => <ChainText visit={visit} text={content} />,
           },
         ]}

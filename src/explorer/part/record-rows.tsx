@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { memoOf, movedBy, type Recorded } from '../format/record.ts'
-import { beginningOf, visible } from '../format/visible.ts'
+import { beginningOf, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
@@ -25,14 +25,33 @@ export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html 
   const columns: readonly Column<Recorded>[] = [
     {
       head: say({ en: 'Transaction', zh: '交易' }),
+      place: 'base',
       cell: row => <Name visit={visit} kind="tx" id={row.tx_hash} />,
     },
-    { head: say({ en: 'Age', zh: '时间' }), cell: row => <Ago visit={visit} iso={row.created_at} /> },
-    { head: say({ en: 'Action', zh: '方法' }), cell: row => <What visit={visit} row={row} /> },
-    { head: say({ en: 'From', zh: '从' }), cell: row => <Owner visit={visit} id={row.from} /> },
-    { head: say({ en: 'To', zh: '到' }), cell: row => <Owner visit={visit} id={row.to} /> },
+    {
+      head: say({ en: 'Time', zh: '时间' }),
+      place: 'base',
+      cell: row => <Ago visit={visit} iso={row.created_at} />,
+    },
+    {
+      head: say({ en: 'Action', zh: '方法' }),
+      place: 'lead',
+      cell: row => <What visit={visit} row={row} />,
+    },
+    {
+      head: say({ en: 'From', zh: '从' }),
+      place: 'bare',
+      cell: row => <Party visit={visit} id={row.from} owner={owner} />,
+    },
+    ...(owner === undefined ? [] : [directionColumn(visit, owner)]),
+    {
+      head: say({ en: 'To', zh: '到' }),
+      place: 'to',
+      cell: row => <Party visit={visit} id={row.to} owner={owner} />,
+    },
     {
       head: say({ en: 'Amount', zh: '数量' }),
+      place: 'end',
       isNumber: true,
       cell: row => <Movement visit={visit} row={row} owner={owner} />,
     },
@@ -44,6 +63,49 @@ export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html 
       columns={columns}
       {...(live === undefined ? {} : { live })}
     />
+  )
+}
+
+type PartyProps = { readonly visit: Visit; readonly id: string; readonly owner: string | undefined }
+
+/** The other side leads to its page; the one whose rows these are is on it. */
+const Party = ({ visit, id, owner }: PartyProps): Html =>
+  id !== '' && id === owner ? (
+    <span class="name own">
+      <bdi safe>{shortened(visible(id))}</bdi>
+    </span>
+  ) : (
+    <Owner visit={visit} id={id} />
+  )
+
+const directionColumn = (visit: Visit, owner: string): Column<Recorded> => ({
+  head: visit.say({ en: 'In or out', zh: '转入或转出' }),
+  place: 'bare',
+  isSpare: true,
+  cell: row => <Direction visit={visit} row={row} owner={owner} />,
+})
+
+/** Whether tokens came or went, in a word. */
+const Direction = ({
+  visit: { say },
+  row,
+  owner,
+}: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html => {
+  if (movedBy(row) === undefined) return ''
+  if (row.from === row.to)
+    return (
+      <span class="way" safe>
+        {say({ en: 'Self', zh: '自转' })}
+      </span>
+    )
+  return row.from === owner ? (
+    <span class="way" safe>
+      {say({ en: 'Out', zh: '转出' })}
+    </span>
+  ) : (
+    <span class="way in" safe>
+      {say({ en: 'In', zh: '转入' })}
+    </span>
   )
 }
 

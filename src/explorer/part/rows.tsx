@@ -6,7 +6,18 @@ export type Column<R> = {
   readonly cell: (row: R) => Html
   /** Digits stand under digits. */
   readonly isNumber?: boolean
+  /** Where there is little room; absent: beside others below the first line, after the column's name. */
+  readonly place?: Place
+  /** Left out of a table that has little room, though not of a card. */
+  readonly isSpare?: boolean
 }
+
+/**
+ * On the first line of a row that has become a card, at its begin (`lead`, as the first column is without being told) or
+ * its end; `bare` and `to`, behind an arrow, below that line like all others, but without the column's name; `base`
+ * is on the last line; `wide` is not on a card, as the page that the row leads to has it.
+ */
+type Place = 'lead' | 'end' | 'bare' | 'to' | 'base' | 'wide'
 
 type RowsProps<R> = {
   readonly columns: readonly Column<R>[]
@@ -19,7 +30,7 @@ type RowsProps<R> = {
   readonly isNarrow?: boolean
 }
 
-/** A table. Where there is little room each row becomes a card, whose cells name their column. */
+/** A table. Where there is little room each row becomes a card of few lines, whose cells name their column. */
 export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
   rows.length === 0 ? (
     <p class="none" safe>
@@ -32,9 +43,9 @@ export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsPr
     >
       <thead>
         <tr>
-          {columns.map(({ head, isNumber }) => (
-            <th scope="col" class={isNumber === true ? 'digits' : undefined} safe>
-              {head}
+          {columns.map((column, at) => (
+            <th scope="col" class={classOf(column, at)} safe>
+              {column.head}
             </th>
           ))}
         </tr>
@@ -42,9 +53,12 @@ export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsPr
       <tbody>
         {rows.map(row => (
           <tr>
-            {columns.map(({ head, cell, isNumber }) => (
-              <td data-head={head} class={isNumber === true ? 'digits' : undefined}>
-                {cell(row)}
+            {columns.map((column, at) => (
+              <td
+                data-head={placeOf(column, at) === undefined ? column.head : undefined}
+                class={classOf(column, at)}
+              >
+                {column.cell(row)}
               </td>
             ))}
           </tr>
@@ -52,3 +66,12 @@ export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsPr
       </tbody>
     </table>
   )
+
+const placeOf = <R,>({ place }: Column<R>, at: number): Place | undefined =>
+  place ?? (at === 0 ? 'lead' : undefined)
+
+const classOf = <R,>(column: Column<R>, at: number): string | undefined => {
+  const { isNumber = false, isSpare = false } = column
+  const names = [isNumber ? 'digits' : '', placeOf(column, at) ?? '', isSpare ? 'spare' : '']
+  return names.filter(each => each !== '').join(' ') || undefined
+}

@@ -10,15 +10,24 @@ export const Share = ({ part, whole }: { readonly part: string; readonly whole: 
   ) : (
     <span class="portion">
       <data value={percent} class="number" safe>
-        {`${percent} %`}
+        {percentText(percent, part)}
       </data>
-      <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-        <rect width="100" height="1" />
-        <rect width={percent} height="1" />
-      </svg>
+      <Bar part={part} whole={whole} />
     </span>
   )
 }
+
+/** What part of a whole is, as a bar for the eye alone. */
+export const Bar = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => (
+  <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+    <rect width="100" height="1" />
+    <rect width={percentOf(part, whole) ?? '0'} height="1" />
+  </svg>
+)
+
+/** Less than what two decimals show is not nothing. */
+const percentText = (percent: string, part: string): string =>
+  percent === '0.00' && /[1-9]/.test(part) ? '< 0.01 %' : `${percent} %`
 
 /** How many of the largest are in a band together with those of the bands before it. */
 const BANDS = [1, 10, 100] as const

@@ -31,6 +31,7 @@ export const SubAccounts = ({ visit, rows, total }: SubAccountsProps): Html => {
           },
           {
             head: say({ en: 'Created', zh: '创建时间' }),
+            place: 'end',
             cell: ({ created_at }) => <Ago visit={visit} iso={created_at} />,
           },
           {

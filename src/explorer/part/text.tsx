@@ -6,18 +6,20 @@ import type { Html, Visit } from '../page.ts'
 const SHOWN = 240
 const MOST = 16_384
 
-/** A text that anybody may have written into the chain: bounded, with more of it behind one press. */
-export const ChainText = ({
-  visit,
-  text,
-}: {
+type ChainTextProps = {
   readonly visit: Pick<Visit, 'say'>
   readonly text: string
-}): Html => {
+  /** Words for people, such as a name or a memo; absent: letters that count, such as those of JSON. */
+  readonly isProse?: boolean
+}
+
+/** A text that anybody may have written into the chain: bounded, with more of it behind one press. */
+export const ChainText = ({ visit, text, isProse = false }: ChainTextProps): Html => {
+  const style = isProse ? 'prose' : 'chain'
   const short = beginningOf(text, SHOWN)
   if (short.isWhole)
     return (
-      <bdi class="chain" safe>
+      <bdi class={style} safe>
         {visible(text)}
       </bdi>
     )
@@ -25,7 +27,7 @@ export const ChainText = ({
   return (
     <details class="long">
       <summary>
-        <bdi class="chain" safe>
+        <bdi class={style} safe>
           {`${visible(short.text)}…`}
         </bdi>{' '}
         <small safe>{visit.say({ en: `${text.length} characters`, zh: `共 ${text.length} 个字符` })}</small>

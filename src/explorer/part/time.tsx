@@ -1,16 +1,26 @@
 /** @jsxImportSource @kitajs/html */
-import { absolute, relative } from '../format/time.ts'
+import { absolute, isOld, relative } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** How long ago, as lists show it; the time itself is in the title. */
-export const Ago = ({ visit, iso }: { readonly visit: Visit; readonly iso: string }): Html => (
-  <time class="ago" datetime={iso} title={`${absolute(iso)} UTC`} safe>
-    {relative(iso, visit.now, visit.lang)}
-  </time>
-)
+type TimeProps = { readonly visit: Visit; readonly iso: string }
+
+/** A time as lists show it: how long ago, or its day where that was long ago. The whole time is in the title. */
+export const Ago = ({ visit, iso }: TimeProps): Html =>
+  isOld(iso, visit.now) ? (
+    <time class="ago day" datetime={iso} title={`${absolute(iso)} UTC`} safe>
+      {absolute(iso).slice(0, TO_MINUTES)}
+    </time>
+  ) : (
+    <time class="ago" datetime={iso} title={`${absolute(iso)} UTC`} safe>
+      {relative(iso, visit.now, visit.lang)}
+    </time>
+  )
+
+/** Letters of `2026-11-22 13:04`. */
+const TO_MINUTES = 16
 
 /** A time and how long ago it was. */
-export const When = ({ visit, iso }: { readonly visit: Visit; readonly iso: string }): Html => (
+export const When = ({ visit, iso }: TimeProps): Html => (
   <span class="when">
     <time class="at" datetime={iso} safe>
       {`${absolute(iso)} UTC`}

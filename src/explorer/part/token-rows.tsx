@@ -3,8 +3,8 @@ import type { AnswerOf } from '#actions/ask.ts'
 import type { getTokenList } from '#actions/get-token-list.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
-import { Card } from './card.tsx'
 import { More } from './more.tsx'
+import { Name } from './name.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
 
@@ -16,34 +16,55 @@ type OwnTokensProps = {
 /** Tokens that a page shows; somebody may send thousands of kinds to anybody. */
 const MOST = 50
 
+/** Tokens that are seen without a press. */
+const OPEN = 6
+
 /** The tokens that an owner has. */
 export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
   const { say } = visit
   return (
-    <Card title={say({ en: 'Tokens', zh: '代币' })}>
+    <details class="card folded" open={tokens.length <= OPEN}>
+      <summary>
+        <h2 safe>{say({ en: `Tokens: ${tokens.length}`, zh: `代币：${tokens.length} 种` })}</h2>
+      </summary>
       <Rows
         rows={tokens.slice(0, MOST)}
         none={say({ en: 'No tokens.', zh: '没有代币。' })}
         columns={[
           {
             head: say({ en: 'Token', zh: '代币' }),
-            cell: ({ full_name }) => <ChainText visit={visit} text={full_name} />,
+            cell: ({ symbol, full_name }) => (
+              <span class="stack">
+                <Name visit={visit} kind="token" id={symbol} />
+                {full_name === '' || full_name === symbol ? (
+                  ''
+                ) : (
+                  <small>
+                    <ChainText visit={visit} text={full_name} isProse />
+                  </small>
+                )}
+              </span>
+            ),
           },
           {
             head: say({ en: 'Available', zh: '可用' }),
             isNumber: true,
+            place: 'end',
             cell: ({ balance, symbol }) => <Amount visit={visit} value={balance} token={symbol} />,
           },
           {
             head: say({ en: 'Frozen', zh: '冻结' }),
             isNumber: true,
-            cell: ({ frozen_balance, symbol }) => (
-              <Amount visit={visit} value={frozen_balance} token={symbol} />
-            ),
+            cell: ({ frozen_balance, symbol }) =>
+              /[1-9]/.test(frozen_balance) ? (
+                <Amount visit={visit} value={frozen_balance} token={symbol} />
+              ) : (
+                <span class="none">—</span>
+              ),
           },
         ]}
       />
       <More visit={visit} shown={MOST} total={tokens.length} />
-    </Card>
+    </details>
   )
 }

@@ -41,21 +41,28 @@ const columnsFor = (visit: Visit): readonly (Column<TransactionRow> & { readonly
     },
     {
       head: say({ en: 'Block', zh: '区块' }),
+      place: 'wide',
       isExtra: true,
       cell: row => <Name visit={visit} kind="block" id={row.block} />,
     },
-    { head: say({ en: 'Age', zh: '时间' }), cell: row => <Ago visit={visit} iso={row.created_at} /> },
+    {
+      head: say({ en: 'Time', zh: '时间' }),
+      place: 'end',
+      cell: row => <Ago visit={visit} iso={row.created_at} />,
+    },
     {
       head: say({ en: 'Publisher', zh: '发布者' }),
       cell: row => <Owner visit={visit} id={row.publisher} />,
     },
     {
       head: say({ en: 'Action', zh: '方法' }),
+      place: 'bare',
       isExtra: true,
       cell: row => <First visit={visit} row={row} />,
     },
     {
       head: say({ en: 'Status', zh: '状态' }),
+      place: 'bare',
       cell: row => <Outcome visit={visit} code={row.status_code} />,
     },
     { head: 'Gas', isNumber: true, isExtra: true, cell: row => <Count value={row.gas_fee} /> },

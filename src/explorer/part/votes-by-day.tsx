@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getProducerVotes } from '#actions/get-producer-votes.ts'
-import { sumOf } from '../format/amount.ts'
+import { decimalsOf, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { Change, Count } from './amount.tsx'
 import { Card } from './card.tsx'
@@ -34,7 +34,9 @@ export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => 
 /** How votes changed day by day, as a plot and as a table. */
 export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
   const { say } = visit
-  const title = say({ en: 'Change of votes by day, IOST', zh: '每日票数变化（IOST）' })
+  const title = say({ en: 'Change of votes by day (IOST)', zh: '每日票数变化（IOST）' })
+  const votesDecimals = decimalsOf(days.map(({ votes }) => votes))
+  const changeDecimals = decimalsOf(days.map(({ change }) => change))
   return (
     <Card title={title}>
       <ChangePlot
@@ -53,14 +55,15 @@ export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
               cell: day => <Day visit={visit} day={day} />,
             },
             {
-              head: say({ en: 'Votes at its end, IOST', zh: '当日结束时的票数（IOST）' }),
+              head: say({ en: 'Votes at its end (IOST)', zh: '当日结束时的票数（IOST）' }),
               isNumber: true,
-              cell: ({ votes }) => <Count value={votes} />,
+              cell: ({ votes }) => <Count value={votes} decimals={votesDecimals} />,
             },
             {
-              head: say({ en: 'Change, IOST', zh: '变化（IOST）' }),
+              head: say({ en: 'Change (IOST)', zh: '变化（IOST）' }),
               isNumber: true,
-              cell: ({ change }) => <Change value={change} />,
+              place: 'end',
+              cell: ({ change }) => <Change value={change} decimals={changeDecimals} />,
             },
           ]}
         />

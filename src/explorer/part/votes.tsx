@@ -29,6 +29,7 @@ export const Votes = ({ visit, votes }: VotesProps): Html => {
           },
           {
             head: say({ en: 'Votes', zh: '票数' }),
+            place: 'end',
             isNumber: true,
             cell: row => <Amount visit={visit} value={row.votes} token="iost" />,
           },

@@ -1,0 +1,91 @@
+/** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import { getBalances } from '#actions/get-balances.ts'
+import { getProducerVoter } from '#actions/get-producer-voter.ts'
+import { decimalsOf } from '../format/amount.ts'
+import type { Html, Visit } from '../page.ts'
+import { Count, Place } from './amount.tsx'
+import { Card } from './card.tsx'
+import { Owner } from './name.tsx'
+import { Pager, pageGiven, rankOf } from './pager.tsx'
+import { type Column, Rows } from './rows.tsx'
+import { Share } from './share.tsx'
+
+type Row = AnswerOf<typeof getProducerVoter>['voters'][number] & {
+  readonly rank: number
+  readonly held: NonNullable<AnswerOf<typeof getBalances>['balances'][number]> | undefined
+}
+
+/** Voters of a producer, and how many there are in all. */
+type Voting = { readonly rows: readonly Row[]; readonly total: number }
+
+/** Who votes for the producer of a page, largest first, and what each has beside its votes. */
+export const askVoters = async (visit: Visit): Promise<Voting> => {
+  const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...pageGiven(visit) })
+  const accounts = voters.map(({ account }) => account).join(',')
+  const { balances } = voters.length === 0 ? { balances: [] } : await visit.ask(getBalances, { accounts })
+  const rows = voters.map((row, at) => ({ ...row, rank: rankOf(visit, at), held: balances[at] ?? undefined }))
+  return { rows, total }
+}
+
+type VotersProps = {
+  readonly visit: Visit
+  readonly voting: Voting
+  /** All votes of the producer. */
+  readonly votes: string
+}
+
+/** Voters, a line each. */
+export const Voters = ({ visit, voting: { rows, total }, votes }: VotersProps): Html => {
+  const { say } = visit
+  return (
+    <Card title={say({ en: 'Voters, largest first', zh: '投票者（票数多的在前）' })}>
+      <Rows
+        rows={rows}
+        none={say({ en: 'Nobody votes for it.', zh: '没有投票者。' })}
+        columns={columnsFor(visit, rows, votes)}
+      />
+      <Pager visit={visit} total={total} />
+    </Card>
+  )
+}
+
+const columnsFor = (visit: Visit, rows: readonly Row[], votes: string): readonly Column<Row>[] => {
+  const { say } = visit
+  const amounts = (of: (row: Row) => string | undefined): Column<Row>['cell'] => {
+    const decimals = decimalsOf(rows.map(row => of(row) ?? ''))
+    return row => {
+      const value = of(row)
+      return value === undefined ? <span class="none">—</span> : <Count value={value} decimals={decimals} />
+    }
+  }
+  return [
+    { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
+    {
+      head: say({ en: 'Voter', zh: '投票者' }),
+      place: 'lead',
+      cell: row => <Owner visit={visit} id={row.account} />,
+    },
+    {
+      head: say({ en: 'Votes for it (IOST)', zh: '所投票数（IOST）' }),
+      place: 'end',
+      isNumber: true,
+      cell: amounts(row => row.votes),
+    },
+    {
+      head: say({ en: 'Share of its votes', zh: '占其票数' }),
+      isNumber: true,
+      cell: row => <Share part={row.votes} whole={votes} />,
+    },
+    {
+      head: say({ en: 'Available (IOST)', zh: '可用余额（IOST）' }),
+      isNumber: true,
+      cell: amounts(row => row.held?.balance),
+    },
+    {
+      head: say({ en: 'Frozen (IOST)', zh: '冻结（IOST）' }),
+      isNumber: true,
+      cell: amounts(row => row.held?.frozen_balance),
+    },
+  ]
+}
