@@ -1,5 +1,5 @@
 import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, json, long, name, text } from './fields.ts'
+import { bool, int, json, long, name, optional, text } from './fields.ts'
 
 /** One action a contract offers, as the node's getContract gives it. */
 export type Abi = {
@@ -25,6 +25,8 @@ export const contracts = defineIndex({
     height: int(),
     time: long(),
     tx_hash: text(),
+    /** Where its code stands: the action that deployed or updated it. Absent: the chain has no code of it. */
+    code_at: optional(json<readonly [height: number, tx: number, action: number]>()),
   },
 })
 export type ContractDoc = DocOf<typeof contracts>

@@ -9,6 +9,7 @@ import { getBlockDetail } from './get-block-detail.ts'
 import { getBlockList } from './get-block-list.ts'
 import { getBlockTx } from './get-block-tx.ts'
 import { getContractAbi } from './get-contract-abi.ts'
+import { getContractCode } from './get-contract-code.ts'
 import { getContractDetail } from './get-contract-detail.ts'
 import { getContractList } from './get-contract-list.ts'
 import { getContractTx } from './get-contract-tx.ts'
@@ -59,6 +60,7 @@ export const actions: readonly Action[] = [
   getBlockTx,
   getContractDetail,
   getContractAbi,
+  getContractCode,
   getContractTx,
   getTokenDetail,
   getTokenHolder,

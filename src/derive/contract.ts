@@ -1,8 +1,7 @@
-import type { ContractCode } from '#chain/block.ts'
+import { CONTRACT_AT, deployedFrom } from '#chain/contract-code.ts'
 import { parseExact } from '#chain/json.ts'
 import { isContractId, isSystemContract } from '#chain/names.ts'
 import { type ContractDoc, contracts } from '#indices/contract.ts'
-import { type Deployed, deployedFrom } from './contract-code.ts'
 import { SYSTEM_CONTRACT, SYSTEM_OWNER } from './eras.ts'
 import { argumentsOf, textAt } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
@@ -17,26 +16,33 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
   const args = action === undefined ? undefined : argumentsOf(action)
   if (args === undefined) return undefined
   const first = textAt(args, 0) ?? ''
+  const given = deployedFrom(textAt(args, CONTRACT_AT.get(name) ?? args.length) ?? '')
+  const code = given?.code ? { ...given, code_at: placeOf(at, position) } : given
   switch (name) {
     case 'setCode':
-      return deploy(at, { id: newId(at, position), code: deployedFrom(first), owner: at.tx.publisher })
+      return deploy(at, { id: newId(at, position), code, owner: at.tx.publisher })
     case 'initSetCode':
-      return deploy(at, { id: first, code: codeOf(at.scope, first, textAt(args, 1)), owner: SYSTEM_OWNER })
+      return deploy(at, { id: first, code: code ?? ofNode(at.scope, first), owner: SYSTEM_OWNER })
     case 'updateCode': {
-      const code = deployedFrom(first)
       if (code !== undefined) update(at.scope, code.id, code)
       return undefined
     }
     case 'updateNativeCode': {
-      const code = codeOf(at.scope, first, textAt(args, 2))
+      const known = code ?? ofNode(at.scope, first)
       const version = textAt(args, 1) ?? ''
-      update(at.scope, first, code === undefined || version === '' ? code : { ...code, version })
+      update(at.scope, first, known === undefined || version === '' ? known : { ...known, version })
       return undefined
     }
     default:
       return undefined
   }
 }
+
+const placeOf = ({ scope, position }: TxScope, action: number): NonNullable<Code['code_at']> => [
+  scope.block.height,
+  position,
+  action,
+]
 
 /** `returns` holds `["Contract…"]`; it is the transaction's hash unless a delayed one is carried out. */
 const newId = ({ tx }: TxScope, position: number): string => {
@@ -48,13 +54,13 @@ const newId = ({ tx }: TxScope, position: number): string => {
   return `Contract${tx.hash}`
 }
 
-/** Code in the chain is what was valid then. The node reports today's code, used only where the chain has none. */
-const codeOf = ({ systemCode }: Scope, id: string, text: string | undefined): Deployed | undefined => {
-  const known: ContractCode | undefined = systemCode.get(id)
-  return deployedFrom(text ?? '') ?? known
-}
+/** What contracts state about themselves, and where the chain has their code. */
+type Code = Pick<ContractDoc, 'version' | 'language' | 'abis' | 'code_at'>
 
-type Deployment = { readonly id: string; readonly code: Deployed | undefined; readonly owner: string }
+/** Code in the chain is what was valid then. The node reports today's code, used only where the chain has none. */
+const ofNode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
+
+type Deployment = { readonly id: string; readonly code: Code | undefined; readonly owner: string }
 
 /** Gives the id unless there is such a contract already. */
 const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): string | undefined => {
@@ -75,6 +81,7 @@ const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): string
     height: block.height,
     time: block.time,
     tx_hash: tx.hash,
+    ...placed(code),
   })
   if (system) noteVersion(scope, id, code?.version ?? '')
   else ledger.open(id)
@@ -82,24 +89,28 @@ const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): string
 }
 
 /** Publisher, owner and time of creation stay. */
-const update = (scope: Scope, id: string, code: Deployed | undefined): void => {
-  const before: ContractDoc | undefined = scope.state.get(contracts, id)
-  if (before === undefined || code === undefined) return
+const update = (scope: Scope, id: string, code: Code | undefined): void => {
+  const stored: ContractDoc | undefined = scope.state.get(contracts, id)
+  if (stored === undefined || code === undefined) return
+  const { code_at: _, ...before } = stored
   const { version, language, abis } = code
-  scope.state.put(contracts, { ...before, version, language, abis })
+  scope.state.put(contracts, { ...before, version, language, abis, ...placed(code) })
   if (before.system) noteVersion(scope, id, version)
 }
+
+const placed = (code: Code | undefined): Pick<ContractDoc, 'code_at'> =>
+  code?.code_at === undefined ? {} : { code_at: code.code_at }
 
 /** system.iost is native and there from genesis, though nothing deploys it. */
 export const foundSystem = (at: TxScope): void => {
   const code = at.scope.systemCode.get(SYSTEM_CONTRACT)
-  deploy(at, { id: SYSTEM_CONTRACT, code: code ?? { id: SYSTEM_CONTRACT, ...NATIVE }, owner: '' })
+  deploy(at, { id: SYSTEM_CONTRACT, code: code ?? NATIVE, owner: '' })
 }
 
 const abi = (name: string, ...args: readonly string[]) => ({ name, args, amount_limit: [] })
 
 /** Actions of the native contract (go-iost `vm/native/system.go`), for nodes that do not tell of it. */
-const NATIVE: Omit<Deployed, 'id'> = {
+const NATIVE: Code = {
   language: 'native',
   version: '1.0.0',
   abis: [

@@ -17,7 +17,7 @@
  * | token.iost 1.0.4 | updateTotalSupply emits nothing | read from the action |
  * | token.iost 1.0.5 | symbols with a namespace, transferNamespace; recycle clears the issuer | symbols may hold a point; namespaces are not stored |
  * | genesis | no receipts of initSetCode, initProducer, ram.iost/issue | read from the actions |
- * | early system contracts | code as base64 of protobuf instead of JSON | `contract-code.ts` reads both |
+ * | early system contracts | code as base64 of protobuf instead of JSON | `chain/contract-code.ts` reads both |
  *
  * Why no version decides about votes: a loader that starts today learns from the node only today's version of
  * vote_producer.iost. Since 1.0.6 each of these actions emits a receipt that names its account (and voter) whenever it

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { deployedFrom } from '#derive/contract-code.ts'
+import { deployedFrom } from '#chain/contract-code.ts'
 import { contracts } from '#indices/contract.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
@@ -36,11 +36,13 @@ describe('deployedFrom', () => {
       language: 'javascript',
       version: '1.0.1',
       abis,
+      code: 'c'.repeat(300),
     })
   })
   test('deployedFrom: reads JSON with keys in any case, as Go does', () => {
     const text = JSON.stringify({
       id: 'x.iost',
+      Code: 'class A {}',
       Info: {
         lang: 'javascript',
         VERSION: '2',
@@ -52,6 +54,7 @@ describe('deployedFrom', () => {
       language: 'javascript',
       version: '2',
       abis: [{ name: 'a', args: [], amount_limit: [{ token: '*', value: 'unlimited' }] }],
+      code: 'class A {}',
     })
   })
   test('deployedFrom: nothing, broken JSON and other bytes are no contract', () => {
@@ -86,7 +89,7 @@ describe('deriveBlock: code of system contracts', () => {
     const deploy = transaction({
       actions: [
         action('system.iost/setCode', [
-          JSON.stringify({ info: { lang: 'javascript', version: '1', abi: [] } }),
+          JSON.stringify({ info: { lang: 'javascript', version: '1', abi: [] }, code: 'class A {}' }),
         ]),
       ],
     })
@@ -94,6 +97,7 @@ describe('deriveBlock: code of system contracts', () => {
     const text = JSON.stringify({
       ID: id,
       info: { lang: 'javascript', version: '2', abi: [{ name: 'b', args: [] }] },
+      code: 'class B {}',
     })
     const failed = transaction({
       actions: [action('system.iost/updateCode', [text.replace('"2"', '"3"'), ''])],
@@ -111,6 +115,9 @@ describe('deriveBlock: code of system contracts', () => {
       abis: [{ name: 'b', args: [], amount_limit: [] }],
       height: 1,
       tx_hash: deploy.hash,
+      code_at: [2, 1, 0],
     })
+    const { code_at } = deriveChain(chainOf([genesis()], [deploy])).state.get(contracts, id) ?? {}
+    expect(code_at).toEqual([1, 1, 0])
   })
 })

@@ -105,6 +105,7 @@ export const samples: readonly Change[] = [
       height: 0,
       time: 0n,
       tx_hash: '',
+      code_at: [BIG, 0, 1],
     },
   },
   {

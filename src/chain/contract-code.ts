@@ -1,15 +1,17 @@
-import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
-import type { Abi } from '#indices/contract.ts'
+import type { ContractCode } from './block.ts'
+import { Exact, type ExactJson, parseExact } from './json.ts'
 import { type ProtobufField, protobufFields } from './protobuf.ts'
 
-/** The facts that deployed code states about itself. */
-export type Deployed = {
-  /** `""` in setCode: the chain gives the id. */
-  readonly id: string
-  readonly language: string
-  readonly version: string
-  readonly abis: readonly Abi[]
-}
+/** What a contract states about itself, and its code. Its id is `""` in setCode: the chain gives it. */
+export type Deployed = ContractCode & { readonly code: string }
+
+/** Which argument of an action of system.iost is a contract. */
+export const CONTRACT_AT: ReadonlyMap<string, number> = new Map([
+  ['setCode', 0],
+  ['updateCode', 0],
+  ['initSetCode', 1],
+  ['updateNativeCode', 2],
+])
 
 /**
  * Contract as an action's argument: JSON text, or base64 of protobuf (go-iost `vm/native/system.go` setCode). undefined:
@@ -36,6 +38,7 @@ const fromJson = (text: string): Deployed | undefined => {
           value: textField(limit, 'val'),
         })),
       })),
+      code: textField(contract, 'code'),
     }
   } catch {
     return undefined
@@ -84,6 +87,7 @@ const fromProtobuf = (bytes: Uint8Array): Deployed | undefined => {
             }),
         }
       }),
+    code: textIn(contract, 3),
   }
 }
 

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
+
+const CHANGES = /^(?:setCode|updateCode|initSetCode|updateNativeCode)$/
+
+/** Who set the code of each contract last, by the blocks. */
+const lastChanges = async (): Promise<
+  ReadonlyMap<string, { readonly block: string; readonly tx_hash: string }>
+> => {
+  const last = new Map<string, { readonly block: string; readonly tx_hash: string }>()
+  for (const { block } of await recordedBlocks())
+    for (const { hash, actions, receipt } of block.transactions) {
+      if (receipt.statusCode !== 'SUCCESS') continue
+      actions.forEach(({ contract, actionName, data }, at) => {
+        if (contract !== 'system.iost' || !CHANGES.test(actionName)) return
+        const [first = ''] = JSON.parse(data) as readonly string[]
+        const id =
+          actionName === 'setCode'
+            ? JSON.parse(receipt.returns[at] ?? '[]')[0]
+            : actionName === 'updateCode'
+              ? JSON.parse(first).ID
+              : first
+        last.set(id, { block: String(block.height), tx_hash: hash })
+      })
+    }
+  return last
+}
+
+test("get-contract-code: source, language and version of every contract are its node's, and who set it the blocks'", async () => {
+  const last = await lastChanges()
+  const wrong: unknown[] = []
+  let [written, updated] = [0, 0]
+  for (const [call, text] of await rpcAnswers()) {
+    const contract_id = /^GET \/getContract\/([^/]+)\/true$/.exec(call)?.[1]
+    if (contract_id === undefined) continue
+    const { language, version, orig_code } = JSON.parse(text)
+    const said = await ask('get-contract-code', { contract: contract_id })
+    const expected =
+      said.code === '' ? { code: '', block: '', tx_hash: '' } : { code: orig_code, ...last.get(contract_id) }
+    if (!Bun.deepEquals(said, { contract_id, language, version, ...expected }, true)) wrong.push(said)
+    const isOfUser = contract_id.startsWith('Contract')
+    if (isOfUser && said.code === '') wrong.push(contract_id)
+    written += Number(said.code !== '')
+    updated += Number(isOfUser && said.tx_hash !== contract_id.slice('Contract'.length))
+  }
+  expect({ wrong, written: written > 5, updated: updated > 0 }).toEqual({
+    wrong: [],
+    written: true,
+    updated: true,
+  })
+})
+
+test('get-contract-code: unknown is not found, in compat without fields', async () => {
+  const contract = 'ContractFDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+  expect((await refusal(ask('get-contract-code', { contract }))).kind).toBe('not_found')
+  expect(await askText('get-contract-code', { contract }, { compat: 'iostabc' })).toBe('{}')
+})
