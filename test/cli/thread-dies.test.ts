@@ -21,6 +21,8 @@ const PROGRAM = new URL('../support/threads/doomed-thread.ts', import.meta.url)
 const KEYS = 5
 /** What one key may have running at a node at once. */
 const OF_KEY = 8
+/** Pages that follow the chain at once. */
+const PAGES = 16
 
 /** What the threads said when they began, and a way to end one. */
 const doom = () => {
@@ -74,6 +76,8 @@ test.each(['error', 'rejection', 'exit'] as const)(
         set('node', faulty.url),
         set('node-timeout', '5m'),
         set('deadline', '5m'),
+        set('explorer', 'true'),
+        set('max-feeds-per-key', String(PAGES)),
       ]),
       {},
     )
@@ -102,8 +106,18 @@ test.each(['error', 'rejection', 'exit'] as const)(
         },
         () => 'closed' as const,
       )
+    let ended = 0
+    const follow = async () => {
+      const { status, body } = await fetch(`${serving.url}/live`, { keepalive: false })
+      const over = (): void => {
+        ended += 1
+      }
+      if (status === 200) void body?.pipeTo(new WritableStream()).then(over, over)
+      return status
+    }
     try {
       await threads.until(begun => begun.length === 2)
+      for (let page = 0; page < PAGES; page++) expect(await follow()).toBe(200)
       const running = made.flatMap(({ key }) => Array.from({ length: OF_KEY }, () => ask(key)))
       await untilAsked(KEYS * OF_KEY)
       let closed = 0
@@ -122,7 +136,11 @@ test.each(['error', 'rejection', 'exit'] as const)(
       await Promise.any(settled)
       expect(closed).toBeGreaterThan(0)
       expect(closed).toBeLessThan(KEYS * OF_KEY)
-      // The places that it had are free again: each key has as many running as before.
+      // The places that it had are free again: each key has as many running as before, and as many pages follow.
+      let again = 0
+      while ((await follow()) === 200) again += 1
+      while (ended < again) await Bun.sleep(1)
+      expect([again > 0, again < PAGES, ended - again]).toEqual([true, true, 0])
       const more = made.flatMap(({ key }) => Array.from({ length: OF_KEY }, () => ask(key)))
       await untilAsked(KEYS * OF_KEY + closed)
       goOn.resolve()
