@@ -33,6 +33,7 @@ const listening = async (basePath: string, socket?: string): Promise<Listening> 
     { ...store, read: (work, options) => store.read(view => work(heldUp(view)), options) },
     {
       basePath,
+      explorer: basePath === '',
       trustedProxies: [socket === undefined ? loopback : 'unix'],
     },
   )
@@ -150,6 +151,19 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       expect(linesOf('127.0.0.4')).toEqual([])
       feed.destroy()
       await endedFor('127.0.0.4')
+    })
+
+    test('a page that follows the chain: the proxy holds no event back, and tells of a client who leaves', async () => {
+      const live = await askedBy('127.0.0.6')('/live')
+      let text = ''
+      for await (const part of live) {
+        text += part
+        if (text.includes('data: ')) break
+      }
+      expect(text).toBe('retry: 2000\n\nid: 4851\ndata: 4851\n\n')
+      expect(linesOf('127.0.0.6')).toEqual([])
+      live.destroy()
+      await endedFor('127.0.0.6')
     })
 
     test('an export: its first rows come while the service still reads the others', async () => {
