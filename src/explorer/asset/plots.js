@@ -54,6 +54,8 @@ const draw = figure => {
     const [text = '', value = 0] = [texts[at], numbers[at]]
     return bars.length > 1 && value > 0 ? `+${text}` : text.replace('-', '−')
   }
+  // One that was drawn for a wider window would keep the figure as wide.
+  figure.querySelector('.uplot')?.remove()
   const { width, height } = svg.getBoundingClientRect()
   const axis = {
     stroke: soft,
@@ -62,7 +64,6 @@ const draw = figure => {
     font: '12px system-ui',
   }
   const Plot = globalThis.uPlot
-  figure.querySelector('.uplot')?.remove()
   const plot = new Plot(
     {
       width,
