@@ -21,7 +21,7 @@ export type Match = {
 }
 
 /** Names of each kind at most. */
-const MOST = 10
+export const MOST_OF_A_KIND = 10
 /** The characters and the length of all names (chain/names.ts): no other text begins one. */
 const BEGINNING = /^[A-Za-z0-9_.]{1,100}$/
 const NUMBER = /^[0-9]{1,19}$/
@@ -55,7 +55,7 @@ const namesOf = async (
   { type, index }: { readonly type: Match['type']; readonly index: NamedIndex },
   text: string,
 ): Promise<readonly Match[]> =>
-  (await view.startingWith(index, text, MOST)).map(({ id }) => match(type, id, id === text))
+  (await view.startingWith(index, text, MOST_OF_A_KIND)).map(({ id }) => match(type, id, id === text))
 
 /** What a hash names. A node is asked only where the store has nothing: the hash of one thing is that of no other. */
 const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[]> => {

@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { MOST_OF_A_KIND } from '#actions/find/matches.ts'
 import { search } from '#actions/search.ts'
 import { pathOf } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
@@ -23,10 +24,20 @@ export const searchPage: Page = {
         <>
           <h1>
             <small safe>{say({ en: 'Search', zh: '搜索' })}</small>
-            <ChainText visit={visit} text={text} />
+            <ChainText visit={visit} text={text} isProse />
           </h1>
           <Card title={say({ en: 'Results', zh: '可能的结果' })}>
             <MatchRows visit={visit} matches={matches} />
+            {matches.length === 0 ? (
+              ''
+            ) : (
+              <p class="none" safe>
+                {say({
+                  en: `At most ${MOST_OF_A_KIND} of each kind are shown: a longer text finds fewer.`,
+                  zh: `每类最多显示 ${MOST_OF_A_KIND} 个；输入更长的文本可缩小范围。`,
+                })}
+              </p>
+            )}
           </Card>
         </>
       ),

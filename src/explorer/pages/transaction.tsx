@@ -100,7 +100,7 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
   const isFailed = code !== undefined && code !== 'SUCCESS'
   return (
     <Card
-      title={say({ en: 'What moved', zh: '代币变动' })}
+      title={say(isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'What moved', zh: '代币变动' })}
       aside={
         <span class="badges">
           {code === undefined ? '' : <Outcome visit={visit} code={code} />}{' '}
@@ -110,15 +110,15 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
     >
       {isFailed ? (
         <div class="reason">
-          <p safe>
-            {say({
-              en: 'Nothing: the transaction failed, and only its gas was charged.',
-              zh: '无：交易执行失败，仅扣除了 gas。',
-            })}
-          </p>
           <pre class="bad chain" safe>
             {visible(reasonOf(tx_receipt.message ?? ''))}
           </pre>
+          <p safe>
+            {say({
+              en: 'Nothing moved: only the gas was charged.',
+              zh: '没有代币变动：仅扣除了 gas。',
+            })}
+          </p>
         </div>
       ) : (
         <Movements

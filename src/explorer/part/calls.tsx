@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { Given } from '#actions/ask.ts'
 import type { Action } from '#actions/define.ts'
+import { shortened, visible } from '../format/visible.ts'
 import { callTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
@@ -22,11 +23,12 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
   ) : (
     <p class="calls">
       <span safe>{frame.say({ en: 'This page as data: ', zh: '本页数据：' })}</span>
-      {differing(calls).map(({ action, given }) => {
+      {differing(calls).map((call, _at, all) => {
+        const { action, given } = call
         const { page: _, size: __, ...whole } = given
         return (
           <span class="call">
-            <span safe>{frame.say(action.title)}</span>{' '}
+            <span safe>{nameOf(call, all, frame)}</span>{' '}
             <a href={callTo(frame, action, given)} rel="nofollow">
               JSON
             </a>
@@ -45,6 +47,13 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
       })}
     </p>
   )
+
+/** What a call gives; where several give the same of different things, of what. */
+const nameOf = ({ action, given }: Call, all: readonly Call[], { say }: Pick<Visit, 'say'>): string => {
+  const isOne = all.filter(each => each.action === action).length === 1
+  const [of = ''] = Object.values(given)
+  return isOne ? say(action.title) : `${say(action.title)} ${shortened(visible(of))}`
+}
 
 /** Calls that differ in more than the part of a list that they ask for; the last of each, which is what the page shows. */
 const differing = (calls: readonly Call[]): readonly Call[] => {

@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { lately } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
@@ -34,7 +35,30 @@ export const Filters = ({ visit, fields }: FiltersProps): Html => {
       ) : (
         ''
       )}
+      {fields.some(({ name }) => name === 'from') ? <Lately visit={visit} /> : ''}
     </form>
+  )
+}
+
+/** Days that one press asks for. */
+const LENGTHS = [7, 30] as const
+
+/** The days before the last block, by one press; other filters stay. */
+const Lately = ({ visit }: { readonly visit: Visit }): Html => {
+  const to = (days: number): string => {
+    const query = new URLSearchParams(visit.query)
+    for (const name of ['to', 'page']) query.delete(name)
+    query.set('from', lately(visit, days).start_date)
+    return hrefTo(visit, `${visit.path}?${query}`)
+  }
+  return (
+    <span class="steps">
+      {LENGTHS.map(days => (
+        <a href={to(days)} rel="nofollow" safe>
+          {visit.say({ en: `Last ${days} days`, zh: `近 ${days} 天` })}
+        </a>
+      ))}
+    </span>
   )
 }
 
