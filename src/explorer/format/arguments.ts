@@ -1,7 +1,14 @@
 import { listIn, written } from './json.ts'
 
-/** An argument of an action; the ABI of a contract knows types, and those of the chain's own contracts have names. */
-export type Argument = { readonly name: string; readonly type: string; readonly value: string }
+/** An argument of an action. */
+export type Argument = {
+  /** `""`: it has none. */
+  readonly name: string
+  readonly type: string
+  readonly value: string
+  /** The contract is one of the chain's own, so the name says what the value is. */
+  readonly isOfChain: boolean
+}
 
 /** Names of the arguments of the chain's own contracts, in order. */
 const NAMES: ReadonlyMap<string, string> = new Map([
@@ -56,20 +63,42 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['vote_producer.iost/candidateWithdraw', 'account'],
 ])
 
-type Called = { readonly contract: string; readonly action_name: string; readonly data: string }
+/** An action of a transaction. */
+export type CalledAction = { readonly contract: string; readonly action_name: string; readonly data: string }
 
-/**
- * The arguments of an action, in order; undefined: what the signer wrote is no list. `types` are those of the ABI as it is
- * now, which may have fewer.
- */
-export const argumentsIn = (
-  { contract, action_name, data }: Called,
-  types: readonly string[],
-): readonly Argument[] | undefined => {
-  const names = NAMES.get(`${contract}/${action_name}`)?.split(' ') ?? []
-  return listIn(data)?.map((value, at) => ({
+/** What is known of the arguments of an action. */
+export type Signature = {
+  /** By the ABI that its contract has now. */
+  readonly types: readonly string[]
+  /** By the code that its contract has now. */
+  readonly names: readonly string[]
+}
+
+/** The names of an action's arguments: those of the chain's own contracts, else those of the code; [] unless they fit the types. */
+export const namesOf = (
+  { contract, action_name }: Pick<CalledAction, 'contract' | 'action_name'>,
+  { types, names }: Signature,
+): readonly string[] => {
+  const own = NAMES.get(`${contract}/${action_name}`)?.split(' ')
+  return own ?? (names.length === types.length ? names : [])
+}
+
+/** The arguments of an action, in order; undefined: what the signer wrote is no list. */
+export const argumentsIn = (action: CalledAction, signature: Signature): readonly Argument[] | undefined => {
+  const values = listIn(action.data)
+  const isOfChain = NAMES.has(`${action.contract}/${action.action_name}`)
+  // Another number of values was for another code.
+  const isNamed = isOfChain || values?.length === signature.types.length
+  const names = isNamed ? namesOf(action, signature) : []
+  return values?.map((value, at) => ({
     name: names[at] ?? '',
-    type: types[at] ?? '',
+    type: signature.types[at] ?? '',
     value: written(value),
+    isOfChain,
   }))
 }
+
+/** Whether arguments of an action have names that its contract's code gives them. */
+export const isNamedByCode = (action: CalledAction, signature: Signature | undefined): boolean =>
+  signature !== undefined &&
+  (argumentsIn(action, signature) ?? []).some(({ name, isOfChain }) => name !== '' && !isOfChain)

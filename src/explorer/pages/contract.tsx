@@ -1,12 +1,11 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf, Given } from '#actions/ask.ts'
 import { getContractAbi } from '#actions/get-contract-abi.ts'
+import { getContractCode } from '#actions/get-contract-code.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
-import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import { isSystemContract } from '#chain/names.ts'
-import { sourceIn } from '../format/contract-source.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { callTo, hrefTo, pathOf } from '../links.ts'
@@ -22,6 +21,8 @@ import { RecordRows } from '../part/record-rows.tsx'
 import { When } from '../part/time.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
 
+type Code = AnswerOf<typeof getContractCode>
+
 /** A contract: where it comes from, what it offers, and what was done with it. */
 export const contractPage: Page = {
   path: '/contract/{id}',
@@ -30,16 +31,13 @@ export const contractPage: Page = {
     const detail = await visit.ask(getContractDetail, { contract: visit.id })
     const { contract_id: contract } = detail
     const filters = filtersGiven(visit, ['action_name'])
-    const [{ abis }, records, held, deployed] = await Promise.all([
+    const [{ abis }, records, held, code] = await Promise.all([
       visit.ask(getContractAbi, { contract }),
       visit.ask(getContractTx, { contract, ...filters, ...pageGiven(visit) }),
       ifFound(visit.ask(getTokenList, { account: contract })),
       // Block 0 deployed all contracts of the chain itself at once.
-      isSystemContract(contract)
-        ? undefined
-        : ifFound(visit.ask(getTransactionDetail, { tx_hash: detail.tx_hash })),
+      isSystemContract(contract) ? undefined : visit.ask(getContractCode, { contract }),
     ])
-    const source = deployed && sourceIn(deployed.transaction.actions)
     const name = visible(contract)
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
@@ -55,8 +53,8 @@ export const contractPage: Page = {
             <small safe>{kind}</small>
             <Copied visit={visit} text={contract} />
           </h1>
-          <About visit={visit} detail={detail} isHolding={held !== undefined} />
-          <Abi visit={visit} abis={abis} />
+          <About visit={visit} detail={detail} code={code} isHolding={held !== undefined} />
+          <Abi visit={visit} contract={contract} abis={abis} code={code} />
           <Records
             visit={visit}
             records={records}
@@ -68,16 +66,16 @@ export const contractPage: Page = {
           ) : (
             <OwnTokens visit={visit} tokens={held.tokens} />
           )}
-          {source === undefined ? (
+          {code === undefined || code.code === '' ? (
             ''
           ) : (
             <Folded
               visit={visit}
               title={say({
-                en: `Code as it was deployed (${visible(source.language)} ${visible(source.version)})`,
-                zh: `部署时的代码（${visible(source.language)} ${visible(source.version)}）`,
+                en: `Code (${visible(code.language)} ${visible(code.version)})`,
+                zh: `代码（${visible(code.language)} ${visible(code.version)}）`,
               })}
-              text={source.code}
+              text={code.code}
             />
           )}
         </>
@@ -89,11 +87,12 @@ export const contractPage: Page = {
 type AboutProps = {
   readonly visit: Visit
   readonly detail: AnswerOf<typeof getContractDetail>
+  readonly code: Code | undefined
   /** Whether it ever had tokens or moved some. */
   readonly isHolding: boolean
 }
 
-const About = ({ visit, detail, isHolding }: AboutProps): Html => {
+const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
   const { say } = visit
   return (
     <section class="card">
@@ -105,6 +104,14 @@ const About = ({ visit, detail, isHolding }: AboutProps): Html => {
             say({ en: 'Transaction', zh: '交易' }),
             <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />,
           ],
+          ...(code === undefined || code.tx_hash === '' || code.tx_hash === detail.tx_hash
+            ? []
+            : [
+                [
+                  say({ en: 'Code last changed', zh: '代码最近更新' }),
+                  <Name visit={visit} kind="tx" id={code.tx_hash} isWhole />,
+                ] as const,
+              ]),
           [
             say({ en: 'Holdings', zh: '持有' }),
             isHolding ? (

@@ -2,16 +2,17 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import { getBlockDetail } from '#actions/get-block-detail.ts'
-import { getContractAbi } from '#actions/get-contract-abi.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import { getTransactionRecords } from '#actions/get-transaction-records.ts'
+import { isNamedByCode } from '../format/arguments.ts'
 import { movementsIn } from '../format/movements.ts'
 import { reasonOf } from '../format/outcome.ts'
 import { isoOf } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
-import { ifFound, ifKnown } from '../found.ts'
+import { ifKnown } from '../found.ts'
+import { type KnownContracts, knownContracts, signatureIn } from '../known-contracts.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Called, type CalledAction } from '../part/called.tsx'
+import { Called, NamesOfCode } from '../part/called.tsx'
 import { Card } from '../part/card.tsx'
 import { More } from '../part/more.tsx'
 import { Movements } from '../part/movements.tsx'
@@ -23,8 +24,6 @@ import { type Transaction, TransactionFacts } from '../part/transaction-facts.ts
 
 /** Actions, movements and receipts that a page shows; a transaction of 64 KB may have a thousand. */
 const MOST = 50
-/** Contracts whose ABI a page asks for. */
-const MOST_ABIS = 10
 
 /** A transaction by its hash: what moved comes first. */
 export const transactionPage: Page = {
@@ -33,10 +32,10 @@ export const transactionPage: Page = {
     const { say, id } = visit
     const answer = await visit.ask(getTransactionDetail, { tx_hash: id })
     const { transaction, block_number } = answer
-    const [moved, block, typesOf] = await Promise.all([
+    const [moved, block, known] = await Promise.all([
       ifKnown(visit.ask(getTransactionRecords, { tx_hashes: id })),
       block_number === '-1' ? undefined : visit.ask(getBlockDetail, { number: block_number }),
-      abiTypes(visit, transaction.actions),
+      knownContracts(visit, transaction.actions),
     ])
     const title = say({ en: 'Transaction', zh: '交易' })
     return {
@@ -60,7 +59,7 @@ export const transactionPage: Page = {
               time={isoOf(block?.block.time ?? transaction.time)}
             />
           </section>
-          <Actions visit={visit} transaction={transaction} typesOf={typesOf} />
+          <Actions visit={visit} transaction={transaction} blockNumber={block_number} known={known} />
           <Receipts visit={visit} receipts={transaction.tx_receipt.receipts ?? []} most={MOST} />
           <Folded
             visit={visit}
@@ -71,16 +70,6 @@ export const transactionPage: Page = {
       ),
     }
   },
-}
-
-/** Types of the arguments of an action, by the ABI that its contract has now. */
-type TypesOf = (action: CalledAction) => readonly string[] | undefined
-
-const abiTypes = async (visit: Visit, actions: readonly CalledAction[]): Promise<TypesOf> => {
-  const contracts = [...new Set(actions.map(({ contract }) => contract))].slice(0, MOST_ABIS)
-  const found = await Promise.all(contracts.map(contract => ifFound(visit.ask(getContractAbi, { contract }))))
-  const abis = new Map(contracts.map((contract, at) => [contract, found[at]?.abis ?? []]))
-  return ({ contract, action_name }) => abis.get(contract)?.find(({ name }) => name === action_name)?.args
 }
 
 type SummaryProps = {
@@ -157,28 +146,39 @@ const Finality = ({ visit: { say }, status }: { readonly visit: Visit; readonly 
   )
 }
 
-type ActionsProps = { readonly visit: Visit; readonly transaction: Transaction; readonly typesOf: TypesOf }
+type ActionsProps = {
+  readonly visit: Visit
+  readonly transaction: Transaction
+  /** `-1`: it is in no irreversible block. */
+  readonly blockNumber: string
+  readonly known: KnownContracts
+}
 
-const Actions = ({ visit, transaction, typesOf }: ActionsProps): Html => {
+const Actions = ({ visit, transaction, blockNumber, known }: ActionsProps): Html => {
   const { actions, tx_receipt } = transaction
+  const shown = actions.slice(0, MOST).map(action => ({ action, ...signatureIn(known, action) }))
+  const isNamed = shown.some(({ action, signature }) => isNamedByCode(action, signature))
+  const isLater = (block: string): boolean => blockNumber !== '-1' && Number(block) > Number(blockNumber)
   return (
     <Card title={visit.say({ en: 'Actions', zh: '方法' })}>
-      {actions.length === 0 ? (
+      {shown.length === 0 ? (
         <p class="none" safe>
           {visit.say({ en: 'No actions.', zh: '没有方法。' })}
         </p>
       ) : (
         <div>
-          {actions.slice(0, MOST).map(action => (
+          {shown.map(({ action, signature, block }) => (
             <Called
               visit={visit}
               action={action}
-              types={typesOf(action)}
+              signature={signature}
+              changedIn={block !== undefined && isLater(block) ? block : undefined}
               isDone={tx_receipt.status_code === 'SUCCESS'}
             />
           ))}
         </div>
       )}
+      {isNamed ? <NamesOfCode visit={visit} /> : ''}
       <More visit={visit} shown={MOST} total={actions.length} />
     </Card>
   )

@@ -1,6 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getContractAbi } from '#actions/get-contract-abi.ts'
+import type { getContractCode } from '#actions/get-contract-code.ts'
+import { namesOf } from '../format/arguments.ts'
+import { parameterNamesIn } from '../format/parameter-names.ts'
 import { limitText } from '../format/spending.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
@@ -10,7 +13,10 @@ import { Rows } from './rows.tsx'
 
 type AbiProps = {
   readonly visit: Visit
+  readonly contract: string
   readonly abis: AnswerOf<typeof getContractAbi>['abis']
+  /** undefined: it names nothing. */
+  readonly code: AnswerOf<typeof getContractCode> | undefined
 }
 
 /** Actions, and arguments of each, that a page shows. */
@@ -19,7 +25,8 @@ const MOST = 100
 const OPEN = 12
 
 /** The actions that a contract offers; each leads to its records. */
-export const Abi = ({ visit, abis }: AbiProps): Html => {
+export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
+  const names = code && parameterNamesIn(code)
   const { say } = visit
   const recordsOf = (name: string): string =>
     hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)
@@ -42,7 +49,14 @@ export const Abi = ({ visit, abis }: AbiProps): Html => {
           },
           {
             head: say({ en: 'Arguments', zh: '参数' }),
-            cell: ({ args }) => <code safe>{visible(args.slice(0, MOST).join(', '))}</code>,
+            cell: ({ name, args }) => (
+              <code safe>
+                {typed(
+                  args,
+                  namesOf({ contract, action_name: name }, { types: args, names: names?.get(name) ?? [] }),
+                )}
+              </code>
+            ),
           },
           {
             head: say({ en: 'Spending limit', zh: '可动用上限' }),
@@ -61,3 +75,12 @@ export const Abi = ({ visit, abis }: AbiProps): Html => {
     </details>
   )
 }
+
+/** Arguments with their types: `from: string, amount: string`, or types alone. */
+const typed = (types: readonly string[], names: readonly string[]): string =>
+  visible(
+    types
+      .slice(0, MOST)
+      .map((type, at) => (names[at] === undefined ? type : `${names[at]}: ${type}`))
+      .join(', '),
+  )

@@ -1,6 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import { isPossibleName, isTokenSymbol } from '#chain/names.ts'
-import { type Argument, argumentsIn } from '../format/arguments.ts'
+import {
+  type Argument,
+  argumentsIn,
+  type CalledAction,
+  isNamedByCode,
+  type Signature,
+} from '../format/arguments.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
@@ -8,26 +14,25 @@ import { Name, Owner } from './name.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
 
-/** An action of a transaction. */
-export type CalledAction = { readonly contract: string; readonly action_name: string; readonly data: string }
-
 type CalledProps = {
   readonly visit: Visit
   readonly action: CalledAction
-  /** Types of its arguments by the contract's ABI; undefined: the contract has no such action now. */
-  readonly types: readonly string[] | undefined
+  /** undefined: the contract has no such action now. */
+  readonly signature: Signature | undefined
+  /** The block in which the contract's code was changed after the action, if that is known. */
+  readonly changedIn: string | undefined
   /** Whether the things that it names are on the chain: those of a failed transaction may not be. */
   readonly isDone: boolean
 }
 
 /** An action with its arguments. */
-export const Called = ({ visit, action, types, isDone }: CalledProps): Html => {
+export const Called = ({ visit, action, signature, changedIn, isDone }: CalledProps): Html => {
   const { say } = visit
-  const args = argumentsIn(action, types ?? [])
+  const args = argumentsIn(action, signature ?? UNKNOWN)
   return (
     <section class="called">
       <h3>
-        {types === undefined && !isDone ? (
+        {signature === undefined && !isDone ? (
           <bdi safe>{visible(action.contract)}</bdi>
         ) : (
           <Name visit={visit} kind="contract" id={action.contract} />
@@ -43,7 +48,7 @@ export const Called = ({ visit, action, types, isDone }: CalledProps): Html => {
           columns={[
             {
               head: say({ en: 'Argument', zh: '参数' }),
-              cell: ({ name, number }) => <code safe>{name === '' ? `#${number}` : name}</code>,
+              cell: ({ name, number }) => <code safe>{name === '' ? `#${number}` : visible(name)}</code>,
             },
             {
               head: say({ en: 'Type', zh: '类型' }),
@@ -58,9 +63,34 @@ export const Called = ({ visit, action, types, isDone }: CalledProps): Html => {
           ]}
         />
       )}
+      {changedIn !== undefined && isNamedByCode(action, signature) ? (
+        <p class="none">
+          <span safe>
+            {say({
+              en: 'The code that names these arguments was changed after this transaction, in block',
+              zh: '为这些参数命名的代码在此交易之后有更新，更新所在区块：',
+            })}
+          </span>{' '}
+          <Name visit={visit} kind="block" id={changedIn} isWhole />
+        </p>
+      ) : (
+        ''
+      )}
     </section>
   )
 }
+
+const UNKNOWN: Signature = { types: [], names: [] }
+
+/** Says whose names those of the arguments are. */
+export const NamesOfCode = ({ visit: { say } }: { readonly visit: Pick<Visit, 'say'> }): Html => (
+  <p class="none" safe>
+    {say({
+      en: 'Names of arguments are those of the code that the contract has now.',
+      zh: '参数名取自合约当前的代码。',
+    })}
+  </p>
+)
 
 const OWNERS: ReadonlySet<string> = new Set([
   ...['account', 'from', 'to', 'issuer', 'payer', 'pledger', 'producer', 'receiver', 'voter'],
@@ -69,7 +99,8 @@ const OWNERS: ReadonlySet<string> = new Set([
 type ValueProps = { readonly visit: Visit; readonly argument: Argument; readonly isDone: boolean }
 
 /** What stands for a thing of the chain leads to its page. */
-const Value = ({ visit, argument: { name, value }, isDone }: ValueProps): Html => {
+const Value = ({ visit, argument: { name: given, value, isOfChain }, isDone }: ValueProps): Html => {
+  const name = isOfChain ? given : ''
   if (isDone && OWNERS.has(name) && isPossibleName(value)) return <Owner visit={visit} id={value} />
   if (isDone && name === 'token' && isTokenSymbol(value))
     return <Name visit={visit} kind="token" id={value} />

@@ -1,0 +1,69 @@
+import { expect, test } from 'bun:test'
+import { parameterNamesIn } from './parameter-names.ts'
+
+const namesIn = (code: string) => [...parameterNamesIn({ contract_id: 'Contract1', version: '1', code })]
+
+test('parameterNamesIn: the methods of the exported class', () => {
+  const code = `'use strict'
+    const helper = (a, b) => a / b
+    class Other { transfer(x) {} }
+    class Game {
+      init() {}
+      static make(a) {}
+      get owner() { return 1 }
+      transfer(from, to, amount = '0') { return /[/]}/.test(from) ? \`\${to}}\` : { amount } }
+      async __proto__(value) {}
+      spread(first, ...rest) {}
+      parts({ a }, b) {}
+      [helper(1, 2)](c) {}
+      #own(d) {}
+      transfer2(x) {}
+      transfer2(y, z) {}
+    }
+    module.exports = Game;`
+  expect(namesIn(code)).toEqual([
+    ['init', []],
+    ['transfer', ['from', 'to', 'amount']],
+    ['__proto__', ['value']],
+    ['spread', []],
+    ['parts', []],
+    ['transfer2', ['y', 'z']],
+  ])
+  expect(namesIn('module.exports = class { a(b) {} }')).toEqual([['a', ['b']]])
+})
+
+test('parameterNamesIn: what cannot be read, or exports no class, has none', () => {
+  const none = [
+    '',
+    'class A { a(b) {} ',
+    'class A { a(b) {} }',
+    'class A { a(b) {} } module.exports = B',
+    'class A { a(b) {} } exports.A = A',
+    'class A { a(b) {} } module.exports = new A()',
+    `class A { a(${'b'.repeat(70_000)}) {} } module.exports = A`,
+  ]
+  expect(none.map(namesIn)).toEqual(none.map(() => []))
+  expect(namesIn(`class A { a(${'b'.repeat(41)}) {} } module.exports = A`)).toEqual([['a', []]])
+})
+
+test('parameterNamesIn: hostile code of 64 KB has none, whatever it is made of', () => {
+  const end = ';module.exports=class{a(b){}}'
+  const filled = (text: string) => text.repeat(Math.floor((65_536 - end.length) / text.length)) + end
+  const numbered = (of: (at: number) => string) => Array.from({ length: 4_000 }, (_, at) => of(at)).join('')
+  const hostile = [
+    ...['(', '[', '{', 'a=>', '(a=>', '`${', 'class A{a(){', '!', 'async(', '({a:', '[a=', 'x=>{'].map(
+      filled,
+    ),
+    ...['new ', 'do ', 'try{', 'a?', '(a,', '((a=1', 'for(let a of', 'yield ', '/('].map(filled),
+    numbered(at => `l${at}:`) + end,
+  ]
+  expect(hostile.flatMap(namesIn)).toEqual([])
+  // What is long and can be read is read, with everything that a check would take long for.
+  const long = [
+    numbered(at => `let a${at};`) + end,
+    `/${numbered(at => `(?<a${at}>x)|`)}/${end}`,
+    `class A{${numbered(at => `#a${at};`)}}${end}`,
+    filled('if(a)'),
+  ]
+  expect(long.flatMap(namesIn)).toEqual(long.map(() => ['a', ['b']]))
+})

@@ -1,0 +1,53 @@
+import { getContractAbi } from '#actions/get-contract-abi.ts'
+import { getContractCode } from '#actions/get-contract-code.ts'
+import { isSystemContract } from '#chain/names.ts'
+import type { CalledAction, Signature } from './format/arguments.ts'
+import { parameterNamesIn } from './format/parameter-names.ts'
+import { ifFound } from './found.ts'
+import type { Visit } from './page.ts'
+
+/** A contract as it is now. */
+type KnownContract = {
+  readonly signatures: ReadonlyMap<string, Signature>
+  /** The block that its code is of; undefined: its code names nothing. */
+  readonly block: string | undefined
+}
+
+/** Contracts by their ids. */
+export type KnownContracts = ReadonlyMap<string, KnownContract>
+
+/** Contracts that a page asks for. */
+const MOST = 10
+
+/** What is known of the contracts that are called; those that do not exist are not in it. */
+export const knownContracts = async (
+  visit: Pick<Visit, 'ask'>,
+  actions: readonly CalledAction[],
+): Promise<KnownContracts> => {
+  const ids = [...new Set(actions.map(({ contract }) => contract))].slice(0, MOST)
+  const found = await Promise.all(ids.map(async id => [id, await ifFound(knownContract(visit, id))] as const))
+  return new Map(found.flatMap(([id, contract]) => (contract === undefined ? [] : [[id, contract] as const])))
+}
+
+/** What a contract offers, and how its code names the arguments. Throws 'not_found', 'loading' and 'bad_request'. */
+const knownContract = async (visit: Pick<Visit, 'ask'>, contract: string): Promise<KnownContract> => {
+  const [{ abis }, code] = await Promise.all([
+    visit.ask(getContractAbi, { contract }),
+    // The arguments of the chain's own contracts have names anyway.
+    isSystemContract(contract) ? undefined : visit.ask(getContractCode, { contract }),
+  ])
+  const names = code && parameterNamesIn(code)
+  return {
+    signatures: new Map(abis.map(({ name, args }) => [name, { types: args, names: names?.get(name) ?? [] }])),
+    block: code === undefined || code.block === '' ? undefined : code.block,
+  }
+}
+
+/** What is known of the arguments of an action. */
+export const signatureIn = (
+  known: KnownContracts,
+  { contract, action_name }: CalledAction,
+): { readonly signature: Signature | undefined; readonly block: string | undefined } => {
+  const found = known.get(contract)
+  return { signature: found?.signatures.get(action_name), block: found?.block }
+}
