@@ -15,6 +15,15 @@ const endingWith = (day: number, days: number): Period => ({
   end_date: dateOf(day),
 })
 
+/**
+ * The days that an address names, for the API. What it leaves open the API fills with what is loaded: a service that is still
+ * loading cannot answer for a last day that it has not reached.
+ */
+export const daysGiven = ({ query }: Pick<Visit, 'query'>): Partial<Period> => {
+  const [start_date, end_date] = [query.get('start_date') ?? '', query.get('end_date') ?? '']
+  return { ...(start_date === '' ? {} : { start_date }), ...(end_date === '' ? {} : { end_date }) }
+}
+
 /** The period that an address asks for. */
 export const periodOf = (visit: Pick<Visit, 'at' | 'query'>): Period => {
   const end_date = visit.query.get('end_date') || lately(visit).end_date

@@ -6,7 +6,6 @@ import { getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { toIso } from '#chain/time.ts'
 import { type Daily, seriesOf } from '../format/daily.ts'
-import { lately } from '../format/period.ts'
 import { rateOf } from '../format/rate.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
@@ -27,7 +26,7 @@ export const homePage: Page = {
     const { say } = visit
     const [overview, { days }, { blocks }, { transactions }] = await Promise.all([
       visit.ask(getOverview),
-      visit.ask(getDailyStatistics, lately(visit)),
+      visit.ask(getDailyStatistics),
       visit.ask(getBlockList, LATEST),
       visit.ask(getTransactionList, LATEST),
     ])

@@ -11,6 +11,7 @@ import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts, Figures } from '../part/facts.tsx'
+import { Largest } from '../part/largest.tsx'
 import { Copied, Name } from '../part/name.tsx'
 import { Outside } from '../part/outside.tsx'
 import { Standing } from '../part/producer-standing.tsx'
@@ -53,12 +54,24 @@ export const producerPage: Page = {
             <section class="card">
               <About visit={visit} detail={detail} allVotes={all_votes} />
             </section>
-            <Card title={say({ en: 'Whose votes these are', zh: '票数来源' })}>
+            <Card
+              title={say({ en: 'Whose votes these are', zh: '票数来源' })}
+              aside={
+                <a href="#voters" safe>
+                  {say({ en: 'Voters and what they hold ↓', zh: '投票者及其余额 ↓' })}
+                </a>
+              }
+            >
               <Concentration
                 visit={visit}
                 parts={largest.map(({ votes }) => votes)}
                 whole={detail.votes}
                 total={total}
+              />
+              <Largest
+                visit={visit}
+                owners={largest.map(({ account, votes }) => ({ account, amount: votes }))}
+                whole={detail.votes}
               />
             </Card>
           </div>

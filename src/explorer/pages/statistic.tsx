@@ -3,7 +3,7 @@ import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { Failure } from '#failure/failure.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { FIGURES, seriesOf } from '../format/daily.ts'
-import { periodOf } from '../format/period.ts'
+import { daysGiven, periodOf } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Page } from '../page.ts'
@@ -23,7 +23,7 @@ export const statisticPage: Page = {
     const figure = FIGURES.find(({ name }) => name === visit.id)
     if (figure === undefined) throw noSuch(visit.id)
     const period = periodOf(visit)
-    const { days } = await visit.ask(getDailyStatistics, period)
+    const { days } = await visit.ask(getDailyStatistics, daysGiven(visit))
     const series = seriesOf(days, figure.name)
     const latest = days.toReversed()
     const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')

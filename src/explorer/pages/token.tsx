@@ -10,6 +10,7 @@ import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
+import { Largest } from '../part/largest.tsx'
 import { Name, Owner } from '../part/name.tsx'
 import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { RecordRows } from '../part/record-rows.tsx'
@@ -17,9 +18,6 @@ import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
 import { When } from '../part/time.tsx'
-
-/** Holders that are named beside the plot. */
-const LARGEST = 5
 
 /** A token: its supply, who has it, and what moved. Holders and movements have pages of their own, `?holders=1`. */
 export const tokenPage: Page = {
@@ -56,7 +54,11 @@ export const tokenPage: Page = {
                 whole={detail.current_supply}
                 total={holderCount}
               />
-              <Largest visit={visit} holders={largest.slice(0, LARGEST)} supply={detail.current_supply} />
+              <Largest
+                visit={visit}
+                owners={largest.map(({ account, balance }) => ({ account, amount: balance }))}
+                whole={detail.current_supply}
+              />
             </Card>
           </div>
           <Tabs visit={visit} isOfHolders={isOfHolders} />
@@ -112,23 +114,6 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
     />
   )
 }
-
-type LargestProps = {
-  readonly visit: Visit
-  readonly holders: readonly { readonly account: string; readonly balance: string }[]
-  readonly supply: string
-}
-
-const Largest = ({ visit, holders, supply }: LargestProps): Html => (
-  <ol class="largest">
-    {holders.map(({ account, balance }) => (
-      <li>
-        <Owner visit={visit} id={account} />
-        <Share part={balance} whole={supply} />
-      </li>
-    ))}
-  </ol>
-)
 
 const Tabs = ({ visit, isOfHolders }: { readonly visit: Visit; readonly isOfHolders: boolean }): Html => {
   const own = pathOf('token', visit.id)

@@ -52,7 +52,7 @@ export const AccountRecords = ({
   const { say } = visit
   return (
     <Card
-      title={say({ en: 'Records', zh: '记录' })}
+      title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}
       aside={
         answer === undefined ? (
           ''

@@ -5,12 +5,14 @@ type CardProps = {
   readonly title: string
   /** What stands at the other end of the title's line. */
   readonly aside?: Html
+  /** Where a link within the page leads to. */
+  readonly id?: string
   readonly children: Html | readonly Html[]
 }
 
 /** A part of a page under its own title. */
-export const Card = ({ title, aside, children }: CardProps): Html => (
-  <section class="card">
+export const Card = ({ title, aside, id, children }: CardProps): Html => (
+  <section class="card" id={id}>
     <header>
       <h2 safe>{title}</h2>
       {aside as 'safe'}

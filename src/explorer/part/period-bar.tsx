@@ -16,7 +16,8 @@ const LENGTHS = [30, 90, 366] as const
 /** Chooses the days of a page. */
 export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
   const { say } = visit
-  const to = (other: Period): string => hrefTo(visit, `${visit.path}?${new URLSearchParams({ ...other })}`)
+  const to = (other: Partial<Period>): string =>
+    hrefTo(visit, `${visit.path}?${new URLSearchParams({ ...other })}`)
   const { before, after } = besides(visit, period, days)
   return (
     <div class="period">
@@ -42,7 +43,7 @@ export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
           </a>
         )}
         {LENGTHS.map(length => (
-          <a href={to(lately(visit, length))} safe>
+          <a href={to({ start_date: lately(visit, length).start_date })} safe>
             {say({ en: `${length} days`, zh: `${length} 天` })}
           </a>
         ))}

@@ -39,7 +39,7 @@ type VotersProps = {
 export const Voters = ({ visit, voting: { rows, total }, votes }: VotersProps): Html => {
   const { say } = visit
   return (
-    <Card title={say({ en: 'Voters, largest first', zh: '投票者（票数多的在前）' })}>
+    <Card id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（票数多的在前）' })}>
       <Rows
         rows={rows}
         none={say({ en: 'Nobody votes for it.', zh: '没有投票者。' })}
