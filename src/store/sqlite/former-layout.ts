@@ -1,28 +1,55 @@
 import { TX_PLACES } from '#indices/position.ts'
 import type { Connection } from './connection.ts'
-import { columnList, perTable } from './rows.ts'
+import { keyCells, keyCondition } from './keys.ts'
+import type { Cell } from './rows.ts'
 import { POSITION, quoted, type Table } from './tables.ts'
 
 /**
- * Files of earlier versions found history by a column with the id as text, and had a running row number where this version
- * has the position. They are read only to derive them anew: `indices migrate` needs no node for that.
+ * Files of earlier versions are read only to derive them anew: `indices migrate` needs no node for that. The first ones found
+ * history by a column with the id as text, and had a running row number where this version has the position. Fields that
+ * may be absent have no column in files from before there was such a field.
  */
-const formerFiles = new WeakSet<Connection>()
+type Layout = {
+  readonly hasIds: boolean
+  /** Statements that read a document, by table. */
+  readonly selects: Map<Table, string>
+}
+
+const layouts = new WeakMap<Connection, Layout>()
 
 /** Notes how the file of a connection is laid out: for a reader of files of any version. */
 export const noteLayout = (connection: Connection): void => {
   // What is made of other columns is not in the list.
   const hasId = connection.row(`SELECT 1 FROM pragma_table_info('transactions') WHERE "name" = 'id'`)
-  if (hasId !== undefined) formerFiles.add(connection)
+  layouts.set(connection, { hasIds: hasId !== undefined, selects: new Map() })
 }
 
-export const isFormer = (connection: Connection): boolean => formerFiles.has(connection)
+/** How to read a document; undefined: the file is of this version. */
+export const formerSelect = (
+  connection: Connection,
+  table: Table,
+  id: string,
+): { readonly sql: string; readonly cells: readonly Cell[] } | undefined => {
+  const layout = layouts.get(connection)
+  const key = layout?.hasIds ? [id] : keyCells(table, id)
+  if (layout === undefined || key === undefined) return undefined
+  const known = layout.selects.get(table)
+  const sql = known ?? selectOf(connection, table, layout)
+  if (known === undefined) layout.selects.set(table, sql)
+  return { sql, cells: key }
+}
 
-/** The cells of `columnList` by the id, in a file of the former layout. */
-export const formerSql = perTable((table: Table) => {
+/** Reads the cells of `columnList`. */
+const selectOf = (connection: Connection, table: Table, { hasIds }: Layout): string => {
+  const there = new Set(
+    connection.rows(`SELECT "name" FROM pragma_table_xinfo('${table.name}')`).map(([name]) => name),
+  )
   const [height = '', tx] = table.position.map(quoted)
-  const number = tx === undefined ? height : `${height} * ${TX_PLACES} + ${tx}`
-  const cells =
-    table.key[0] === POSITION ? columnList(table).replace(quoted(POSITION), number) : columnList(table)
-  return `SELECT ${cells} FROM ${quoted(table.name)} WHERE "id" = ?`
-})
+  const position = tx === undefined ? height : `${height} * ${TX_PLACES} + ${tx}`
+  const head = table.head.map(name => (hasIds && name === POSITION ? position : quoted(name)))
+  const columns = table.columns.map(({ name, optional }) =>
+    optional && !there.has(name) ? 'NULL' : quoted(name),
+  )
+  const where = hasIds ? '"id" = ?' : keyCondition(table)
+  return `SELECT ${[...head, ...columns].join(', ')} FROM ${quoted(table.name)} WHERE ${where}`
+}

@@ -7,7 +7,7 @@ import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indi
 import { lacking } from '#store/lacking.ts'
 import type { Moment } from '#store/port.ts'
 import type { Connection } from './connection.ts'
-import { formerSql, isFormer } from './former-layout.ts'
+import { formerSelect } from './former-layout.ts'
 import { keyCells, keyCondition, keyList } from './keys.ts'
 import { columnList, perTable, toDoc } from './rows.ts'
 import { fieldIndexName, quoted, ROW, type Table, tableFor, tableOf } from './tables.ts'
@@ -19,9 +19,9 @@ export const getById = (connection: Connection, index: Index, id: string): objec
   const table = tableOf(index)
   const key = keyCells(table, id)
   if (key === undefined) return undefined
-  const cells = isFormer(connection)
-    ? connection.row(formerSql(table), id)
-    : connection.row(getSql(table), ...key)
+  const former = formerSelect(connection, table, id)
+  const cells =
+    former === undefined ? connection.row(getSql(table), ...key) : connection.row(former.sql, ...former.cells)
   return cells === undefined ? undefined : toDoc(table, cells)
 }
 
