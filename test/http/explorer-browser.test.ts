@@ -199,6 +199,20 @@ test('explorer in a browser: without script every page is whole at every width, 
   await page.close()
 })
 
+test('explorer in a browser: printed from the dark theme a page is dark on white, without what one presses', async () => {
+  const page = await browser.open({ width: 794 })
+  await page.prefer('dark', 'print')
+  for (const address of ['account/busyhub', 'block/4824', 'statistics/transactions']) {
+    await page.go(`${served.url}${address}`)
+    expect([address, await findingsOn(page, WORDS_AND_COLOURS)]).toEqual([address, []])
+    const grounds = `[...new Set([...document.querySelectorAll('body, .card')].map(each => getComputedStyle(each).backgroundColor))]`
+    expect([address, await page.run(grounds)]).toEqual([address, ['rgb(255, 255, 255)']])
+    const pressed = `[...document.querySelectorAll('button, input, .steps a')].filter(each => each.checkVisibility()).map(each => each.outerHTML)`
+    expect([address, await page.run(pressed)]).toEqual([address, []])
+  }
+  await page.close()
+})
+
 test('explorer in a browser: by keyboard alone, from search to a page and to its content', async () => {
   const page = await browser.open({ width: 360 })
   await page.go(`${served.url}blocks`)

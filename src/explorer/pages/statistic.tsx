@@ -65,7 +65,10 @@ export const statisticPage: Page = {
                   cell: day => <Bar part={String(day[figure.name])} whole={most} />,
                 },
                 {
-                  head: figure.unit === '' ? title : `${title} (${figure.unit})`,
+                  head:
+                    figure.unit === ''
+                      ? title
+                      : say({ en: `${title} (${figure.unit})`, zh: `${title}（${figure.unit}）` }),
                   isNumber: true,
                   place: 'end',
                   cell: day => <Count value={day[figure.name]} decimals={decimals} />,

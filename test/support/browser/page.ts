@@ -20,8 +20,8 @@ export type Page = {
   /** Types a text into what has the focus. */
   type(text: string): Promise<void>
   resize(width: number, height?: number): Promise<void>
-  /** Light or dark from now on. */
-  prefer(scheme: 'light' | 'dark'): Promise<void>
+  /** Light or dark from now on, on the screen or as it would be printed. */
+  prefer(scheme: 'light' | 'dark', media?: 'screen' | 'print'): Promise<void>
   /** Whether pages that are opened from now on run their scripts. */
   letRun(isAllowed: boolean): Promise<void>
   /** A picture of what is seen, PNG; of the whole page with `whole`. */
@@ -66,8 +66,9 @@ export const openPage = async (
     })
   }
   await resize(width)
-  const prefer: Page['prefer'] = async to => {
+  const prefer: Page['prefer'] = async (to, media = 'screen') => {
     await devtools.send('Emulation.setEmulatedMedia', {
+      media,
       features: [{ name: 'prefers-color-scheme', value: to }],
     })
   }
