@@ -8,7 +8,13 @@ export type ListCounts = {
   settle(): void
 }
 
-type Draft = { readonly number: number; readonly starts: ListDoc['starts']; count: number }
+type Draft = {
+  readonly number: number
+  readonly starts: ListDoc['starts']
+  count: number
+  /** Place of the last row. */
+  place: bigint
+}
 
 /** `partition` is the one the block's rows go to. */
 export const listCounts = (state: State, figures: { list_count: number }, partition: number): ListCounts => {
@@ -19,7 +25,12 @@ export const listCounts = (state: State, figures: { list_count: number }, partit
     const before = state.get(lists, key)
     if (before === undefined) figures.list_count += 1
     const { number, starts, count } = before ?? { number: figures.list_count, starts: [], count: 0 }
-    const fresh = { number, starts: startsWith(starts, partition, count), count }
+    const fresh = {
+      number,
+      starts: startsWith(starts, partition, count),
+      count,
+      place: placeOf(number, count),
+    }
     drafts.set(key, fresh)
     return fresh
   }
@@ -27,7 +38,8 @@ export const listCounts = (state: State, figures: { list_count: number }, partit
     next: key => {
       const list = draft(key)
       list.count += 1
-      return placeOf(list.number, list.count)
+      list.place += 1n
+      return list.place
     },
     settle: () => {
       for (const [id, { number, count, starts }] of drafts) state.put(lists, { id, number, count, starts })

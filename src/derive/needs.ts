@@ -75,10 +75,17 @@ const needReceipts = (add: Add, tx: Transaction, base: boolean): void => {
     // The block's own contribute makes no row.
     const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
     if (!row) continue
-    needRow(add, tx, { call: said, caller: undefined })
+    if (base || !isSaidByAction(tx, said, receipt.content))
+      needRow(add, tx, { call: said, caller: undefined })
     if (said.contract === 'token.iost') needMoved(add, said)
   }
 }
+
+/** Most receipts repeat what an action says, which has named all lists of the row: no need to name them twice. */
+const isSaidByAction = ({ actions }: Transaction, { contract, name }: Said, content: string): boolean =>
+  actions.some(
+    action => action.data === content && action.actionName === name && action.contract === contract,
+  )
 
 const needRam = (add: Add, tx: Transaction): void => {
   for (const [payer] of tx.receipt.ramUsage) {

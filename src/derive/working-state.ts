@@ -136,6 +136,7 @@ const sameValue = (a: unknown, b: unknown): boolean => {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a))
     return Array.isArray(b) && a.length === b.length && a.every((item, at) => sameValue(item, b[at]))
-  const [left, right] = [Object.entries(a), Object.entries(b)]
-  return left.length === right.length && left.every(([key, item]) => sameValue(item, Reflect.get(b, key)))
+  // Nearly all documents that are compared differ, in one of their first values.
+  for (const name in a) if (!sameValue(Reflect.get(a, name), Reflect.get(b, name))) return false
+  return Object.keys(a).length === Object.keys(b).length
 }
