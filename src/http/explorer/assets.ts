@@ -4,6 +4,7 @@ import detailsStyle from '#explorer/asset/details.css' with { type: 'text' }
 import figuresStyle from '#explorer/asset/figures.css' with { type: 'text' }
 import liveScript from '#explorer/asset/live.js' with { type: 'text' }
 import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
+import printStyle from '#explorer/asset/print.css' with { type: 'text' }
 import searchScript from '#explorer/asset/search.js' with { type: 'text' }
 import style from '#explorer/asset/style.css' with { type: 'text' }
 import timesScript from '#explorer/asset/times.js' with { type: 'text' }
@@ -35,7 +36,7 @@ export const explorerAssets = (): { readonly names: Site['assets']; readonly all
     style: asset(
       'style',
       { ending: 'css', type: 'text/css; charset=utf-8' },
-      `${style}${figuresStyle}${detailsStyle}`,
+      `${style}${figuresStyle}${detailsStyle}${printStyle}`,
     ),
     script: asset('explorer', js, script),
     plots: asset('plots', js, plots),
