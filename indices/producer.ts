@@ -1,6 +1,9 @@
 import { type DocOf, defineIndex } from './define.ts'
 import { bool, int, json, keyword, long, name, optional, searchedBool, sortedLong, text } from './fields.ts'
 
+/** Days whose votes are known: 30 and the current one. */
+export const VOTE_DAYS = 31
+
 /** Producers, also unregistered ones (their votes remain). Id: the account. Votes and IOST in 10^-8. */
 export const producers = defineIndex({
   name: 'producers',
@@ -34,7 +37,7 @@ export const producers = defineIndex({
     status: int(),
     online: bool(),
     votes: sortedLong(),
-    /** Its votes at the beginning of each UTC day since 1970 on which they changed, the last 31 such days: [day, 10^-8 IOST]. */
+    /** Its votes at the beginning of each UTC day since 1970 on which they changed, the last `VOTE_DAYS` such days: [day, 10^-8 IOST]. */
     opening_votes: json<readonly (readonly [day: number, votes: string])[]>(),
     /** Voters with votes above zero. */
     voter_count: int(),

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { dateOf, dayOf } from '#chain/time.ts'
-import { producers } from '#indices/producer.ts'
+import { producers, VOTE_DAYS } from '#indices/producer.ts'
 import { defineAction } from './define.ts'
 import { genesisDay } from './find/days.ts'
 import { unknown } from './find/unknown.ts'
-import { DAYS_KNOWN, votesByDay } from './find/votes-by-day.ts'
+import { votesByDay } from './find/votes-by-day.ts'
 import { wholeOf } from './list/paging.ts'
 import { producer } from './request/parameter-types.ts'
 import { isDayOver, utcDay } from './shape/days.ts'
@@ -27,8 +27,8 @@ export const getProducerVotes = defineAction({
   action: 'get-producer-votes',
   title: { en: 'Votes of a producer by day', zh: '生产者每日票数' },
   summary: {
-    en: `Votes of a registered producer at the end of each of the last ${DAYS_KNOWN} UTC days of chain time, and how much they changed that day, oldest first; the day of the last published block is the last one. Days before the first block are left out. The list is always complete. A producer that is no longer registered is not found.`,
-    zh: `已注册生产者在链上时间最近 ${DAYS_KNOWN} 个 UTC 日每日结束时的票数与当日变化，从早到晚排列，最后一日为最新已发布区块所在日期。首个区块之前的日期不列出。始终返回完整列表。已注销的生产者无法查询。`,
+    en: `Votes of a registered producer at the end of each of the last ${VOTE_DAYS} UTC days of chain time, and how much they changed that day, oldest first; the day of the last published block is the last one. Days before the first block are left out. The list is always complete. A producer that is no longer registered is not found.`,
+    zh: `已注册生产者在链上时间最近 ${VOTE_DAYS} 个 UTC 日每日结束时的票数与当日变化，从早到晚排列，最后一日为最新已发布区块所在日期。首个区块之前的日期不列出。始终返回完整列表。已注销的生产者无法查询。`,
   },
   params: Type.Object({ producer: producer() }),
   result: listOfRows('days', row, { en: 'Days.', zh: '日期列表。' }),
@@ -38,7 +38,7 @@ export const getProducerVotes = defineAction({
     const [found, genesis] = await Promise.all([view.get(producers, account), genesisDay(view)])
     if (found?.registered !== true) throw unknown(context, 'producer', account)
     const today = dayOf(view.at.time)
-    const days = votesByDay(found, Math.max(genesis, today - DAYS_KNOWN + 1), today)
+    const days = votesByDay(found, Math.max(genesis, today - VOTE_DAYS + 1), today)
     return wholeOf(
       'days',
       days.map(({ day, votes, change }) => ({

@@ -1,5 +1,5 @@
 import { dayOf } from '#chain/time.ts'
-import { type ProducerDoc, producers } from '#indices/producer.ts'
+import { type ProducerDoc, producers, VOTE_DAYS } from '#indices/producer.ts'
 import type { Scope } from './scope.ts'
 import type { State } from './state.ts'
 
@@ -42,16 +42,13 @@ export const changeProducer = (
   statistics.producer_votes += votesInTable(after) - votesInTable(before)
 }
 
-/** Days kept: 30 and the current one (the period of get-producer-votes). */
-const DAYS = 31
-
 const openingVotes = (
   { votes, opening_votes }: Pick<ProducerDoc, 'votes' | 'opening_votes'>,
   day: number,
 ): ProducerDoc['opening_votes'] =>
   opening_votes.at(-1)?.[0] === day
     ? opening_votes
-    : [...opening_votes, [day, String(votes)] as const].slice(-DAYS)
+    : [...opening_votes, [day, String(votes)] as const].slice(-VOTE_DAYS)
 
 const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'votes'>): bigint =>
   registered ? votes : 0n

@@ -2,11 +2,8 @@ import type { ProducerDoc } from '#indices/producer.ts'
 
 type Votes = Pick<ProducerDoc, 'votes' | 'opening_votes'>
 
-/** Days whose votes are known: 30 and that of the published block. */
-export const DAYS_KNOWN = 31
-
 /**
- * A producer's votes at the beginning of a UTC day, one of the last `DAYS_KNOWN`: those before the first change on that day
+ * A producer's votes at the beginning of a UTC day, one of the last `VOTE_DAYS`: those before the first change on that day
  * or after it, in 10^-8 IOST.
  */
 export const votesBefore = ({ votes, opening_votes }: Votes, day: number): bigint => {

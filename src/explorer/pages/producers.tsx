@@ -84,7 +84,7 @@ export const producersPage: Page = {
                   cell: row => <Count value={row.votes} decimals={decimals} />,
                 },
                 {
-                  head: say({ en: 'Change over 7 days (IOST)', zh: '近 7 天变化（IOST）' }),
+                  head: say({ en: '7-day change', zh: '近 7 天变化' }),
                   isNumber: true,
                   cell: row => <Change value={row.votes_change_7d} decimals={changed} />,
                 },
