@@ -40,6 +40,27 @@ test('/account: the filters by called action and by failure show the rows that t
   }
 })
 
+type Moved = { readonly from: string; readonly to: string; readonly amount?: string }
+
+/** Whether tokens came or went, as a row says it; nothing where none moved. */
+const wayOf = ({ from, to, amount }: Moved, account: string): string => {
+  if (amount === undefined) return ''
+  if (from === to) return 'Self'
+  return from === account ? 'Out' : 'In'
+}
+
+test('/account: each row that moved tokens says in a word whether they came or went', async () => {
+  const { transactions } = await explorer.call<{ readonly transactions: readonly Moved[] }>(
+    'account/get-account-tx',
+    { account: '__proto__', size: '25' },
+  )
+  const { html } = await explorer.visit('/account/__proto__')
+  const said = [...html.matchAll(/<td class="bare spare">(?:<span class="way[^"]*">(\w+)<\/span>)?<\/td>/g)]
+  const ways = transactions.map(row => wayOf(row, '__proto__'))
+  expect(said.map(([, way = '']) => way)).toEqual(ways)
+  expect(new Set(ways)).toEqual(new Set(['', 'In', 'Out', 'Self']))
+})
+
 test('/account: the form keeps what was given, and says that filters cannot be combined', async () => {
   const { html, response } = await explorer.visit(
     '/account/busyhub?token=iost&func_name=token.iost%2Fissue&failed=1',

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { Exact } from '#chain/json.ts'
-import { grouped, percentOf, signed, sumOf } from './amount.ts'
+import { decimalsOf, grouped, isLong, partsOf, percentOf, signed, sumOf } from './amount.ts'
 import { movementsIn } from './movements.ts'
-import { absolute, isoOf, relative } from './time.ts'
+import { absolute, isOld, isoOf, relative } from './time.ts'
 import { beginningOf, oneLine, shortened, visible } from './visible.ts'
 
 test('grouped: thousands apart, no digit lost, no zeros at the end', () => {
@@ -48,6 +48,24 @@ test('percentOf: two decimals, rounded down, of amounts beyond a double', () => 
   expect(percentOf('9007199254740993', '9007199254740993')).toBe('100.00')
   expect(percentOf('0.00000001', '90000000000')).toBe('0.00')
   expect(percentOf('1', '0')).toBeUndefined()
+})
+
+test('decimalsOf: as many as the longest number shows, zeros at the end aside', () => {
+  expect(decimalsOf(['1', '2.50', '1234567.12345678'])).toBe(8)
+  expect(decimalsOf(['1.0', 7, ''])).toBe(0)
+  expect(decimalsOf([])).toBe(0)
+})
+
+test('partsOf, isLong: what stands behind the point says little from 1,000 on', () => {
+  expect(partsOf('−1,234.5')).toEqual({ whole: '−1,234', fraction: '.5' })
+  expect(partsOf('42')).toEqual({ whole: '42', fraction: '' })
+  expect(['1,234', '−1,000', '999', '0'].map(isLong)).toEqual([true, true, false, false])
+})
+
+test('isOld: from a day on', () => {
+  const now = Date.parse('2018-11-14T11:04:05.000Z')
+  expect(isOld('2018-11-13T11:04:05.000Z', now)).toBe(true)
+  expect(isOld('2018-11-13T11:04:06.000Z', now)).toBe(false)
 })
 
 test('times: of the chain in UTC, and how long ago in words', () => {

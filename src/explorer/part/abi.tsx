@@ -42,9 +42,11 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
           {
             head: say({ en: 'Action', zh: '方法' }),
             cell: ({ name }) => (
-              <a href={recordsOf(name)} rel="nofollow">
-                <bdi safe>{visible(name)}</bdi>
-              </a>
+              <span class="what">
+                <a href={recordsOf(name)} rel="nofollow">
+                  <bdi safe>{visible(name)}</bdi>
+                </a>
+              </span>
             ),
           },
           {
