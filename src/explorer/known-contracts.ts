@@ -36,7 +36,7 @@ const knownContract = async (visit: Pick<Visit, 'ask'>, contract: string): Promi
     // The arguments of the chain's own contracts have names anyway.
     isSystemContract(contract) ? undefined : visit.ask(getContractCode, { contract }),
   ])
-  const names = code && parameterNamesIn(code)
+  const names = code && parameterNamesIn(code.code)
   return {
     signatures: new Map(abis.map(({ name, args }) => [name, { types: args, names: names?.get(name) ?? [] }])),
     block: code === undefined || code.block === '' ? undefined : code.block,

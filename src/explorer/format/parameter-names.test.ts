@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
+import { Parser } from 'acorn'
 import { parameterNamesIn } from './parameter-names.ts'
 
-const namesIn = (code: string) => [...parameterNamesIn({ contract_id: 'Contract1', version: '1', code })]
+const namesIn = (code: string) => [...parameterNamesIn(code)]
 
 test('parameterNamesIn: the methods of the exported class', () => {
   const code = `'use strict'
@@ -66,4 +67,46 @@ test('parameterNamesIn: hostile code of 64 KB has none, whatever it is made of',
     filled('if(a)'),
   ]
   expect(long.flatMap(namesIn)).toEqual(long.map(() => ['a', ['b']]))
+})
+
+/** How often methods of the parser are called during `work`. */
+const stepsOf = (work: () => void): number => {
+  const methods = Parser.prototype as unknown as Record<string, unknown>
+  const own = Object.entries(Object.getOwnPropertyDescriptors(methods)).flatMap(([name, { value }]) =>
+    typeof value === 'function' && name !== 'constructor' ? [[name, value] as const] : [],
+  )
+  let steps = 0
+  for (const [name, method] of own)
+    methods[name] = function (this: unknown, ...given: unknown[]) {
+      steps += 1
+      return method.apply(this, given)
+    }
+  try {
+    work()
+  } finally {
+    for (const [name, method] of own) methods[name] = method
+  }
+  return steps
+}
+
+test('parameterNamesIn: patterns within each other take no more steps than those beside each other', () => {
+  const methodWith = (text: string) => `module.exports=class{a(b){${text}}}`
+  const stepsFor = (text: string) => stepsOf(() => expect(namesIn(methodWith(text))).toEqual([['a', ['b']]]))
+  const depth = 200
+  const many = 'a,'.repeat(30_000)
+  const beside = stepsFor(`[${many}]=1${';[a]=1'.repeat(depth - 1)}`)
+  const within = stepsFor(`${'['.repeat(depth)}${many}${']=1'.repeat(depth)}`)
+  expect(beside).toBeGreaterThan(30_000)
+  expect(within).toBeLessThan(2 * beside)
+})
+
+test('parameterNamesIn: names are read once, and forgotten by how many others there are', () => {
+  const code = 'module.exports = class { kept(a) {} }'
+  const first = parameterNamesIn(code)
+  expect(parameterNamesIn(code)).toBe(first)
+  const names = Array.from({ length: 11_000 }, (_, at) => `p${at.toString(36)}`).join(',')
+  for (let at = 0; at < 10; at += 1)
+    expect(parameterNamesIn(`module.exports=class{m${at}(${names}){}}`).get(`m${at}`)?.length).toBe(11_000)
+  expect(parameterNamesIn(code)).not.toBe(first)
+  expect(parameterNamesIn(code)).toEqual(first)
 })

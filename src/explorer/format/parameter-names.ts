@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   type ClassDeclaration,
   type ClassExpression,
@@ -15,27 +16,34 @@ export type ParameterNames = ReadonlyMap<string, readonly string[]>
 const MOST_CODE = 65_536
 /** Longest name that is shown. */
 const MOST_NAME = 40
-/** Characters of code whose names are kept. */
+/** Characters that are kept in all. */
 const MOST_KEPT = 8 * 1024 * 1024
+/** Memory that a name takes: its text, and its place in the list. */
+const NAME_CHARACTERS = 80
 
-/** By contract and version, and by the code itself: a version is a text of the publisher's, who may use it twice. */
+/** By the hash of the code, which alone decides the names: contracts with equal code share an entry. */
 const known = boundedCache<ParameterNames>(MOST_KEPT)
 const NONE: ParameterNames = new Map()
-
-type Code = { readonly contract_id: string; readonly version: string; readonly code: string }
 
 /**
  * The names that the class of a contract gives the parameters of its methods. Code that cannot be read has none, nor has a
  * method with a parameter that is no plain name.
  */
-export const parameterNamesIn = ({ contract_id, version, code }: Code): ParameterNames => {
+export const parameterNamesIn = (code: string): ParameterNames => {
   if (code === '' || code.length > MOST_CODE) return NONE
-  const key = JSON.stringify([contract_id, version, code])
+  const key = hash('sha256', code)
   const before = known.get(key)
   if (before !== undefined) return before.value
   const names = readNames(code)
-  known.put(key, names, key.length)
+  known.put(key, names, charactersKept(code, names))
   return names
+}
+
+/** Every name is a part of the code's text, so that one name keeps the whole code in memory. */
+const charactersKept = (code: string, names: ParameterNames): number => {
+  let count = names.size
+  for (const parameters of names.values()) count += parameters.length
+  return code.length + count * NAME_CHARACTERS
 }
 
 const readNames = (code: string): ParameterNames => {
@@ -101,12 +109,16 @@ type Inner = {
 const MOST_LABELS = 100
 
 /**
- * The parser without those checks whose time grows with the square of the code, such as for names that are declared twice:
- * the chain took only code that its own engine could read.
+ * The parser without those checks whose time grows with the square of the code, such as for names that are declared twice,
+ * or for targets of assignments, where a pattern is walked again for each one around it: the chain took only code that its
+ * own engine could read.
  */
 const QuickParser = Parser.extend(Base => {
   class Quick extends (Base as unknown as new () => Inner) {
     declareName(): void {}
+    checkLValSimple(): void {}
+    checkLValPattern(): void {}
+    checkLValInnerPattern(): void {}
     validateRegExpPattern(): void {}
     override parseLabeledStatement(...given: readonly unknown[]): unknown {
       if (this.labels.length > MOST_LABELS) this.raise(this.start, 'Too many labels.')

@@ -26,7 +26,7 @@ const OPEN = 12
 
 /** The actions that a contract offers; each leads to its records. */
 export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
-  const names = code && parameterNamesIn(code)
+  const names = code && parameterNamesIn(code.code)
   const { say } = visit
   const recordsOf = (name: string): string =>
     hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)
