@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { transactionId } from '#indices/position.ts'
 import { defineAction } from './define.ts'
-import { textsOf } from './find/overflow.ts'
+import { TRANSACTIONS, textsOf } from './find/overflow.ts'
 import { findTransactions } from './find/transaction.ts'
 import { recordsOfTransactions } from './find/transaction-records.ts'
 import { unknown } from './find/unknown.ts'
@@ -51,7 +51,7 @@ export const getTransactionRecords = defineAction({
     )
     const all = docs.flat()
     const statuses = found.flatMap(({ status }, at) => (docs[at] ?? []).map(() => status))
-    const texts = await textsOf(async () => bodies, all)
+    const texts = await textsOf(async () => bodies, all, { asked: TRANSACTIONS })
     const rows = writtenRows(all, { texts, compat: context.compat }, at => ({
       status: statuses[at],
       isNamed: true,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { bodiesOf } from '#actions/find/bodies.ts'
-import { textsOf } from '#actions/find/overflow.ts'
+import { TRANSACTIONS, textsOf } from '#actions/find/overflow.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
@@ -81,14 +81,43 @@ describe('textsOf', () => {
     expect(all.size).toBe(40)
     const bytes = [...all.values()].map(text => Buffer.byteLength(text.data) + Buffer.byteLength(text.return))
     const total = bytes.reduce((sum, more) => sum + more, 0)
-    expect((await store.read(view => textsOf(docs => bodiesOf(view, docs), rows, total))).size).toBe(40)
-    expect(await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), rows, total - 1)))).toEqual(
-      {
-        kind: 'bad_request',
-        en: "Parameter 'size': the long texts of this page exceed 0 MB; request at most 20 rows.",
-        zh: "参数 'size'：本页的长文本超过 0 MB；每页请最多请求 20 行。",
-      },
-    )
+    expect(
+      (await store.read(view => textsOf(docs => bodiesOf(view, docs), rows, { budget: total }))).size,
+    ).toBe(40)
+    expect(
+      await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), rows, { budget: total - 1 }))),
+    ).toEqual({
+      kind: 'bad_request',
+      en: "Parameter 'size': the long texts of this page exceed 0 MB; request at most 20 rows.",
+      zh: "参数 'size'：本页的长文本超过 0 MB；每页请最多请求 20 行。",
+    })
+  })
+  test('textsOf: transactions over the budget are refused with a number of hashes that fits', async () => {
+    // Transactions with two rows each: the fifth row, which is the third one's first, is too much.
+    const rows = (await recordedBlocks())
+      .filter(({ block }) => (block.transactions[1]?.receipt.receipts.length ?? 0) > 0)
+      .slice(0, 5)
+      .flatMap(({ block }) => [row(block.height, 1, 0), row(block.height, 1, 1, 0)])
+    const textsWithin = (count: number, budget?: number) =>
+      store.read(view =>
+        textsOf(docs => bodiesOf(view, docs), rows.slice(0, count), {
+          asked: TRANSACTIONS,
+          ...(budget === undefined ? {} : { budget }),
+        }),
+      )
+    const bytesOf = async (count: number) =>
+      [...(await textsWithin(count)).values()].reduce(
+        (sum, text) => sum + Buffer.byteLength(text.data + text.return),
+        0,
+      )
+    const refused = (most: number) => ({
+      kind: 'bad_request' as const,
+      en: `Parameter 'tx_hashes': the long texts of these transactions exceed 0 MB; ask for fewer hashes: at most ${most}.`,
+      zh: `参数 'tx_hashes'：这些交易的长文本超过 0 MB；请减少哈希的数量，每次最多 ${most} 个。`,
+    })
+    expect(rows.length).toBe(10)
+    expect(await refusal(textsWithin(10, (await bytesOf(5)) - 1))).toEqual(refused(2))
+    expect(await refusal(textsWithin(10, (await bytesOf(4)) - 1))).toEqual(refused(1))
   })
   test('textsOf: a row whose transaction does not exist is a defect, never an empty text', async () => {
     expect(

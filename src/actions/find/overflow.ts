@@ -2,6 +2,7 @@ import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { Failure } from '#failure/failure.ts'
 import { transactionId } from '#indices/position.ts'
 import type { ListedRecord } from '#indices/record.ts'
+import type { Text } from '../define.ts'
 import { badRequest } from '../request/refusals.ts'
 
 /** The transactions that rows belong to, as JSON text, by transaction id. */
@@ -18,14 +19,44 @@ const OVERFLOW_BUDGET = 16 * 1024 * 1024
 /** Transactions fetched at once: a few megabytes. */
 const CHUNK = 16
 
+/** What a caller can ask for less of where the texts are too long. */
+type Asked = {
+  /** The parameter that says how much is asked for. */
+  readonly parameter: string
+  /** How much of it these rows are. */
+  countOf(docs: readonly ListedRecord[]): number
+  /** The refusal, behind the name of the parameter: the limit, and how much would fit. */
+  refusal(limit: string, most: number): Text
+}
+
+/** A page of a list, whose parameter 'size' says how many rows it has. */
+const PAGE: Asked = {
+  parameter: 'size',
+  countOf: docs => docs.length,
+  refusal: (limit, most) => ({
+    en: `the long texts of this page exceed ${limit}; request at most ${most} rows.`,
+    zh: `本页的长文本超过 ${limit}；每页请最多请求 ${most} 行。`,
+  }),
+}
+
+/** Transactions that are named by their hashes. The rows of each one stand together. */
+export const TRANSACTIONS: Asked = {
+  parameter: 'tx_hashes',
+  countOf: docs => new Set(docs.map(({ height, tx }) => transactionId(height, tx))).size,
+  refusal: (limit, most) => ({
+    en: `the long texts of these transactions exceed ${limit}; ask for fewer hashes: at most ${most}.`,
+    zh: `这些交易的长文本超过 ${limit}；请减少哈希的数量，每次最多 ${most} 个。`,
+  }),
+}
+
 /**
- * Texts of the rows that keep them in their transactions, by id of the row. Nothing is cut: a page whose long texts
- * exceed `budget` bytes is refused ('bad_request') with the size that would fit.
+ * Texts of the rows that keep them in their transactions, by id of the row. Nothing is cut: rows whose long texts exceed
+ * `budget` bytes are refused ('bad_request') with how much of what is asked for would fit.
  */
 export const textsOf = async (
   bodiesOf: Bodies,
   docs: readonly ListedRecord[],
-  budget = OVERFLOW_BUDGET,
+  { asked = PAGE, budget = OVERFLOW_BUDGET }: { readonly asked?: Asked; readonly budget?: number } = {},
 ): Promise<ReadonlyMap<string, RowTexts>> => {
   const texts = new Map<string, RowTexts>()
   const long = docs.filter(({ overflow }) => overflow)
@@ -35,7 +66,7 @@ export const textsOf = async (
     for (const doc of part) {
       const own = textsIn(bodies.get(transactionId(doc.height, doc.tx)), doc)
       bytes += Buffer.byteLength(own.data) + Buffer.byteLength(own.return)
-      if (bytes > budget) throw tooLong(docs.length, texts.size, budget)
+      if (bytes > budget) throw tooLong(asked, { all: docs, read: long.slice(0, texts.size + 1) }, budget)
       texts.set(doc.id, own)
     }
   }
@@ -84,14 +115,16 @@ const splitOnce = (name: string): readonly string[] => {
   return at < 0 ? [name] : [name.slice(0, at), name.slice(at + 1)]
 }
 
-const tooLong = (asked: number, fits: number, budget: number) => {
-  const size = Math.max(1, Math.min(fits, Math.floor(asked / 2)))
-  const limit = `${Math.floor(budget / 1024 / 1024)} MB`
+/** `read`: the long rows up to the one that is too much. */
+const tooLong = (
+  { parameter, countOf, refusal }: Asked,
+  { all, read }: { readonly all: readonly ListedRecord[]; readonly read: readonly ListedRecord[] },
+  budget: number,
+) => {
+  const most = Math.max(1, Math.min(countOf(read) - 1, Math.floor(countOf(all) / 2)))
+  const { en, zh } = refusal(`${Math.floor(budget / 1024 / 1024)} MB`, most)
   return badRequest(
-    {
-      en: `Parameter 'size': the long texts of this page exceed ${limit}; request at most ${size} rows.`,
-      zh: `参数 'size'：本页的长文本超过 ${limit}；每页请最多请求 ${size} 行。`,
-    },
-    { parameter: 'size', size },
+    { en: `Parameter '${parameter}': ${en}`, zh: `参数 '${parameter}'：${zh}` },
+    { parameter, most },
   )
 }
