@@ -79,6 +79,25 @@ test('a transaction says until when it froze what it moved, and its arguments ke
   expect(html).toContain(`datetime="${new Date(Number(BigInt(until) / 1_000_000n)).toISOString()}"`)
 })
 
+test('any page of a list is a number away, and keeps the filters', async () => {
+  const { html } = await explorer.visit('/account/busyhub?token=iost&from=2026-11-21&page=7')
+  const [form = ''] = /<form class="to-page".*?<\/form>/s.exec(html) ?? []
+  const [, last = ''] = /name="page"[^>]* max="(\d+)"/.exec(form) ?? []
+  const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, ...pair]) => pair)
+  expect(hidden).toEqual([
+    ['token', 'iost'],
+    ['from', '2026-11-21'],
+  ])
+  const there = new URLSearchParams([...(hidden as [string, string][]), ['page', last]])
+  const { response, text, html: end } = await explorer.visit(`/account/busyhub?${there}`)
+  expect([response.status, Number(last) > 3]).toEqual([200, true])
+  expect(text).toContain(
+    `Page ${Number(last).toLocaleString('en')} of ${Number(last).toLocaleString('en')} ·`,
+  )
+  expect(end).not.toContain('rel="next"')
+  expect((await explorer.visit('/producers')).html).not.toContain('class="to-page"')
+})
+
 test('every link leads to a page: as it stands, behind a base path, and behind a proxy that takes a prefix off', async () => {
   const bad = async (options: Partial<Parameters<typeof crawl>[0]> & { readonly from: readonly string[] }) =>
     (await crawl({ explorer, most: 12, ...options }))

@@ -62,9 +62,33 @@ export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total:
         <Step number={page + 1} text={visit.say({ en: 'Next', zh: '下一页' })} rel="next" />
         <Step number={last} text={visit.say({ en: 'Last', zh: '末页' })} />
       </span>
+      {last > SHORT ? <AnyPage visit={visit} page={page} last={last} /> : ''}
     </nav>
   )
 }
+
+/** Pages of a list of which each is a step or two away. */
+const SHORT = 3
+
+type AnyPageProps = { readonly visit: Visit; readonly page: number; readonly last: number }
+
+/** A form that leads to any page of the list, with the filters that the address has. */
+const AnyPage = ({ visit, page, last }: AnyPageProps): Html => (
+  <form class="to-page" action={hrefTo(visit, visit.path)} method="get">
+    {[...visit.query]
+      .filter(([name]) => name !== 'page')
+      .map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+    <label>
+      <span safe>{visit.say({ en: 'Page', zh: '页码' })}</span>
+      <input name="page" type="number" min="1" max={last} step="1" value={String(page)} required />
+    </label>
+    <button type="submit" safe>
+      {visit.say({ en: 'Go', zh: '前往' })}
+    </button>
+  </form>
+)
 
 const countOf = ({ page, last, total }: Readonly<Record<'page' | 'last' | 'total', number>>): Text => {
   const rows = grouped(String(total))

@@ -1,12 +1,18 @@
 import plots from 'uplot/dist/uPlot.iife.min.js' with { type: 'text' }
+import baseStyle from '#explorer/asset/base.css' with { type: 'text' }
+import cardsStyle from '#explorer/asset/cards.css' with { type: 'text' }
 import copyScript from '#explorer/asset/copy.js' with { type: 'text' }
 import detailsStyle from '#explorer/asset/details.css' with { type: 'text' }
 import figuresStyle from '#explorer/asset/figures.css' with { type: 'text' }
+import formsStyle from '#explorer/asset/forms.css' with { type: 'text' }
+import frameStyle from '#explorer/asset/frame.css' with { type: 'text' }
 import liveScript from '#explorer/asset/live.js' with { type: 'text' }
 import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
 import printStyle from '#explorer/asset/print.css' with { type: 'text' }
+import rowsStyle from '#explorer/asset/rows.css' with { type: 'text' }
 import searchScript from '#explorer/asset/search.js' with { type: 'text' }
-import style from '#explorer/asset/style.css' with { type: 'text' }
+import stackedStyle from '#explorer/asset/stacked.css' with { type: 'text' }
+import textsStyle from '#explorer/asset/texts.css' with { type: 'text' }
 import timesScript from '#explorer/asset/times.js' with { type: 'text' }
 import type { Site } from '#explorer/page.ts'
 import type { Handler } from '../exchange.ts'
@@ -29,15 +35,17 @@ const script = [copyScript, timesScript, searchScript, liveScript, plotsScript]
   .map(text => `{\n${text}}\n`)
   .join('')
 
+/** Of two rules of the same weight the later one holds: what is particular stands behind what is general. */
+const style = [
+  ...[baseStyle, frameStyle, cardsStyle, textsStyle, rowsStyle, formsStyle],
+  ...[stackedStyle, figuresStyle, detailsStyle, printStyle],
+].join('')
+
 /** Style and scripts of the explorer. */
 export const explorerAssets = (): { readonly names: Site['assets']; readonly all: readonly Asset[] } => {
   const js = { ending: 'js', type: 'text/javascript; charset=utf-8' }
   const made = {
-    style: asset(
-      'style',
-      { ending: 'css', type: 'text/css; charset=utf-8' },
-      `${style}${figuresStyle}${detailsStyle}${printStyle}`,
-    ),
+    style: asset('style', { ending: 'css', type: 'text/css; charset=utf-8' }, style),
     script: asset('explorer', js, script),
     plots: asset('plots', js, plots),
   }
