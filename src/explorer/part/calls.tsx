@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { Given } from '#actions/ask.ts'
 import type { Action } from '#actions/define.ts'
+import { grouped } from '../format/amount.ts'
 import { shortened, visible } from '../format/visible.ts'
 import { callTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
@@ -23,44 +24,56 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
   ) : (
     <p class="calls">
       <span safe>{frame.say({ en: 'This page as data: ', zh: '本页数据：' })}</span>
-      {differing(calls).map((call, _at, all) => {
-        const { action, given } = call
-        const { page: _, size: __, ...whole } = given
-        return (
-          <span class="call">
-            <span safe>{nameOf(call, all, frame)}</span>{' '}
-            <a href={callTo(frame, action, given)} rel="nofollow">
-              JSON
+      {groupsOf(calls).map((group, _at, all) => (
+        <span class="call">
+          <span safe>{nameOf(group, all, frame)}</span>{' '}
+          {group.parts.map(part => (
+            <>
+              <a href={callTo(frame, group.action, { ...group.given, ...part })} rel="nofollow" safe>
+                {group.parts.length === 1 ? 'JSON' : `JSON ${rowsOf(part)}`}
+              </a>{' '}
+            </>
+          ))}
+          {group.action.source === undefined ? (
+            ''
+          ) : (
+            <a href={callTo(frame, group.action, { ...group.given, format: 'csv' })} rel="nofollow">
+              CSV
             </a>
-            {action.source === undefined ? (
-              ''
-            ) : (
-              <>
-                {' '}
-                <a href={callTo(frame, action, { ...whole, format: 'csv' })} rel="nofollow">
-                  CSV
-                </a>
-              </>
-            )}
-          </span>
-        )
-      })}
+          )}
+        </span>
+      ))}
     </p>
   )
 
+/** Calls of an action that differ at most in the part of the list that they ask for. */
+type Group = Call & {
+  /** Which parts, each once: the parameters of paging. */
+  readonly parts: readonly Given[]
+}
+
+const groupsOf = (calls: readonly Call[]): readonly Group[] => {
+  const groups = new Map<string, Group>()
+  for (const { action, given } of calls) {
+    const { page, size, ...whole } = given
+    const part: Given = page === undefined || size === undefined ? {} : { page, size }
+    const key = JSON.stringify([action.module, action.action, whole])
+    const parts = groups.get(key)?.parts ?? []
+    const isNew = parts.every(each => rowsOf(each) !== rowsOf(part))
+    groups.set(key, { action, given: whole, parts: isNew ? [...parts, part] : parts })
+  }
+  return [...groups.values()]
+}
+
+/** `26–50`: the numbers in the whole list of the rows of a part. */
+const rowsOf = ({ page = '', size = '' }: Given): string => {
+  const last = Number(page) * Number(size)
+  return `${grouped(String(last - Number(size) + 1))}–${grouped(String(last))}`
+}
+
 /** What a call gives; where several give the same of different things, of what. */
-const nameOf = ({ action, given }: Call, all: readonly Call[], { say }: Pick<Visit, 'say'>): string => {
+const nameOf = ({ action, given }: Group, all: readonly Group[], { say }: Pick<Visit, 'say'>): string => {
   const isOne = all.filter(each => each.action === action).length === 1
   const [of = ''] = Object.values(given)
   return isOne ? say(action.title) : `${say(action.title)} ${shortened(visible(of))}`
-}
-
-/** Calls that differ in more than the part of a list that they ask for; the last of each, which is what the page shows. */
-const differing = (calls: readonly Call[]): readonly Call[] => {
-  const kept = new Map<string, Call>()
-  for (const call of calls) {
-    const { page: _, size: __, ...whole } = call.given
-    kept.set(JSON.stringify([call.action.module, call.action.action, whole]), call)
-  }
-  return [...kept.values()]
 }
