@@ -25,7 +25,7 @@ export const contracts = defineIndex({
     height: int(),
     time: long(),
     tx_hash: text(),
-    /** Where its code stands: the action that deployed or updated it. Absent: the chain has no code of it. */
+    /** Position of the action that set its code. Absent: the chain does not contain its code. */
     code_at: optional(json<readonly [height: number, tx: number, action: number]>()),
   },
 })

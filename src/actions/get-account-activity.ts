@@ -23,7 +23,7 @@ const row = shape({
   ),
 })
 
-/** How much an account did, day by day. */
+/** Records of an account by day. */
 export const getAccountActivity = defineAction({
   module: 'account',
   action: 'get-account-activity',

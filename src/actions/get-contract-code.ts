@@ -17,7 +17,7 @@ export const getContractCode = defineAction({
   action: 'get-contract-code',
   title: { en: 'Contract code', zh: '合约代码' },
   summary: {
-    en: 'Source code of a contract as it is at the last published irreversible block, and the transaction that deployed it or updated the contract to it. code, block and tx_hash are empty where the chain does not contain the code, as of native contracts.',
+    en: 'Source code of a contract at the last published irreversible block, and the transaction that set it by deploying or updating the contract. code, block and tx_hash are empty if the chain does not contain the code, as for native contracts.',
     zh: '合约在最新已发布的不可逆区块处的源代码，以及部署该代码（或将合约更新为该代码）的交易。链上不含其代码时（例如 native 合约），code、block 与 tx_hash 为空。',
   },
   params: Type.Object({ contract: contract() }),

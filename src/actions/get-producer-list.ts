@@ -25,8 +25,8 @@ const row = shape({
   ),
   votes: exact('Votes, in IOST.', '票数（IOST）。'),
   votes_change_7d: exact(
-    'Votes now less votes at the beginning of the UTC day six days before the day of the last published block, in IOST: the change of seven days, that day so far included. Below zero when votes were lost.',
-    '当前票数减去最新已发布区块所在日期六天之前那个 UTC 日开始时的票数（IOST），即含当日至今在内七天的变化；票数减少时为负数。',
+    'Change in votes over seven UTC days, the day of the last published block included, in IOST: current votes minus votes at the beginning of the first of these days; negative if votes were lost.',
+    '七个 UTC 日内的票数变化（IOST），含最新已发布区块所在日期：当前票数减去首日开始时的票数；票数减少时为负数。',
   ),
   status: text(
     'Status of the registration: APPLY (not approved yet), APPROVED, UNAPPLY (asked to leave) or UNAPPLY_APPROVED (may leave).',

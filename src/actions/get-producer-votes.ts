@@ -16,12 +16,12 @@ const row = shape({
   complete: isDayOver,
   votes: exact('Votes at the end of the day, in IOST.', '当日结束时的票数（IOST）。'),
   change: exact(
-    'Votes at the end of the day less votes at its beginning, in IOST; below zero when votes were lost.',
+    'Change in votes during the day, in IOST: votes at its end minus votes at its beginning; negative if votes were lost.',
     '当日结束时的票数减去当日开始时的票数（IOST）；票数减少时为负数。',
   ),
 })
 
-/** How a producer's votes changed, day by day. */
+/** Votes of a producer by day. */
 export const getProducerVotes = defineAction({
   module: 'producer',
   action: 'get-producer-votes',

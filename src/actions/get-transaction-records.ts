@@ -12,14 +12,14 @@ import { severalOf } from './request/parameters.ts'
 import { transactionRecords } from './shape/record-row.ts'
 import { writtenRows } from './shape/rows.ts'
 
-/** What transactions did and moved. */
+/** Actions and token movements of transactions. */
 export const getTransactionRecords = defineAction({
   module: 'transaction',
   action: 'get-transaction-records',
   title: { en: 'Records of transactions', zh: '交易的记录' },
   summary: {
-    en: 'What up to 50 transactions did and moved, in the order requested, each transaction once. Its rows are those of get-contract-tx: one for each action, then one for each token movement and each registered account that is not the effect of one of these actions; an amount says that tokens moved. There are no more of them than the transaction has actions and receipts, so the list is always complete. A transaction in the pool has no rows yet. One transaction that does not exist refuses the whole call.',
-    zh: '一次查询最多 50 笔交易执行了哪些方法、变动了哪些代币，按请求的顺序排列，每笔交易只列一次。各行与 get-contract-tx 相同：每个方法一行，然后是并非由这些方法直接产生的每次代币变动与每个新注册账户各一行；有 amount 的行表示发生了代币变动。行数不超过交易的方法与收据之和，因此始终返回完整列表。交易池中的交易没有记录。只要有一笔交易不存在，整个请求即被拒绝。',
+    en: 'Actions and token movements of up to 50 transactions, in the order requested, each transaction once. Rows are as in get-contract-tx: one for each action, then one for each token movement and each registered account that is not the effect of one of these actions; a row with an amount moved tokens. A transaction has no more rows than actions and receipts, so the list is always complete. A transaction in the pool has no rows yet. If one transaction does not exist, the whole request is refused.',
+    zh: '一次查询最多 50 笔交易执行了哪些方法、变动了哪些代币，按请求的顺序排列，每笔交易只列一次。各行与 get-contract-tx 相同：每个方法一行，然后是并非由这些方法直接产生的每次代币变动与每个新注册账户各一行；有 amount 的行表示发生了代币变动。行数不超过该交易的方法数与收据数之和，因此始终返回完整列表。交易池中的交易没有记录。只要有一笔交易不存在，整个请求即被拒绝。',
   },
   params: Type.Object({
     tx_hashes: severalOf(hash('transaction'), {

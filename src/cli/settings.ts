@@ -152,14 +152,14 @@ export const settings = {
     reader: count(1, 100_000),
     value: 'N',
     about:
-      'Number of feeds (format=sse) that may be open at once; further ones are refused with 503. As many pages of the explorer may follow the chain beside them.',
+      'Number of feeds (format=sse) that may be open at once; further ones are refused with 503. The same number of live pages of the explorer may be open in addition.',
     fallback: '5000',
   }),
   'max-feeds-per-key': given({
     reader: count(1, 100_000),
     value: 'N',
     about:
-      'Number of feeds of one key, and of pages of the explorer from one network address that follow the chain, that may be open at once; further ones are refused with 429.',
+      'Number of feeds of one key, and of live pages of the explorer from one network address, that may be open at once; further ones are refused with 429.',
     fallback: '100',
   }),
   'export-stall': given({

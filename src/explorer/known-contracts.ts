@@ -9,7 +9,7 @@ import type { Visit } from './page.ts'
 /** A contract as it is now. */
 type KnownContract = {
   readonly signatures: ReadonlyMap<string, Signature>
-  /** The block that its code is of; undefined: its code names nothing. */
+  /** The block that set its code; undefined: it has no code that names arguments. */
   readonly block: string | undefined
 }
 
@@ -19,7 +19,7 @@ export type KnownContracts = ReadonlyMap<string, KnownContract>
 /** Contracts that a page asks for. */
 const MOST = 10
 
-/** What is known of the contracts that are called; those that do not exist are not in it. */
+/** The contracts that actions call, without those that do not exist. */
 export const knownContracts = async (
   visit: Pick<Visit, 'ask'>,
   actions: readonly CalledAction[],
@@ -29,7 +29,7 @@ export const knownContracts = async (
   return new Map(found.flatMap(([id, contract]) => (contract === undefined ? [] : [[id, contract] as const])))
 }
 
-/** What a contract offers, and how its code names the arguments. Throws 'not_found', 'loading' and 'bad_request'. */
+/** A contract's actions with the types and names of their arguments. Throws 'not_found', 'loading' and 'bad_request'. */
 const knownContract = async (visit: Pick<Visit, 'ask'>, contract: string): Promise<KnownContract> => {
   const [{ abis }, code] = await Promise.all([
     visit.ask(getContractAbi, { contract }),
@@ -43,7 +43,7 @@ const knownContract = async (visit: Pick<Visit, 'ask'>, contract: string): Promi
   }
 }
 
-/** What is known of the arguments of an action. */
+/** Types and names of the arguments of an action, and the block of the code that names them. */
 export const signatureIn = (
   known: KnownContracts,
   { contract, action_name }: CalledAction,

@@ -5,13 +5,13 @@ import type { Text } from '#actions/define.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { decoded } from './decoded.ts'
+import { notFoundIfImpossible } from './impossible-name.ts'
 import type { Near } from './near.ts'
 import type { Elsewhere, Lang, Page, Site, Visit } from './page.ts'
 import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
 import type { Call } from './part/calls.tsx'
 import { type Frame, Layout } from './part/layout.tsx'
-import { notFoundIfUnnamed } from './unnamed.ts'
 
 /** What a visitor asked for: a path without language and prefix, and its parameters. */
 export type Asked = {
@@ -67,7 +67,7 @@ export const showPage = async (
         } catch (error) {
           // A page may do without an answer; its links are those that lead to one.
           calls.splice(calls.indexOf(call), 1)
-          throw notFoundIfUnnamed(error, call, { id: found.id, query: asked.query })
+          throw notFoundIfImpossible(error, call, { id: found.id, query: asked.query })
         }
       }
       const visit: Visit = { ...asked, say: sayIn(asked.lang), id: found.id, ask: noting, at }

@@ -61,7 +61,7 @@ const shared = (running: number): Bounds => ({
   waitingOfKey: Math.ceil((running * WAITING) / 4),
 })
 
-/** None waits. */
+/** Streams never queue: one that finds no place is refused. */
 const streams = (running: number, runningOfKey: number): Bounds => ({
   running,
   runningOfKey,
@@ -197,11 +197,11 @@ export const livePlace = (places: Places, network: string): Place => {
 
 const TOO_MANY_OF_NETWORK = new Busy(
   'rate_limited',
-  'Too many pages that follow the chain are open from this network address.',
+  'Too many live pages are open from this network address.',
   { zh: '此网络地址打开的实时页面过多。', details: { retryAfter: 60 } },
 )
 
-const TOO_MANY_LIVE = new Busy('unavailable', 'The service is busy: too many pages follow the chain.', {
+const TOO_MANY_LIVE = new Busy('unavailable', 'The service is busy: too many live pages are open.', {
   zh: '服务繁忙：打开的实时页面过多。',
   details: { retryAfter: 60 },
 })

@@ -11,7 +11,7 @@ const WRONG_PER_MINUTE = 100
 const TEST_SHARE = 0.5
 /** Pages for people that a network may open in a minute: several readers behind one address, and no program that takes all. */
 const VISITS_PER_MINUTE = 600
-/** As often may its open pages look for what is new: ten once a second. */
+/** Looks of a network's open pages in a minute: ten pages that look once a second. */
 const LOOKS_PER_MINUTE = 600
 
 /** What each network may still do; five numbers of each. */
@@ -53,7 +53,7 @@ export type AddressLimits = {
   test(network: string, plan: Plan): number
   /** Counts a page for people; one that has to wait does not count. */
   visit(network: string): number
-  /** The same for an open page that looks for what is new. */
+  /** Counts a look of an open page; one that has to wait does not count. */
   look(network: string): number
 }
 

@@ -82,7 +82,7 @@ describe('get-account-activity', () => {
     const { kind, en, zh } = await refusal(daysOf('busyhub', { start_date: '2026-08-21' }))
     expect([kind, en]).toEqual([
       'bad_request',
-      "From 2026-08-21 to 2026-11-21 are 93 days; a range has at most 92: ask for it in parts, with 'start_date' and 'end_date'.",
+      "The range from 2026-08-21 to 2026-11-21 has 93 days; at most 92 are allowed: split it with 'start_date' and 'end_date'.",
     ])
     expect(zh).toContain('92')
     expect((await daysOf('busyhub', { start_date: '2026-08-22' })).length).toBe(92)

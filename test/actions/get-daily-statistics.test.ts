@@ -135,7 +135,7 @@ describe('get-daily-statistics', () => {
       "Parameter 'start_date' is 2026-11-21 and 'end_date' is 2026-11-20; the start must not be after the end.",
     ])
     const long =
-      "From 2025-11-20 to 2026-11-21 are 367 days; a range has at most 366: ask for it in parts, with 'start_date' and 'end_date'."
+      "The range from 2025-11-20 to 2026-11-21 has 367 days; at most 366 are allowed: split it with 'start_date' and 'end_date'."
     expect(await said({ start_date: '2025-11-20', end_date: OPEN })).toEqual(['bad_request', long])
     expect(await said({ start_date: '2025-11-20' })).toEqual(['bad_request', long])
     expect((await daysOf({ start_date: '2025-11-21', end_date: OPEN })).length).toBe(366)

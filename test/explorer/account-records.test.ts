@@ -66,7 +66,7 @@ test('/account: the form keeps what was given, and says that filters cannot be c
     '/account/busyhub?token=iost&func_name=token.iost%2Fissue&failed=1',
   )
   expect(response.status).toBe(200)
-  expect(html).toContain('Token, called action and failed only cannot be combined')
+  expect(html).toContain('“Token”, “Called action” and “Failed only” cannot be combined')
   expect(hashesOf(html)).toEqual([])
   expect(html).toMatch(/<input name="token" type="text" value="iost"/)
   expect(html).toMatch(/<input name="func_name" type="text" value="token.iost\/issue"/)

@@ -21,8 +21,8 @@ type Rows = {
   }[]
 }
 
-const CHANGED = 'The code that names these arguments was changed after this transaction'
-const NAMED = 'Names of arguments are those of the code that the contract has now.'
+const CHANGED = 'The code that these argument names come from was changed after this transaction'
+const NAMED = 'Argument names come from the current code of the contract.'
 
 /** The recorded contracts are written plainly: a method begins a line, or follows a brace. */
 const plainNames = (code: string, method: string): readonly string[] => {

@@ -94,7 +94,7 @@ test('live: as many of a network and in all as there are places; feeds with a ke
     expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toMatchObject([
       429,
       '60',
-      { message: 'Too many pages that follow the chain are open from this network address.' },
+      { message: 'Too many live pages are open from this network address.' },
     ])
     // Other requests over no socket are of no network.
     const third = await service.ask('/live')

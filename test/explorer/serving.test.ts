@@ -137,7 +137,7 @@ test('loading: a page of what may come yet says how far the service is', async (
   const response = await ask('/account/nobodyhere', BROWSER)
   const { heading, html } = await readPage(await response.text())
   expect([response.status, heading]).toEqual([503, 'Not loaded yet'])
-  expect(html).toContain('The service is still loading: it has come to block 4,851 of 900,000.')
+  expect(html).toContain('The service is still loading: it has reached block 4,851 of 900,000.')
   for (const path of ['/', '/statistics', '/statistics/transactions', '/producers', '/account/busyhub'])
     expect([path, (await ask(`${path}?lang=en`, BROWSER)).status]).toEqual([path, 200])
 })

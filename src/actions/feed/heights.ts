@@ -3,9 +3,9 @@ import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Looker, Looks } from './looks.ts'
 
-/** Wants to know each height that is published, and no rows. */
+/** A reader of published heights, without rows. */
 export type Watcher = {
-  /** The last one is called at once where it is known; of several within a moment only the last. */
+  /** Called at once with the last height, if it is known, then with later ones: of several within `LEAST_MS`, only the last. */
   published(height: number): void
   /** A sign of life. */
   beat(): void
@@ -13,10 +13,10 @@ export type Watcher = {
   end(failure: Failure): void
 }
 
-/** Between two heights that watchers learn of. A store that catches up publishes many a second. */
+/** Shortest time between two heights that watchers get: a store that catches up publishes many a second. */
 const LEAST_MS = 250
 
-/** Tells those who watch; each stays until the function that it gets is called. */
+/** Hands published heights to watchers; each stays until the function that it was given is called. */
 export const heightWatch = (looks: Looks, clock: Pick<Clock, 'elapsed'>) => {
   const watchers = new Set<Watcher>()
   let known: Published | undefined
@@ -29,7 +29,7 @@ export const heightWatch = (looks: Looks, clock: Pick<Clock, 'elapsed'>) => {
   }
   const looker: Looker = {
     look: now => {
-      // A block that took another one's place at its height is news, too.
+      // A block that replaced another one at its height is news, too.
       if (now === undefined || (known?.height === now.height && known.hash === now.hash)) return
       if (known !== undefined && clock.elapsed() - knownFrom < LEAST_MS) return
       known = now

@@ -5,7 +5,7 @@ import { every } from '#time/every.ts'
 
 /** Follows the published height. */
 export type Looker = {
-  /** What is published now, whether it is new or not. Nobody looks again before it has returned. */
+  /** Called with what is published now, whether it is new or not; not called again before it has returned. */
   look(published: Published | undefined, signal: AbortSignal): Promise<void> | void
   /** Time for a sign of life. */
   beat(): void
@@ -13,7 +13,7 @@ export type Looker = {
   silent(failure: Failure): void
 }
 
-/** Looks at the published height while anybody follows it: once for all. */
+/** Reads the published height while anybody follows it: once for all of them. */
 export type Looks = {
   begin(looker: Looker): void
   end(looker: Looker): void

@@ -15,7 +15,7 @@ export type AskedDays = {
 }
 
 /**
- * The days that a call asks for, as far as the chain has them. `check` refuses a range that is turned or too long. Throws
+ * The days that a call asks for, as far as the chain has them. `check` refuses a range that is reversed or too long. Throws
  * 'loading' for a range that may reach beyond the loaded blocks.
  */
 export const daysAsked = async (

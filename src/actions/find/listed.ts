@@ -21,8 +21,8 @@ export const requireContract = async (context: Asked, id: string): Promise<void>
 }
 
 /**
- * The list with the rows of an account that pass a filter, at most one of which is given. Throws as the others for a token
- * or a contract that does not exist.
+ * The list of an account's rows that pass the given filter; at most one is given. Throws like the functions above for a
+ * token or a contract that does not exist.
  */
 export const filteredList = async (
   context: Asked,

@@ -34,7 +34,7 @@ export const recordsOfTransactions = async (
 }
 
 const notYet = (context: Pick<Context, 'view' | 'node'>): Failure => {
-  refuseWhileLoading(context, { en: 'What the transaction moved', zh: '交易的记录' })
+  refuseWhileLoading(context, { en: 'The list of records of the transaction', zh: '交易的记录' })
   const { height } = context.view.at
   return new Failure(
     'unavailable',
@@ -46,7 +46,7 @@ const notYet = (context: Pick<Context, 'view' | 'node'>): Failure => {
   )
 }
 
-/** Which records a stored transaction can have. */
+/** The records that a stored transaction can have. */
 type Shape = {
   /** The id of the record with a number. */
   readonly idOf: (index: number) => string
@@ -80,7 +80,7 @@ const shapeOf = ({ height, tx }: Place, body: string): Shape => {
 }
 
 /**
- * Two requests at most: what the records of actions own says how many others there are. Throws Failure when one is not
+ * The records of stored transactions, in at most two requests: the records of actions tell how many others there are. Throws Failure when one is not
  * stored.
  */
 const storedRecords = async (

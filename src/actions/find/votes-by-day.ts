@@ -11,7 +11,7 @@ export const votesBefore = ({ votes, opening_votes }: Votes, day: number): bigin
   return next === undefined ? votes : BigInt(next[1])
 }
 
-/** Votes at the end of a day, and how much more than at its beginning. */
+/** Votes at the end of a day, and their change since its beginning. */
 export type VotesOfDay = { readonly day: number; readonly votes: bigint; readonly change: bigint }
 
 /** The votes of each day from `from` to `to`, all of which are known. */

@@ -1,8 +1,8 @@
 /** Rows read in one request. Two bounds of a list of 10^7 rows are found in at most 6 requests, one in 5. */
 const AT_ONCE = 32
-/** Rows read for each bound where many are apart. Any number of bounds of 10^7 rows are found in at most 9 requests. */
+/** Rows read for each bound when many bounds are open. Any number of bounds of 10^7 rows are found in at most 9 requests. */
 const FOR_EACH = 8
-/** Rows for each bound that are few enough to be read all at once. */
+/** Open rows for each bound that are few enough to be read all at once. */
 const FEW = 4
 
 /** Rows with the ordinals 1 … `count`; none is less than `floor` or greater than `ceiling` for any test. */

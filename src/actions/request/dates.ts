@@ -62,7 +62,7 @@ export const datesWithin =
     if (length > most)
       throw badRequest(
         {
-          en: `From ${start} to ${end} are ${length} days; a range has at most ${most}: ask for it in parts, with 'start_date' and 'end_date'.`,
+          en: `The range from ${start} to ${end} has ${length} days; at most ${most} are allowed: split it with 'start_date' and 'end_date'.`,
           zh: `${start} 至 ${end} 共 ${length} 天；区间最多 ${most} 天，请用 'start_date' 和 'end_date' 分段查询。`,
         },
         { parameter: 'end_date' },

@@ -89,7 +89,7 @@ export const producer = (aliases: readonly string[] = []) =>
     read: same,
   })
 
-/** A token, for what the description says. */
+/** A token parameter with a description of its own. */
 export const tokenAs = (description: Text) =>
   word<string>({
     type: 'string',

@@ -46,7 +46,7 @@ const failedOnly = () =>
     read: Number,
   })
 
-/** What leaves some of an account's rows: at most one of them is given. */
+/** Filters of an account's rows: at most one of them is given. */
 export const recordFilters = {
   token: Type.Optional(
     tokenAs({

@@ -65,7 +65,7 @@ const recordRows = async (
   })
 }
 
-/** What stands in front of the fields that all rows have; undefined: the row has no such field. */
+/** The fields in front of those that all rows have; undefined: the row has no such field. */
 type Lead = {
   readonly seq?: number | undefined
   readonly status: string | undefined

@@ -102,7 +102,7 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
   }),
 ]
 
-/** What is open for long and does not wait; each has a gauge of its own. */
+/** Streams, which stay open and never queue; each has a gauge of its own. */
 const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live'])
 
 const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
@@ -136,7 +136,7 @@ const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
     gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queueSizes(turns).feeds.running),
     gauge(
       'iostlens_live_pages_open',
-      'Pages of the explorer that follow the chain.',
+      'Live pages of the explorer that are open.',
       () => queueSizes(turns).live.running,
     ),
     gauge('iostlens_exports_open', 'Exports that are being sent.', () => queueSizes(turns).exports.running),

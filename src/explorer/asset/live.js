@@ -1,10 +1,10 @@
-// Keeps what a page marks with `data-live` as it is now, while the page is seen. The service says on a stream when a height
-// is published; then the page is asked for again and these parts are taken over. Where there is no stream the page is asked
-// for now and then. Rows that were not there before are highlighted, and a table has as many rows as before.
+// Keeps the parts of a visible page that are marked with `data-live` up to date. A stream carries each published height; the
+// script then fetches the page again and replaces these parts, which is called a look. Without a stream it looks at
+// intervals. New rows are highlighted, and a table keeps its number of rows.
 
-/** Between two looks at least; each one that fails makes it twice as long, up to the longest. */
+/** The shortest pause between two looks; each failed look doubles it, up to `LONGEST_MS`. */
 const GAP_MS = 1_000
-/** Between two looks without a stream; while nothing changes each pause is half as long again, up to the longest. */
+/** The pause between two looks without a stream; while nothing changes it grows by half, up to `LONGEST_MS`. */
 const PAUSE_MS = 4_000
 const LONGEST_MS = 60_000
 
@@ -16,11 +16,11 @@ let pauseMs = PAUSE_MS
 /** When the last look ended. */
 let lookedAt = 0
 let isLooking = false
-/** The page has heard of something that it does not show yet. */
+/** There is something new that the page does not show yet. */
 let isDue = false
 /** A part was not taken over, since somebody is reading it. */
 let isHeld = false
-/** The height that the stream told last. */
+/** The last height from the stream. */
 let told = body.dataset['height'] ?? ''
 let isStreamed = false
 /** @type {EventSource | undefined} */
@@ -31,7 +31,7 @@ let waiting
 let reopening
 
 /**
- * What a row says beside how long ago it was.
+ * The text of a row, without its age.
  * @param {HTMLTableRowElement} row
  */
 const saying = row =>
@@ -52,7 +52,7 @@ const takeRows = (here, now) => {
 }
 
 /**
- * The text of a part without how long ago something was.
+ * The text of a part, without ages such as `3 seconds ago`.
  * @param {Element} part
  */
 const textIn = part => {
@@ -62,7 +62,7 @@ const textIn = part => {
 }
 
 /**
- * Takes one part over, and says whether it changed. What is read with the pointer or has the focus stays for now.
+ * Replaces one part, and returns whether it changed. A part under the pointer or with the focus stays for now.
  * @param {Element} here
  * @param {Element} now
  */
@@ -168,7 +168,7 @@ const openWhileSeen = () => {
   if (document.hidden) return
   pauseMs = PAUSE_MS
   open()
-  // Where a proxy holds the stream back nothing comes.
+  // A proxy may hold the stream back, so that nothing arrives.
   lookAfter(pauseMs)
 }
 

@@ -54,7 +54,7 @@ const draw = figure => {
     const [text = '', value = 0] = [texts[at], numbers[at]]
     return bars.length > 1 && value > 0 ? `+${text}` : text.replace('-', '−')
   }
-  // One that was drawn for a wider window would keep the figure as wide.
+  // A plot that was drawn for a wider window would keep the figure that wide.
   figure.querySelector('.uplot')?.remove()
   const { width, height } = svg.getBoundingClientRect()
   const axis = {

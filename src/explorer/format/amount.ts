@@ -15,19 +15,19 @@ export const signed = (decimal: string): string => {
   return /[1-9]/.test(shown) ? `+${shown}` : shown
 }
 
-/** A number as people read it (`grouped`), before its point and from there on. */
+/** The whole part of a number as people read it (`grouped`), and its fraction with the point. */
 export const partsOf = (shown: string): { readonly whole: string; readonly fraction: string } => {
   const [whole = ''] = shown.split('.', 1)
   return { whole, fraction: shown.slice(whole.length) }
 }
 
-/** From so many digits before the point on, those behind it say little. */
+/** Digits of a whole part beside which decimals say little. */
 const LONG = 4
 
-/** Whether what stands behind the point says little beside what stands before it. */
+/** Whether a whole part is so long that the decimals behind it say little. */
 export const isLong = (whole: string): boolean => whole.replace(/\D/g, '').length >= LONG
 
-/** Decimals that a column needs to show every one of its numbers. */
+/** The number of decimals that a column needs for all of its numbers. */
 export const decimalsOf = (numbers: readonly (string | number)[]): number =>
   numbers.reduce<number>(
     (most, each) => Math.max(most, partsOf(grouped(String(each))).fraction.length - 1),

@@ -6,7 +6,7 @@ export type Argument = {
   readonly name: string
   readonly type: string
   readonly value: string
-  /** The contract is one of the chain's own, so the name says what the value is. */
+  /** It belongs to a system contract, so its name says what the value is. */
   readonly isOfChain: boolean
 }
 
@@ -66,7 +66,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 /** An action of a transaction. */
 export type CalledAction = { readonly contract: string; readonly action_name: string; readonly data: string }
 
-/** What is known of the arguments of an action. */
+/** Types and names of the arguments of an action. */
 export type Signature = {
   /** By the ABI that its contract has now. */
   readonly types: readonly string[]
@@ -83,11 +83,11 @@ export const namesOf = (
   return own ?? (names.length === types.length ? names : [])
 }
 
-/** The arguments of an action, in order; undefined: what the signer wrote is no list. */
+/** The arguments of an action, in order; undefined: the signer wrote something else than a list. */
 export const argumentsIn = (action: CalledAction, signature: Signature): readonly Argument[] | undefined => {
   const values = listIn(action.data)
   const isOfChain = NAMES.has(`${action.contract}/${action.action_name}`)
-  // Another number of values was for another code.
+  // A call with another number of values was written for other code.
   const isNamed = isOfChain || values?.length === signature.types.length
   const names = isNamed ? namesOf(action, signature) : []
   return values?.map((value, at) => ({

@@ -8,17 +8,17 @@ export const FIGURES = [
   figure('transactions', { en: 'Transactions', zh: '交易数' }),
   figure('failed_transactions', { en: 'Failed transactions', zh: '失败的交易' }),
   figure('actions', { en: 'Actions', zh: '方法调用数' }),
-  figure('token_movements', { en: 'Movements of tokens', zh: '代币变动次数' }),
+  figure('token_movements', { en: 'Token movements', zh: '代币变动次数' }),
   figure('iost_moved', { en: 'IOST moved', zh: 'IOST 变动总额' }, 'IOST'),
   figure('new_accounts', { en: 'New accounts', zh: '新账户' }),
   figure('new_contracts', { en: 'New contracts', zh: '新合约' }),
   figure('blocks', { en: 'Blocks', zh: '区块数' }),
-  figure('highest_tps', { en: 'Most transactions in a second', zh: '单秒最高交易数' }),
+  figure('highest_tps', { en: 'Peak transactions per second', zh: '单秒最高交易数' }),
   figure('gas_usage', { en: 'Gas used', zh: '消耗的 gas' }, 'gas'),
   figure('votes', { en: 'Votes at the end of the day', zh: '当日结束时的总票数' }, 'IOST'),
-  figure('ram_buy_price', { en: 'Price of RAM when buying', zh: 'RAM 买入价' }, 'IOST'),
-  figure('ram_sell_price', { en: 'Price of RAM when selling', zh: 'RAM 卖出价' }, 'IOST'),
-  figure('ram_fee', { en: 'Fees for RAM', zh: 'RAM 手续费' }, 'IOST'),
+  figure('ram_buy_price', { en: 'RAM buy price', zh: 'RAM 买入价' }, 'IOST'),
+  figure('ram_sell_price', { en: 'RAM sell price', zh: 'RAM 卖出价' }, 'IOST'),
+  figure('ram_fee', { en: 'RAM fees', zh: 'RAM 手续费' }, 'IOST'),
 ] as const
 
 type FigureName = (typeof FIGURES)[number]['name']

@@ -13,7 +13,7 @@ export type Movement = Moved & {
 
 type Row = Pick<Recorded, 'action_name' | 'data' | 'from' | 'to' | 'amount'>
 
-/** What records moved, in order. */
+/** The token movements of records, in order. */
 export const movementsIn = (rows: readonly Row[]): readonly Movement[] =>
   rows.flatMap(row => {
     const moved = movedBy(row)

@@ -12,7 +12,7 @@ import { boundedCache } from '#store/bounded-cache.ts'
 /** Names of the parameters of each method of a contract, by its name. */
 export type ParameterNames = ReadonlyMap<string, readonly string[]>
 
-/** Longest code that is read: a transaction, which brings it, has 64 KB. */
+/** Longest code that is parsed; a transaction, which carries it, has at most 64 KB. */
 const MOST_CODE = 65_536
 /** Longest name that is shown. */
 const MOST_NAME = 40
@@ -97,7 +97,7 @@ const programIn = (code: string): Program | undefined => {
   }
 }
 
-/** What the parser has beside its types. */
+/** Members of the parser that its types leave out. */
 type Inner = {
   readonly start: number
   readonly labels: readonly unknown[]

@@ -16,8 +16,8 @@ const endingWith = (day: number, days: number): Period => ({
 })
 
 /**
- * The days that an address names, for the API. What it leaves open the API fills with what is loaded: a service that is still
- * loading cannot answer for a last day that it has not reached.
+ * The days that an address names, as parameters of the API. The API chooses the others from what is loaded: a service that is
+ * still loading cannot answer for a last day that it has not reached.
  */
 export const daysGiven = ({ query }: Pick<Visit, 'query'>): Partial<Period> => {
   const [start_date, end_date] = [query.get('start_date') ?? '', query.get('end_date') ?? '']

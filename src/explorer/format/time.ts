@@ -16,7 +16,7 @@ const UNITS = [
   [1_000, 'second', '秒'],
 ] as const
 
-/** Whether a time is so long ago that its day says more than how long. */
+/** Whether a time is so long ago that its date says more than its age. */
 export const isOld = (iso: string, now: number): boolean => now - Date.parse(iso) >= 86_400_000
 
 /** `3 minutes ago`, in the largest unit of which at least one has gone by. */

@@ -18,9 +18,9 @@ export const beginningOf = (
   return { text: text.slice(0, end), isWhole: false }
 }
 
-/** A text for one line of at most `most` letters, as titles of windows and results of a search engine are. */
+/** A text as one line of at most `most` characters, for titles and search results. */
 export const oneLine = (text: string, most: number): string => {
-  // What is not seen is written with more letters, so the bound holds twice.
+  // Invisible characters are written out, which makes the line longer: it is bounded before and after.
   const line = visible(
     beginningOf(text, most + 1)
       .text.replaceAll(/\s+/g, ' ')

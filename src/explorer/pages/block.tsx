@@ -66,7 +66,7 @@ const Status = ({ visit: { say }, status }: { readonly visit: Visit; readonly st
     </span>
   ) : (
     <span class="warn" safe>
-      {say({ en: 'May still be replaced', zh: '尚可能被替换' })}
+      {say({ en: 'May still be replaced', zh: '仍可能被替换' })}
     </span>
   )
 

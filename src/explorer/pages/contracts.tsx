@@ -19,8 +19,8 @@ export const contractsPage: Page = {
     return listPage(visit, {
       title,
       lead: say({
-        en: `${grouped(String(total))} contracts, newest first. Those that end in .iost are the chain's own.`,
-        zh: `共 ${grouped(String(total))} 个合约，最新的在前；以 .iost 结尾的是链自带的合约。`,
+        en: `${grouped(String(total))} contracts, newest first. Those whose id ends in .iost are system contracts.`,
+        zh: `共 ${grouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
       }),
       total,
       table: (

@@ -40,7 +40,7 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
         {near === undefined || near.matches.length === 0 ? (
           ''
         ) : (
-          <Card title={say({ en: 'Did you mean', zh: '可能要找的是' })}>
+          <Card title={say({ en: 'Did you mean', zh: '您是不是要找' })}>
             <p>
               <span safe>{say({ en: 'Looked for: ', zh: '查找内容：' })}</span>
               <ChainText visit={frame} text={near.text} />
@@ -53,13 +53,13 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
   }
 }
 
-/** How far the service has come: what is younger cannot be found yet. */
+/** Says how far loading has come: nothing later can be found yet. */
 const Loaded = ({ frame: { say }, near }: { readonly frame: Frame; readonly near: Near }): Html => {
   const [height, lib] = [grouped(String(near.height)), grouped(String(near.lib))]
   return near.height < near.lib ? (
     <p class="warn" safe>
       {say({
-        en: `The service is still loading: it has come to block ${height} of ${lib}.`,
+        en: `The service is still loading: it has reached block ${height} of ${lib}.`,
         zh: `服务仍在加载：已到区块 ${height}，最新的不可逆区块为 ${lib}。`,
       })}
     </p>

@@ -92,7 +92,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       </span>,
     ],
     [
-      say({ en: 'Transactions a second', zh: '每秒交易数' }),
+      say({ en: 'Transactions per second', zh: '每秒交易数' }),
       <span class="stack">
         {tps === undefined ? <span class="none">—</span> : <Place value={tps} />}
         <small safe>
@@ -127,13 +127,13 @@ const All = ({ visit, path }: { readonly visit: Visit; readonly path: string }):
 )
 
 const Daily30 = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => {
-  const title = visit.say({ en: 'Transactions a day', zh: '每日交易数' })
+  const title = visit.say({ en: 'Transactions per day', zh: '每日交易数' })
   return (
     <Card
       title={title}
       aside={
         <a href={hrefTo(visit, '/statistics/transactions')} safe>
-          {visit.say({ en: 'By day →', zh: '逐日 →' })}
+          {visit.say({ en: 'By day →', zh: '按日查看 →' })}
         </a>
       }
     >

@@ -55,10 +55,10 @@ export const producerPage: Page = {
               <About visit={visit} detail={detail} allVotes={all_votes} />
             </section>
             <Card
-              title={say({ en: 'Whose votes these are', zh: '票数来源' })}
+              title={say({ en: 'Sources of votes', zh: '票数来源' })}
               aside={
                 <a href="#voters" safe>
-                  {say({ en: 'Voters and what they hold ↓', zh: '投票者及其余额 ↓' })}
+                  {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}
                 </a>
               }
             >
@@ -120,7 +120,7 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
       facts={[
         [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={detail.account} />],
         [
-          say({ en: 'State', zh: '状态' }),
+          say({ en: 'Status', zh: '状态' }),
           <Standing visit={visit} isProducer={detail.isProducer} online={detail.online} />,
         ],
         [say({ en: 'Share of all votes', zh: '得票率' }), <Share part={detail.votes} whole={allVotes} />],
@@ -143,7 +143,7 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
           detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} isProse />,
         ],
         [say({ en: 'Site', zh: '网址' }), detail.url === '' ? none : <Outside url={detail.url} />],
-        [say({ en: 'Key of its blocks', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
+        [say({ en: 'Signing key', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
       ]}
     />
   )

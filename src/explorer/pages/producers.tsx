@@ -42,7 +42,7 @@ export const producersPage: Page = {
               facts={[
                 [say({ en: 'Registered', zh: '已注册' }), <Count value={total} />],
                 [
-                  say({ en: 'Votes of all', zh: '总票数' }),
+                  say({ en: 'Total votes', zh: '总票数' }),
                   <Amount visit={visit} value={all_votes} token="iost" />,
                 ],
               ]}
@@ -63,7 +63,7 @@ export const producersPage: Page = {
                   cell: row => <Known visit={visit} row={row} />,
                 },
                 {
-                  head: say({ en: 'State', zh: '状态' }),
+                  head: say({ en: 'Status', zh: '状态' }),
                   place: 'end',
                   cell: row => <Standing visit={visit} isProducer={row.isProducer} online={row.online} />,
                 },

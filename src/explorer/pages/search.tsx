@@ -26,14 +26,14 @@ export const searchPage: Page = {
             <small safe>{say({ en: 'Search', zh: '搜索' })}</small>
             <ChainText visit={visit} text={text} isProse />
           </h1>
-          <Card title={say({ en: 'Results', zh: '可能的结果' })}>
+          <Card title={say({ en: 'Results', zh: '搜索结果' })}>
             <MatchRows visit={visit} matches={matches} />
             {matches.length === 0 ? (
               ''
             ) : (
               <p class="none" safe>
                 {say({
-                  en: `At most ${MOST_OF_A_KIND} of each kind are shown: a longer text finds fewer.`,
+                  en: `At most ${MOST_OF_A_KIND} of each kind are shown; type more to narrow the results.`,
                   zh: `每类最多显示 ${MOST_OF_A_KIND} 个；输入更长的文本可缩小范围。`,
                 })}
               </p>

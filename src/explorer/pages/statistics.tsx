@@ -19,7 +19,7 @@ export const statisticsPage: Page = {
     return {
       title,
       description: say({
-        en: 'The IOST chain day by day: transactions, movements of tokens, new accounts and contracts, gas, RAM and votes.',
+        en: 'The IOST chain day by day: transactions, token movements, new accounts and contracts, gas, RAM and votes.',
         zh: 'IOST 每日统计：交易、代币变动、新账户与新合约、gas、RAM 与票数。',
       }),
       isMinor: visit.query.size > 0,
@@ -43,8 +43,8 @@ const Lead = ({ visit: { say }, last }: { readonly visit: Visit; readonly last: 
   ) : (
     <p class="about" safe>
       {say({
-        en: `The chain day by day (UTC). Large figures are those of ${last.date}${last.complete ? '' : ' so far'}; a title leads to its table.`,
-        zh: `逐日数据（UTC）。大号数字为 ${last.date}${last.complete ? '' : ' 截至目前'} 的数值；点击标题查看数据表。`,
+        en: `Daily figures of the chain (UTC). Large numbers are those of ${last.date}${last.complete ? '' : ' so far'}; each title links to its table.`,
+        zh: `每日数据（UTC）。大号数字为 ${last.date}${last.complete ? ' ' : '（截至目前）'}的数值；点击标题查看数据表。`,
       })}
     </p>
   )

@@ -47,7 +47,7 @@ export const tokenPage: Page = {
             <section class="card">
               <About visit={visit} detail={detail} />
             </section>
-            <Card title={say({ en: 'How concentrated it is', zh: '集中程度' })}>
+            <Card title={say({ en: 'Concentration', zh: '集中程度' })}>
               <Concentration
                 visit={visit}
                 parts={largest.map(({ balance }) => balance)}
@@ -150,10 +150,10 @@ const Holders = async ({
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
   const decimals = decimalsOf(holders.map(({ balance }) => balance))
   return (
-    <Card title={say({ en: 'Holders, largest first', zh: '持有者（余额大的在前）' })}>
+    <Card title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
       <Rows
         rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
-        none={say({ en: 'Nobody has it.', zh: '没有持有者。' })}
+        none={say({ en: 'No holders.', zh: '没有持有者。' })}
         columns={[
           { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
           {

@@ -20,8 +20,8 @@ export const tokensPage: Page = {
     return listPage(visit, {
       title,
       lead: say({
-        en: `${grouped(String(total))} tokens, those with the most holders first.`,
-        zh: `共 ${grouped(String(total))} 种代币，持有者多的在前。`,
+        en: `${grouped(String(total))} tokens, most holders first.`,
+        zh: `共 ${grouped(String(total))} 种代币，按持有者数降序。`,
       }),
       description: say({
         en: `All ${total} tokens of the IOST chain with their holders, issuers and supplies.`,

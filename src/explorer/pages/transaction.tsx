@@ -25,7 +25,7 @@ import { type Transaction, TransactionFacts } from '../part/transaction-facts.ts
 /** Actions, movements and receipts that a page shows; a transaction of 64 KB may have a thousand. */
 const MOST = 50
 
-/** A transaction by its hash: what moved comes first. */
+/** A transaction by its hash: token movements come first. */
 export const transactionPage: Page = {
   path: '/tx/{id}',
   show: async visit => {
@@ -80,7 +80,7 @@ type SummaryProps = {
   readonly records: AnswerOf<typeof getTransactionRecords>['records'] | undefined
 }
 
-/** Whether it succeeded, and what it moved or why not. */
+/** Whether the transaction succeeded, with its token movements or the reason for its failure. */
 const Summary = ({ visit, status, transaction, records }: SummaryProps): Html => {
   const { say } = visit
   const { tx_receipt } = transaction
@@ -89,7 +89,9 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
   const isFailed = code !== undefined && code !== 'SUCCESS'
   return (
     <Card
-      title={say(isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'What moved', zh: '代币变动' })}
+      title={say(
+        isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'Token movements', zh: '代币变动' },
+      )}
       aside={
         <span class="badges">
           {code === undefined ? '' : <Outcome visit={visit} code={code} />}{' '}
@@ -115,7 +117,7 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
           movements={movements.slice(0, MOST)}
           none={say(
             records === undefined
-              ? { en: 'Known as soon as its block is published.', zh: '其区块发布后即可显示。' }
+              ? { en: 'Known once its block is published.', zh: '其区块发布后即可显示。' }
               : noneOf(transaction),
           )}
         />
@@ -125,19 +127,19 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
   )
 }
 
-/** A base transaction stands for its block: what pays for the block before is no movement of its own. */
+/** A base transaction rewards the previous block, which is not listed as a movement. */
 const noneOf = ({ publisher }: Transaction): Text =>
   publisher === 'base.iost'
     ? {
-        en: 'Nothing but the contribute that pays for the block before.',
-        zh: '仅发放了上一区块的出块奖励 contribute。',
+        en: 'No tokens moved, apart from the contribute that rewards the previous block.',
+        zh: '除上一区块的出块奖励 contribute 外，没有代币变动。',
       }
     : { en: 'No tokens moved.', zh: '没有代币变动。' }
 
 const Finality = ({ visit: { say }, status }: { readonly visit: Visit; readonly status: string }): Html => {
   const text = {
     IRREVERSIBLE: { en: 'Irreversible', zh: '不可逆' },
-    PACKED: { en: 'In a block that may still be replaced', zh: '所在区块尚可能被替换' },
+    PACKED: { en: 'In a block that may still be replaced', zh: '所在区块仍可能被替换' },
   }[status] ?? { en: 'Waiting for a block', zh: '等待打包' }
   return (
     <span class={status === 'IRREVERSIBLE' ? 'badge' : 'badge warn'} safe>

@@ -23,7 +23,7 @@ export const wealthPage: Page = {
     ])
     const decimalsIn = (name: 'balance' | 'token_balance' | 'vote_balance' | 'frozen_balance'): number =>
       decimalsOf(wealth.map(row => row[name]))
-    const title = say({ en: 'Who owns IOST', zh: 'IOST 财富榜' })
+    const title = say({ en: 'IOST rich list', zh: 'IOST 财富榜' })
     return {
       title,
       description: say({
@@ -34,7 +34,7 @@ export const wealthPage: Page = {
       body: (
         <>
           <h1 safe>{title}</h1>
-          <Card title={say({ en: 'How concentrated it is', zh: '集中程度' })}>
+          <Card title={say({ en: 'Concentration', zh: '集中程度' })}>
             <Figures
               facts={[
                 [
@@ -54,7 +54,7 @@ export const wealthPage: Page = {
           <section class="card">
             <Rows
               rows={wealth.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
-              none={say({ en: 'Nobody owns IOST.', zh: '没有持有者。' })}
+              none={say({ en: 'No owners.', zh: '没有持有者。' })}
               columns={[
                 { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
                 {
@@ -63,7 +63,7 @@ export const wealthPage: Page = {
                   cell: row => <Owner visit={visit} id={row.account} />,
                 },
                 {
-                  head: say({ en: 'In all (IOST)', zh: '总额（IOST）' }),
+                  head: say({ en: 'Total (IOST)', zh: '总额（IOST）' }),
                   isNumber: true,
                   place: 'end',
                   cell: row => <Count value={row.balance} decimals={decimalsIn('balance')} />,

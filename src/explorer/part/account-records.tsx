@@ -12,7 +12,7 @@ import { RecordRows } from './record-rows.tsx'
 
 type Records = AnswerOf<typeof getAccountTx>
 
-/** What the address asks of an account's records, as the API takes it. */
+/** The records that the address asks for: parameters and answer of the API. */
 export type AskedRecords = {
   readonly given: Given & { readonly account: string }
   /** undefined: filters are given that the API does not combine, and the form says so. */
@@ -42,7 +42,7 @@ type AccountRecordsProps = {
   readonly children: Html
 }
 
-/** What an account did and what was done to it, as far as the filters let it through. */
+/** The records of an account that pass the filters. */
 export const AccountRecords = ({
   visit,
   asked: { given, answer },
@@ -68,8 +68,8 @@ export const AccountRecords = ({
       {answer === undefined ? (
         <p class="warn" role="alert" safe>
           {say({
-            en: 'Token, called action and failed only cannot be combined: give one of them, with any period.',
-            zh: '“代币”“调用的方法”与“仅失败的”不能同时使用：请只填其中一项，可与任意区间搭配。',
+            en: '“Token”, “Called action” and “Failed only” cannot be combined: use one of them, with any period.',
+            zh: '“代币”“调用的方法”与“只看失败”不能同时使用：请只填其中一项，可与任意区间搭配。',
           })}
         </p>
       ) : (
@@ -85,7 +85,7 @@ export const AccountRecords = ({
 /** Choices that a filter offers. */
 const MOST_CHOICES = 50
 
-/** What accounts call most of the chain's own contracts. */
+/** The usual calls of system contracts. */
 const USUAL = [
   ...['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`),
   ...['pledge', 'unpledge'].map(name => `gas.iost/${name}`),
@@ -96,7 +96,7 @@ const USUAL = [
 
 const fieldsOf = (visit: Visit, tokens: readonly string[], rows: readonly Recorded[]): readonly Field[] => {
   const { say } = visit
-  // A row names its contract only where that is who it goes to.
+  // A row names its contract only where the contract is the recipient.
   const seen = rows
     .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
     .map(({ to, action_name }) => `${to}/${action_name}`)
@@ -114,6 +114,6 @@ const fieldsOf = (visit: Visit, tokens: readonly string[], rows: readonly Record
       choices: [...new Set([...seen, ...USUAL])],
     },
     ...rangeFields(visit),
-    { name: 'failed', label: say({ en: 'Failed only', zh: '仅失败的' }), type: 'checkbox' },
+    { name: 'failed', label: say({ en: 'Failed only', zh: '只看失败' }), type: 'checkbox' },
   ]
 }

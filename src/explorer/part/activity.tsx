@@ -12,7 +12,7 @@ type ActivityProps = {
 /** How many records an account had on each of the last days; nothing where it had none. */
 export const Activity = ({ visit, days }: ActivityProps): Html => {
   if (days.every(({ records }) => records === 0)) return ''
-  const title = visit.say({ en: 'Records a day (UTC)', zh: '每日记录数（UTC）' })
+  const title = visit.say({ en: 'Records per day (UTC)', zh: '每日记录数（UTC）' })
   return (
     <div class="activity">
       <h3 safe>{title}</h3>

@@ -6,7 +6,7 @@ import type { Html, Visit } from '../page.ts'
 
 type CountProps = {
   readonly value: string | number
-  /** Decimals of the column that it stands in: where there is room, points stand under points. */
+  /** Decimals of its column: where there is room, decimal points are aligned. */
   readonly decimals?: number
 }
 
@@ -15,7 +15,7 @@ export const Count = ({ value, decimals }: CountProps): Html => (
   <Digits text={String(value)} shown={grouped(String(value))} decimals={decimals} />
 )
 
-/** By how much something grew or shrank: its sign says which, and so does its colour. */
+/** A change: sign and colour tell a gain from a loss. */
 export const Change = ({ value, decimals }: { readonly value: string; readonly decimals?: number }): Html => {
   const shown = signed(value)
   return (
@@ -31,7 +31,7 @@ type DigitsProps = {
   readonly decimals: number | undefined
 }
 
-/** A number as it is shown; what stands behind the point of a large one is less prominent. */
+/** A number as it is shown; the decimals of a large one are less prominent. */
 const Digits = ({ text, shown, decimals }: DigitsProps): Html => {
   const { whole, fraction } = partsOf(shown)
   const exact = visible(text)

@@ -67,8 +67,8 @@ export const Called = ({ visit, action, signature, changedIn, isDone }: CalledPr
         <p class="none">
           <span safe>
             {say({
-              en: 'The code that names these arguments was changed after this transaction, in block',
-              zh: '为这些参数命名的代码在此交易之后有更新，更新所在区块：',
+              en: 'The code that these argument names come from was changed after this transaction, in block',
+              zh: '参数名所依据的代码在此交易之后有更新，更新所在区块：',
             })}
           </span>{' '}
           <Name visit={visit} kind="block" id={changedIn} isWhole />
@@ -82,11 +82,11 @@ export const Called = ({ visit, action, signature, changedIn, isDone }: CalledPr
 
 const UNKNOWN: Signature = { types: [], names: [] }
 
-/** Says whose names those of the arguments are. */
+/** Says where the names of arguments come from. */
 export const NamesOfCode = ({ visit: { say } }: { readonly visit: Pick<Visit, 'say'> }): Html => (
   <p class="none" safe>
     {say({
-      en: 'Names of arguments are those of the code that the contract has now.',
+      en: 'Argument names come from the current code of the contract.',
       zh: '参数名取自合约当前的代码。',
     })}
   </p>
@@ -98,7 +98,7 @@ const OWNERS: ReadonlySet<string> = new Set([
 
 type ValueProps = { readonly visit: Visit; readonly argument: Argument; readonly isDone: boolean }
 
-/** What stands for a thing of the chain leads to its page. */
+/** The value of an argument; one that names a thing of the chain links to its page. */
 const Value = ({ visit, argument: { name: given, value, isOfChain }, isDone }: ValueProps): Html => {
   const name = isOfChain ? given : ''
   if (isDone && OWNERS.has(name) && isPossibleName(value)) return <Owner visit={visit} id={value} />

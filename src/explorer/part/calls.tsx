@@ -48,7 +48,7 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
 
 /** Calls of an action that differ at most in the part of the list that they ask for. */
 type Group = Call & {
-  /** Which parts, each once: the parameters of paging. */
+  /** The parts, each once, as parameters of paging. */
   readonly parts: readonly Given[]
 }
 
@@ -65,13 +65,13 @@ const groupsOf = (calls: readonly Call[]): readonly Group[] => {
   return [...groups.values()]
 }
 
-/** `26–50`: the numbers in the whole list of the rows of a part. */
+/** `26–50`: the positions of a part's rows in the whole list. */
 const rowsOf = ({ page = '', size = '' }: Given): string => {
   const last = Number(page) * Number(size)
   return `${grouped(String(last - Number(size) + 1))}–${grouped(String(last))}`
 }
 
-/** What a call gives; where several give the same of different things, of what. */
+/** The title of an action, followed by the thing it was asked about where a page asks about several. */
 const nameOf = ({ action, given }: Group, all: readonly Group[], { say }: Pick<Visit, 'say'>): string => {
   const isOne = all.filter(each => each.action === action).length === 1
   const [of = ''] = Object.values(given)

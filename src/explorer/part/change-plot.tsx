@@ -9,7 +9,7 @@ type ChangePlotProps = {
   readonly series: Series
 }
 
-/** By how much a figure changed day by day: bars upwards from zero where it grew, downwards where it shrank. */
+/** The daily change of a figure: bars rise from zero for gains and fall for losses. */
 export const ChangePlot = ({ visit, title, series }: ChangePlotProps): Html => {
   const { say } = visit
   const values = series.map(({ value }) => Number(value))
@@ -19,10 +19,10 @@ export const ChangePlot = ({ visit, title, series }: ChangePlotProps): Html => {
   const told = [
     ...(gain === undefined || scale.most === 0
       ? []
-      : [say({ en: `Most gained: ${on(gain)}`, zh: `最大增加：${on(gain)}` })]),
+      : [say({ en: `Largest gain: ${on(gain)}`, zh: `最大增加：${on(gain)}` })]),
     ...(loss === undefined || scale.least === 0
       ? []
-      : [say({ en: `Most lost: ${on(loss)}`, zh: `最大减少：${on(loss)}` })]),
+      : [say({ en: `Largest loss: ${on(loss)}`, zh: `最大减少：${on(loss)}` })]),
   ]
   if (told.length === 0)
     return (

@@ -6,7 +6,7 @@ type DayProps = {
   readonly day: { readonly date: string; readonly complete: boolean }
 }
 
-/** A UTC day, and that it is not over where it is not. */
+/** A UTC day; one that is not over is marked. */
 export const Day = ({ visit: { say }, day: { date, complete } }: DayProps): Html => (
   <span>
     <span safe>{date}</span> {complete ? '' : <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>}

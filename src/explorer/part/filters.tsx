@@ -40,10 +40,10 @@ export const Filters = ({ visit, fields }: FiltersProps): Html => {
   )
 }
 
-/** Days that one press asks for. */
+/** Lengths of the periods that have a link, in days. */
 const LENGTHS = [7, 30] as const
 
-/** The days before the last block, by one press; other filters stay. */
+/** Links to the last days of the chain; other filters stay. */
 const Lately = ({ visit }: { readonly visit: Visit }): Html => {
   const to = (days: number): string => {
     const query = new URLSearchParams(visit.query)

@@ -13,7 +13,7 @@ type LargestProps = {
 /** Owners that are named. */
 const MOST = 5
 
-/** Who has most of a whole, with their shares, beside the bar that says how concentrated it is. */
+/** The largest owners of a whole, with their shares. */
 export const Largest = ({ visit, owners, whole }: LargestProps): Html => (
   <ol class="largest">
     {owners.slice(0, MOST).map(({ account, amount }) => (

@@ -70,7 +70,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
   )
 }
 
-/** Whether the page keeps up with the chain, where it does: the script shows it. Both texts have their room. */
+/** Says whether an open page is live; only the script shows it. Room is kept for the longer text, so nothing jumps. */
 const LiveSign = ({ frame: { say } }: { readonly frame: Frame }): Html => (
   <span class="live">
     <span class="on" safe>
@@ -79,7 +79,7 @@ const LiveSign = ({ frame: { say } }: { readonly frame: Frame }): Html => (
     <span
       class="late"
       title={say({
-        en: 'The connection to the service is lost; the page is asked for now and then.',
+        en: 'The live connection was lost; the page now refreshes at intervals.',
         zh: '与服务的实时连接已断开；页面改为定时更新。',
       })}
       safe

@@ -4,7 +4,7 @@ import { Pager } from './pager.tsx'
 
 type ListPage = {
   readonly title: string
-  /** What it lists, and in which order. */
+  /** A sentence with the contents of the list and their order. */
   readonly lead: string
   readonly description?: string
   /** Rows of the whole list. */

@@ -11,7 +11,7 @@ import { When } from './time.tsx'
 type MovementsProps = {
   readonly visit: Visit
   readonly movements: readonly Movement[]
-  /** What is said where there are none. */
+  /** The text that stands for an empty list. */
   readonly none: string
 }
 

@@ -35,7 +35,7 @@ export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: strin
     <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} />
   )
 
-/** More letters than a heading shows in its full size. */
+/** A longer name is set smaller in a heading. */
 const LONG = 24
 
 /** A text that is copied by a press on the button behind it. */

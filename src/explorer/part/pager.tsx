@@ -67,12 +67,12 @@ export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total:
   )
 }
 
-/** Pages of a list of which each is a step or two away. */
+/** A list of at most so many pages needs no form: each of them is a step or two away. */
 const SHORT = 3
 
 type AnyPageProps = { readonly visit: Visit; readonly page: number; readonly last: number }
 
-/** A form that leads to any page of the list, with the filters that the address has. */
+/** A form that leads to any page of the list and keeps the filters of the address. */
 const AnyPage = ({ visit, page, last }: AnyPageProps): Html => (
   <form class="to-page" action={hrefTo(visit, visit.path)} method="get">
     {[...visit.query]

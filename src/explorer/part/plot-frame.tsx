@@ -9,9 +9,9 @@ type FrameProps = {
   readonly visit: Pick<Visit, 'say'>
   readonly title: string
   readonly series: Series
-  /** What is most worth knowing of the figures, in words. */
+  /** The most telling of the figures, in words. */
   readonly told: string
-  /** When that was, which stays on one line. */
+  /** The day of that figure; it stays on one line. */
   readonly on?: string
   readonly isLarge?: boolean
   /** Bars. */
@@ -22,8 +22,8 @@ const WIDTH = 600
 const HEIGHT = 100
 
 /**
- * What every plot of days has: an SVG that needs no script, and the days at its ends. Where script runs, a plot that can be
- * read day by day takes its place, made of the same `data-values` and as many colours as there are `Bars`.
+ * The frame of every plot of days: an SVG that needs no script, with its first and last day. Where script runs, a plot that
+ * can be read day by day replaces it, made from the same `data-values` and with one colour for each of the `Bars`.
  */
 export const PlotFrame = ({
   visit,

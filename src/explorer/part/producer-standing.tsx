@@ -12,7 +12,7 @@ export const Standing = ({ visit: { say }, isProducer, online }: StandingProps):
   if (!isProducer)
     return (
       <span class="badge" safe>
-        {say({ en: 'No candidate', zh: '非候选' })}
+        {say({ en: 'Not a candidate', zh: '非候选' })}
       </span>
     )
   return online ? (

@@ -28,7 +28,7 @@ export const Folded = ({ visit, title, text }: FoldedProps): Html => {
       ) : (
         <p class="none" safe>
           {visit.say({
-            en: `The first ${MOST} of ${text.length} characters. The data below this page has all of them.`,
+            en: `The first ${MOST} of ${text.length} characters. The data links at the foot of this page give all of them.`,
             zh: `共 ${text.length} 个字符，此处为前 ${MOST} 个；页面下方的数据链接包含全文。`,
           })}
         </p>

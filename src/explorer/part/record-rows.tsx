@@ -68,7 +68,7 @@ export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html 
 
 type PartyProps = { readonly visit: Visit; readonly id: string; readonly owner: string | undefined }
 
-/** The other side leads to its page; the one whose rows these are is on it. */
+/** A party of a row. The other side links to its page; the owner of the rows does not, as the reader is there. */
 const Party = ({ visit, id, owner }: PartyProps): Html =>
   id !== '' && id === owner ? (
     <span class="name own">
@@ -85,7 +85,7 @@ const directionColumn = (visit: Visit, owner: string): Column<Recorded> => ({
   cell: row => <Direction visit={visit} row={row} owner={owner} />,
 })
 
-/** Whether tokens came or went, in a word. */
+/** The direction of a movement, in a word. */
 const Direction = ({
   visit: { say },
   row,
@@ -95,7 +95,7 @@ const Direction = ({
   if (row.from === row.to)
     return (
       <span class="way" safe>
-        {say({ en: 'Self', zh: '自转' })}
+        {say({ en: 'Self', zh: '转给自己' })}
       </span>
     )
   return row.from === owner ? (

@@ -6,16 +6,16 @@ export type Column<R> = {
   readonly cell: (row: R) => Html
   /** Digits stand under digits. */
   readonly isNumber?: boolean
-  /** Where there is little room; absent: beside others below the first line, after the column's name. */
+  /** Where the cell stands on a card; absent: below the first line, after the column's name. */
   readonly place?: Place
-  /** Left out of a table that has little room, though not of a card. */
+  /** Left out of a table on a screen of middle width; cards show it. */
   readonly isSpare?: boolean
 }
 
 /**
- * On the first line of a row that has become a card, at its begin (`lead`, as the first column is without being told) or
- * its end; `bare` and `to`, behind an arrow, below that line like all others, but without the column's name; `base`
- * is on the last line; `wide` is not on a card, as the page that the row leads to has it.
+ * Where a cell stands when a narrow screen turns its row into a card. `lead` and `end` are the two ends of the first line;
+ * the first column is `lead` by default. Other cells stand below it, after the name of their column: `bare` leaves the name
+ * out, `to` puts an arrow in its place. `base` is the last line. `wide` is not on a card: the page that the row links to has it.
  */
 type Place = 'lead' | 'end' | 'bare' | 'to' | 'base' | 'wide'
 
@@ -30,7 +30,7 @@ type RowsProps<R> = {
   readonly isNarrow?: boolean
 }
 
-/** A table. Where there is little room each row becomes a card of few lines, whose cells name their column. */
+/** A table. On a narrow screen each row becomes a card of a few lines, whose cells name their columns. */
 export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
   rows.length === 0 ? (
     <p class="none" safe>

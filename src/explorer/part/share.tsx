@@ -2,7 +2,7 @@
 import { percentOf, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 
-/** What part of a whole is, in percent and as a bar; `—` where there is no whole. */
+/** The share of a part in a whole, in percent and as a bar; `—` where there is no whole. */
 export const Share = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => {
   const percent = percentOf(part, whole)
   return percent === undefined ? (
@@ -17,7 +17,7 @@ export const Share = ({ part, whole }: { readonly part: string; readonly whole: 
   )
 }
 
-/** What part of a whole is, as a bar for the eye alone. */
+/** The share of a part in a whole, as a bar that screen readers skip. */
 export const Bar = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => (
   <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
     <rect width="100" height="1" />
@@ -25,7 +25,7 @@ export const Bar = ({ part, whole }: { readonly part: string; readonly whole: st
   </svg>
 )
 
-/** Less than what two decimals show is not nothing. */
+/** A share that is too small for two decimals is not shown as zero. */
 const percentText = (percent: string, part: string): string =>
   percent === '0.00' && /[1-9]/.test(part) ? '< 0.01 %' : `${percent} %`
 

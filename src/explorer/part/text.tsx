@@ -9,7 +9,7 @@ const MOST = 16_384
 type ChainTextProps = {
   readonly visit: Pick<Visit, 'say'>
   readonly text: string
-  /** Words for people, such as a name or a memo; absent: letters that count, such as those of JSON. */
+  /** Prose, such as a name or a memo; absent: text whose every character matters, such as JSON. */
   readonly isProse?: boolean
 }
 

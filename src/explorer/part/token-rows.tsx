@@ -16,7 +16,7 @@ type OwnTokensProps = {
 /** Tokens that a page shows; somebody may send thousands of kinds to anybody. */
 const MOST = 50
 
-/** Tokens that are seen without a press. */
+/** A list of at most so many tokens is open at first. */
 const OPEN = 6
 
 /** The tokens that an owner has. */

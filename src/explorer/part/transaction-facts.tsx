@@ -46,7 +46,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
           <Owner visit={visit} id={publisher} />
           <span safe>{say({ en: ', limit ', zh: '，上限 ' })}</span>
           <Count value={gas_limit} />
-          <span safe>{say({ en: ', price ', zh: '，倍率 ' })}</span>
+          <span safe>{say({ en: ', ratio ', zh: '，倍率 ' })}</span>
           <Count value={gas_ratio} />
         </small>
       </>,

@@ -19,7 +19,7 @@ type Row = AnswerOf<typeof getProducerVoter>['voters'][number] & {
 /** Voters of a producer, and how many there are in all. */
 type Voting = { readonly rows: readonly Row[]; readonly total: number }
 
-/** Who votes for the producer of a page, largest first, and what each has beside its votes. */
+/** The voters of a page's producer, largest first, with their balances. */
 export const askVoters = async (visit: Visit): Promise<Voting> => {
   const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...pageGiven(visit) })
   const accounts = voters.map(({ account }) => account).join(',')
@@ -39,10 +39,10 @@ type VotersProps = {
 export const Voters = ({ visit, voting: { rows, total }, votes }: VotersProps): Html => {
   const { say } = visit
   return (
-    <Card id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（票数多的在前）' })}>
+    <Card id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（按票数降序）' })}>
       <Rows
         rows={rows}
-        none={say({ en: 'Nobody votes for it.', zh: '没有投票者。' })}
+        none={say({ en: 'No voters.', zh: '没有投票者。' })}
         columns={columnsFor(visit, rows, votes)}
       />
       <Pager visit={visit} total={total} />
@@ -67,13 +67,13 @@ const columnsFor = (visit: Visit, rows: readonly Row[], votes: string): readonly
       cell: row => <Owner visit={visit} id={row.account} />,
     },
     {
-      head: say({ en: 'Votes for it (IOST)', zh: '所投票数（IOST）' }),
+      head: say({ en: 'Votes (IOST)', zh: '所投票数（IOST）' }),
       place: 'end',
       isNumber: true,
       cell: amounts(row => row.votes),
     },
     {
-      head: say({ en: 'Share of its votes', zh: '占其票数' }),
+      head: say({ en: 'Share of votes', zh: '占其票数' }),
       isNumber: true,
       cell: row => <Share part={row.votes} whole={votes} />,
     },

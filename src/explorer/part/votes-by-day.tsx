@@ -14,10 +14,10 @@ export type VoteDays = AnswerOf<typeof getProducerVotes>['days']
 
 type VoteDaysProps = { readonly visit: Pick<Visit, 'say'>; readonly days: VoteDays }
 
-/** Days of a change that is told in one figure, today included: as in get-producer-list. */
+/** Days of the weekly change, today included, as in get-producer-list. */
 const WEEK = 7
 
-/** How votes changed today and in a week. */
+/** The change in votes today and over a week. */
 export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => (
   <small>
     <span class="line">
@@ -31,10 +31,10 @@ export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => 
   </small>
 )
 
-/** How votes changed day by day, as a plot and as a table. */
+/** The change in votes of each day, as a plot and as a table. */
 export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
   const { say } = visit
-  const title = say({ en: 'Change of votes by day (IOST)', zh: '每日票数变化（IOST）' })
+  const title = say({ en: 'Daily change in votes (IOST)', zh: '每日票数变化（IOST）' })
   const votesDecimals = decimalsOf(days.map(({ votes }) => votes))
   const changeDecimals = decimalsOf(days.map(({ change }) => change))
   return (
@@ -45,7 +45,7 @@ export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
         series={days.map(({ date, change }) => ({ date, value: change }))}
       />
       <details class="inner">
-        <summary safe>{say({ en: 'Votes day by day', zh: '每日票数' })}</summary>
+        <summary safe>{say({ en: 'Votes by day', zh: '每日票数' })}</summary>
         <Rows
           rows={days.toReversed()}
           none=""
@@ -55,7 +55,7 @@ export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
               cell: day => <Day visit={visit} day={day} />,
             },
             {
-              head: say({ en: 'Votes at its end (IOST)', zh: '当日结束时的票数（IOST）' }),
+              head: say({ en: 'Votes at end of day (IOST)', zh: '当日结束时的票数（IOST）' }),
               isNumber: true,
               cell: ({ votes }) => <Count value={votes} decimals={votesDecimals} />,
             },

@@ -35,7 +35,7 @@ const script = [copyScript, timesScript, searchScript, liveScript, plotsScript]
   .map(text => `{\n${text}}\n`)
   .join('')
 
-/** Of two rules of the same weight the later one holds: what is particular stands behind what is general. */
+/** Of two rules of equal specificity the later one wins, so general files come before particular ones. */
 const style = [
   ...[baseStyle, frameStyle, cardsStyle, textsStyle, rowsStyle, formsStyle],
   ...[stackedStyle, figuresStyle, detailsStyle, printStyle],

@@ -3,7 +3,7 @@ import type { AddressLimits } from '#keys/address-limits.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Queues } from '../turns.ts'
 
-/** What limits visits. */
+/** The limits of visits. */
 export type ExplorerGate = {
   readonly queues: Queues
   readonly addresses: Pick<AddressLimits, 'visit' | 'look'>

@@ -1,14 +1,14 @@
 import type { Asked, Document } from '#explorer/show.tsx'
 import type { Clock } from '#time/clock.ts'
 
-/** A page is as new as what a browser may keep (`max-age=1`). */
+/** A page is kept as long as a browser may keep it (`max-age=1`). */
 const KEPT_MS = 1_000
 /** Pages that are kept at once: the few that many look at. */
 const MOST = 64
-/** Letters of a page that is kept. */
+/** Longest page that is kept, in characters. */
 const LONGEST = 256 * 1024
 
-/** What a page is made of, but for the moment. */
+/** Everything that a page depends on, except the time. */
 type Asking = Omit<Asked, 'now'>
 
 /**
@@ -39,7 +39,7 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
   return async (
     asked: Asking,
     make: () => Promise<Document>,
-    /** Whoever knows of this height wants a page that is not older. */
+    /** The page must not be older than this height. */
     leastHeight = 0,
   ): Promise<Document> => {
     const key = keyOf(asked)

@@ -1,4 +1,4 @@
-/** What waits for a page that follows the chain. */
+/** The texts that wait for a live page. */
 export type LiveBox = {
   /** A height takes the place of one that was not taken yet. */
   put(text: string): void

@@ -10,7 +10,7 @@ import { livePlace } from '../turns.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { type LiveBox, liveBox } from './live-box.ts'
 
-/** Milliseconds after which a browser comes again: after a stop, all come at once. */
+/** Milliseconds after which a browser reconnects: after a stop, all of them do so at once. */
 const RETRY_MS = 2_000
 
 const BEGIN = `retry: ${RETRY_MS}\n\n`
@@ -25,8 +25,8 @@ type Following = {
 }
 
 /**
- * `/live`: tells a page each height that is published, so that it looks again only when there is something new. Without a
- * key; so many at once of a network and in all.
+ * `/live`: sends a page each published height, so that it looks again only when there is something new. It needs no key; the
+ * number of open streams is limited for each network and in total.
  */
 export const liveHandler = (gate: ExplorerGate, following: Following): { readonly begin: Begin } => ({
   begin: async exchange => {

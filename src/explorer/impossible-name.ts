@@ -8,10 +8,10 @@ import type { Visit } from './page.ts'
 type Refused = { readonly action: Typed; readonly given: Given }
 
 /**
- * What a call was refused for, as a visitor sees it: when the name in the page's address breaks the rule of the API's
- * parameter, nothing can have that name, so it is not found. What the address asks behind its `?` is refused as before.
+ * The failure of a call, as a visitor sees it: when the name in the page's address breaks the rule of the API's
+ * parameter, nothing can have that name, so it is not found. A bad parameter behind the `?` of the address stays 'bad_request'.
  */
-export const notFoundIfUnnamed = (
+export const notFoundIfImpossible = (
   error: unknown,
   { action, given }: Refused,
   { id, query }: Pick<Visit, 'id' | 'query'>,
