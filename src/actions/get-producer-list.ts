@@ -28,6 +28,7 @@ const row = shape({
     'Change in votes over seven UTC days, the day of the last published block included, in IOST: current votes minus votes at the beginning of the first of these days; negative if votes were lost.',
     '七个 UTC 日内的票数变化（IOST），含最新已发布区块所在日期：当前票数减去首日开始时的票数；票数减少时为负数。',
   ),
+  voter_count: count('Number of accounts that vote for the producer.', '为该生产者投票的账户数。'),
   status: text(
     'Status of the registration: APPLY (not approved yet), APPROVED, UNAPPLY (asked to leave) or UNAPPLY_APPROVED (may leave).',
     '登记状态：APPLY（尚未批准）、APPROVED（已批准）、UNAPPLY（已申请退出）或 UNAPPLY_APPROVED（已批准退出）。',
@@ -35,6 +36,10 @@ const row = shape({
   online: flag('Whether the producer is logged in.', '是否在线。'),
   isProducer: flag('Whether the producer is a candidate for block production.', '是否参与出块竞选。'),
   block_count: count('Number of blocks the producer signed.', '出块数。'),
+  received_award: exact(
+    'IOST received as rewards for blocks and votes.',
+    '已获得的出块奖励与投票奖励（IOST）。',
+  ),
   loc: text('Registered location.', '登记的地区。'),
   url: text('Registered URL.', '登记的网址。'),
 })
@@ -70,10 +75,12 @@ export const getProducerList = defineList({
         ranking: rank,
         votes: iostOf(doc.votes),
         votes_change_7d: iostOf(doc.votes - votesBefore(doc, first)),
+        voter_count: doc.voter_count,
         status: STATUSES[doc.status] ?? String(doc.status),
         online: doc.online,
         isProducer: doc.is_producer,
         block_count: doc.block_count,
+        received_award: iostOf(doc.received_award),
         loc: doc.loc,
         url: doc.url,
       }))

@@ -10,9 +10,11 @@ const HUGE = '9999999999999999999'
 const expected = async () => {
   const { producers, producerVotes } = await oracle()
   const votesOf = (name: string) => toUnits(String(producerVotes.get(name)?.get('votes') ?? '0'), 8)
-  return [...producers]
-    .toSorted(([a], [b]) => (votesOf(a) === votesOf(b) ? (a < b ? -1 : 1) : votesOf(a) > votesOf(b) ? -1 : 1))
-    .map(([account, row], at) => ({
+  const sorted = [...producers].toSorted(([a], [b]) =>
+    votesOf(a) === votesOf(b) ? (a < b ? -1 : 1) : votesOf(a) > votesOf(b) ? -1 : 1,
+  )
+  return Promise.all(
+    sorted.map(async ([account, row], at) => ({
       account,
       alias: '',
       alias_en: '',
@@ -20,14 +22,17 @@ const expected = async () => {
       votes: fromUnits(votesOf(account), 8),
       // All of the recorded votes are of its last day.
       votes_change_7d: fromUnits(votesOf(account), 8),
+      voter_count: (await ask('get-producer-voter', { producer: account, size: '1' })).total,
       status: STATUSES[Number(row.get('status'))],
       online: row.get('online'),
       isProducer: row.get('isProducer'),
       // One producer signs every block of the recording but genesis.
       block_count: account === 'producer000' ? 4851 : 0,
+      received_award: (await ask('get-producer-detail', { producer: account })).received_award,
       loc: row.get('loc'),
       url: row.get('url'),
-    }))
+    })),
+  )
 }
 
 describe('get-producer-list', () => {

@@ -68,6 +68,28 @@ test('a transaction says until when it froze what it moved, and its arguments ke
   expect(html).toContain(`datetime="${new Date(Number(BigInt(until) / 1_000_000n)).toISOString()}"`)
 })
 
+test('the whole of a text that a page shortens is one link away, and needs no key', async () => {
+  const { transactions } = await explorer.call<{
+    transactions: readonly { tx_hash: string; status_code: string }[]
+  }>('base/get-transaction-list', { size: '500', sort: 'asc' })
+  const { tx_hash = '' } = transactions[0] ?? {}
+  const { html } = await explorer.visit(`/tx/${tx_hash}`)
+  expect(html).toContain(`href="../tx/${tx_hash}?raw=1"`)
+  const { response } = await explorer.visit(`/tx/${tx_hash}?raw=1`)
+  const { transaction } = await explorer.call<{ transaction: { hash: string } }>(
+    'transaction/get-transaction-detail',
+    { tx_hash },
+  )
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(await response.json()).toEqual(transaction)
+
+  const contract = paths.find(path => path.startsWith('/contract/Contract'))?.slice('/contract/'.length) ?? ''
+  const { code } = await explorer.call<{ code: string }>('contract/get-contract-code', { contract })
+  const whole = await explorer.visit(`/contract/${contract}?raw=1`)
+  expect(whole.response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect([await whole.response.text(), code === '']).toEqual([code, false])
+})
+
 test('any page of a list is a number away, and keeps the filters', async () => {
   const { html } = await explorer.visit('/account/busyhub?token=iost&from=2026-11-21&page=7')
   const [form = ''] = /<form class="to-page".*?<\/form>/s.exec(html) ?? []

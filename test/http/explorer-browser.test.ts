@@ -122,6 +122,8 @@ const elsewhereOf = (page: Page): readonly string[] =>
 
 /** Widths of a phone, a tablet and a desk. */
 const WIDTHS = [360, 768, 1_400] as const
+/** Widths between: on both sides of those at which the style changes, where there is least room. */
+const BETWEEN = [480, 759, 761, 960, 1_151, 1_153] as const
 
 /** Rules for what a language and a theme decide: colours, names, labels. */
 const WORDS_AND_COLOURS = {
@@ -187,7 +189,7 @@ test('explorer in a browser: without script every page is whole at every width, 
   for (const [at, address] of ADDRESSES.entries()) {
     await page.prefer(lookAt(at, 'en').scheme)
     await page.go(`${served.url}${address}${address === '' ? '?lang=en' : ''}`)
-    for (const width of WIDTHS) {
+    for (const width of [...WIDTHS, ...BETWEEN]) {
       await page.resize(width)
       expect([address, await page.run(UNSCRIPTED)]).toEqual([
         address,

@@ -5,7 +5,6 @@ import { getContractCode } from '#actions/get-contract-code.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
-import { isSystemContract } from '#chain/names.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { callTo, hrefTo, pathOf } from '../links.ts'
@@ -16,7 +15,7 @@ import { Facts } from '../part/facts.tsx'
 import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
 import { Copied, Name, Owner } from '../part/name.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
-import { Folded } from '../part/raw.tsx'
+import { Folded, isRaw, rawText } from '../part/raw.tsx'
 import { RecordRows } from '../part/record-rows.tsx'
 import { When } from '../part/time.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
@@ -35,10 +34,10 @@ export const contractPage: Page = {
       visit.ask(getContractAbi, { contract }),
       visit.ask(getContractTx, { contract, ...filters, ...pageGiven(visit) }),
       ifFound(visit.ask(getTokenList, { account: contract })),
-      // Block 0 deployed all contracts of the chain itself at once.
-      isSystemContract(contract) ? undefined : visit.ask(getContractCode, { contract }),
+      visit.ask(getContractCode, { contract }),
     ])
     const name = visible(contract)
+    if (isRaw(visit) && code.code !== '') return rawText(name, code.code, 'plain')
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
       title: `${kind} ${name}`,
@@ -66,7 +65,7 @@ export const contractPage: Page = {
           ) : (
             <OwnTokens visit={visit} tokens={held.tokens} />
           )}
-          {code === undefined || code.code === '' ? (
+          {code.code === '' ? (
             ''
           ) : (
             <Folded
@@ -87,7 +86,7 @@ export const contractPage: Page = {
 type AboutProps = {
   readonly visit: Visit
   readonly detail: AnswerOf<typeof getContractDetail>
-  readonly code: Code | undefined
+  readonly code: Code
   /** Whether it ever had tokens or moved some. */
   readonly isHolding: boolean
 }
@@ -104,7 +103,7 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
             say({ en: 'Transaction', zh: '交易' }),
             <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />,
           ],
-          ...(code === undefined || code.tx_hash === '' || code.tx_hash === detail.tx_hash
+          ...(code.tx_hash === '' || code.tx_hash === detail.tx_hash
             ? []
             : [
                 [

@@ -12,7 +12,7 @@ import { Name } from '../part/name.tsx'
 import { Outside } from '../part/outside.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
 import { Standing } from '../part/producer-standing.tsx'
-import { Rows } from '../part/rows.tsx'
+import { type Column, Rows } from '../part/rows.tsx'
 import { Share } from '../part/share.tsx'
 
 /** All registered producers by their votes. */
@@ -24,8 +24,6 @@ export const producersPage: Page = {
       visit.ask(getOverview),
       visit.ask(getProducerList, pageGiven(visit)),
     ])
-    const decimals = decimalsOf(producers.map(({ votes }) => votes))
-    const changed = decimalsOf(producers.map(each => each.votes_change_7d))
     const title = say({ en: 'Producers', zh: '生产者' })
     return {
       title,
@@ -52,48 +50,7 @@ export const producersPage: Page = {
             <Rows
               rows={producers}
               none={say({ en: 'No producers.', zh: '没有生产者。' })}
-              columns={[
-                {
-                  head: say({ en: 'Rank', zh: '排名' }),
-                  cell: row => <Count value={row.ranking} />,
-                },
-                {
-                  head: say({ en: 'Producer', zh: '生产者' }),
-                  place: 'lead',
-                  cell: row => <Known visit={visit} row={row} />,
-                },
-                {
-                  head: say({ en: 'Status', zh: '状态' }),
-                  place: 'end',
-                  cell: row => <Standing visit={visit} isProducer={row.isProducer} online={row.online} />,
-                },
-                {
-                  head: say({ en: 'Location and site', zh: '地区与网址' }),
-                  place: 'bare',
-                  cell: row => <Where row={row} />,
-                },
-                {
-                  head: say({ en: 'Blocks made', zh: '出块数' }),
-                  isSpare: true,
-                  isNumber: true,
-                  cell: row => <Count value={row.block_count} />,
-                },
-                {
-                  head: say({ en: 'Votes (IOST)', zh: '票数（IOST）' }),
-                  isNumber: true,
-                  cell: row => <Count value={row.votes} decimals={decimals} />,
-                },
-                {
-                  head: say({ en: '7-day change', zh: '近 7 天变化' }),
-                  isNumber: true,
-                  cell: row => <Change value={row.votes_change_7d} decimals={changed} />,
-                },
-                {
-                  head: say({ en: 'Share of votes', zh: '得票率' }),
-                  isNumber: true,
-                  cell: row => <Share part={row.votes} whole={all_votes} />,
-                },
-              ]}
+              columns={columnsOf(visit, producers, all_votes)}
             />
             <Pager visit={visit} total={total} />
           </section>
@@ -105,7 +62,81 @@ export const producersPage: Page = {
 
 type Row = AnswerOf<typeof getProducerList>['producers'][number]
 
-const Known = ({ visit, row }: { readonly visit: Visit; readonly row: Row }): Html => {
+const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): readonly Column<Row>[] => {
+  const { say } = visit
+  const decimals = decimalsOf(producers.map(({ votes }) => votes))
+  const changed = decimalsOf(producers.map(each => each.votes_change_7d))
+  return [
+    {
+      head: say({ en: 'Rank', zh: '排名' }),
+      cell: row => <Count value={row.ranking} />,
+    },
+    {
+      head: say({ en: 'Producer', zh: '生产者' }),
+      place: 'lead',
+      cell: row => <Known visit={visit} row={row} />,
+    },
+    {
+      head: say({ en: 'Status', zh: '状态' }),
+      place: 'end',
+      cell: row => <Standing visit={visit} isProducer={row.isProducer} online={row.online} />,
+    },
+    {
+      head: say({ en: 'Location and site', zh: '地区与网址' }),
+      place: 'bare',
+      cell: row => <Where row={row} />,
+    },
+    {
+      head: say({ en: 'Blocks made, rewards', zh: '出块数与奖励' }),
+      isSpare: true,
+      isNumber: true,
+      cell: row => <Made visit={visit} row={row} />,
+    },
+    {
+      head: say({ en: 'Votes and 7-day change (IOST)', zh: '票数与近 7 天变化（IOST）' }),
+      isNumber: true,
+      cell: row => <Voted row={row} decimals={decimals} changed={changed} />,
+    },
+    {
+      head: say({ en: 'Voters', zh: '投票者' }),
+      isNumber: true,
+      cell: row => <Count value={row.voter_count} />,
+    },
+    {
+      head: say({ en: 'Share of votes', zh: '得票率' }),
+      isNumber: true,
+      cell: row => <Share part={row.votes} whole={all_votes} />,
+    },
+  ]
+}
+
+type CellProps = { readonly visit: Visit; readonly row: Row }
+
+const Made = ({ visit, row }: CellProps): Html => (
+  <span class="stack">
+    <Count value={row.block_count} />
+    <small>
+      <Amount visit={visit} value={row.received_award} token="iost" />
+    </small>
+  </span>
+)
+
+type VotedProps = Pick<CellProps, 'row'> & {
+  /** Places behind the point of votes and of their changes. */
+  readonly decimals: number
+  readonly changed: number
+}
+
+const Voted = ({ row, decimals, changed }: VotedProps): Html => (
+  <span class="stack">
+    <Count value={row.votes} decimals={decimals} />
+    <small>
+      <Change value={row.votes_change_7d} decimals={changed} />
+    </small>
+  </span>
+)
+
+const Known = ({ visit, row }: CellProps): Html => {
   const alias = profileText(visit.lang, row.alias, row.alias_en)
   return (
     <span class="stack">

@@ -18,7 +18,7 @@ import { More } from '../part/more.tsx'
 import { Movements } from '../part/movements.tsx'
 import { Copied } from '../part/name.tsx'
 import { Outcome } from '../part/outcome.tsx'
-import { Folded, spreadJson } from '../part/raw.tsx'
+import { AllOfIt, Folded, isRaw, rawHref, rawText, spreadJson } from '../part/raw.tsx'
 import { Receipts } from '../part/receipts.tsx'
 import { type Transaction, TransactionFacts } from '../part/transaction-facts.tsx'
 
@@ -32,6 +32,7 @@ export const transactionPage: Page = {
     const { say, id } = visit
     const answer = await visit.ask(getTransactionDetail, { tx_hash: id })
     const { transaction, block_number } = answer
+    if (isRaw(visit)) return rawText(transaction.hash, spreadJson(transaction), 'json')
     const [moved, block, known] = await Promise.all([
       ifKnown(visit.ask(getTransactionRecords, { tx_hashes: id })),
       block_number === '-1' ? undefined : visit.ask(getBlockDetail, { number: block_number }),
@@ -86,6 +87,7 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
   const { tx_receipt } = transaction
   const code = tx_receipt.status_code
   const movements = movementsIn(records ?? [])
+  const reason = reasonOf(tx_receipt.message ?? '')
   const isFailed = code !== undefined && code !== 'SUCCESS'
   return (
     <Card
@@ -102,8 +104,9 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
       {isFailed ? (
         <div class="reason">
           <pre class="bad chain" safe>
-            {visible(reasonOf(tx_receipt.message ?? ''))}
+            {visible(reason)}
           </pre>
+          {reason.endsWith('…') ? <AllOfIt visit={visit} href={rawHref(visit)} /> : ''}
           <p safe>
             {say({
               en: 'Nothing moved: only the gas was charged.',
@@ -181,7 +184,7 @@ const Actions = ({ visit, transaction, blockNumber, known }: ActionsProps): Html
         </div>
       )}
       {isNamed ? <NamesOfCode visit={visit} /> : ''}
-      <More visit={visit} shown={MOST} total={actions.length} />
+      <More visit={visit} shown={MOST} total={actions.length} whole={rawHref(visit)} />
     </Card>
   )
 }

@@ -16,7 +16,7 @@ type AbiProps = {
   readonly contract: string
   readonly abis: AnswerOf<typeof getContractAbi>['abis']
   /** undefined: it names nothing. */
-  readonly code: AnswerOf<typeof getContractCode> | undefined
+  readonly code: AnswerOf<typeof getContractCode>
 }
 
 /** Actions, and arguments of each, that a page shows. */
@@ -26,7 +26,7 @@ const OPEN = 12
 
 /** The actions that a contract offers; each leads to its records. */
 export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
-  const names = code && parameterNamesIn(code.code)
+  const names = parameterNamesIn(code.code)
   const { say } = visit
   const recordsOf = (name: string): string =>
     hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)
@@ -55,7 +55,7 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
               <code safe>
                 {typed(
                   args,
-                  namesOf({ contract, action_name: name }, { types: args, names: names?.get(name) ?? [] }),
+                  namesOf({ contract, action_name: name }, { types: args, names: names.get(name) ?? [] }),
                 )}
               </code>
             ),

@@ -11,6 +11,7 @@ import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
+import { rawHref } from './raw.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
 
@@ -40,7 +41,7 @@ export const Called = ({ visit, action, signature, changedIn, isDone }: CalledPr
         <bdi safe>{visible(action.action_name)}</bdi>
       </h3>
       {args === undefined ? (
-        <ChainText visit={visit} text={action.data} />
+        <ChainText visit={visit} text={action.data} whole={rawHref(visit)} />
       ) : (
         <Rows
           rows={args.map((argument, at) => ({ ...argument, number: at + 1 }))}
@@ -105,5 +106,6 @@ const Value = ({ visit, argument: { name: given, value, isOfChain }, isDone }: V
   if (isDone && name === 'token' && isTokenSymbol(value))
     return <Name visit={visit} kind="token" id={value} />
   if ((name === 'amount' || name === 'bytes') && /^\d+(?:\.\d+)?$/.test(value)) return <Count value={value} />
-  return value === '' ? <span class="none">""</span> : <ChainText visit={visit} text={value} />
+  if (value === '') return <span class="none">""</span>
+  return <ChainText visit={visit} text={value} whole={rawHref(visit)} />
 }

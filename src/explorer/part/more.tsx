@@ -1,13 +1,28 @@
 /** @jsxImportSource @kitajs/html */
 import type { Html, Visit } from '../page.ts'
+import { AllOfIt } from './raw.tsx'
 
-type MoreProps = { readonly visit: Pick<Visit, 'say'>; readonly shown: number; readonly total: number }
+type MoreProps = {
+  readonly visit: Pick<Visit, 'say'>
+  readonly shown: number
+  readonly total: number
+  /** Where the whole list is; absent: the data links of the page lead to it. */
+  readonly whole?: string
+}
 
 /** Says where the rest of a shortened list is. */
-export const More = ({ visit, shown, total }: MoreProps): Html =>
-  total <= shown ? (
-    ''
-  ) : (
+export const More = ({ visit, shown, total, whole }: MoreProps): Html => {
+  if (total <= shown) return ''
+  if (whole !== undefined)
+    return (
+      <p class="none">
+        <span safe>
+          {visit.say({ en: `The first ${shown} of ${total}.`, zh: `共 ${total} 项，此处为前 ${shown} 项。` })}
+        </span>{' '}
+        <AllOfIt visit={visit} href={whole} />
+      </p>
+    )
+  return (
     <p class="none" safe>
       {visit.say({
         en: `The first ${shown} of ${total}. The data links at the foot of this page give all of them.`,
@@ -15,3 +30,4 @@ export const More = ({ visit, shown, total }: MoreProps): Html =>
       })}
     </p>
   )
+}

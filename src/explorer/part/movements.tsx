@@ -4,6 +4,7 @@ import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
 import { Owner } from './name.tsx'
+import { rawHref } from './raw.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
 import { When } from './time.tsx'
@@ -69,7 +70,11 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
 
 const Note = ({ visit, movement }: { readonly visit: Visit; readonly movement: Movement }): Html => (
   <>
-    {movement.memo === '' ? '' : <ChainText visit={visit} text={movement.memo} isProse />}
+    {movement.memo === '' ? (
+      ''
+    ) : (
+      <ChainText visit={visit} text={movement.memo} isProse whole={rawHref(visit)} />
+    )}
     {movement.until === undefined ? (
       ''
     ) : (

@@ -1,9 +1,33 @@
 /** @jsxImportSource @kitajs/html */
 import { Exact } from '#chain/json.ts'
 import { beginningOf, visible } from '../format/visible.ts'
-import type { Html, Visit } from '../page.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Shown, Visit } from '../page.ts'
 
-/** Letters that are shown; the call of the API below the page has all. */
+/** The address at which the page of a thing gives its whole text, which pages shorten. */
+export const rawHref = (visit: Pick<Visit, 'root' | 'lang' | 'path'>): string =>
+  hrefTo(visit, `${visit.path}?raw=1`)
+
+/** Whether the address asks for that text alone. */
+export const isRaw = ({ query }: Pick<Visit, 'query'>): boolean => query.get('raw') === '1'
+
+/** A whole text, which browsers only show: as JSON or as plain text. */
+export const rawText = (title: string, text: string, form: 'json' | 'plain'): Shown => ({
+  title,
+  body: text,
+  type: form === 'json' ? 'application/json; charset=utf-8' : 'text/plain; charset=utf-8',
+})
+
+type AllOfItProps = { readonly visit: Pick<Visit, 'say'>; readonly href: string }
+
+/** Leads to the whole of what is shortened. */
+export const AllOfIt = ({ visit, href }: AllOfItProps): Html => (
+  <a href={href} rel="nofollow" safe>
+    {visit.say({ en: 'Full text →', zh: '查看全文 →' })}
+  </a>
+)
+
+/** Letters that are shown. */
 const MOST = 8_192
 
 type FoldedProps = {
@@ -26,11 +50,14 @@ export const Folded = ({ visit, title, text }: FoldedProps): Html => {
       {isWhole ? (
         ''
       ) : (
-        <p class="none" safe>
-          {visit.say({
-            en: `The first ${MOST} of ${text.length} characters. The data links at the foot of this page give all of them.`,
-            zh: `共 ${text.length} 个字符，此处为前 ${MOST} 个；页面下方的数据链接包含全文。`,
-          })}
+        <p class="none">
+          <span safe>
+            {visit.say({
+              en: `The first ${MOST} of ${text.length} characters.`,
+              zh: `共 ${text.length} 个字符，此处为前 ${MOST} 个。`,
+            })}
+          </span>{' '}
+          <AllOfIt visit={visit} href={rawHref(visit)} />
         </p>
       )}
     </details>

@@ -4,6 +4,7 @@ import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
 import { More } from './more.tsx'
 import { Name } from './name.tsx'
+import { rawHref } from './raw.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
 
@@ -32,11 +33,11 @@ export const Receipts = ({ visit, receipts, most }: ReceiptsProps): Html => {
           {
             head: say({ en: 'Content', zh: '内容' }),
             place: 'bare',
-            cell: ({ content }) => <ChainText visit={visit} text={content} />,
+            cell: ({ content }) => <ChainText visit={visit} text={content} whole={rawHref(visit)} />,
           },
         ]}
       />
-      <More visit={visit} shown={most} total={receipts.length} />
+      <More visit={visit} shown={most} total={receipts.length} whole={rawHref(visit)} />
     </Card>
   )
 }

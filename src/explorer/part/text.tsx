@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { beginningOf, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
+import { AllOfIt } from './raw.tsx'
 
 /** Letters of a text of the chain that a page shows at once, and of the same behind one press. */
 const SHOWN = 240
@@ -11,10 +12,12 @@ type ChainTextProps = {
   readonly text: string
   /** Prose, such as a name or a memo; absent: text whose every character matters, such as JSON. */
   readonly isProse?: boolean
+  /** Where all of it is; absent: nowhere on its own. */
+  readonly whole?: string
 }
 
 /** A text that anybody may have written into the chain: bounded, with more of it behind one press. */
-export const ChainText = ({ visit, text, isProse = false }: ChainTextProps): Html => {
+export const ChainText = ({ visit, text, isProse = false, whole }: ChainTextProps): Html => {
   const style = isProse ? 'prose' : 'chain'
   const short = beginningOf(text, SHOWN)
   if (short.isWhole)
@@ -35,6 +38,7 @@ export const ChainText = ({ visit, text, isProse = false }: ChainTextProps): Htm
       <pre class="chain" safe>
         {long.isWhole ? visible(text) : `${visible(long.text)}…`}
       </pre>
+      {long.isWhole || whole === undefined ? '' : <AllOfIt visit={visit} href={whole} />}
     </details>
   )
 }
