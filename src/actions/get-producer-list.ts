@@ -2,15 +2,12 @@ import { Type } from '@sinclair/typebox'
 import { dayOf } from '#chain/time.ts'
 import { producers } from '#indices/producer.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { votesBefore } from './find/votes-by-day.ts'
+import { DAYS_OF_CHANGE, votesBefore } from './find/votes-by-day.ts'
 import { defineList } from './list/listing.ts'
 import { rankedListing } from './list/whole-list.ts'
 import { paging, sort } from './request/parameter-types.ts'
 import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
-
-/** Days of `votes_change_7d`, that of the last published block included. */
-const DAYS_OF_CHANGE = 7
 
 /** Status of a producer in the table of vote_producer.iost, by its number there. */
 const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']

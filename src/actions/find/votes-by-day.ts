@@ -2,6 +2,9 @@ import type { ProducerDoc } from '#indices/producer.ts'
 
 type Votes = Pick<ProducerDoc, 'votes' | 'opening_votes'>
 
+/** Days of the weekly change in votes, that of the published block included. */
+export const DAYS_OF_CHANGE = 7
+
 /**
  * A producer's votes at the beginning of a UTC day, one of the last `VOTE_DAYS`: those before the first change on that day
  * or after it, in 10^-8 IOST.

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import { DAYS_OF_CHANGE } from '#actions/find/votes-by-day.ts'
 import type { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { decimalsOf, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
@@ -14,9 +15,6 @@ export type VoteDays = AnswerOf<typeof getProducerVotes>['days']
 
 type VoteDaysProps = { readonly visit: Pick<Visit, 'say'>; readonly days: VoteDays }
 
-/** Days of the weekly change, today included, as in get-producer-list. */
-const WEEK = 7
-
 /** The change in votes today and over a week. */
 export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => (
   <small>
@@ -25,7 +23,7 @@ export const LatestChanges = ({ visit: { say }, days }: VoteDaysProps): Html => 
       <span safe>{say({ en: 'today (UTC)', zh: '今日（UTC）' })}</span>
     </span>
     <span class="line">
-      <Change value={sumOf(days.slice(-WEEK).map(({ change }) => change))} />{' '}
+      <Change value={sumOf(days.slice(-DAYS_OF_CHANGE).map(({ change }) => change))} />{' '}
       <span safe>{say({ en: 'over 7 days', zh: '近 7 天' })}</span>
     </span>
   </small>
