@@ -6,7 +6,7 @@ import { listOf } from '#indices/list.ts'
 import { recordId } from '#indices/position.ts'
 import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
 import { countMovement } from './day.ts'
-import { ownership } from './ownership.ts'
+import { type Ownership, ownership } from './ownership.ts'
 import { accountsOf, type Parties, partiesOf } from './parties.ts'
 import { argumentsOf, saidBy } from './receipt.ts'
 import type { TxScope } from './scope.ts'
@@ -36,7 +36,8 @@ type Row = Parties & {
  */
 export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: boolean): void => {
   const { tx } = at
-  const owned = ownership(tx, movements)
+  // A failed transaction may have kept its receipts (`eras.ts`): nothing of them happened.
+  const owned: Ownership = applies(tx) ? ownership(tx, movements) : new Map()
   const caller = isPossibleName(tx.publisher) ? tx.publisher : undefined
   if (!base)
     tx.actions.forEach((action, index) => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Transaction } from '#chain/block.ts'
+import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
+import { listOf, lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
@@ -43,6 +45,24 @@ describe('before block 38,500,000', () => {
         at,
       ]),
     ).toEqual([[0, 'BALANCE_NOT_ENOUGH', undefined, undefined]])
+  })
+
+  test('deriveBlock: a failed sign-up that kept its receipt created no account', () => {
+    const args = ['dave000', 'owner', 'active']
+    const tx = transaction({
+      actions: [action('auth.iost/signUp', args)],
+      receipts: [receipt('auth.iost/signUp', args)],
+      receipt: { statusCode: 'RUNTIME_ERROR' },
+    })
+    const { state, documents, retries } = derive([tx])
+    expect(state.get(accounts, 'dave000')).toBeUndefined()
+    expect(state.get(lists, listOf.created('alice00'))).toBeUndefined()
+    expect(state.get(lists, listOf.failed('alice00'))?.count).toBe(1)
+    expect(documents[1]?.records.map(({ index, to, creator }) => [index, to, creator])).toEqual([
+      [0, 'dave000', undefined],
+    ])
+    // Only what no block tells is missed: the same as without the receipt.
+    expect(retries).toBe(derive([{ ...tx, receipt: { ...tx.receipt, receipts: [] } }]).retries)
   })
 })
 
