@@ -1,10 +1,16 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Transaction } from '#chain/block.ts'
+import { recordId } from '#indices/position.ts'
+import { records } from '#indices/record.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { found, notFound, spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { shownPlainRow } from '#test/support/oracle/plain-lists.ts'
 import { type PlainRow, plainChain } from '#test/support/oracle/plain-records.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
+import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { type Damageable, damageableSqlite } from '#test/support/stores/damage.ts'
+import { action, chainOf, genesis, type Made, receipt, transaction } from '#test/support/stores/hand-made.ts'
 
 const AT_ONCE = 50
 const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
@@ -104,6 +110,94 @@ describe('get-transaction-records of a transaction that is not stored', () => {
     expect((await refusal(asked)).kind).toBe('not_found')
   })
 })
+
+describe('get-transaction-records of hand-made transactions', () => {
+  const joined = ['dave000', 'owner', 'active']
+  const paid = (amount: string) => ['iost', 'alice00', 'bob0000', amount, '']
+  const told = (made: Made): Transaction => {
+    const tx = transaction(made)
+    return { ...tx, body: nodeText(tx) }
+  }
+  /** It kept its receipt, as failed transactions before block 38,500,000 may. */
+  const failed = told({
+    actions: [action('auth.iost/signUp', joined)],
+    receipts: [receipt('auth.iost/signUp', joined)],
+    receipt: { statusCode: 'RUNTIME_ERROR' },
+  })
+  const moving = told({
+    actions: [action('Contractpays/pay', [])],
+    receipts: ['1', '2'].map(amount => receipt('token.iost/transfer', paid(amount))),
+  })
+  const still = told({ actions: [action('Contractpays/look', [])] })
+  let damaged: Damageable
+  beforeAll(async () => {
+    damaged = await damageableSqlite()
+    await commitRuns(damaged.store, [chainOf([genesis()], [failed, moving, still])], { lib: 1 })
+  })
+  afterAll(() => damaged.destroy())
+  const over = async (...transactions: readonly Transaction[]) => {
+    const tx_hashes = transactions.map(({ hash }) => hash).join(',')
+    const { records: rows } = await ask(
+      'get-transaction-records',
+      { tx_hashes },
+      { deps: { store: damaged.store } },
+    )
+    return rows.map(({ tx_hash, index, amount }: Row) => [tx_hash, index, amount])
+  }
+  const rowsOfMoving = [
+    [moving.hash, 0, undefined],
+    [moving.hash, 1, '1'],
+    [moving.hash, 2, '2'],
+  ]
+
+  test('get-transaction-records: a failed sign-up takes no row of the transactions behind it', async () => {
+    const all = [[failed.hash, 0, undefined], ...rowsOfMoving]
+    expect(await over(failed, moving)).toEqual(all)
+    // Even where the store says that it created an account.
+    await damaged.change(records, recordId(1, 1, 0), 'creator', 'alice00')
+    expect(await over(failed, moving)).toEqual(all)
+    expect(await over(moving, failed)).toEqual([...rowsOfMoving, [failed.hash, 0, undefined]])
+  })
+
+  test('get-transaction-records: more movements than receipts are damage, and no answer is given', async () => {
+    await damaged.change(records, recordId(1, 3, 0), 'amount', '1')
+    expect(await refusal(over(still, moving))).toMatchObject({
+      kind: 'damaged',
+      en: `The stored actions of transaction ${still.hash} claim 1 of its 0 movements.`,
+    })
+    expect(await over(moving)).toEqual(rowsOfMoving)
+  })
+})
+
+/** A transaction as a node tells it. */
+const nodeText = ({ receipt: told, ...tx }: Transaction): string =>
+  JSON.stringify({
+    hash: tx.hash,
+    time: `${tx.time}`,
+    expiration: `${tx.expiration}`,
+    gas_ratio: 1,
+    gas_limit: 1_000_000,
+    delay: `${tx.delay}`,
+    chain_id: tx.chainId,
+    actions: tx.actions.map(({ contract, actionName, data }) => ({
+      contract,
+      action_name: actionName,
+      data,
+    })),
+    signers: [],
+    publisher: tx.publisher,
+    referred_tx: '',
+    amount_limit: [],
+    tx_receipt: {
+      tx_hash: tx.hash,
+      gas_usage: 0,
+      ram_usage: {},
+      status_code: told.statusCode,
+      message: '',
+      returns: told.returns,
+      receipts: told.receipts.map(({ funcName, content }) => ({ func_name: funcName, content })),
+    },
+  })
 
 type Row = {
   readonly seq?: number

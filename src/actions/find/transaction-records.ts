@@ -48,14 +48,15 @@ const notYet = (context: Pick<Context, 'view' | 'node'>): Failure => {
 
 /** The records that a stored transaction can have. */
 type Shape = {
+  readonly hash: string
   /** The id of the record with a number. */
   readonly idOf: (index: number) => string
   /** Records of actions; a base transaction has none. */
   readonly actions: number
   /** The number of the first other record. */
   readonly from: number
-  /** Receipts that are records, of an action or of their own. */
-  readonly movements: number
+  /** Receipts that are records, of an action or of their own. Absent: nothing took effect, so no receipt is a record. */
+  readonly movements?: number
   /** Those among them that may be neither: the last of a base transaction pays for the block before. */
   readonly spare: number
 }
@@ -64,19 +65,18 @@ const shapeOf = ({ height, tx }: Place, body: string): Shape => {
   const decoded = decodeTransaction(body)
   const isBase = height > 0 && tx === 0
   const from = decoded.actions.length
-  const movements = applies(decoded)
-    ? decoded.receipt.receipts.filter(({ funcName }) => {
-        const [contract = '', ...name] = funcName.split('/')
-        return isMovement(contract, name.join('/'))
-      }).length
-    : 0
-  return {
-    idOf: index => recordId(height, tx, index),
+  const shape = {
+    hash: decoded.hash,
+    idOf: (index: number) => recordId(height, tx, index),
     actions: isBase ? 0 : from,
     from,
-    movements,
-    spare: isBase ? Math.min(1, movements) : 0,
   }
+  if (!applies(decoded)) return { ...shape, spare: 0 }
+  const movements = decoded.receipt.receipts.filter(({ funcName }) => {
+    const [contract = '', ...name] = funcName.split('/')
+    return isMovement(contract, name.join('/'))
+  }).length
+  return { ...shape, movements, spare: isBase ? Math.min(1, movements) : 0 }
 }
 
 /**
@@ -87,36 +87,48 @@ const storedRecords = async (
   view: View,
   shapes: readonly Shape[],
 ): Promise<readonly (readonly ListedRecord[])[]> => {
-  const own = await numberedRecords(
+  const own = await runsOfRecords(
     view,
-    shapes.map(({ idOf, actions }) => ({ idOf, from: 0, count: actions, spare: 0 })),
+    shapes.map(({ idOf, actions }) => ({ ids: idsFrom(idOf, 0, actions), spare: 0 })),
   )
-  const others = await numberedRecords(
+  const others = await runsOfRecords(
     view,
-    shapes.map(({ idOf, from, movements, spare }, at) => {
-      const owned = (own[at] ?? []).filter(({ amount, creator }) => (amount ?? creator) !== undefined)
-      return { idOf, from, count: movements - owned.length, spare }
-    }),
+    shapes.map((shape, at) => ({ ids: otherIds(shape, own[at] ?? []), spare: shape.spare })),
   )
   return shapes.map((_, at) => [...(own[at] ?? []), ...(others[at] ?? [])])
 }
 
-type Numbers = Pick<Shape, 'idOf' | 'from' | 'spare'> & { readonly count: number }
+const idsFrom = (idOf: Shape['idOf'], from: number, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => idOf(from + at))
 
-const numberedRecords = async (
+/** Ids of the records that are no action's. `own`: those of the actions. */
+const otherIds = (
+  { hash, idOf, from, movements }: Shape,
+  own: readonly ListedRecord[],
+): readonly string[] => {
+  if (movements === undefined) return []
+  const owned = own.filter(({ amount, creator }) => (amount ?? creator) !== undefined).length
+  if (owned > movements)
+    throw lacking(`The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`)
+  return idsFrom(idOf, from, movements - owned)
+}
+
+/** Consecutive records of one transaction; the last `spare` of them need not exist. */
+type Run = { readonly ids: readonly string[]; readonly spare: number }
+
+const runsOfRecords = async (
   view: View,
-  runs: readonly Numbers[],
+  runs: readonly Run[],
 ): Promise<readonly (readonly ListedRecord[])[]> => {
-  const ids = runs.map(({ idOf, from, count }) => Array.from({ length: count }, (_, at) => idOf(from + at)))
-  const all = ids.flat()
+  const all = runs.flatMap(({ ids }) => ids)
   const docs = all.length === 0 ? [] : await view.getMany(records, all)
   let next = 0
-  return runs.map(({ count, spare }, run) => {
-    const rows = docs.slice(next, next + count)
-    next += count
+  return runs.map(({ ids, spare }) => {
+    const rows = docs.slice(next, next + ids.length)
+    next += ids.length
     const there = rows.filter(row => row !== undefined)
-    const lost = rows.slice(0, count - spare).indexOf(undefined)
-    if (lost >= 0) throw lacking(`Record ${ids[run]?.[lost]} is not stored.`)
+    const lost = rows.slice(0, ids.length - spare).indexOf(undefined)
+    if (lost >= 0) throw lacking(`Record ${ids[lost]} is not stored.`)
     return there
   })
 }
