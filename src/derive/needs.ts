@@ -69,23 +69,30 @@ const needActions = (add: Add, tx: Transaction): void => {
 }
 
 const needReceipts = (add: Add, tx: Transaction, base: boolean): void => {
+  const isSaidByAction = repetitionsOf(tx)
   for (const receipt of tx.receipt.receipts) {
     const said = saidBy(receipt)
     needReceipt(add, said, tx)
     // The block's own contribute makes no row.
     const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
     if (!row) continue
-    if (base || !isSaidByAction(tx, said, receipt.content))
-      needRow(add, tx, { call: said, caller: undefined })
+    if (base || !isSaidByAction(said, receipt.content)) needRow(add, tx, { call: said, caller: undefined })
     if (said.contract === 'token.iost') needMoved(add, said)
   }
 }
 
 /** Most receipts repeat what an action says, which has named all lists of the row: no need to name them twice. */
-const isSaidByAction = ({ actions }: Transaction, { contract, name }: Said, content: string): boolean =>
-  actions.some(
-    action => action.data === content && action.actionName === name && action.contract === contract,
-  )
+const repetitionsOf = ({ actions }: Transaction): ((said: Said, content: string) => boolean) => {
+  const [only] = actions
+  if (actions.length === 1 && only !== undefined)
+    return ({ contract, name }, content) =>
+      only.data === content && only.actionName === name && only.contract === contract
+  // There may be as many receipts as actions: comparing each with each would take the square of that.
+  const keys = new Set<string>()
+  for (const { contract, actionName, data } of actions)
+    if (isMovement(contract, actionName)) keys.add(`${contract}/${actionName}\0${data}`)
+  return ({ contract, name }, content) => keys.has(`${contract}/${name}\0${content}`)
+}
 
 const needRam = (add: Add, tx: Transaction): void => {
   for (const [payer] of tx.receipt.ramUsage) {
