@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { bodiesOf } from '#actions/find/bodies.ts'
 import { TRANSACTIONS, textsOf } from '#actions/find/overflow.ts'
+import { getTransactionRecords } from '#actions/get-transaction-records.ts'
+import { notFoundIfImpossible } from '#explorer/impossible-name.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
+
+const HASH = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
 
 const store = await loadedStore()
 
@@ -118,6 +122,11 @@ describe('textsOf', () => {
     expect(rows.length).toBe(10)
     expect(await refusal(textsWithin(10, (await bytesOf(5)) - 1))).toEqual(refused(2))
     expect(await refusal(textsWithin(10, (await bytesOf(4)) - 1))).toEqual(refused(1))
+    // Pages say of a hash that a failure names as wrong that it cannot exist.
+    const failure: unknown = await textsWithin(10, 0).catch((error: unknown) => error)
+    const action = getTransactionRecords
+    const visit = { id: HASH, query: new URLSearchParams() }
+    expect(notFoundIfImpossible(failure, { action, given: { tx_hashes: HASH } }, visit)).toBe(failure)
   })
   test('textsOf: a row whose transaction does not exist is a defect, never an empty text', async () => {
     expect(

@@ -123,8 +123,6 @@ const tooLong = (
 ) => {
   const most = Math.max(1, Math.min(countOf(read) - 1, Math.floor(countOf(all) / 2)))
   const { en, zh } = refusal(`${Math.floor(budget / 1024 / 1024)} MB`, most)
-  return badRequest(
-    { en: `Parameter '${parameter}': ${en}`, zh: `参数 '${parameter}'：${zh}` },
-    { parameter, most },
-  )
+  // The details name no parameter: that would say that the value of it breaks its rule.
+  return badRequest({ en: `Parameter '${parameter}': ${en}`, zh: `参数 '${parameter}'：${zh}` }, { most })
 }
