@@ -57,7 +57,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
         showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
           lookAround(error, { asked, running }),
         )
-      const shown = await kept(asked, make, least)
+      const shown = await kept(asked, { make, signal }, least)
       return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown, asked)
     }
   }

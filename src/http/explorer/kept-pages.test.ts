@@ -1,11 +1,19 @@
 import { expect, test } from 'bun:test'
 import type { Document } from '#explorer/show.tsx'
-import { keptPages } from './kept-pages.ts'
+import { keptPages as keptPagesBy } from './kept-pages.ts'
 
 const visit = (path: string, query = '') => ({
   ...({ site: { version: '', assets: { style: '', script: '', plots: '' } }, root: '', lang: 'en' } as const),
   ...{ path, query: new URLSearchParams(query), origin: 'http://127.0.0.1/', isOriginKnown: true },
 })
+
+/** Pages for visitors who stay. */
+const keptPages = (clock: Parameters<typeof keptPagesBy>[0]) => {
+  const kept = keptPagesBy(clock)
+  const { signal } = new AbortController()
+  return (asked: Parameters<typeof kept>[0], make: () => Promise<Document>, leastHeight?: number) =>
+    kept(asked, { make, signal }, leastHeight)
+}
 
 test('keptPages: a page is made once a second, whoever asks; a failure is not kept', async () => {
   let now = 0
@@ -55,6 +63,49 @@ test('keptPages: who asks while a page is made gets that one; one that fails or 
   gone.reject(new Error('gone'))
   await expect(failed).rejects.toThrow('gone')
   expect(await made).toEqual({ text: 'made' })
+})
+
+test('keptPages: many who ask at once for a height that no page has share the one that is begun after they asked', async () => {
+  const kept = keptPages({ elapsed: () => 0 })
+  const first = Promise.withResolvers<Document>()
+  let made = 0
+  const one = kept(visit('/blocks'), () => first.promise)
+  const make = async () => ({ text: `new ${++made}`, height: 7 })
+  const others = Array.from({ length: 9 }, () => kept(visit('/blocks'), make, 999_999_999_999_999))
+  first.resolve({ text: 'old', height: 7 })
+  expect(await one).toMatchObject({ text: 'old' })
+  expect(await Promise.all(others)).toEqual(Array(9).fill({ text: 'new 1', height: 7 }))
+})
+
+test('keptPages: when a visitor for whom a page is made goes away, one of those who wait makes it for all', async () => {
+  const kept = keptPagesBy({ elapsed: () => 0 })
+  const visitors = [new AbortController(), new AbortController(), new AbortController()]
+  const made: number[] = []
+  const pages = visitors.map(({ signal }, at) => {
+    const make = () => {
+      made.push(at)
+      return new Promise<Document>((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason)),
+      )
+    }
+    return kept(visit('/blocks'), { make, signal })
+  })
+  const ends = Promise.allSettled(pages)
+  const last = Array.from({ length: 5 }, (_, at) => {
+    const make = async () => {
+      made.push(10 + at)
+      return { text: 'made' }
+    }
+    return kept(visit('/blocks'), { make, signal: new AbortController().signal })
+  })
+  // One who waits and is gone makes nothing.
+  for (const at of [2, 0, 1]) {
+    visitors[at]?.abort(new Error(`gone ${at}`))
+    await Bun.sleep(0)
+  }
+  expect(await Promise.all(last)).toEqual(Array(5).fill({ text: 'made' }))
+  expect((await ends).map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
+  expect(made).toEqual([0, 1, 10])
 })
 
 test('keptPages: the oldest page gives way, and a very long one is not kept', async () => {

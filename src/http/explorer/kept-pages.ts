@@ -11,13 +11,19 @@ const LONGEST = 256 * 1024
 /** Everything that a page depends on, except the time. */
 type Asking = Omit<Asked, 'now'>
 
+/** How a page is made for a visitor, and when the visitor is gone. */
+type Making = { readonly make: () => Promise<Document>; readonly signal: AbortSignal }
+
+/** How the making of a page ended for those who waited for it; `gone`: its visitor went away before. */
+type Made = { readonly page: Document } | 'failed' | 'gone'
+
 /**
  * Pages that were made within the last second, or are being made: that many visitors follow the same one, and look at it in
  * the same moment, costs little more than one.
  */
 export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
   const kept = new Map<string, { readonly page: Document; readonly until: number }>()
-  const making = new Map<string, Promise<Document>>()
+  const making = new Map<string, Promise<Made>>()
   const keep = (key: string, page: Document): void => {
     kept.delete(key)
     if ('text' in page && page.text.length > LONGEST) return
@@ -25,20 +31,23 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
     if (kept.size >= MOST && oldest !== undefined) kept.delete(oldest)
     kept.set(key, { page, until: clock.elapsed() + KEPT_MS })
   }
-  const made = async (key: string, make: () => Promise<Document>): Promise<Document> => {
-    const running = make()
-    making.set(key, running)
+  const made = async (key: string, { make, signal }: Making): Promise<Document> => {
+    const { promise, resolve } = Promise.withResolvers<Made>()
+    making.set(key, promise)
+    let end: Made = 'failed'
     try {
-      const page = await running
+      const page = await make()
       keep(key, page)
+      end = { page }
       return page
     } finally {
-      if (making.get(key) === running) making.delete(key)
+      if (making.get(key) === promise) making.delete(key)
+      resolve(end === 'failed' && signal.aborted ? 'gone' : end)
     }
   }
   return async (
     asked: Asking,
-    make: () => Promise<Document>,
+    own: Making,
     /** The page must not be older than this height. */
     leastHeight = 0,
   ): Promise<Document> => {
@@ -46,13 +55,18 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
     const known = kept.get(key)
     if (known !== undefined && clock.elapsed() < known.until && heightOf(known.page) >= leastHeight)
       return known.page
+    let isLater = false
     for (let other = making.get(key); other !== undefined; other = making.get(key)) {
-      const page = await other.catch(() => undefined)
-      // A visitor whose page cannot be made, or who is gone, takes no other one's page away.
-      if (page === undefined) break
-      if (heightOf(page) >= leastHeight) return page
+      const end = await other
+      // A visitor whose page cannot be made takes no other one's page away.
+      if (end === 'failed') break
+      // A page that was begun since is as new as one's own would be, however high the height that was asked for.
+      if (end !== 'gone' && (isLater || heightOf(end.page) >= leastHeight)) return end.page
+      // The first of those who waited makes the next one, and the others wait for that.
+      isLater = true
     }
-    return made(key, make)
+    own.signal.throwIfAborted()
+    return made(key, own)
   }
 }
 
