@@ -7,7 +7,10 @@ import type { Queues } from '../turns.ts'
 export type ExplorerGate = {
   readonly queues: Queues
   readonly addresses: Pick<AddressLimits, 'visit' | 'look'>
-  /** The network of a visitor; undefined: it is unknown, and not limited. */
+  /**
+   * The network of a visitor; undefined: it is unknown. Visits and looks of unknown networks are not counted, but in turns
+   * and in places for live pages they all count as one network.
+   */
   readonly networkOf: (request: Request) => string | undefined
 }
 
