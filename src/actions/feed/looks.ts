@@ -9,7 +9,7 @@ export type Looker = {
   look(published: Published | undefined, signal: AbortSignal): Promise<void> | void
   /** Time for a sign of life. */
   beat(): void
-  /** The store has not been readable for so long that whoever waits should know. */
+  /** The looker has not been able to read the store for so long that whoever waits should know. */
   silent(failure: Failure): void
 }
 
@@ -29,62 +29,79 @@ const SILENT_MS = 5_000
 type LookClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>
 
 export const storeLooks = (store: Pick<Store, 'published'>, clock: LookClock): Looks => {
-  const lookers = new Set<Looker>()
-  let stop: (() => void) | undefined
-  const look = async (signal: AbortSignal): Promise<void> => {
-    const published = await store.published()
-    await Promise.all([...lookers].map(each => each.look(published, signal)))
-  }
-  const beat = (): void => {
-    for (const each of lookers) each.beat()
-  }
-  const silent = (failure: Failure): void => {
-    for (const each of [...lookers]) each.silent(failure)
+  const lookings = new Map<Looker, Looking>()
+  let regular: { stop(): void } | undefined
+  let beaten = 0
+  const look = async (): Promise<void> => {
+    // Who comes while the store answers waits for the next answer: this one may be older than what others were told.
+    const idle = [...lookings.values()].filter(({ isLooking }) => !isLooking())
+    try {
+      const published = await store.published()
+      for (const each of idle) void each.look(published)
+    } catch (error) {
+      for (const each of idle) each.failed(error)
+    }
+    if (clock.elapsed() - beaten < BEAT_MS) return
+    beaten = clock.elapsed()
+    for (const each of lookings.keys()) each.beat()
   }
   return {
-    begin: each => {
-      lookers.add(each)
-      stop ??= looking(look, clock, { beat, silent })
+    begin: looker => {
+      if (lookings.has(looker)) return
+      lookings.set(looker, lookingOf(looker, clock))
+      if (regular !== undefined) return
+      beaten = clock.elapsed()
+      regular = every(clock, LOOK_MS, look)
     },
-    end: each => {
-      lookers.delete(each)
-      if (lookers.size > 0) return
-      stop?.()
-      stop = undefined
+    end: looker => {
+      lookings.get(looker)?.stop()
+      lookings.delete(looker)
+      if (lookings.size > 0) return
+      regular?.stop()
+      regular = undefined
     },
   }
 }
 
-/** Looks regularly until the returned function is called; a look that takes as long as a store may be silent is given up. */
-const looking = (
-  look: (signal: AbortSignal) => Promise<void>,
-  clock: LookClock,
-  { beat, silent }: { readonly beat: () => void; readonly silent: (failure: Failure) => void },
-): (() => void) => {
+/** The looks of one looker: none waits for those of another, or ends with them. */
+type Looking = {
+  readonly isLooking: () => boolean
+  look(published: Published | undefined): Promise<void>
+  failed(error: unknown): void
+  /** What is being looked at is given up. */
+  stop(): void
+}
+
+/** A look that takes as long as a store may be silent is given up. */
+const lookingOf = (looker: Looker, clock: LookClock): Looking => {
   const stopping = new AbortController()
   let good = clock.elapsed()
-  let beaten = good
-  const { stop } = every(clock, LOOK_MS, async () => {
-    const own = new AbortController()
-    const giveUp = (): void => own.abort()
-    stopping.signal.addEventListener('abort', giveUp)
-    const cancel = clock.after(SILENT_MS, giveUp)
-    try {
-      await look(own.signal)
-      good = clock.elapsed()
-    } catch (error) {
-      if (!stopping.signal.aborted && clock.elapsed() - good >= SILENT_MS)
-        silent(error instanceof Failure ? error : new Failure('defect', String(error), { cause: error }))
-    } finally {
-      cancel()
-      stopping.signal.removeEventListener('abort', giveUp)
-    }
-    if (clock.elapsed() - beaten < BEAT_MS) return
-    beaten = clock.elapsed()
-    beat()
-  })
-  return () => {
-    stop()
-    stopping.abort()
+  let isLooking = false
+  const failed = (error: unknown): void => {
+    if (stopping.signal.aborted || clock.elapsed() - good < SILENT_MS) return
+    looker.silent(error instanceof Failure ? error : new Failure('defect', String(error), { cause: error }))
+  }
+  return {
+    isLooking: () => isLooking,
+    failed,
+    stop: () => stopping.abort(),
+    look: async published => {
+      if (stopping.signal.aborted) return
+      isLooking = true
+      const own = new AbortController()
+      const giveUp = (): void => own.abort()
+      stopping.signal.addEventListener('abort', giveUp)
+      const cancel = clock.after(SILENT_MS, giveUp)
+      try {
+        await looker.look(published, own.signal)
+        good = clock.elapsed()
+      } catch (error) {
+        failed(error)
+      } finally {
+        isLooking = false
+        cancel()
+        stopping.signal.removeEventListener('abort', giveUp)
+      }
+    },
   }
 }
