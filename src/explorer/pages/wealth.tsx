@@ -21,8 +21,12 @@ export const wealthPage: Page = {
       visit.ask(getWealthList, pageGiven(visit)),
       visit.ask(getWealthList, { page: '1', size: String(MOST_BANDED) }),
     ])
-    const decimalsIn = (name: 'balance' | 'token_balance' | 'vote_balance' | 'frozen_balance'): number =>
-      decimalsOf(wealth.map(row => row[name]))
+    const places = {
+      balance: decimalsOf(wealth.map(row => row.balance)),
+      token: decimalsOf(wealth.map(row => row.token_balance)),
+      vote: decimalsOf(wealth.map(row => row.vote_balance)),
+      frozen: decimalsOf(wealth.map(row => row.frozen_balance)),
+    }
     const title = say({ en: 'IOST rich list', zh: 'IOST 财富榜' })
     return {
       title,
@@ -66,22 +70,22 @@ export const wealthPage: Page = {
                   head: say({ en: 'Total (IOST)', zh: '总额（IOST）' }),
                   isNumber: true,
                   place: 'end',
-                  cell: row => <Count value={row.balance} decimals={decimalsIn('balance')} />,
+                  cell: row => <Count value={row.balance} decimals={places.balance} />,
                 },
                 {
                   head: say({ en: 'Available', zh: '可用' }),
                   isNumber: true,
-                  cell: row => <Count value={row.token_balance} decimals={decimalsIn('token_balance')} />,
+                  cell: row => <Count value={row.token_balance} decimals={places.token} />,
                 },
                 {
                   head: say({ en: 'Voted', zh: '投票' }),
                   isNumber: true,
-                  cell: row => <Count value={row.vote_balance} decimals={decimalsIn('vote_balance')} />,
+                  cell: row => <Count value={row.vote_balance} decimals={places.vote} />,
                 },
                 {
                   head: say({ en: 'Frozen', zh: '冻结' }),
                   isNumber: true,
-                  cell: row => <Count value={row.frozen_balance} decimals={decimalsIn('frozen_balance')} />,
+                  cell: row => <Count value={row.frozen_balance} decimals={places.frozen} />,
                 },
                 {
                   head: say({ en: 'Share', zh: '占比' }),
