@@ -7,8 +7,7 @@ import { recordsOfTransactions } from './find/transaction-records.ts'
 import { unknown } from './find/unknown.ts'
 import { wholeOf } from './list/paging.ts'
 import { withOwnData } from './list/rows.ts'
-import { hash } from './request/parameter-types.ts'
-import { severalOf } from './request/parameters.ts'
+import { transactionHashes } from './request/parameter-types.ts'
 import { transactionRecords } from './shape/record-row.ts'
 import { writtenRows } from './shape/rows.ts'
 
@@ -22,15 +21,12 @@ export const getTransactionRecords = defineAction({
     zh: '一次查询最多 50 笔交易执行了哪些方法、变动了哪些代币，按请求的顺序排列，每笔交易只列一次。各行与 get-contract-tx 相同：每个方法一行，然后是并非由这些方法直接产生的每次代币变动与每个新注册账户各一行；有 amount 的行表示发生了代币变动。行数不超过该交易的方法数与收据数之和，因此始终返回完整列表。交易池中的交易没有记录。只要有一笔交易不存在，整个请求即被拒绝。',
   },
   params: Type.Object({
-    tx_hashes: severalOf(hash('transaction'), {
+    tx_hashes: transactionHashes({
       description: {
         en: 'Hash of a transaction, or up to 50 hashes joined by commas. The parameter may also be named tx_hash.',
         zh: '交易哈希；最多 50 个，以英文逗号分隔。参数名也可写作 tx_hash。',
       },
-      example: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
-      sample: 'transactions',
       aliases: ['tx_hash'],
-      elsewhere: ['hash', 'hashes', 'txhash', 'txhashes', 'txs', 'txids', 'ids'],
     }),
   }),
   ...transactionRecords(),

@@ -2,8 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
 import { findTransactions } from './find/transaction.ts'
 import { nullFor, unknown } from './find/unknown.ts'
-import { hash } from './request/parameter-types.ts'
-import { severalOf } from './request/parameters.ts'
+import { transactionHashes } from './request/parameter-types.ts'
 import { rowsOf, shape } from './shape/results.ts'
 import { transactionAnswer, transactionResult } from './shape/transaction-answer.ts'
 
@@ -17,14 +16,12 @@ export const getTransactions = defineAction({
     zh: '按哈希一次查询最多 50 笔交易。每个哈希一项，按请求的顺序排列，内容与 get-transaction-detail 相同；不存在的交易为 null。尚未进入已发布区块的交易取自服务所跟踪的分支，或从所连接的全节点读取。',
   },
   params: Type.Object({
-    tx_hashes: severalOf(hash('transaction'), {
+    tx_hashes: transactionHashes({
       description: {
         en: 'Hashes of transactions, up to 50, joined by commas; a hash may occur more than once.',
         zh: '交易哈希，最多 50 个，以英文逗号分隔；可重复。',
       },
-      example: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
-      sample: 'transactions',
-      elsewhere: ['tx_hash', 'hash', 'hashes', 'txhash', 'txhashes', 'txs', 'txids', 'ids'],
+      elsewhere: ['tx_hash'],
     }),
   }),
   result: shape({

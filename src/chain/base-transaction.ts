@@ -1,6 +1,10 @@
 import type { Receipt, Transaction } from './block.ts'
 import { compactJson, memberSpans } from './json-text.ts'
 
+/** Whether the transaction at a place, position `tx` of block `height`, is its block's base transaction, which is kept with the block. */
+export const isBasePlace = ({ height, tx }: { readonly height: number; readonly tx: number }): boolean =>
+  height > 0 && tx === 0
+
 /**
  * Base transactions (publisher `base.iost`, the first of every block but genesis) follow one template (chain rule:
  * 4,851 of 4,851 recorded ones). What is stored of them is what differs, 172,800 times a day, so the keys are short:

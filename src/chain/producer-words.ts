@@ -1,4 +1,5 @@
 import type { Block, Transaction } from './block.ts'
+import { hasFailed } from './effects.ts'
 
 /** Actions and receipts of vote_producer.iost that change who is a producer. */
 const CHANGES: ReadonlySet<string> = new Set([
@@ -20,8 +21,6 @@ const PREFIX = `${CONTRACT}/`
 
 type Transactions = Pick<Block, 'transactions'>
 
-const succeeded = ({ receipt }: Transaction): boolean => receipt.statusCode === 'SUCCESS'
-
 /**
  * Whether a block may change who is a producer, or with which key: a receipt of vote_producer.iost says so, or an action
  * does (its early versions emitted no receipts). Failed transactions change nothing.
@@ -29,7 +28,7 @@ const succeeded = ({ receipt }: Transaction): boolean => receipt.statusCode === 
 export const changesProducers = ({ transactions }: Transactions): boolean =>
   transactions.some(
     tx =>
-      succeeded(tx) &&
+      !hasFailed(tx) &&
       (tx.receipt.receipts.some(
         ({ funcName }) => funcName.startsWith(PREFIX) && CHANGES.has(funcName.slice(PREFIX.length)),
       ) ||
@@ -43,7 +42,7 @@ export const changesProducers = ({ transactions }: Transactions): boolean =>
 export const namesKeySilently = ({ transactions }: Transactions): boolean =>
   transactions.some(
     tx =>
-      succeeded(tx) &&
+      !hasFailed(tx) &&
       tx.actions.some(
         ({ contract, actionName, data }) =>
           contract === CONTRACT && KEYS.has(actionName) && !saysSo(tx, actionName, data),

@@ -1,4 +1,5 @@
 import type { Action, Block } from './block.ts'
+import { hasFailed } from './effects.ts'
 
 /** First argument of an action, when its data is a JSON list that begins with a text. */
 const firstArgument = (action: Action): string | undefined => {
@@ -23,9 +24,9 @@ const isPlacing = ({ contract, actionName }: Action, height: number): boolean =>
  */
 export const systemContractsIn = (block: Block): readonly string[] => {
   const ids = new Set<string>()
-  for (const { receipt, actions } of block.transactions) {
-    if (receipt.statusCode !== 'SUCCESS') continue
-    for (const action of actions) {
+  for (const tx of block.transactions) {
+    if (hasFailed(tx)) continue
+    for (const action of tx.actions) {
       const id = isPlacing(action, block.height) ? firstArgument(action) : undefined
       if (id !== undefined) ids.add(id)
     }

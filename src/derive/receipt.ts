@@ -1,4 +1,5 @@
 import type { Action, Receipt } from '#chain/block.ts'
+import { partsOfFuncName } from '#chain/func-name.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /** A receipt of a system contract, parsed. */
@@ -20,11 +21,9 @@ const given = new WeakMap<Action, readonly ExactJson[] | undefined>()
 export const saidBy = (receipt: Receipt): Said => {
   const known = said.get(receipt)
   if (known !== undefined) return known
-  const slash = receipt.funcName.indexOf('/')
   const value = jsonOf(receipt.content)
   const fresh: Said = {
-    contract: slash < 0 ? receipt.funcName : receipt.funcName.slice(0, slash),
-    name: slash < 0 ? '' : receipt.funcName.slice(slash + 1),
+    ...partsOfFuncName(receipt.funcName),
     args: Array.isArray(value) ? value : [],
     value,
   }

@@ -1,12 +1,9 @@
-import { toBaseTransaction } from '#chain/base-transaction.ts'
+import { isBasePlace, toBaseTransaction } from '#chain/base-transaction.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
-
-/** Whether a transaction is its block's base transaction, which is kept with the block. */
-const isBase = ({ height, tx }: Pick<ListedRecord, 'height' | 'tx'>): boolean => height > 0 && tx === 0
 
 /** The node's transaction objects that rows belong to, as JSON text, by transaction id. */
 export const bodiesOf = async (
@@ -14,10 +11,10 @@ export const bodiesOf = async (
   docs: readonly ListedRecord[],
 ): Promise<ReadonlyMap<string, string>> => {
   const bodies = new Map<string, string>()
-  const plain = docs.filter(doc => !isBase(doc)).map(({ height, tx }) => transactionId(height, tx))
+  const plain = docs.filter(doc => !isBasePlace(doc)).map(({ height, tx }) => transactionId(height, tx))
   for (const doc of await view.getMany(transactions, [...new Set(plain)]))
     if (doc !== undefined) bodies.set(doc.id, doc.body)
-  const heights = docs.filter(isBase).map(({ height }) => height)
+  const heights = docs.filter(isBasePlace).map(({ height }) => height)
   for (const block of await view.getMany(blocks, [...new Set(heights)].map(blockId))) {
     const body = block === undefined ? undefined : toBaseTransaction(block)
     if (block !== undefined && body !== undefined) bodies.set(transactionId(block.height, 0), body)

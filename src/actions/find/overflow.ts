@@ -1,4 +1,5 @@
 import { decodeTransaction } from '#chain/decode-transaction.ts'
+import { partsOfFuncName } from '#chain/func-name.ts'
 import { Failure } from '#failure/failure.ts'
 import { transactionId } from '#indices/position.ts'
 import type { ListedRecord } from '#indices/record.ts'
@@ -96,7 +97,7 @@ const textsIn = (body: string | undefined, doc: ListedRecord): RowTexts => {
   const tx = body === undefined ? undefined : decodeTransaction(body)
   const receipt = doc.receipt === undefined ? undefined : tx?.receipt.receipts[doc.receipt]
   if (receipt !== undefined) {
-    const [contract = '', action_name = ''] = splitOnce(receipt.funcName)
+    const { contract, name: action_name } = partsOfFuncName(receipt.funcName)
     return { contract, action_name, data: receipt.content, return: '' }
   }
   const action = doc.receipt === undefined ? tx?.actions[doc.index] : undefined
@@ -108,11 +109,6 @@ const textsIn = (body: string | undefined, doc: ListedRecord): RowTexts => {
     data: action.data,
     return: tx.receipt.returns[doc.index] ?? '',
   }
-}
-
-const splitOnce = (name: string): readonly string[] => {
-  const at = name.indexOf('/')
-  return at < 0 ? [name] : [name.slice(0, at), name.slice(at + 1)]
 }
 
 /** `read`: the long rows up to the one that is too much. */

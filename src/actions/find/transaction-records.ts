@@ -1,5 +1,7 @@
+import { isBasePlace } from '#chain/base-transaction.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { applies, isMovement } from '#chain/effects.ts'
+import { partsOfFuncName } from '#chain/func-name.ts'
 import { Failure } from '#failure/failure.ts'
 import { recordId } from '#indices/position.ts'
 import { type ListedRecord, records } from '#indices/record.ts'
@@ -61,9 +63,10 @@ type Shape = {
   readonly spare: number
 }
 
-const shapeOf = ({ height, tx }: Place, body: string): Shape => {
+const shapeOf = (place: Place, body: string): Shape => {
+  const { height, tx } = place
   const decoded = decodeTransaction(body)
-  const isBase = height > 0 && tx === 0
+  const isBase = isBasePlace(place)
   const from = decoded.actions.length
   const shape = {
     hash: decoded.hash,
@@ -73,15 +76,15 @@ const shapeOf = ({ height, tx }: Place, body: string): Shape => {
   }
   if (!applies(decoded)) return { ...shape, spare: 0 }
   const movements = decoded.receipt.receipts.filter(({ funcName }) => {
-    const [contract = '', ...name] = funcName.split('/')
-    return isMovement(contract, name.join('/'))
+    const { contract, name } = partsOfFuncName(funcName)
+    return isMovement(contract, name)
   }).length
   return { ...shape, movements, spare: isBase ? Math.min(1, movements) : 0 }
 }
 
 /**
- * The records of stored transactions, in at most two requests: the records of actions tell how many others there are. Throws Failure when one is not
- * stored.
+ * The records of stored transactions, in at most two requests: the records of actions tell how many others there are.
+ * Throws Failure when one is not stored.
  */
 const storedRecords = async (
   view: View,

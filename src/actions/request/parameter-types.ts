@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { isContractId, isHash, isPossibleName, isTokenSymbol } from '#chain/names.ts'
 import type { Text } from '../define.ts'
-import { WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './parameters.ts'
+import { severalOf, WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './parameters.ts'
 
 /** The field words of the requests: one per kind of parameter, each reading itself strictly from text. */
 
@@ -145,6 +145,15 @@ export const hash = (of: 'block' | 'transaction') =>
     sample: of === 'block' ? 'block hash' : 'transaction',
     elsewhere: ['hash', 'txhash', 'tx', 'txid', 'tx_id', 'transaction_hash', 'block_hash', 'blockhash', 'id'],
     read: text => (isHash(text) ? text : undefined),
+  })
+
+/** Several transactions by their hashes. */
+export const transactionHashes = (about: Pick<Word, 'description' | 'aliases' | 'elsewhere'>) =>
+  severalOf(hash('transaction'), {
+    ...about,
+    example: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
+    sample: 'transactions',
+    elsewhere: [...(about.elsewhere ?? []), 'hash', 'hashes', 'txhash', 'txhashes', 'txs', 'txids', 'ids'],
   })
 
 /** A block number. Beyond any chain's height it is still a number: the block is then unknown. */

@@ -72,6 +72,20 @@ export const word = <T>(of: Word<T>): TUnsafe<T> =>
 export const withFallback = <T>(schema: TUnsafe<T>, fallback: T): TUnsafe<T> =>
   word<T>({ ...(wordOf(schema) as Word<T>), fallback })
 
+/** A parameter that is 1 or 0; 0 when it is left out. */
+export const flag = (about: Pick<Word, 'description' | 'elsewhere'>): TUnsafe<number> =>
+  word<number>({
+    ...about,
+    type: 'integer',
+    rule: { en: '0 or 1', zh: '0 或 1' },
+    pattern: '^[01]$',
+    minimum: 0,
+    maximum: 1,
+    fallback: 0,
+    example: '0',
+    read: Number,
+  })
+
 /** Values that one call takes at most. */
 const MOST_VALUES = 50
 

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import { partsOfFuncName } from '#chain/func-name.ts'
 import { ACTION, CONTRACT, tokenAs } from './parameter-types.ts'
-import { word } from './parameters.ts'
+import { flag, word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
 /** An action of a contract: what a call names. */
@@ -23,27 +24,19 @@ const funcName = () =>
       sample: 'function',
       elsewhere: ['action_name', 'function', 'function_name', 'funcname', 'method', 'abi', 'contract'],
       read: text => {
-        const slash = text.indexOf('/')
-        return { contract: text.slice(0, slash), action: text.slice(slash + 1) }
+        const { contract, name: action } = partsOfFuncName(text)
+        return { contract, action }
       },
     }),
   )
 
 const failedOnly = () =>
-  word<number>({
-    type: 'integer',
+  flag({
     description: {
       en: 'With 1, only rows of transactions that failed are returned (status_code other than SUCCESS).',
       zh: '为 1 时只返回失败交易的记录（status_code 不是 SUCCESS）。',
     },
-    rule: { en: '0 or 1', zh: '0 或 1' },
-    pattern: '^[01]$',
-    minimum: 0,
-    maximum: 1,
-    fallback: 0,
-    example: '0',
     elsewhere: ['status', 'status_code', 'is_failed', 'is_error', 'iserror', 'error'],
-    read: Number,
   })
 
 /** Filters of an account's rows: at most one of them is given. */

@@ -1,4 +1,5 @@
 import type { Text } from '#actions/define.ts'
+import { beginningOf } from './visible.ts'
 
 /** What the codes of receipts say (core/tx of the node); others are shown as they are. */
 const CODES: ReadonlyMap<string, Text> = new Map([
@@ -23,8 +24,7 @@ const REASON = 600
  * Why a transaction failed, from the message of its receipt. The node puts the whole failing action in front of the
  * reason (`running action Action{…}\n error: …`) and may repeat places of the contract's code behind it.
  */
-export const reasonOf = (message: string): string => {
+export const reasonOf = (message: string): ReturnType<typeof beginningOf> => {
   const at = message.lastIndexOf('error: ')
-  const reason = (at < 0 ? message : message.slice(at + 'error: '.length)).trim()
-  return reason.length > REASON ? `${reason.slice(0, REASON)}…` : reason
+  return beginningOf((at < 0 ? message : message.slice(at + 'error: '.length)).trim(), REASON)
 }

@@ -14,6 +14,7 @@ import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
 import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
 import { Copied, Name, Owner } from '../part/name.tsx'
+import { None } from '../part/none.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
 import { Folded, isRaw, rawText } from '../part/raw.tsx'
 import { RecordRows } from '../part/record-rows.tsx'
@@ -29,15 +30,15 @@ export const contractPage: Page = {
     const { say, query } = visit
     const detail = await visit.ask(getContractDetail, { contract: visit.id })
     const { contract_id: contract } = detail
+    const code = await visit.ask(getContractCode, { contract })
+    if (isRaw(visit) && code.code !== '') return rawText(contract, code.code, 'plain')
     const filters = filtersGiven(visit, ['action_name'])
-    const [{ abis }, records, held, code] = await Promise.all([
+    const [{ abis }, records, held] = await Promise.all([
       visit.ask(getContractAbi, { contract }),
       visit.ask(getContractTx, { contract, ...filters, ...pageGiven(visit) }),
       ifFound(visit.ask(getTokenList, { account: contract })),
-      visit.ask(getContractCode, { contract }),
     ])
     const name = visible(contract)
-    if (isRaw(visit) && code.code !== '') return rawText(name, code.code, 'plain')
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
       title: `${kind} ${name}`,
@@ -118,7 +119,7 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
                 {say({ en: 'Balance and movements →', zh: '余额与变动 →' })}
               </a>
             ) : (
-              <span class="none">—</span>
+              <None />
             ),
           ],
         ]}

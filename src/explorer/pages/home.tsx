@@ -13,6 +13,7 @@ import { Amount, Count, Place } from '../part/amount.tsx'
 import { BlockRows } from '../part/block-rows.tsx'
 import { Card } from '../part/card.tsx'
 import { type Fact, Figures } from '../part/facts.tsx'
+import { None } from '../part/none.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Ago } from '../part/time.tsx'
 import { TransactionRows } from '../part/transaction-rows.tsx'
@@ -94,7 +95,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
     [
       say({ en: 'Transactions per second', zh: '每秒交易数' }),
       <span class="stack">
-        {tps === undefined ? <span class="none">—</span> : <Place value={tps} />}
+        {tps === undefined ? <None /> : <Place value={tps} />}
         <small safe>
           {say({ en: `highest ${overview.highest_tps}`, zh: `最高 ${overview.highest_tps}` })}
         </small>

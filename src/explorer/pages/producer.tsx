@@ -13,6 +13,7 @@ import { Card } from '../part/card.tsx'
 import { Facts, Figures } from '../part/facts.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Copied, Name } from '../part/name.tsx'
+import { None } from '../part/none.tsx'
 import { Outside } from '../part/outside.tsx'
 import { Standing } from '../part/producer-standing.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
@@ -114,7 +115,7 @@ const Standings = ({ visit, detail, days }: DetailProps & { readonly days: VoteD
 const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: string }): Html => {
   const { say } = visit
   const rate = percentOf(detail.dividend_rate, '1') ?? '0.00'
-  const none = <span class="none">—</span>
+  const none = <None />
   return (
     <Facts
       facts={[

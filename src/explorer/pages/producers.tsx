@@ -9,6 +9,7 @@ import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
 import { Figures } from '../part/facts.tsx'
 import { Name } from '../part/name.tsx'
+import { None } from '../part/none.tsx'
 import { Outside } from '../part/outside.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
 import { Standing } from '../part/producer-standing.tsx'
@@ -148,7 +149,7 @@ const Known = ({ visit, row }: CellProps): Html => {
 
 const Where = ({ row: { loc, url } }: { readonly row: Row }): Html =>
   loc === '' && url === '' ? (
-    <span class="none">—</span>
+    <None />
   ) : (
     <span class="stack where">
       <bdi safe>{visible(loc)}</bdi>

@@ -104,9 +104,9 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
       {isFailed ? (
         <div class="reason">
           <pre class="bad chain" safe>
-            {visible(reason)}
+            {`${visible(reason.text)}${reason.isWhole ? '' : '…'}`}
           </pre>
-          {reason.endsWith('…') ? <AllOfIt visit={visit} href={rawHref(visit)} /> : ''}
+          {reason.isWhole ? '' : <AllOfIt visit={visit} href={rawHref(visit)} />}
           <p safe>
             {say({
               en: 'Nothing moved: only the gas was charged.',

@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf, Given } from '#actions/ask.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
+import { recordFilters } from '#actions/request/record-filters.ts'
 import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
 import type { Recorded } from '../format/record.ts'
 import { callTo } from '../links.ts'
@@ -20,7 +21,7 @@ export type AskedRecords = {
 }
 
 /** At most one of these is given: the API has lists for each, none for two together. */
-const EXCLUSIVE = ['token', 'func_name', 'failed']
+const EXCLUSIVE = Object.keys(recordFilters)
 
 /** The page of an account's records that the address asks for. */
 export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {

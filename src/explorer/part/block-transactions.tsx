@@ -7,6 +7,7 @@ import { ifKnown } from '../found.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
+import { None } from './none.tsx'
 import { Outcome } from './outcome.tsx'
 import { Rows } from './rows.tsx'
 import type { Transaction } from './transaction-facts.tsx'
@@ -68,7 +69,7 @@ const NAMED = 2
 
 const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
   actions.length === 0 ? (
-    <span class="none">—</span>
+    <None />
   ) : (
     <span class="what">
       {actions.slice(0, NAMED).map(({ contract, action_name }) => (
@@ -84,7 +85,7 @@ type MovedProps = { readonly visit: Visit; readonly movements: readonly Movement
 
 const Moved = ({ visit, movements }: MovedProps): Html =>
   movements.length === 0 ? (
-    <span class="none">—</span>
+    <None />
   ) : (
     <span class="what">
       {movements.slice(0, NAMED).map(({ from, to, amount, token }) => (

@@ -3,6 +3,7 @@ import { isAccountName, isContractId } from '#chain/names.ts'
 import { shortened, visible } from '../format/visible.ts'
 import { hrefTo, type Kind, pathOf } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
+import { None } from './none.tsx'
 
 type NameProps = {
   readonly visit: Pick<Visit, 'root' | 'lang'>
@@ -29,11 +30,7 @@ export const Name = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
 
 /** Who may own tokens: an account, a contract, a public key or `0`; empty where there is nobody. */
 export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: string }): Html =>
-  id === '' ? (
-    <span class="none">—</span>
-  ) : (
-    <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} />
-  )
+  id === '' ? <None /> : <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} />
 
 /** A longer name is set smaller in a heading. */
 const LONG = 24

@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { partsOfFuncName } from '#chain/func-name.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
@@ -43,7 +44,7 @@ export const Receipts = ({ visit, receipts, most }: ReceiptsProps): Html => {
 }
 
 const Writer = ({ visit, func }: { readonly visit: Visit; readonly func: string }): Html => {
-  const [contract = '', name = ''] = func.split('/')
+  const { contract, name } = partsOfFuncName(func)
   return (
     <span class="what">
       <Name visit={visit} kind="contract" id={contract} /> <bdi safe>{visible(name)}</bdi>

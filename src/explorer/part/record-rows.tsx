@@ -4,6 +4,7 @@ import { beginningOf, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
+import { None } from './none.tsx'
 import { Failed } from './outcome.tsx'
 import { type Column, Rows } from './rows.tsx'
 import { Ago } from './time.tsx'
@@ -129,7 +130,7 @@ type MovementProps = { readonly visit: Visit; readonly row: Recorded; readonly o
 
 const Movement = ({ visit, row, owner }: MovementProps): Html => {
   const moved = movedBy(row)
-  if (moved === undefined) return <span class="none">—</span>
+  if (moved === undefined) return <None />
   const amount = <Amount visit={visit} value={moved.amount} token={moved.token} />
   if (owner === undefined || row.from === row.to) return amount
   return row.from === owner ? (

@@ -1,12 +1,13 @@
 /** @jsxImportSource @kitajs/html */
 import { percentOf, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
+import { None } from './none.tsx'
 
 /** The share of a part in a whole, in percent and as a bar; `—` where there is no whole. */
 export const Share = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => {
   const percent = percentOf(part, whole)
   return percent === undefined ? (
-    <span class="none">—</span>
+    <None />
   ) : (
     <span class="portion">
       <data value={percent} class="number" safe>

@@ -5,6 +5,7 @@ import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
 import { More } from './more.tsx'
 import { Name } from './name.tsx'
+import { None } from './none.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
 
@@ -59,7 +60,7 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
               /[1-9]/.test(frozen_balance) ? (
                 <Amount visit={visit} value={frozen_balance} token={symbol} />
               ) : (
-                <span class="none">—</span>
+                <None />
               ),
           },
         ]}

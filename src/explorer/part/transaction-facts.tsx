@@ -7,6 +7,7 @@ import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { type Fact, Facts } from './facts.tsx'
 import { Name, Owner } from './name.tsx'
+import { None } from './none.tsx'
 import { When } from './time.tsx'
 
 /** The transaction of get-transaction-detail. */
@@ -28,11 +29,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
   const facts: Fact[] = [
     [
       say({ en: 'Block', zh: '区块' }),
-      blockNumber === '-1' ? (
-        <span class="none">—</span>
-      ) : (
-        <Name visit={visit} kind="block" id={blockNumber} isWhole />
-      ),
+      blockNumber === '-1' ? <None /> : <Name visit={visit} kind="block" id={blockNumber} isWhole />,
     ],
     [say({ en: 'Time', zh: '时间' }), <When visit={visit} iso={time} />],
     [say({ en: 'Publisher', zh: '发布者' }), <Owner visit={visit} id={publisher} />],
@@ -73,7 +70,7 @@ type RamProps = {
 /** Bytes by who paid for them. */
 const Ram = ({ visit, usage }: RamProps): Html =>
   usage.length === 0 ? (
-    <span class="none">—</span>
+    <None />
   ) : (
     <div>
       {usage.map(([payer, bytes]) => (
@@ -91,7 +88,7 @@ const Ram = ({ visit, usage }: RamProps): Html =>
 /** Texts that can be shown, a line each. */
 const Texts = ({ texts }: { readonly texts: readonly string[] }): Html =>
   texts.length === 0 ? (
-    <span class="none">—</span>
+    <None />
   ) : (
     <div>
       {texts.map(text => (

@@ -5,6 +5,7 @@ import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
+import { None } from './none.tsx'
 import { Outcome } from './outcome.tsx'
 import { type Column, Rows } from './rows.tsx'
 import { Ago } from './time.tsx'
@@ -72,7 +73,7 @@ const columnsFor = (visit: Visit): readonly (Column<TransactionRow> & { readonly
 /** The first action, and how many others there are. */
 const First = ({ visit, row }: { readonly visit: Visit; readonly row: TransactionRow }): Html =>
   row.actions === 0 ? (
-    <span class="none">—</span>
+    <None />
   ) : (
     <span class="what">
       <Name visit={visit} kind="contract" id={row.contract} /> <bdi safe>{visible(row.action_name)}</bdi>

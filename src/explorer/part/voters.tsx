@@ -7,6 +7,7 @@ import type { Html, Visit } from '../page.ts'
 import { Count, Place } from './amount.tsx'
 import { Card } from './card.tsx'
 import { Owner } from './name.tsx'
+import { None } from './none.tsx'
 import { Pager, pageGiven, rankOf } from './pager.tsx'
 import { type Column, Rows } from './rows.tsx'
 import { Share } from './share.tsx'
@@ -56,7 +57,7 @@ const columnsFor = (visit: Visit, rows: readonly Row[], votes: string): readonly
     const decimals = decimalsOf(rows.map(row => of(row) ?? ''))
     return row => {
       const value = of(row)
-      return value === undefined ? <span class="none">—</span> : <Count value={value} decimals={decimals} />
+      return value === undefined ? <None /> : <Count value={value} decimals={decimals} />
     }
   }
   return [
