@@ -1,13 +1,12 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { FailureKind } from '#failure/failure.ts'
 import type { HeadAt } from '#head/shown.ts'
+import type { StateIndex } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import type { ListSource } from './list/listing.ts'
-
-/** A text in the two languages of the service. */
-export type Text = { readonly en: string; readonly zh: string }
+import type { Listing } from './list/list-rows.ts'
+import type { Text } from './text.ts'
 
 /** `iostabc`: answers as programs written against the old service expect them. */
 export type Compat = 'none' | 'iostabc'
@@ -63,6 +62,16 @@ export type Profile = {
  * part of the range may not be loaded yet, `bad_block` where a node is asked for what is not stored.
  */
 export type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block'>
+
+/** How an action finds its list. */
+export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {
+  /** The indices of state that it is read from; none: its rows are history, which never changes. */
+  readonly state: readonly StateIndex[]
+  /** Whether the list is offered as a feed; its listings then say what is followed. */
+  readonly isFeed?: true
+  /** Throws Failure ('not_found', 'loading' …). */
+  readonly open: (context: Context, params: P) => Promise<Listing<D>>
+}
 
 /** One query of the interface: what it takes, what it gives, what it promises, how it answers. */
 export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {

@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import { type LoadOptions, load } from '#load/load.ts'
+import { load } from '#load/load.ts'
+import type { LoadOptions } from '#load/load-options.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'

@@ -3,11 +3,8 @@ import { dateOf, dayOf } from '#chain/time.ts'
 import { type DayDoc, days } from '#indices/day.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { isBase } from './block-document.ts'
-import type { Scope } from './scope.ts'
+import type { DayDraft, Scope } from './scope.ts'
 import type { Movement } from './token.ts'
-
-/** What a block adds to its day, as far as neither the block nor the figures of the chain show it. */
-export type DayDraft = { movements: number; moved: bigint; ramFees: bigint }
 
 export const dayDraft = (): DayDraft => ({ movements: 0, moved: 0n, ramFees: 0n })
 

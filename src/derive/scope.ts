@@ -1,12 +1,14 @@
-import type { Block, ContractCode, LoadedBlock, Transaction } from '#chain/block.ts'
+import type { Block, ContractCode, Transaction } from '#chain/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
-import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
-import { type DayDraft, dayDraft, settleDay } from './day.ts'
-import { type Ledger, ledger } from './ledger.ts'
-import { type ListCounts, listCounts } from './list-counts.ts'
+import type { StatisticsDoc } from '#indices/statistics.ts'
+import type { Ledger } from './ledger.ts'
+import type { ListCounts } from './list-counts.ts'
 import type { State } from './state.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** What a block adds to its day, as far as neither the block nor the figures of the chain show it. */
+export type DayDraft = { movements: number; moved: bigint; ramFees: bigint }
 
 /** All that a block's derivation works on. Drafts are put into `state` once, at the end of the block (`settle`). */
 export type Scope = {
@@ -22,47 +24,3 @@ export type Scope = {
 
 /** One transaction at its position in the block. */
 export type TxScope = { readonly scope: Scope; readonly tx: Transaction; readonly position: number }
-
-const FIRST: StatisticsDoc = {
-  id: STATISTICS,
-  account_count: 0,
-  contract_count: 0,
-  token_count: 0,
-  producer_count: 0,
-  producer_votes: 0n,
-  wealth_count: 0,
-  list_count: 0,
-  pledge_seq: 0,
-  transaction_count: 0,
-  record_count: 0,
-  highest_tps: 0,
-  tps_second: 0,
-  tps_count: 0,
-  ram: { left: '0', used: '0', balance: '0' },
-  versions: [],
-  genesis_publisher: '',
-  genesis_tx: '',
-  genesis_time: '0',
-}
-
-export const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition: number): Scope => {
-  const figures = { ...(state.get(statistics, STATISTICS) ?? FIRST) }
-  return {
-    state,
-    block,
-    systemCode: new Map(systemCode.map(code => [code.id, code])),
-    statistics: figures,
-    day: dayDraft(),
-    ledger: ledger(state, block),
-    lists: listCounts(state, figures, partition),
-    records: [],
-  }
-}
-
-/** Ends a block: drafts become documents. */
-export const settle = (scope: Scope): void => {
-  scope.ledger.settle(scope.statistics)
-  scope.lists.settle()
-  settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
-  scope.state.put(statistics, scope.statistics)
-}

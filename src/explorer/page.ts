@@ -1,5 +1,5 @@
 import type { Asking } from '#actions/ask.ts'
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 
 /** HTML as the JSX runtime makes it. */
 export type Html = JSX.Element

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
 import { type Ask, askTogether } from '#actions/ask.ts'
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { decoded } from './decoded.ts'
@@ -11,7 +11,8 @@ import type { Elsewhere, Lang, Page, Site, Visit } from './page.ts'
 import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
 import type { Call } from './part/calls.tsx'
-import { type Frame, Layout } from './part/layout.tsx'
+import type { Frame } from './part/frame.ts'
+import { Layout } from './part/layout.tsx'
 
 /** What a visitor asked for: a path without language and prefix, and its parameters. */
 export type Asked = {

@@ -1,4 +1,5 @@
-import type { Action, Compat, Text } from '#actions/define.ts'
+import type { Action, Compat } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 import type { FailureKind } from '#failure/failure.ts'
 
 /** How a failure is reported to callers. */

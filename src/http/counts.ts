@@ -4,7 +4,6 @@ import { type Counting, countingIn } from '#metrics/counting.ts'
 import { type Definition, label } from '#metrics/definition.ts'
 import { metricsMemory } from '#metrics/memory.ts'
 import { codes } from './codes.ts'
-import type { Exchange } from './exchange.ts'
 import { SOURCES } from './gateway/gateway.ts'
 import { rpcMethods } from './rpc-methods.ts'
 
@@ -103,10 +102,13 @@ export type HttpCounts = Counting<keyof typeof httpMetrics>
 /** Counts that only this thread sees. */
 export const ownHttpCounts = (): HttpCounts => countingIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
 
+/** The fields of a request that the access log may contain: only our own names, never text that was sent; `key` is the id of the key. */
+export type Named = { key?: string; module?: string; action?: string }
+
 /** A request that has been answered; `reason` absent: it was not refused. */
 export type Answered = {
   readonly route: string
-  readonly named: Exchange['named']
+  readonly named: Named
   readonly status: number
   readonly ms: number
   readonly bytes: number

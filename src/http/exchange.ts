@@ -3,7 +3,7 @@ import type { Query } from '#actions/request/query.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
-import { countAnswer, type HttpCounts } from './counts.ts'
+import { countAnswer, type HttpCounts, type Named } from './counts.ts'
 import { ClientGone, withDeadline } from './deadline.ts'
 import { failureOf, failureReply, type Manner } from './envelope.ts'
 import { Busy } from './fair-queue.ts'
@@ -22,8 +22,7 @@ export type Exchange = QueryText & {
   readonly manner: Manner
   /** Headers of the answer, success or failure, that were known before it. */
   readonly headers: Record<string, string>
-  /** The fields of the request that the access log may contain: only our own names, never text that was sent; `key` is the id of the key. */
-  readonly named: { key?: string; module?: string; action?: string }
+  readonly named: Named
 }
 
 export type Handler = (exchange: Exchange, signal: AbortSignal) => Promise<Reply>

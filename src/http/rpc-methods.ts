@@ -1,4 +1,4 @@
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 
 /** One segment of a node path after the method's name. */
 type Segment = {

@@ -1,7 +1,7 @@
 import type { BlockDocuments } from '#derive/derive-block.ts'
 import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
-import type { Run } from './runs.ts'
+import type { Run } from './run.ts'
 
 type Parts = {
   readonly deriver: Pick<Deriver, 'prefetch' | 'begin' | 'derive'>

@@ -10,7 +10,7 @@ import type { Writer } from '#store/port.ts'
 import { expiries } from './expiries.ts'
 import { type KnownState, knownState } from './known-state.ts'
 import { rangeCache } from './range-cache.ts'
-import type { Run } from './runs.ts'
+import type { Run } from './run.ts'
 
 /** `before`: the producer that had the key; undefined: none. */
 export type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefined }

@@ -1,8 +1,6 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { Proving } from './proving.ts'
-
-/** Blocks whose state is fetched with one question to the store. */
-export type Run = readonly LoadedBlock[]
+import type { Run } from './run.ts'
 
 /** Blocks of a run, and characters of their transactions, from which on it is long enough. */
 const ENOUGH = { blocks: 200, characters: 1_000_000 }

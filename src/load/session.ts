@@ -7,7 +7,7 @@ import { commits } from './commits.ts'
 import { type Deriver, deriver } from './deriver.ts'
 import { fill, type Stages } from './fill.ts'
 import { irreversible } from './irreversible.ts'
-import type { LoadOptions } from './load.ts'
+import type { LoadOptions } from './load-options.ts'
 import { partitioning } from './partitioning.ts'
 import { proving } from './proving.ts'
 

@@ -9,7 +9,8 @@ import { batches, type ClosedBatch, type OpenBatch } from './batches.ts'
 import { commits } from './commits.ts'
 import { derived } from './derived.ts'
 import { partitioning } from './partitioning.ts'
-import { type Run, runs } from './runs.ts'
+import type { Run } from './run.ts'
+import { runs } from './runs.ts'
 
 const blocksUpTo = (to: number): readonly LoadedBlock[] =>
   chainOf(...Array.from({ length: to + 1 }, () => []))

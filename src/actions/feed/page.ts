@@ -1,5 +1,5 @@
 import type { Published, View } from '#store/port.ts'
-import type { Listing } from '../list/listing.ts'
+import type { Listing } from '../list/list-rows.ts'
 import { readParts } from '../list/read-parts.ts'
 import type { Followed } from './followed.ts'
 import type { Reader, Shown } from './groups.ts'

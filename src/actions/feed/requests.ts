@@ -1,7 +1,8 @@
-import type { Action, Text } from '../define.ts'
+import type { Action } from '../define.ts'
 import { oneOf, type Query } from '../request/query.ts'
 import { RANGE_NAMES } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
+import type { Text } from '../text.ts'
 
 /** Refuses an action whose list cannot be followed, and parameters that a feed has no use for ('bad_request'). */
 export const requireFeed = ({ source, list }: Action, query: Query): void => {

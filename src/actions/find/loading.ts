@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import type { Context, Text } from '../define.ts'
+import type { Context } from '../define.ts'
 import { RANGE_NAMES, type Range } from '../request/range.ts'
+import type { Text } from '../text.ts'
 
 /** Blocks a load may be behind before "not found" can no longer be said (decisions: 1,000). */
 export const BEHIND = 1000

@@ -3,8 +3,8 @@ import { partsOfFuncName } from '#chain/func-name.ts'
 import { Failure } from '#failure/failure.ts'
 import { transactionId } from '#indices/position.ts'
 import type { ListedRecord } from '#indices/record.ts'
-import type { Text } from '../define.ts'
 import { badRequest } from '../request/refusals.ts'
+import type { Text } from '../text.ts'
 
 /** The transactions that rows belong to, as JSON text, by transaction id. */
 export type Bodies = (docs: readonly ListedRecord[]) => Promise<ReadonlyMap<string, string>>

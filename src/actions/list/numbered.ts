@@ -4,7 +4,7 @@ import type { Context } from '../define.ts'
 import type { Followed } from '../feed/followed.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Range } from '../request/range.ts'
-import type { Listing } from './listing.ts'
+import type { Listing } from './list-rows.ts'
 import { rowsWithin } from './range-of-rows.ts'
 
 /** A row of a list with its number there: its ordinal, from 1 in chain order, which never changes. */

@@ -1,7 +1,7 @@
 import type { DocOf } from '#indices/define.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import type { View } from '#store/port.ts'
-import type { Listing } from './listing.ts'
+import type { Listing } from './list-rows.ts'
 
 /** Documents fetched at once where all of an order are needed. */
 const CHUNK = 1000

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { DATE_PATTERN, dateOf, dayOfDate } from '#chain/time.ts'
-import type { Text } from '../define.ts'
+import type { Text } from '../text.ts'
 import { word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 

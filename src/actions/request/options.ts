@@ -1,4 +1,5 @@
-import type { Compat, Text } from '../define.ts'
+import type { Compat } from '../define.ts'
+import type { Text } from '../text.ts'
 import { oneOf, type Query } from './query.ts'
 import { badRequest, shown } from './refusals.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { isContractId, isHash, isPossibleName, isTokenSymbol } from '#chain/names.ts'
-import type { Text } from '../define.ts'
+import type { Text } from '../text.ts'
 import { severalOf, WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './parameters.ts'
 
 /** The field words of the requests: one per kind of parameter, each reading itself strictly from text. */

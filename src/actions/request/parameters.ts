@@ -1,5 +1,5 @@
 import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
-import type { Text } from '../define.ts'
+import type { Text } from '../text.ts'
 
 /** What a parameter names in the chain: examples take it from the chain that is served (`example/scenes.ts`). */
 export type Sample =

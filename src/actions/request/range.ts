@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { fromIso, ISO_PATTERN } from '#chain/time.ts'
-import type { Text } from '../define.ts'
+import type { Text } from '../text.ts'
 import { WHOLE_NUMBER, WHOLE_RULE, word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 

@@ -1,6 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Failure } from '#failure/failure.ts'
-import type { Text } from '../define.ts'
+import type { Text } from '../text.ts'
 import { type Word, wordOf } from './parameters.ts'
 import { COMMON, IGNORED, oneOf, type Query } from './query.ts'
 import { badRequest, nearest, nearestText, shown } from './refusals.ts'

@@ -1,5 +1,5 @@
 import { Failure, withoutSecrets } from '#failure/failure.ts'
-import type { Text } from '../define.ts'
+import type { Text } from '../text.ts'
 
 /** Longest part of a caller's text that is repeated in a message, in characters. */
 const SHOWN = 64

@@ -1,5 +1,5 @@
 import { type TArray, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
-import type { Text } from '../define.ts'
+import type { Text } from '../text.ts'
 
 /** The field words of the answers. Descriptions are product text: they become the reference. */
 

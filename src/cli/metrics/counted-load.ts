@@ -1,4 +1,4 @@
-import type { LoadOptions } from '#load/load.ts'
+import type { LoadOptions } from '#load/load-options.ts'
 import type { Node } from '#node/port.ts'
 import type { Counts } from './catalogue.ts'
 

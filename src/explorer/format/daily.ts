@@ -1,4 +1,4 @@
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 
 /** A figure; its unit is `""` where it counts. */
 const figure = <N extends string>(name: N, title: Text, unit = '') => ({ name, title, unit })

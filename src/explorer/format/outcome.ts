@@ -1,4 +1,4 @@
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 import { beginningOf } from './visible.ts'
 
 /** What the codes of receipts say (core/tx of the node); others are shown as they are. */

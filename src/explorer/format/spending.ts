@@ -1,4 +1,4 @@
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 import { visible } from './visible.ts'
 
 /** What an action or a transaction may spend at most, of one token or of any. */

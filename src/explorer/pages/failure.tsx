@@ -1,11 +1,11 @@
 /** @jsxImportSource @kitajs/html */
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
 import { grouped } from '../format/amount.ts'
 import type { Near } from '../near.ts'
 import type { Html, Shown } from '../page.ts'
 import { Card } from '../part/card.tsx'
-import type { Frame } from '../part/layout.tsx'
+import type { Frame } from '../part/frame.ts'
 import { MatchRows } from '../part/match-rows.tsx'
 import { ChainText } from '../part/text.tsx'
 

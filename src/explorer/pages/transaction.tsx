@@ -1,9 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import type { Text } from '#actions/define.ts'
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import { getTransactionRecords } from '#actions/get-transaction-records.ts'
+import type { Text } from '#actions/text.ts'
 import { isNamedByCode } from '../format/arguments.ts'
 import { movementsIn } from '../format/movements.ts'
 import { reasonOf } from '../format/outcome.ts'

@@ -4,20 +4,10 @@ import { absolute } from '../format/time.ts'
 import { oneLine } from '../format/visible.ts'
 import { hrefTo, lastingHref } from '../links.ts'
 import { LISTS } from '../lists.ts'
-import type { Html, Shown, Visit } from '../page.ts'
-import { type Call, CallLinks } from './calls.tsx'
+import type { Html, Shown } from '../page.ts'
+import { CallLinks } from './calls.tsx'
+import type { Frame } from './frame.ts'
 import { SearchBox } from './search-box.tsx'
-
-/** What the head and the foot of every page need; where the store cannot be read there is no height. */
-export type Frame = Pick<
-  Visit,
-  'site' | 'root' | 'lang' | 'say' | 'path' | 'query' | 'origin' | 'isOriginKnown'
-> & {
-  readonly height?: number
-  /** ISO-8601 UTC. */
-  readonly time?: string
-  readonly calls: readonly Call[]
-}
 
 /** Letters of a title and of a description: more than search engines show. */
 const MOST_TITLE = 120

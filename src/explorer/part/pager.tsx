@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 import { grouped } from '../format/amount.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'

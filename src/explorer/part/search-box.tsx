@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { hrefTo } from '../links.ts'
 import type { Html } from '../page.ts'
-import type { Frame } from './layout.tsx'
+import type { Frame } from './frame.ts'
 
 /** A search for anything by its name, hash or number. */
 export const SearchBox = ({ frame }: { readonly frame: Frame }): Html => {

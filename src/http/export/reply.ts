@@ -1,6 +1,6 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
 import { type Export, openExport } from '#actions/export.ts'
-import { ROWS_AT_ONCE } from '#actions/list/listing.ts'
+import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
 import type { ExportFormat } from '#actions/request/options.ts'
 import { toIso } from '#chain/time.ts'
 import { lacking } from '#store/lacking.ts'

@@ -1,5 +1,6 @@
-import { type Action, nameOf, type Text } from '#actions/define.ts'
+import { type Action, nameOf } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
+import type { Text } from '#actions/text.ts'
 import { routeOf } from '../openapi/action-operation.ts'
 import { type Html, html } from './html.ts'
 import { type Call, curlOf } from './samples.ts'

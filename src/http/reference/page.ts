@@ -1,6 +1,7 @@
-import { type Action, nameOf, type Text } from '#actions/define.ts'
+import { type Action, nameOf } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
 import { LANGUAGE_TAG, OPTION_TEXTS, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
+import type { Text } from '#actions/text.ts'
 import { codes } from '../codes.ts'
 import { rpcMethods, templateOf } from '../rpc-methods.ts'
 import { actionSection, definitions, type Lang } from './action.ts'

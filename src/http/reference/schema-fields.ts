@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { Text } from '#actions/define.ts'
 import { descriptionOf, EXACT } from '#actions/shape/results.ts'
+import type { Text } from '#actions/text.ts'
 
 /** A field of an answer as the reference shows it. */
 export type FieldRow = {

@@ -1,4 +1,4 @@
-import type { Text } from '#actions/define.ts'
+import type { Text } from '#actions/text.ts'
 
 const say = (en: string, zh: string): Text => ({ en, zh })
 

@@ -1,5 +1,5 @@
-import type { Text } from '#actions/define.ts'
 import { BEHIND } from '#actions/find/loading.ts'
+import type { Text } from '#actions/text.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'

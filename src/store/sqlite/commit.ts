@@ -3,10 +3,11 @@ import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Batch } from '#store/port.ts'
+import type { Cell } from './cell.ts'
 import type { Connection } from './connection.ts'
 import { putPublished } from './meta.ts'
 import { placeRows } from './place-rows.ts'
-import { type Cell, columnList, perTable, toRow } from './rows.ts'
+import { columnList, perTable, toRow } from './rows.ts'
 import { quoted, type Table, tableOf } from './tables.ts'
 
 /** Rows written before requests of the same process get their turn: some 5 ms. */

@@ -1,7 +1,7 @@
 import { constants, Database, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
+import type { Cell } from './cell.ts'
 import { guarded } from './failures.ts'
-import type { Cell } from './rows.ts'
 
 type Prepared = Statement<unknown, Cell[]>
 

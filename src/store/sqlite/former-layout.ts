@@ -1,7 +1,7 @@
 import { TX_PLACES } from '#indices/position.ts'
+import type { Cell } from './cell.ts'
 import type { Connection } from './connection.ts'
 import { keyCells, keyCondition } from './keys.ts'
-import type { Cell } from './rows.ts'
 import { POSITION, quoted, type Table } from './tables.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import { type KeyStore, nameAndNoteIn, nameWithNote, revokedAt, type StoredKey } from '#store/keys-port.ts'
+import type { Cell } from './cell.ts'
 import { type Connection, openWriter } from './connection.ts'
 import type { Readers } from './readers.ts'
-import type { Cell } from './rows.ts'
 import { inspect } from './schema.ts'
 import { inTransaction } from './transaction.ts'
 

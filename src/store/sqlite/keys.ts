@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { idOf, positionOf, TX_PLACES } from '#indices/position.ts'
-import type { Cell } from './rows.ts'
+import type { Cell } from './cell.ts'
 import { POSITION, quoted, type Table } from './tables.ts'
 
 /** What names the rows of a table: the id of state, the position in the chain of history. */

@@ -2,10 +2,10 @@ import { idOf } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
+import type { Cell } from './cell.ts'
 import { historyRows, upsert } from './commit.ts'
 import type { Connection } from './connection.ts'
 import { idOfKey, keyCells, keyCondition, keyList } from './keys.ts'
-import type { Cell } from './rows.ts'
 import { quoted, ROW, type Table, tableOf } from './tables.ts'
 
 /** Puts documents right, within the caller's transaction. */

@@ -2,15 +2,13 @@ import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
 import { idOf } from '#indices/position.ts'
 import { lacking } from '#store/lacking.ts'
+import type { Cell } from './cell.ts'
 import { headCells, headFields } from './keys.ts'
 import { bytesOfHash, bytesOfHashes, hashesOfBytes, hashOfBytes } from './packed/hash-bytes.ts'
 import type { Fields } from './packed/implied.ts'
 import { packText, unpackText } from './packed/packed-text.ts'
 import { numberOfWord, wordOf } from './packed/words.ts'
 import { type Column, quoted, type Table } from './tables.ts'
-
-/** The value of a cell; integers are read as bigint (`safeIntegers`). */
-export type Cell = string | bigint | number | Uint8Array | null
 
 const PLACE_BYTES = 8
 

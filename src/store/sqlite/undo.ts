@@ -2,11 +2,12 @@ import type { Change } from '#indices/registry.ts'
 import { stateIndices } from '#indices/registry.ts'
 import type { Batch, Published } from '#store/port.ts'
 import { isKept, KEPT } from '#store/undo.ts'
+import type { Cell } from './cell.ts'
 import { upsertCells } from './commit.ts'
 import type { Connection } from './connection.ts'
 import { fromText, getPublished, putPublished, toText } from './meta.ts'
 import { removeDocument, removeHistoryAbove } from './rewrite.ts'
-import { type Cell, toRow } from './rows.ts'
+import { toRow } from './rows.ts'
 import { tableOf } from './tables.ts'
 
 /**

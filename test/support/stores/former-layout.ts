@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { historyIndices } from '#indices/registry.ts'
-import { type Cell, columnList, toDoc } from '#store/sqlite/rows.ts'
+import type { Cell } from '#store/sqlite/cell.ts'
+import { columnList, toDoc } from '#store/sqlite/rows.ts'
 import { tableOf } from '#store/sqlite/tables.ts'
 
 /** Tables of history as the first release made them: ids as text, a running row number, every text as it is. */
