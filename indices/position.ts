@@ -23,23 +23,21 @@ const fixed = (value: number, digits: number): string => {
 
 /** Most positions within a block or a transaction are among the first: their digits are ready. */
 const PARTS = Array.from({ length: 1_000 }, (_, value) => `-${String(value).padStart(TX_DIGITS, '0')}`)
-const part = (value: number, digits: typeof TX_DIGITS | typeof ROW_DIGITS): string =>
-  PARTS[value] ?? `-${fixed(value, digits)}`
 
-export const blockId = (height: number): string => fixed(height, HEIGHT_DIGITS)
-/** `tx` is the position in the block, 0 is the base transaction. */
-export const transactionId = (height: number, tx: number): string => blockId(height) + part(tx, TX_DIGITS)
-/** `index` is the row's number in the transaction. */
-export const recordId = (height: number, tx: number, index: number): string =>
-  transactionId(height, tx) + part(index, ROW_DIGITS)
+/**
+ * The id of a block; with `tx`, its position in the block (0 is the base transaction), of a transaction; with `index` too,
+ * the row's number in the transaction, of a record.
+ */
+export const idOf = (height: number, tx?: number, index?: number): string => {
+  const block = fixed(height, HEIGHT_DIGITS)
+  if (tx === undefined) return block
+  const transaction = block + (PARTS[tx] ?? `-${fixed(tx, TX_DIGITS)}`)
+  return index === undefined ? transaction : transaction + (PARTS[index] ?? `-${fixed(index, ROW_DIGITS)}`)
+}
 
-/** The id of a position: a height; a height and a transaction; or these and a row. */
-export const idOf = ([height = 0, tx, index]: readonly number[]): string =>
-  tx === undefined
-    ? blockId(height)
-    : index === undefined
-      ? transactionId(height, tx)
-      : recordId(height, tx, index)
+export const blockId = (height: number): string => idOf(height)
+export const transactionId = (height: number, tx: number): string => idOf(height, tx)
+export const recordId = (height: number, tx: number, index: number): string => idOf(height, tx, index)
 
 const DASH = '-'.charCodeAt(0)
 const ZERO = '0'.charCodeAt(0)
@@ -58,7 +56,7 @@ const numberAt = (id: string, from: number, digits: number): number => {
 const TX_AT = HEIGHT_DIGITS + 1
 const ROW_AT = TX_AT + TX_DIGITS + 1
 
-/** The position of an id, as `idOf` takes it; undefined: it is none of a block, transaction or record. */
+/** The position of an id, its height, transaction and row as far as it has them; undefined: it is none of a block, transaction or record. */
 export const positionOf = (id: string): readonly number[] | undefined => {
   const { length } = id
   const position = [numberAt(id, 0, HEIGHT_DIGITS)]

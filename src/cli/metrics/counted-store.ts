@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { Batch, Held, Store, View, Writer } from '#store/port.ts'
+import type { Batch, Store, Writer } from '#store/port.ts'
 import type { Counts } from './catalogue.ts'
 
 /** Does work and counts it, under the name of the call. */
@@ -8,7 +8,7 @@ type Timed = <T>(call: string, work: () => Promise<T>) => Promise<T>
 /** A batch that was committed. */
 export type CountedBatch = Pending & { readonly height: number; readonly ms: number }
 
-/** The same store; its reads and writes are counted, and batches told. */
+/** The same store; its reads, each as a whole, and its writes are counted, and batches told. */
 export const countedStore = <S extends Store>(
   store: S,
   counts: Counts,
@@ -24,14 +24,11 @@ export const countedStore = <S extends Store>(
       return timed('read', () =>
         store.read(view => {
           if (tries++ > 0) counts.storeRetries.add(1, 'read')
-          return work(countedView(view, timed))
+          return work(view)
         }, options),
       )
     },
-    hold: async options => {
-      const held: Held = await timed('hold', () => store.hold(options))
-      return { ...held, view: countedView(held.view, timed) }
-    },
+    hold: options => timed('hold', () => store.hold(options)),
     takeOver: async (identity, options) =>
       countedWriter(await timed('takeOver', () => store.takeOver(identity, options)), counts, {
         timed,
@@ -61,20 +58,6 @@ const timedBy =
 
 /** Of whatever else a read throws, the store is not the cause. */
 const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])
-
-const countedView = (view: View, timed: Timed): View => ({
-  at: view.at,
-  ...(view.edition === undefined ? {} : { edition: view.edition }),
-  get: (index, id) => timed('get', () => view.get(index, id)),
-  getMany: (index, ids) => timed('getMany', () => view.getMany(index, ids)),
-  find: (index, field, value) => timed('find', () => view.find(index, field, value)),
-  findAny: (index, field, values) => timed('findAny', () => view.findAny(index, field, values)),
-  startingWith: (index, text, limit) => timed('startingWith', () => view.startingWith(index, text, limit)),
-  page: (index, order, options) => timed('page', () => view.page(index, order, options)),
-  records: (list, first, last) => timed('records', () => view.records(list, first, last)),
-  newRecords: (lists, height) => timed('newRecords', () => view.newRecords(lists, height)),
-  moments: (list, ordinals) => timed('moments', () => view.moments(list, ordinals)),
-})
 
 type Pending = { blocks: number; transactions: number; records: number }
 const nothing = (): Pending => ({ blocks: 0, transactions: 0, records: 0 })

@@ -7,7 +7,9 @@ import { POSITION, quoted, type Table } from './tables.ts'
 const numberOf = ([height = 0, tx]: readonly number[]): bigint =>
   tx === undefined ? BigInt(height) : BigInt(height) * BigInt(TX_PLACES) + BigInt(tx)
 
-const positionIn = (table: Table, number: bigint): readonly number[] =>
+type Position = Parameters<typeof idOf>
+
+const positionIn = (table: Table, number: bigint): Position =>
   table.position.length === 1
     ? [Number(number)]
     : [Number(number / BigInt(TX_PLACES)), Number(number % BigInt(TX_PLACES))]
@@ -35,7 +37,7 @@ export const headFields = (table: Table, cells: readonly Cell[]): Record<string,
   if (table.position.length === 0) return { id: cells[0] }
   if (!isNumbered(table)) return {}
   const position = positionIn(table, cells[0] as bigint)
-  const fields: Record<string, unknown> = { id: idOf(position) }
+  const fields: Record<string, unknown> = { id: idOf(...position) }
   for (const [at, name] of table.position.entries()) fields[name] = position[at]
   return fields
 }
@@ -58,4 +60,4 @@ export const keyCells = (table: Table, id: string): Cell[] | undefined => {
 export const idOfKey = (table: Table, cells: readonly Cell[]): string =>
   table.position.length === 0
     ? String(cells[0])
-    : idOf(isNumbered(table) ? positionIn(table, cells[0] as bigint) : cells.map(Number))
+    : idOf(...(isNumbered(table) ? positionIn(table, cells[0] as bigint) : (cells.map(Number) as Position)))

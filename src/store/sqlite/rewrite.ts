@@ -42,7 +42,11 @@ export const removeHistoryAbove = (connection: Connection, height: number): void
   for (const index of historyIndices) {
     const table = tableOf(index)
     const [column = ''] = table.key
-    const [first = null] = keyCells(table, idOf([height + 1, 0, 0].slice(0, table.position.length))) ?? []
+    const [first = null] =
+      keyCells(
+        table,
+        idOf(...([height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof idOf>)),
+      ) ?? []
     const sql = `SELECT ${keyList(table)} FROM ${quoted(table.name)} WHERE ${quoted(column)} >= ?`
     for (const key of connection.rows(sql, first)) removeDocument(connection, index, idOfKey(table, key))
   }

@@ -132,7 +132,11 @@ export const toDoc = (table: Table, cells: readonly Cell[]): object => {
 }
 
 /** The id by the fields of the position, which are the first columns. */
-const idIn = ({ position }: Table, doc: Fields): string => idOf(position.map(name => doc[name] as number))
+const idIn = ({ position: [height = '', tx, index] }: Table, doc: Fields): string =>
+  idOf(doc[height] as number, numberIn(doc, tx), numberIn(doc, index))
+
+const numberIn = (doc: Fields, name: string | undefined): number | undefined =>
+  name === undefined ? undefined : (doc[name] as number)
 
 const putWhatFollows = (table: Table, doc: Record<string, unknown>): void => {
   for (const column of table.columns) {

@@ -5,7 +5,7 @@ import { charactersOf } from '#store/bounded-cache.ts'
 import type { View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Connection } from './connection.ts'
-import { guarded } from './failures.ts'
+import { toFailure } from './failures.ts'
 import { namedRows } from './names.ts'
 import { rankedRows } from './rank.ts'
 import { findByField, getById, momentsOf, newRecordsOf, recordsOf } from './read.ts'
@@ -40,7 +40,11 @@ export const viewOf = (
       since = performance.now()
     }
     if (ended !== undefined) throw ended()
-    return guarded(name, work)
+    try {
+      return work()
+    } catch (error) {
+      throw toFailure(name, error)
+    }
   }
   // Rows of the table of an index are its documents: `as` of what `toDoc` made by the same definition.
   const stored = (index: Index, id: string): object | undefined => {
