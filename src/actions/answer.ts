@@ -25,11 +25,31 @@ export type AnswerDeps = {
   readonly clock: Clock
 }
 
-/** Runs work on the store when it is its turn. */
-export type Turn = <T>(work: (apart: Apart) => Promise<T>) => Promise<T>
+/** A place among the requests that are worked on. */
+export type Place = {
+  /** Gives the place to the next request, and waits for a node in a queue of its own. */
+  readonly apart: Apart
+  /** Gives the place to the next request; once is enough, and more often is harmless. */
+  leave(): void
+}
+
+/** Waits for a place. Throws 'unavailable' when too many wait or the wait is too long. */
+export type Turn = () => Promise<Place>
+
+const FREE: Place = { apart: ask => ask(), leave: () => undefined }
 
 /** For work that waits for nobody. */
-export const atOnce: Turn = work => work(ask => ask())
+export const atOnce: Turn = async () => FREE
+
+/** Takes a place for `work` alone. */
+export const inTurn = async <T>(turn: Turn, work: (place: Place) => Promise<T>): Promise<T> => {
+  const place = await turn()
+  try {
+    return await work(place)
+  } finally {
+    place.leave()
+  }
+}
 
 /** `data` is written with `writeJson`; `at` is the height it is true for. */
 export type Answer = {
@@ -58,7 +78,7 @@ export const answer = async (
   { signal, turn = atOnce }: Ways,
 ): Promise<Answer> => {
   const asked = { ...readCall(call), options: call.options, signal }
-  return turn(apart => deps.store.read(view => run(deps, asked, { view, apart }), { signal }))
+  return inTurn(turn, ({ apart }) => deps.store.read(view => run(deps, asked, { view, apart }), { signal }))
 }
 
 /** An answer as it is sent. */
@@ -73,22 +93,26 @@ export const answerText = async (
   const { kept, ...others } = deps
   const { store, node } = others
   const asked = { ...readCall(call), options: call.options, signal }
-  const read = (share: Share<WrittenAnswer>) =>
-    turn(apart =>
+  const place = await turn()
+  try {
+    const read = (share: Share<WrittenAnswer>) =>
       store.read(
         view => {
           const key = () => keyOf(asked, isFarBehind({ view, node }))
-          return share({ edition: view.edition, key }, async () => {
-            const { data, ...rest } = await run(others, asked, { view, apart })
-            return { ...rest, text: write(data) }
-          })
+          return share({ edition: view.edition, key }, () => written(view))
         },
         { signal },
-      ),
-    )
-  // The blocks above are of a branch, and change more often than they are asked for twice.
-  const isShared = asked.action.isOfStore === true && asked.params['head'] !== 1
-  return kept !== undefined && isShared ? kept.answer(read) : read((_place, run) => run())
+      )
+    const written = async (view: View): Promise<WrittenAnswer> => {
+      const { data, ...rest } = await run(others, asked, { view, apart: place.apart })
+      return { ...rest, text: write(data) }
+    }
+    // The blocks above are of a branch, and change more often than they are asked for twice.
+    const isShared = asked.action.isOfStore === true && asked.params['head'] !== 1
+    return await (kept !== undefined && isShared ? kept.answer(read) : store.read(written, { signal }))
+  } finally {
+    place.leave()
+  }
 }
 
 type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly signal: AbortSignal }

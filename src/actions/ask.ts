@@ -1,6 +1,6 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import type { Published } from '#store/port.ts'
-import { type AnswerDeps, atOnce, contextFor, type Turn } from './answer.ts'
+import { type AnswerDeps, atOnce, contextFor, inTurn, type Turn } from './answer.ts'
 import type { Typed } from './define.ts'
 import { readParams } from './request/read.ts'
 
@@ -28,7 +28,7 @@ export const askTogether = async <T>(
   work: (asking: Asking) => Promise<T>,
   { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
 ): Promise<T> =>
-  turn(apart =>
+  inTurn(turn, ({ apart }) =>
     deps.store.read(
       view => {
         const ask: Ask = async (action, given = {}) => {

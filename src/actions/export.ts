@@ -3,7 +3,7 @@ import { headAt } from '#head/shown.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { Published, View } from '#store/port.ts'
-import { type AnswerDeps, answer, type Call, readCall, type Turn } from './answer.ts'
+import { type AnswerDeps, answer, type Call, inTurn, readCall, type Turn } from './answer.ts'
 import type { Action, Context, ListSource } from './define.ts'
 import type { Listing } from './list/list-rows.ts'
 import { ROWS_AT_ONCE } from './list/list-rows.ts'
@@ -105,7 +105,7 @@ const follow = async (
   { store }: AnswerDeps,
   { signal, turn, open }: Ways & { readonly open: Open },
 ): Promise<Opened> => {
-  const { listing, at } = await turn(apart =>
+  const { listing, at } = await inTurn(turn, ({ apart }) =>
     store.read(async view => ({ listing: await open(view, apart), at: view.at }), { signal }),
   )
   const requireBlock = async (view: View): Promise<void> => {
@@ -113,7 +113,7 @@ const follow = async (
     if (block?.hash !== at.hash) throw takenBack(at)
   }
   const read: Read = work =>
-    turn(() =>
+    inTurn(turn, () =>
       store.read(
         async view => {
           const [done] = await Promise.allSettled([work(view)])
@@ -135,11 +135,14 @@ const hold = async (
   { signal, turn, open }: Ways & { readonly open: Open },
 ): Promise<Opened> => {
   // What is refused is refused as in any answer, also where nothing is found because data is lost.
-  await turn(apart => store.read(view => open(view, apart), { signal }))
-  const held = await turn(() => store.hold({ state, signal }))
+  await inTurn(turn, ({ apart }) => store.read(view => open(view, apart), { signal }))
+  const held = await inTurn(turn, () => store.hold({ state, signal }))
   try {
-    const listing = await turn(apart => open(held.view, apart))
-    return { ...openedOf(listing, held.view.at, work => turn(() => work(held.view))), close: held.close }
+    const listing = await inTurn(turn, ({ apart }) => open(held.view, apart))
+    return {
+      ...openedOf(listing, held.view.at, work => inTurn(turn, () => work(held.view))),
+      close: held.close,
+    }
   } catch (error) {
     held.close()
     throw error

@@ -1,9 +1,23 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { fairQueue, type Limits, type Place } from './fair-queue.ts'
+import { type FairQueue, fairQueue, type Limits, type Place } from './fair-queue.ts'
 
 const WIDE: Limits = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000, ageMs: 1_000 }
 const never = new AbortController().signal
+
+/** Takes a place for `work` alone. */
+const inPlace = async (
+  queue: FairQueue,
+  { key, signal = never }: { readonly key: string; readonly signal?: AbortSignal },
+  work: (place: Place) => Promise<void>,
+): Promise<void> => {
+  const place = await queue.take(key, signal)
+  try {
+    await work(place)
+  } finally {
+    place.leave()
+  }
+}
 
 /** A queue whose work ends on request. */
 const setUp = (limits: Partial<Limits>) => {
@@ -13,24 +27,18 @@ const setUp = (limits: Partial<Limits>) => {
   const ended: string[] = []
   const run = (key: string, signal = never) => {
     const over = Promise.withResolvers<void>()
-    queue
-      .run(
-        key,
-        async place => {
-          running.push({ key, end: over.resolve, place })
-          await over.promise
-        },
-        signal,
-      )
-      .then(
-        () => ended.push(`${key} done`),
-        (error: Error & { kind?: string }) => ended.push(`${key} ${error.kind ?? error.message}`),
-      )
+    inPlace(queue, { key, signal }, async place => {
+      running.push({ key, end: over.resolve, place })
+      await over.promise
+    }).then(
+      () => ended.push(`${key} done`),
+      (error: Error & { kind?: string }) => ended.push(`${key} ${error.kind ?? error.message}`),
+    )
   }
   return { clock, queue, running, ended, run, keys: () => running.map(({ key }) => key).join('') }
 }
 
-test('run: keys take turns, every other one is of the key that has fewest waiting', async () => {
+test('take: keys take turns, every other one is of the key that has fewest waiting', async () => {
   const { run, running, clock, keys } = setUp({ running: 1 })
   for (const key of 'aaaaaabbcaa') run(key)
   expect(running).toHaveLength(0)
@@ -42,7 +50,7 @@ test('run: keys take turns, every other one is of the key that has fewest waitin
   expect(keys()).toBe('acbbaaaaaaa')
 })
 
-test('run: who has few waiting does not wait for a round of the others for each of them', async () => {
+test('take: who has few waiting does not wait for a round of the others for each of them', async () => {
   const { run, running, clock, keys } = setUp({ running: 1 })
   for (let each = 0; each < 100; each++) for (const key of 'abcdefghij') run(key)
   for (const key of 'xxxx') run(key)
@@ -54,7 +62,7 @@ test('run: who has few waiting does not wait for a round of the others for each 
   expect(keys().slice(0, 8)).toBe('axbxcxdx')
 })
 
-test('run: one key has at most its share of the running and of the waiting requests', async () => {
+test('take: one key has at most its share of the running and of the waiting requests', async () => {
   const { run, clock, keys, ended } = setUp({ running: 4, runningOfKey: 2, waitingOfKey: 3 })
   for (const key of 'aaaaab') run(key)
   await clock.settle()
@@ -62,7 +70,7 @@ test('run: one key has at most its share of the running and of the waiting reque
   expect([keys(), ended]).toEqual(['aba', ['a unavailable', 'a unavailable']])
 })
 
-test('run: a full queue makes room for who has fewer, and refuses the rest', async () => {
+test('take: a full queue makes room for who has fewer, and refuses the rest', async () => {
   const { run, clock, keys, ended } = setUp({ running: 1, waiting: 4 })
   run('x')
   await clock.settle()
@@ -74,7 +82,7 @@ test('run: a full queue makes room for who has fewer, and refuses the rest', asy
   expect([keys(), ended]).toEqual(['x', ['a unavailable', 'a unavailable', 'a unavailable']])
 })
 
-test('run: what waited too long is refused though nothing else happens', async () => {
+test('take: what waited too long is refused though nothing else happens', async () => {
   const { run, clock, ended, running } = setUp({ running: 1 })
   run('x')
   await clock.settle()
@@ -90,7 +98,7 @@ test('run: what waited too long is refused though nothing else happens', async (
   expect(running.map(({ key }) => key)).toEqual(['x', 'b'])
 })
 
-test('run: those of a key that may start are not refused, though the machine was busy for long', async () => {
+test('take: those of a key that may start are not refused, though the machine was busy for long', async () => {
   const { run, clock, ended, running } = setUp({ running: 3, runningOfKey: 2 })
   for (const key of 'aaab') run(key)
   // Time passes, and the loop has no turn.
@@ -99,7 +107,7 @@ test('run: those of a key that may start are not refused, though the machine was
   expect([running.map(({ key }) => key), ended]).toEqual([['a', 'b', 'a'], ['a unavailable']])
 })
 
-test('run: who goes away leaves the queue, and is not begun', async () => {
+test('take: who goes away leaves the queue, and is not begun', async () => {
   const { run, clock, ended, running, queue } = setUp({ running: 1, waitingOfKey: 1 })
   run('x')
   await clock.settle()
@@ -112,10 +120,10 @@ test('run: who goes away leaves the queue, and is not begun', async () => {
   running[0]?.end()
   await clock.settle()
   expect(running).toHaveLength(2)
-  await expect(queue.run('b', async () => {}, client.signal)).rejects.toThrow('gone')
+  await expect(queue.take('b', client.signal)).rejects.toThrow('gone')
 })
 
-test('run: a place that is left goes to the next, once', async () => {
+test('take: a place that is left goes to the next, once', async () => {
   const { run, clock, running, keys } = setUp({ running: 1 })
   for (const key of 'abc') run(key)
   await clock.settle()
@@ -128,18 +136,12 @@ test('run: a place that is left goes to the next, once', async () => {
   expect(keys()).toBe('ab')
 })
 
-test('run: work that fails gives its place back', async () => {
-  const { queue } = setUp({ running: 1 })
-  await expect(queue.run('a', () => Promise.reject(new Error('x')), never)).rejects.toThrow('x')
-  expect(await queue.run('a', async () => 7, never)).toBe(7)
-})
-
-test('run: work that never waits leaves the loop to others again and again', async () => {
+test('take: work that never waits leaves the loop to others again and again', async () => {
   const { queue, clock } = setUp({ running: 1 })
   let over = 0
   const work = async () => clock.leap(4)
   const all = Array.from({ length: 20 }, () =>
-    queue.run('a', work, never).then(() => {
+    inPlace(queue, { key: 'a' }, work).then(() => {
       over += 1
     }),
   )

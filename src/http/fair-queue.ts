@@ -21,15 +21,15 @@ export type Place = {
 export class Busy extends Told {}
 
 export type FairQueue = {
-  /** Throws 'unavailable' when `run` would, but at once, before any work has begun. */
+  /** Throws 'unavailable' when `take` would, but at once, before any work has begun. */
   check(key: string): void
   /** Whether so many wait that some key may have no room; as cheap as can be, for who asks before the key is known. */
   isCrowded(): boolean
   /**
-   * Runs `work` when it is its turn; its place is held until the work itself has ended. Throws 'unavailable' when too
-   * many wait or the wait was too long, and what `signal` aborts with while it waits.
+   * Waits for a place, which is the caller's to give back. Throws 'unavailable' when too many wait or the wait was too long,
+   * and what `signal` aborts with while it waits.
    */
-  run<T>(key: string, work: (place: Place) => Promise<T>, signal: AbortSignal): Promise<T>
+  take(key: string, signal: AbortSignal): Promise<Place>
 }
 
 /** Time for which work goes on before new requests are accepted; longer if accepting them took longer. */
@@ -91,14 +91,9 @@ export const fairQueue = (
       if (!line.hasRoomFor(key)) throw TOO_MANY
     },
     isCrowded: () => places.waiting() >= Math.min(limits.waiting, limits.waitingOfKey),
-    run: async (key, work, signal) => {
+    take: async (key, signal) => {
       signal.throwIfAborted()
-      const place = await wait(key, signal)
-      try {
-        return await work(place)
-      } finally {
-        place.leave()
-      }
+      return wait(key, signal)
     },
   }
 }

@@ -11,10 +11,10 @@ export const patient =
     turn: Turn,
     { clock, signal }: { readonly clock: Pick<Clock, 'sleep'>; readonly signal: AbortSignal },
   ): Turn =>
-  async work => {
+  async () => {
     for (;;) {
       try {
-        return await turn(work)
+        return await turn()
       } catch (error) {
         if (!(error instanceof Busy)) throw error
       }

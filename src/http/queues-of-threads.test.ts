@@ -25,7 +25,15 @@ const setUp = (bounds: Partial<Bounds>) => {
       await over.promise
       running.splice(running.indexOf(own), 1)
     }
-    queues[thread]?.run(key, work, signal).then(
+    const inPlace = async (): Promise<void> => {
+      const place = await queues[thread]?.take(key, signal)
+      try {
+        await work()
+      } finally {
+        place?.leave()
+      }
+    }
+    inPlace().then(
       () => ended.push(`${thread}${key} done`),
       (error: Error & { kind?: string }) => ended.push(`${thread}${key} ${error.kind ?? error.message}`),
     )
@@ -43,7 +51,7 @@ const quiet = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn++) await new Promise<void>(resolve => setImmediate(resolve))
 }
 
-test('run: two threads together run what one may, and take turns when there is no place', async () => {
+test('take: two threads together run what one may, and take turns when there is no place', async () => {
   const { run, running, started, ended } = setUp({ running: 3 })
   for (const key of 'abcdef') run(0, key)
   await until(() => running.length === 3)
@@ -67,7 +75,7 @@ test('run: two threads together run what one may, and take turns when there is n
   expect(ended.every(each => each.endsWith('done'))).toBe(true)
 })
 
-test('run: a key has its places in all threads together', async () => {
+test('take: a key has its places in all threads together', async () => {
   const { run, running, started } = setUp({ running: 10, runningOfKey: 2 })
   for (const thread of [0, 0, 1, 1]) run(thread, 'a')
   run(1, 'b')
@@ -83,7 +91,7 @@ test('run: a key has its places in all threads together', async () => {
   await until(() => started.length === 5)
 })
 
-test('run: as many wait in all threads together, and of a key, as may in one', async () => {
+test('take: as many wait in all threads together, and of a key, as may in one', async () => {
   const { run, ended, started, queues } = setUp({ running: 1, waiting: 8, waitingOfKey: 3 })
   run(0, 'x')
   await until(() => started.length === 1)
@@ -102,7 +110,7 @@ test('run: as many wait in all threads together, and of a key, as may in one', a
   expect(ended.length).toBe(before)
 })
 
-test('run: where each waits once, one of a key that has more waiting in the other thread gives way', async () => {
+test('take: where each waits once, one of a key that has more waiting in the other thread gives way', async () => {
   const { run, ended, started } = setUp({ running: 1, waiting: 8, waitingOfKey: 4 })
   run(0, 'x')
   await until(() => started.length === 1)
@@ -118,7 +126,7 @@ test('run: where each waits once, one of a key that has more waiting in the othe
   expect(ended).toEqual(['1a unavailable', '0a unavailable'])
 })
 
-test('run: a place that was left to a thread whose requests went away is used by the next', async () => {
+test('take: a place that was left to a thread whose requests went away is used by the next', async () => {
   const { run, running, started, ended } = setUp({ running: 1 })
   run(0, 'a')
   await until(() => running.length === 1)

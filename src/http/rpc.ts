@@ -1,3 +1,4 @@
+import { inTurn } from '#actions/answer.ts'
 import type { AdmittedHandler } from './admit.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import type { Taken } from './gateway/shared-answer.ts'
@@ -24,7 +25,7 @@ export const rpcHandler =
         zh: '本服务未连接全节点。',
         details: { retryAfter: NO_NODE_RETRY_SECONDS },
       })
-    const answer = gateway.kept(path) ?? (await turns.node(() => gateway.ask(path, signal)))
+    const answer = gateway.kept(path) ?? (await inTurn(turns.node, () => gateway.ask(path, signal)))
     // No one waits for the answer any more, so no one else would release its bytes.
     if (signal.aborted) answer.release()
     return replyOf(answer)

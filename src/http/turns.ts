@@ -1,3 +1,4 @@
+import type { Turn } from '#actions/answer.ts'
 import type { Apart } from '#actions/define.ts'
 import type { Clock } from '#time/clock.ts'
 import { Busy, type FairQueue, fairQueue, type Place, placeOf } from './fair-queue.ts'
@@ -25,9 +26,10 @@ export type Queues = {
 
 /** The turns of one caller. */
 export type Turns = {
-  /** Runs `work` on the store; it may wait for a node apart, which gives its place to the next. */
-  store<T>(work: (apart: Apart) => Promise<T>): Promise<T>
-  node<T>(work: () => Promise<T>): Promise<T>
+  /** For answers out of the store. */
+  readonly store: Turn
+  /** For what a node is asked. */
+  readonly node: Turn
   /** Takes a place among the exports, which is given back once. Throws 'rate_limited' or 'unavailable' at once. */
   export(): Place
   /** The same among the feeds. */
@@ -135,17 +137,20 @@ export const turnsOf = (
   const { key, plan } = caller
   const { store, node, aside, exports, feeds } = queues
   return {
-    store: work =>
-      store.run(
-        key,
-        place =>
-          work(ask => {
-            place.leave()
-            return aside.run(key, ask, signal)
-          }),
-        signal,
-      ),
-    node: work => node.run(key, work, signal),
+    store: async () => {
+      const place = await store.take(key, signal)
+      const apart: Apart = async ask => {
+        place.leave()
+        const other = await aside.take(key, signal)
+        try {
+          return await ask()
+        } finally {
+          other.leave()
+        }
+      }
+      return { apart, leave: place.leave }
+    },
+    node: async () => ({ apart: ask => ask(), leave: (await node.take(key, signal)).leave }),
     export: () => exportPlace(exports, key),
     feed: () => feedPlace(feeds, key),
     plan,

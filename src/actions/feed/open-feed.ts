@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { headAt } from '#head/shown.ts'
 import type { Published, View } from '#store/port.ts'
-import { type AnswerDeps, type Call, readCall, type Turn } from '../answer.ts'
+import { type AnswerDeps, type Call, inTurn, readCall, type Turn } from '../answer.ts'
 import type { Action, Context } from '../define.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Reader, Shown } from './groups.ts'
@@ -52,7 +52,7 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, ways: Ways): Pr
   const { store, node } = deps
   const open = opening(deps, { action, params, isHead, compat: call.options.compat }, signal)
   const start = call.last === undefined ? (params['start_seq'] as bigint | undefined) : call.last.seq + 1n
-  const opened = await turn(apart =>
+  const opened = await inTurn(turn, ({ apart }) =>
     store.read(
       async view => {
         const looked = await open(view, apart)
@@ -65,7 +65,7 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, ways: Ways): Pr
   const { at, count, head } = opened
   const first = start === undefined ? count + 1 : Math.max(1, Number(start))
   const read: Read = work =>
-    turn(apart => store.read(view => work(view, range => open(view, apart, range)), { signal }))
+    inTurn(turn, ({ apart }) => store.read(view => work(view, range => open(view, apart, range)), { signal }))
   const place = isHead ? call.last?.place : undefined
   const begin = { next: first, had: hadBefore(call, first, count), place }
   return {

@@ -45,7 +45,7 @@ export const exportReply = async (
     signal.throwIfAborted()
     const own = turns.until(reading.signal).store
     const later = patient(own, { clock: deps.clock, signal: reading.signal })
-    const turn: Turn = work => (opened === undefined ? own : later)(work)
+    const turn: Turn = () => (opened === undefined ? own : later)()
     opened = await openExport(deps, call, { signal: reading.signal, turn })
     signal.throwIfAborted()
     turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)

@@ -55,7 +55,7 @@ export const feedReply = async (
     const own = turns.until(reading.signal).store
     const later = patient(own, { clock: deps.clock, signal: reading.signal })
     let isOpen = false
-    const turn: Turn = work => (isOpen ? later : own)(work)
+    const turn: Turn = () => (isOpen ? later : own)()
     const { hub } = feeds
     const write = eventWriter(call.options)
     const asked = { ...call, last: lastEventId(request) }
