@@ -2,10 +2,9 @@ import { Failure } from '#failure/failure.ts'
 import type { Caller } from '#keys/keyring.ts'
 import type { RateAnswer, Rates } from '#keys/rate.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Begin, Exchange } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { Busy } from './fair-queue.ts'
 import { type Identifying, identified, keyOf } from './identify.ts'
-import type { Reply } from './reply.ts'
 import { type Queues, type Turns, turnsOf } from './turns.ts'
 
 export type Gate = Identifying & {
@@ -14,35 +13,39 @@ export type Gate = Identifying & {
   readonly clock: Clock
 }
 
-/** Answers a caller, who waits for its turn before the store or a node is asked. */
-export type AdmittedHandler = (exchange: Exchange, signal: AbortSignal, turns: Turns) => Promise<Reply>
+/** A request that was let through. */
+export type Admitted = {
+  readonly turns: Turns
+  /** Gives back what counted under the plan when the request was refused for lack of room after all. */
+  refused(error: unknown): void
+}
 
 /**
  * Lets a request with a good key through, within its plan and the service's capacity. Nothing of the request is looked
- * at before the key is known to be good, and those for whom there is no room cost as little as can be.
+ * at before the key is known to be good. Throws 'unauthorized', 'rate_limited', 'unavailable', and what is wrong with the
+ * text of the query.
  */
-export const admitting =
-  (handler: AdmittedHandler, asks: 'store' | 'node', gate: Gate): Begin =>
-  async exchange => {
-    const { rates, queues, clock } = gate
-    const { caller } = await identified(exchange, gate)
-    exchange.named.key = caller.id
-    queues[asks].check(caller.id)
-    const rate = rates.take(caller)
-    Object.assign(exchange.headers, rateHeaders(rate))
-    if (!rate.allowed) throw tooFast(rate)
-    if (exchange.fault !== undefined) throw exchange.fault
-    return async (admitted, signal) => {
-      if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
-      try {
-        const plan = planOf(caller, { rates, clock })
-        return await handler(admitted, signal, turnsOf(queues, { key: caller.id, plan }, signal))
-      } catch (error) {
-        if (error instanceof Busy || isTooMuch(error)) rates.giveBack(caller, rate)
-        throw error
-      }
-    }
+export const admit = async (
+  exchange: Exchange,
+  signal: AbortSignal,
+  { gate, asks }: { readonly gate: Gate; readonly asks: 'store' | 'node' },
+): Promise<Admitted> => {
+  const { rates, queues, clock } = gate
+  const { caller } = await identified(exchange, gate)
+  exchange.named.key = caller.id
+  queues[asks].check(caller.id)
+  const rate = rates.take(caller)
+  Object.assign(exchange.headers, rateHeaders(rate))
+  if (!rate.allowed) throw tooFast(rate)
+  if (exchange.fault !== undefined) throw exchange.fault
+  if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
+  return {
+    turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, { rates, clock }) }, signal),
+    refused: error => {
+      if (error instanceof Busy || isTooMuch(error)) rates.giveBack(caller, rate)
+    },
   }
+}
 
 /**
  * The refusal of a request for which there is no room, before any work is done for it. Only possible while the list of

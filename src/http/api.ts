@@ -1,18 +1,18 @@
-import { type AnswerDeps, answerText, type WrittenAnswer } from '#actions/answer.ts'
+import { type AnswerDeps, answerText, type Call, type WrittenAnswer } from '#actions/answer.ts'
 import type { KeptAnswers } from '#actions/kept-answers.ts'
 import { actions, modules } from '#actions/registry.ts'
 import { type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
 import { toIso } from '#chain/time.ts'
-import type { AdmittedHandler } from './admit.ts'
+import { admit, type Gate } from './admit.ts'
 import { successText } from './envelope.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, Handler } from './exchange.ts'
 import { exportReply } from './export/reply.ts'
 import type { OpenFeeds } from './feed/open-feeds.ts'
 import { feedReply } from './feed/reply.ts'
 import { headHeaders } from './head-headers.ts'
 import { linkHeader } from './links.ts'
-import { JSON_TYPE, textReply } from './reply.ts'
+import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 /**
  * An answer may be shown for a second by the asker's own cache, then it is asked again with its ETag. Never by a shared
@@ -30,37 +30,48 @@ export type ApiOptions = {
 
 /** Answers `/api/` and `/api/{module}/{action}`: the query's action, written as the query's options say. */
 export const apiHandler =
-  (deps: AnswerDeps, { defaults, stallMs, feeds, kept }: ApiOptions): AdmittedHandler =>
-  async (exchange, signal, turns) => {
-    const { request } = exchange
-    const query = [...routeOf(exchange.path), ...exchange.query]
-    name(exchange, query)
-    const acceptLanguage = request.headers.get('accept-language') ?? undefined
-    const options = readOptions(query, { acceptLanguage, defaults })
-    if (options.export !== undefined)
-      return exportReply(
-        deps,
-        { query, options, format: options.export },
-        { exchange, signal, turns, stallMs },
-      )
-    if (options.isFeed === true)
-      return feedReply(deps, { query, options }, { exchange, signal, turns, stallMs, feeds })
-    const { text, at, head, paged, takes } = await answerText(
-      { ...deps, kept },
-      { query, options },
-      { signal, turn: turns.store, write: data => successText(data, options) },
-    )
-    const { secrets } = exchange.manner
-    const headers = {
-      'Cache-Control': CACHE_CONTROL,
-      Vary: 'X-API-Key',
-      'X-Block-Height': String(at.height),
-      'X-Block-Time': toIso(at.time),
-      ...headHeaders(head),
-      ...(paged === undefined ? {} : { Link: linkHeader(exchange.query, paged, { takes, secrets }) }),
+  (deps: AnswerDeps, gate: Gate, ways: ApiOptions): Handler =>
+  async (exchange, signal) => {
+    const admitted = await admit(exchange, signal, { gate, asks: 'store' })
+    const { turns } = admitted
+    try {
+      const call = callOf(exchange, ways.defaults)
+      const { export: format, isFeed } = call.options
+      const { stallMs, feeds, kept } = ways
+      if (format !== undefined)
+        return await exportReply(deps, { ...call, format }, { exchange, signal, turns, stallMs })
+      if (isFeed === true) return await feedReply(deps, call, { exchange, signal, turns, stallMs, feeds })
+      const write = (data: unknown): string => successText(data, call.options)
+      const answer = await answerText({ ...deps, kept }, call, { signal, turn: turns.store, write })
+      return answerReply(exchange, answer)
+    } catch (error) {
+      admitted.refused(error)
+      throw error
     }
-    return textReply(200, { type: JSON_TYPE, text }, { headers, form: 'tagged' })
   }
+
+/** The call that a request makes, and its name for the log. Throws 'bad_request'. */
+const callOf = (exchange: Exchange, defaults: OptionDefaults): Call => {
+  const query = [...routeOf(exchange.path), ...exchange.query]
+  name(exchange, query)
+  const acceptLanguage = exchange.request.headers.get('accept-language') ?? undefined
+  return { query, options: readOptions(query, { acceptLanguage, defaults }) }
+}
+
+const answerReply = (
+  { query, manner: { secrets } }: Exchange,
+  { text, at, head, paged, takes }: WrittenAnswer,
+): Reply => {
+  const headers = {
+    'Cache-Control': CACHE_CONTROL,
+    Vary: 'X-API-Key',
+    'X-Block-Height': String(at.height),
+    'X-Block-Time': toIso(at.time),
+    ...headHeaders(head),
+    ...(paged === undefined ? {} : { Link: linkHeader(query, paged, { takes, secrets }) }),
+  }
+  return textReply(200, { type: JSON_TYPE, text }, { headers, form: 'tagged' })
+}
 
 const ROUTE = /^\/api\/([^/]+)\/([^/]+)\/?$/
 

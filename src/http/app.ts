@@ -14,7 +14,7 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { sampling } from './access-log.ts'
-import { type AdmittedHandler, admitting, crowdedOut } from './admit.ts'
+import { crowdedOut } from './admit.ts'
 import { type ApiOptions, apiHandler } from './api.ts'
 import { type HttpCounts, ownHttpCounts } from './counts.ts'
 import { documentHandlers, redirect } from './documents.ts'
@@ -104,17 +104,11 @@ export const createApp = (options: AppOptions): Elysia<string> => {
   const queues = queuesFor({ ...turns, deadlineMs, clock })
   const gate = { ...gateOf(options), queues, networkOf: origin.networkOf }
   const open = (route: string, handler: Handler) => answering(route, handler, common)
-  const keyed = (route: string, asks: 'store' | 'node', handler: AdmittedHandler) =>
-    answering(route, { begin: admitting(handler, asks, gate) }, common)
   const deps = { store, node, head: options.head, prices, profiles, clock }
   const threads = turns.memory.store.threads
   const feeds = openFeeds(options)
-  const api = keyed(
-    'api',
-    'store',
-    apiHandler(deps, { ...apiOptionsOf(options, threads, common.counts), feeds }),
-  )
-  const rpc = keyed('rpc', 'node', rpcHandler(gatewayOf(options, threads, common.counts)))
+  const api = open('api', apiHandler(deps, gate, { ...apiOptionsOf(options, threads, common.counts), feeds }))
+  const rpc = open('rpc', rpcHandler(gatewayOf(options, threads, common.counts), gate))
   const documents = documentsOf(options)
   const handlers = {
     health: open('health', healthHandler(version)),

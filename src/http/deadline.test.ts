@@ -1,33 +1,32 @@
 import { expect, test } from 'bun:test'
-import { ClientGone, withDeadline } from './deadline.ts'
+import { ClientGone, startDeadline } from './deadline.ts'
 
 const never = new AbortController().signal
-const hang = () => new Promise<never>(() => {})
 
-test('withDeadline: gives what the work gives', async () => {
-  expect(await withDeadline(async () => 7, { ms: 60_000, client: never })).toBe(7)
-  await expect(
-    withDeadline(() => Promise.reject(new Error('x')), { ms: 60_000, client: never }),
-  ).rejects.toThrow('x')
-})
-
-test('withDeadline: stops waiting and tells the work, though it does not listen', async () => {
-  let seen: AbortSignal | undefined
-  const work = (signal: AbortSignal) => {
-    seen = signal
-    return hang()
-  }
-  await expect(withDeadline(work, { ms: 1, client: never })).rejects.toMatchObject({
+test('startDeadline: the time is over after so many milliseconds, and the signal says so', async () => {
+  const deadline = startDeadline({ ms: 1, client: never })
+  await expect(deadline.over).rejects.toMatchObject({
     kind: 'deadline',
     message: 'The request took longer than 1 ms.',
   })
-  expect(seen?.aborted).toBe(true)
+  expect(deadline.signal.aborted).toBe(true)
 })
 
-test('withDeadline: ends when the client goes, before or while the work runs', async () => {
+test('startDeadline: it is over when the client goes, before or meanwhile', async () => {
   const client = new AbortController()
-  const running = withDeadline(hang, { ms: 60_000, client: client.signal })
+  const deadline = startDeadline({ ms: 60_000, client: client.signal })
   client.abort()
-  await expect(running).rejects.toBeInstanceOf(ClientGone)
-  await expect(withDeadline(hang, { ms: 60_000, client: client.signal })).rejects.toBeInstanceOf(ClientGone)
+  await expect(deadline.over).rejects.toBeInstanceOf(ClientGone)
+  const late = startDeadline({ ms: 60_000, client: client.signal })
+  await expect(late.over).rejects.toBeInstanceOf(ClientGone)
+  expect(late.signal.aborted).toBe(true)
+  for (const each of [deadline, late]) each.end()
+})
+
+test('startDeadline: the service can end it until the answer is there', () => {
+  const running: Parameters<typeof startDeadline>[0]['running'] = new Set()
+  const deadline = startDeadline({ ms: 60_000, client: never, running })
+  expect(running.size).toBe(1)
+  deadline.end()
+  expect(running.size).toBe(0)
 })

@@ -1,5 +1,4 @@
 import type { Failure } from '#failure/failure.ts'
-import { within } from '#time/deadline.ts'
 import { Told } from './told.ts'
 
 /** The caller closed the connection, so no one reads the answer. */
@@ -13,41 +12,45 @@ export class ClientGone extends Error {
 type Limits = {
   readonly ms: number
   readonly client: AbortSignal
-  /** While the work runs, the function that ends it when the service stops is in here. */
+  /** Until `end`, the function that ends the request when the service stops is in here. */
   readonly running?: Set<(reason: Failure) => void> | undefined
 }
 
-/**
- * Runs `work` with a signal that aborts after `ms` milliseconds or when the client goes away, and stops waiting then,
- * whether the work heeds it or not. Throws 'deadline', ClientGone, or the failure with which the service ends the work.
- */
-export const withDeadline = async <T>(
-  work: (signal: AbortSignal) => Promise<T>,
-  { ms, client, running }: Limits,
-): Promise<T> => {
+export type Deadline = {
+  /** Aborts when the request is over before its answer. */
+  readonly signal: AbortSignal
+  /** Rejects then, whether the work heeds the signal or not: 'deadline', ClientGone, or why the service ends the request. */
+  readonly over: Promise<never>
+  /** The answer is there. */
+  end(): void
+}
+
+/** Begins the time of a request: `ms` milliseconds, or until the client goes away or the service stops. */
+export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
   const controller = new AbortController()
-  const stop = (reason: Error): Error => {
+  const over = Promise.withResolvers<never>()
+  // Nobody waits for it once the answer is there.
+  over.promise.catch(() => undefined)
+  const stop = (reason: Error): void => {
     controller.abort(reason)
-    return reason
+    over.reject(reason)
   }
-  const gone = (): Error => stop(new ClientGone())
+  const gone = (): void => stop(new ClientGone())
+  const timer = setTimeout(() => stop(tooLate(ms)), ms)
   // The work then begins with a signal that has aborted.
   if (client.aborted) gone()
   else client.addEventListener('abort', gone, { once: true })
   running?.add(stop)
-  try {
-    return await within(work(controller.signal), {
-      signal: controller.signal,
-      ms,
-      late: () =>
-        stop(
-          new Told('deadline', `The request took longer than ${ms} ms.`, {
-            zh: `处理时间超过 ${ms} 毫秒。`,
-          }),
-        ),
-    })
-  } finally {
-    client.removeEventListener('abort', gone)
-    running?.delete(stop)
+  return {
+    signal: controller.signal,
+    over: over.promise,
+    end: () => {
+      clearTimeout(timer)
+      client.removeEventListener('abort', gone)
+      running?.delete(stop)
+    },
   }
 }
+
+const tooLate = (ms: number): Told =>
+  new Told('deadline', `The request took longer than ${ms} ms.`, { zh: `处理时间超过 ${ms} 毫秒。` })

@@ -4,7 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
 import { countAnswer, type HttpCounts, type Named } from './counts.ts'
-import { ClientGone, withDeadline } from './deadline.ts'
+import { ClientGone, startDeadline } from './deadline.ts'
 import { failureOf, failureReply, type Manner } from './envelope.ts'
 import { Busy } from './fair-queue.ts'
 import { MAX_QUERY_BYTES, parseQuery, type QueryText } from './query-text.ts'
@@ -25,10 +25,8 @@ export type Exchange = QueryText & {
   readonly named: Named
 }
 
+/** Gives the reply to a request; what it throws is the reply, too. */
 export type Handler = (exchange: Exchange, signal: AbortSignal) => Promise<Reply>
-
-/** Decides whether a request is answered at all; what it throws is the answer. */
-export type Begin = (exchange: Exchange) => Promise<Handler>
 
 export type Answering = {
   readonly log: Log
@@ -44,24 +42,19 @@ export type Answering = {
   readonly isLogged: () => boolean
   /** The address of the client; undefined: it has none, or is not asked over a socket. */
   readonly addressOf: (request: Request) => string | undefined
+  /** How failures are written; absent: in the form of the API. */
+  readonly written?: (exchange: Exchange, failure: Failure) => Promise<Reply>
 }
 
 /** nginx's status for a client that closed the connection; it appears only in the log. */
 const GONE_STATUS = 499
-
-/** A handler that decides by itself who is answered, or how failures are written. */
-type Answered = {
-  readonly begin: Begin
-  /** Absent: failures are written as the API writes them. */
-  readonly failed?: (exchange: Exchange, failure: Failure) => Promise<Reply>
-}
 
 /**
  * Makes a function from Request to Response out of a handler: deadline, failures in the caller's language and form,
  * common headers, one line in the access log. It never throws.
  */
 export const answering =
-  (route: string, handler: Handler | Answered, { deadlineMs, ...ours }: Answering) =>
+  (route: string, handler: Handler, { deadlineMs, written, ...ours }: Answering) =>
   async (request: Request): Promise<Response> => {
     const started = ours.clock.elapsed()
     const exchange = exchangeOf(request, ours)
@@ -69,14 +62,14 @@ export const answering =
     const client = ours.addressOf(request)
     const done = (kind: string, reply: Reply, reason?: string): Response =>
       responseTo(exchange, reply, { ...ours, route, kind, reason, started, client })
+    const deadline = startDeadline({
+      ms: deadlineMs,
+      client: request.signal,
+      running: ours.stopping?.running,
+    })
     try {
       checkLength(request.url)
-      const run = 'begin' in handler ? await handler.begin(exchange) : handler
-      const reply = await withDeadline(signal => run(exchange, signal), {
-        ms: deadlineMs,
-        client: request.signal,
-        running: ours.stopping?.running,
-      })
+      const reply = await Promise.race([handler(exchange, deadline.signal), deadline.over])
       return done('ok', { ...reply, headers: { ...exchange.headers, ...reply.headers } })
     } catch (error) {
       if (error instanceof ClientGone)
@@ -84,8 +77,13 @@ export const answering =
       const failure = failureOf(error)
       // A refusal for lack of room needs no second log line.
       if (!(failure instanceof Busy)) logCause(ours.log, failure, exchange.id)
-      const reply = 'failed' in handler ? await handler.failed?.(exchange, failure) : undefined
-      return done(failure.kind, reply ?? failed(exchange, failure), reasonOf(failure))
+      return done(
+        failure.kind,
+        (await written?.(exchange, failure)) ?? failed(exchange, failure),
+        reasonOf(failure),
+      )
+    } finally {
+      deadline.end()
     }
   }
 

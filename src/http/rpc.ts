@@ -1,5 +1,6 @@
 import { inTurn } from '#actions/answer.ts'
-import type { AdmittedHandler } from './admit.ts'
+import { admit, type Gate } from './admit.ts'
+import type { Handler } from './exchange.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import type { Taken } from './gateway/shared-answer.ts'
 import { refuseParameters } from './refuse-parameters.ts'
@@ -15,20 +16,27 @@ const NO_NODE_RETRY_SECONDS = 60
  * no turn, so a node that hangs does not keep it back.
  */
 export const rpcHandler =
-  (gateway: Gateway | undefined): AdmittedHandler =>
-  async (exchange, signal, turns) => {
-    const path = nodePathOf(exchange.path)
-    exchange.named.action = path.split('/')[1] ?? ''
-    refuseParameters(exchange, '/rpc/')
-    if (gateway === undefined)
-      throw new Told('unavailable', 'This service is not connected to a node.', {
-        zh: '本服务未连接全节点。',
-        details: { retryAfter: NO_NODE_RETRY_SECONDS },
-      })
-    const answer = gateway.kept(path) ?? (await inTurn(turns.node, () => gateway.ask(path, signal)))
-    // No one waits for the answer any more, so no one else would release its bytes.
-    if (signal.aborted) answer.release()
-    return replyOf(answer)
+  (gateway: Gateway | undefined, gate: Gate): Handler =>
+  async (exchange, signal) => {
+    const admitted = await admit(exchange, signal, { gate, asks: 'node' })
+    try {
+      const path = nodePathOf(exchange.path)
+      exchange.named.action = path.split('/')[1] ?? ''
+      refuseParameters(exchange, '/rpc/')
+      if (gateway === undefined)
+        throw new Told('unavailable', 'This service is not connected to a node.', {
+          zh: '本服务未连接全节点。',
+          details: { retryAfter: NO_NODE_RETRY_SECONDS },
+        })
+      const ask = () => gateway.ask(path, signal)
+      const answer = gateway.kept(path) ?? (await inTurn(admitted.turns.node, ask))
+      // No one waits for the answer any more, so no one else would release its bytes.
+      if (signal.aborted) answer.release()
+      return replyOf(answer)
+    } catch (error) {
+      admitted.refused(error)
+      throw error
+    }
   }
 
 const replyOf = ({ status, contentType, body, release }: Taken): Reply => ({

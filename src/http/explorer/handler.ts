@@ -8,7 +8,7 @@ import { Failure } from '#failure/failure.ts'
 import { codes } from '../codes.ts'
 import { redirect } from '../documents.ts'
 import { failureFields, failureReply } from '../envelope.ts'
-import type { Begin, Exchange } from '../exchange.ts'
+import type { Exchange, Handler } from '../exchange.ts'
 import { type Reply, textReply } from '../reply.ts'
 import { targetOf } from '../target.ts'
 import { type Turns, turnsOf } from '../turns.ts'
@@ -44,22 +44,20 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     throw error
   }
   const kept = keptPages(deps.clock)
-  const begin: Begin = async exchange => {
+  const handler: Handler = async (exchange, signal) => {
     const least = lookedFor(exchange.request)
     const key = counted(options, exchange, least === undefined ? 'visit' : 'look')
     queues.store.check(key)
-    return async (admitted, signal) => {
-      const to = elsewhere(admitted)
-      if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
-      const asked = askedBy(admitted, site)
-      const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }, signal).store }
-      const make = () =>
-        showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
-          lookAround(error, { asked, running }),
-        )
-      const shown = await kept(asked, { make, signal }, least)
-      return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown, asked)
-    }
+    const to = elsewhere(exchange)
+    if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
+    const asked = askedBy(exchange, site)
+    const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }, signal).store }
+    const make = () =>
+      showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
+        lookAround(error, { asked, running }),
+      )
+    const shown = await kept(asked, { make, signal }, least)
+    return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown, asked)
   }
   const failed = async (exchange: Exchange, failure: Failure): Promise<Reply> => {
     const asked = askedBy(exchange, site)
@@ -70,7 +68,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     const reply = pageReply(codes[failure.kind].status, { text }, asked)
     return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } }
   }
-  return { begin, failed }
+  return { handler, failed }
 }
 
 /** The script of an open page that looks again names the height that it was told of; undefined: a visitor opens the page. */

@@ -1,7 +1,7 @@
 import type { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { failureFields } from '../envelope.ts'
-import type { Begin, Exchange } from '../exchange.ts'
+import type { Exchange, Handler } from '../exchange.ts'
 import { streamOf } from '../export/stream.ts'
 import { eventOf, FEED_TYPE } from '../feed/events.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
@@ -28,15 +28,13 @@ type Following = {
  * `/live`: sends a page each published height, so that it looks again only when there is something new. It needs no key; the
  * number of open streams is limited for each network and in total.
  */
-export const liveHandler = (gate: ExplorerGate, following: Following): { readonly begin: Begin } => ({
-  begin: async exchange => {
+export const liveHandler =
+  (gate: ExplorerGate, following: Following): Handler =>
+  async (exchange, signal) => {
     const network = counted(gate, exchange, 'look')
-    return async (admitted, signal) => {
-      signal.throwIfAborted()
-      return liveReply(admitted, { ...following, place: livePlace(gate.queues.live, network) })
-    }
-  },
-})
+    signal.throwIfAborted()
+    return liveReply(exchange, { ...following, place: livePlace(gate.queues.live, network) })
+  }
 
 const liveReply = (
   { request, manner }: Exchange,

@@ -52,8 +52,8 @@ export const explorerPages = (
     ]
   const { names, all } = explorerAssets()
   const site = { version, testKey, publicUrl, assets: names }
-  const handler = explorerHandler(options, { site, ...gate })
-  const page = answering('explorer', handler, common)
+  const { handler, failed } = explorerHandler(options, { site, ...gate })
+  const page = answering('explorer', handler, { ...common, written: failed })
   return [
     ...routes.map(path => [path, page] as const),
     ['/live', answering('live', liveHandler(gate, { feeds, clock, stallMs }), common)],
