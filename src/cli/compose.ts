@@ -216,7 +216,7 @@ export const connectNode = (
         // A request that is passed on ends before its own time is over, so that it can say why.
         requestMs: Math.min(values['node-timeout'], values.deadline / 2),
         inFlight: values['node-requests'],
-        prove: values.prove,
+        ...(values.prove === undefined ? {} : { prove: values.prove }),
         held,
         ...(provingProgram === undefined ? {} : { threads: provingThreads(values, provingProgram) }),
         onEvent: event => tellOfNode(log, event),

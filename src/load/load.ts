@@ -1,9 +1,10 @@
+import { PARENT_HASH } from '#chain/check.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import type { BlockSource, ChainInfo } from '#node/port.ts'
 import type { BatchBounds } from '#store/batch.ts'
-import type { Identity, Store } from '#store/port.ts'
+import type { Identity, Published, Store } from '#store/port.ts'
 import type { Proved } from '#store/proved.ts'
 import { type Backoff, backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
@@ -125,7 +126,8 @@ const loadOnce = async (
     await open.run()
     return undefined
   } catch (error) {
-    return error ?? new Failure('defect', 'An undefined value was thrown.')
+    const failed = error ?? new Failure('defect', 'An undefined value was thrown.')
+    return open === undefined ? failed : await reasonFor(failed, open, { node, signal: options.signal })
   } finally {
     await open?.close()
   }
@@ -172,13 +174,30 @@ const requireSameChain = async (
       'unavailable',
       `The node has no irreversible block ${checkpoint.height}, which is loaded in the store.`,
     )
-  if (hash !== checkpoint.hash)
-    // The genesis block is the same, or the store could not have been taken over.
-    throw new OtherEnd(
-      'conflict',
-      `Block ${checkpoint.height} has the hash ${checkpoint.hash} in the store, but ${hash} at the node.`,
-      {
-        help: `The last stored blocks differ from the node's. If the node is right, run: iostlens repair --node ${node.name}`,
-      },
-    )
+  // The genesis block is the same, or the store could not have been taken over.
+  if (hash !== checkpoint.hash) throw otherEnd(checkpoint, node, hash)
+}
+
+const otherEnd = ({ height, hash }: Published, node: BlockSource, other: string): OtherEnd =>
+  new OtherEnd('conflict', `Block ${height} has the hash ${hash} in the store, but ${other} at the node.`, {
+    help: `The last stored blocks differ from the node's. If the node is right, run: iostlens repair --node ${node.name}`,
+  })
+
+/** Why a session failed: a block may fail because the last stored one, which no other had named yet, is not the chain's. */
+const reasonFor = async (
+  failed: unknown,
+  { checkpoint }: Session,
+  { node, signal }: { readonly node: BlockSource; readonly signal: AbortSignal },
+): Promise<unknown> => {
+  if (!(failed instanceof Failure) || failed.kind !== 'bad_block' || checkpoint === undefined) return failed
+  const { height, hash } = checkpoint
+  const other = await node.blockHash(height, signal).catch(() => undefined)
+  if (other !== undefined && other !== hash) return otherEnd(checkpoint, node, other)
+  const { rule, height: at } = failed.details
+  if (rule !== PARENT_HASH || at !== height + 1) return failed
+  return new Failure('bad_block', failed.message, {
+    cause: failed,
+    details: failed.details,
+    help: `The node's next block does not follow the last stored one. Use another node. If that one has another block ${height}, run iostlens repair with it.`,
+  })
 }

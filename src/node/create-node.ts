@@ -1,6 +1,6 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
-import type { ProofLevel } from '#chain/proof.ts'
+import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
@@ -67,7 +67,7 @@ const TARGET_BYTES = 1024 * 1024
 export const createNode = ({
   urls,
   timeoutMs = 10_000,
-  prove = 'signed',
+  prove = USUAL_LEVEL,
   onBlockEvent = () => undefined,
   onCall,
   maxBytes = 32 * 1024 * 1024,
@@ -107,7 +107,7 @@ export const createNode = ({
     }
   }
   const budget = createBudget(maxHeldBytes, held)
-  const fetching = fetchingOf({ prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  const fetching = fetchingOf({ tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const open = (): Provers | undefined =>
     threads === undefined || threads.count === 0
       ? undefined
@@ -115,12 +115,15 @@ export const createNode = ({
   return {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, highest),
-    blocks: async function* ({ signal, following = false, ...range }) {
+    blocks: async function* ({ signal, following = false, prove: level = prove, ...range }) {
       const ends = joinSignals(signal, closed.signal)
       const provers = range.to - range.from < LONG ? undefined : open()
       try {
         const now = { ...asking, signal: ends.signal }
-        const means = { ...fetching(now, following), ...(provers === undefined ? {} : { provers }) }
+        const means = {
+          ...fetching(now, { prove: level, following }),
+          ...(provers === undefined ? {} : { provers }),
+        }
         yield* withSystemCode(now, blockStream(means, { ...range, inFlight }))
       } finally {
         provers?.close()
@@ -199,16 +202,16 @@ const passedOn = (pool: Pool, { answer, member, isFirst, hold }: Passed): Passed
 const isUpToDate = (pool: Pool, { heard }: Member): boolean =>
   heard !== undefined && heard.info.headBlock >= pool.highestHead()
 
-/** What blocks are fetched with, by who asks and whether it follows the chain. */
+type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
+
+/** What blocks are fetched with, by who asks, how far they are to be proved, and whether the chain is followed. */
 const fetchingOf = ({
-  prove,
   tell,
   bytes,
 }: {
-  readonly prove: ProofLevel
   readonly tell: (event: BlockEvent) => void
   readonly bytes: number
-}): ((asking: Asking, following: boolean) => Fetching) => {
+}): ((asking: Asking, wanted: Wanted) => Fetching) => {
   const size = createRangeSize(bytes)
   let told = false
   const tellOnce = (event: BlockEvent): void => {
@@ -216,7 +219,7 @@ const fetchingOf = ({
     if (event.type === 'no_raw') told = true
     tell(event)
   }
-  return (asking, following) => ({
+  return (asking, { prove, following }) => ({
     asking,
     size,
     prove,

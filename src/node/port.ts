@@ -1,5 +1,6 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import type { KnownBlock } from '#chain/highest-possible.ts'
+import type { ProofLevel } from '#chain/proof.ts'
 import type { Health } from './health.ts'
 
 /** The chain's head and last irreversible block as a node reports them. Times in nanoseconds since 1970. */
@@ -81,12 +82,16 @@ export type Node = {
    * one before (`parent` is the hash of block `from` − 1, absent for genesis). Unless `linked` is enough, block `to` and
    * every block that changes who produces carry `signedBy`. Several requests are in flight; at most a bounded number of bytes is held.
    * What does not fit is asked again as a single block, then at another node, then thrown as 'bad_block' with height
-   * and reason.
+   * and reason. No block is given before the one behind it has named it as its parent, except for the last irreversible.
    */
   blocks(range: {
     readonly from: number
     readonly to: number
     readonly parent?: string
+    /** The node's last irreversible block: below it, block `to` too waits for the one behind it. Absent: `to`. */
+    readonly lib?: number
+    /** How far they are proved, instead of what the node was made for. */
+    readonly prove?: ProofLevel
     /** Near the head: the texts of transactions are proved too where the node gives raw blocks. */
     readonly following?: boolean
     readonly signal?: AbortSignal
