@@ -9,6 +9,7 @@ import type { Inventory } from '../schema/inventory.ts'
 import type { Partitions } from '../schema/partitions.ts'
 import type { Lease } from './keep-lease.ts'
 import { publish } from './recover.ts'
+import { removeHistoryAbove } from './remove-leftovers.ts'
 import { adoptInventory, takeInventory } from './take-inventory.ts'
 
 /** Compares the store with the inventory of its checkpoint, for a loader. */
@@ -66,8 +67,14 @@ export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
       const found = (await indexStates(connection, [keys])).get(keys)
       if (found !== undefined) await record({ ...kept, indices: { ...kept.indices, [keys]: [found.uuid] } })
     },
-    /** Accepts the store as it is: a repair has checked every document. */
-    accept: async (): Promise<void> => record(await takeInventory(cluster, lease.checkpoint())),
+    /**
+     * Accepts the store as it is: a repair has checked every document. What a loader that ended had written above its last
+     * batch belongs to none and goes first, or the next loader would miss it.
+     */
+    accept: async (): Promise<void> => {
+      await removeHistoryAbove(cluster, lease.checkpoint())
+      await record(await takeInventory(cluster, lease.checkpoint()))
+    },
     /** As of the last committed batch. */
     inventory: (): Inventory => {
       const kept = inventory()
