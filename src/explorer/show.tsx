@@ -77,10 +77,11 @@ export const showPage = async (
       const visit: Visit = { ...asked, say: sayIn(asked.lang), id: found.id, ask: noting, at }
       const shown = await found.page.show(visit)
       if ('to' in shown) return shown
-      if (last !== undefined) return { to: pathOfPage(asked, last) }
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }
       const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
-      return { text: await (<Layout frame={frame} shown={shown} />), height: at.height }
+      const text = await (<Layout frame={frame} shown={shown} />)
+      // Lists are asked for while the page is made.
+      return last === undefined ? { text, height: at.height } : { to: pathOfPage(asked, last) }
     },
     running,
   )
