@@ -10,7 +10,13 @@ import { count, described, exact, shape, sourced, sourcedCount, text } from './s
 import { doubleOf, iostOf } from './shape/values.ts'
 
 /** Reward pools of the chain and the address that no one can spend from: their IOST does not circulate. */
-const NOT_CIRCULATING = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr']
+/** Owners whose IOST are no part of the circulating supply. */
+export const NOT_CIRCULATING: readonly string[] = [
+  'bonus.iost',
+  'issue.iost',
+  'vote_producer.iost',
+  'deadaddr',
+]
 
 const result = shape({
   account_count: count(

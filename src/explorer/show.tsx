@@ -12,6 +12,7 @@ import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
 import type { Call } from './part/calls.tsx'
 import { type Frame, Layout } from './part/layout.tsx'
+import { lastInstead, pathOfPage } from './part/pager.tsx'
 
 /** What a visitor asked for: a path without language and prefix, and its parameters. */
 export type Asked = {
@@ -59,11 +60,14 @@ export const showPage = async (
     deps,
     async ({ ask, at }) => {
       const calls: Call[] = []
+      let last: number | undefined
       const noting: Ask = async (action, given = {}) => {
         const call = { action, given }
         calls.push(call)
         try {
-          return await ask(action, given)
+          const answer = await ask(action, given)
+          last ??= lastInstead(asked, given, answer)
+          return answer
         } catch (error) {
           // A page may do without an answer; its links are those that lead to one.
           calls.splice(calls.indexOf(call), 1)
@@ -75,7 +79,9 @@ export const showPage = async (
       if ('to' in shown) return shown
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }
       const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
-      return { text: await (<Layout frame={frame} shown={shown} />), height: at.height }
+      const text = await (<Layout frame={frame} shown={shown} />)
+      // Lists are asked for while the page is made.
+      return last === undefined ? { text, height: at.height } : { to: pathOfPage(asked, last) }
     },
     running,
   )
