@@ -1,4 +1,5 @@
 import { Exact } from '#chain/json.ts'
+import { isNanoseconds } from './time.ts'
 
 /** A row of get-account-tx, get-contract-tx and get-token-tx. */
 export type Recorded = {
@@ -24,6 +25,34 @@ export const movedBy = ({ amount, data }: Pick<Recorded, 'amount' | 'data'>): Mo
   return amount === undefined || typeof token !== 'string' ? undefined : { amount, token }
 }
 
+/** How a movement changed what an owner has of the token; `none`: others moved it, such as where the owner issued or signed. */
+export type Way = 'in' | 'out' | 'self' | 'none'
+
+/** Places of the two parties among the arguments of token.iost; undefined: nobody had it before, or has it afterwards. */
+const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: number | undefined]> = new Map([
+  ['transfer', [1, 2]],
+  ['transferFreeze', [1, 2]],
+  ['issue', [undefined, 1]],
+  ['destroy', [1, undefined]],
+])
+
+/**
+ * What a movement was to an owner, by its arguments: `from` and `to` of a row may be its caller and its contract. undefined:
+ * nothing moved.
+ */
+export const wayOf = (
+  row: Pick<Recorded, 'action_name' | 'amount' | 'data'>,
+  owner: string,
+): Way | undefined => {
+  const moved = movedBy(row)
+  if (moved === undefined) return undefined
+  const [from, to] = PARTIES.get(row.action_name) ?? []
+  const isParty = (at: number | undefined): boolean => at !== undefined && row.data[at] === owner
+  if (!/[1-9]/.test(moved.amount)) return 'none'
+  if (isParty(from)) return isParty(to) ? 'self' : 'out'
+  return isParty(to) ? 'in' : 'none'
+}
+
 /** Place of the memo among the arguments. */
 const MEMO_AT: ReadonlyMap<string, number> = new Map([
   ['transfer', 4],
@@ -41,5 +70,5 @@ export const frozenUntil = (name: string, args: readonly unknown[]): string | un
   if (name !== 'transferFreeze') return undefined
   const time = args[4]
   const digits = time instanceof Exact ? time.text : String(time)
-  return /^\d{1,19}$/.test(digits) ? digits : undefined
+  return isNanoseconds(digits) ? digits : undefined
 }
