@@ -51,8 +51,8 @@ describe('get-token-list', () => {
     for (const [symbol, rows] of frozen)
       for (const [owner, entries] of rows) {
         const held = entries
-          .map(entry => [BigInt(entry.get('amount') ?? '0'), BigInt(entry.get('ftime') ?? '0')] as const)
-          .filter(([, time]) => time > now)
+          .map(entry => [BigInt(entry.get('amount') ?? '0'), BigInt(entry.get('ftime') ?? '0')])
+          .filter(([, time = 0n]) => time > now)
         const { tokens } = await ask('get-token-list', { account: owner })
         const row = tokens.find((each: Row) => each.symbol === symbol) as Row | undefined
         const said = (row?.frozen_list ?? []).map(({ amount, time }) => [

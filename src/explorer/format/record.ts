@@ -1,3 +1,4 @@
+import type { Text } from '#actions/define.ts'
 import { Exact } from '#chain/json.ts'
 import { isNanoseconds } from './time.ts'
 
@@ -36,21 +37,35 @@ const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: numbe
   ['destroy', [1, undefined]],
 ])
 
+/** The words for it. */
+export const WAYS: Readonly<Record<Way, Text>> = {
+  in: { en: 'In', zh: '转入' },
+  out: { en: 'Out', zh: '转出' },
+  self: { en: 'Self', zh: '转给自己' },
+  none: { en: 'Others', zh: '他人之间' },
+}
+
+type Row = Pick<Recorded, 'action_name' | 'amount' | 'data' | 'from' | 'to'>
+
+/** Who gave and who got what a row moved, by its arguments (`""`: nobody); of others, its caller and its contract. */
+export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {
+  const places = PARTIES.get(row.action_name)
+  if (movedBy(row) === undefined || places === undefined) return { from: row.from, to: row.to }
+  const nameAt = (at: number | undefined): string => (at === undefined ? '' : String(row.data[at]))
+  return { from: nameAt(places[0]), to: nameAt(places[1]) }
+}
+
 /**
- * What a movement was to an owner, by its arguments: `from` and `to` of a row may be its caller and its contract. undefined:
- * nothing moved.
+ * What a movement was to an owner. Its parties count alone, since a row may also be in the list of an issuer or a signer.
+ * undefined: nothing moved.
  */
-export const wayOf = (
-  row: Pick<Recorded, 'action_name' | 'amount' | 'data'>,
-  owner: string,
-): Way | undefined => {
+export const wayOf = (row: Row, owner: string): Way | undefined => {
   const moved = movedBy(row)
   if (moved === undefined) return undefined
-  const [from, to] = PARTIES.get(row.action_name) ?? []
-  const isParty = (at: number | undefined): boolean => at !== undefined && row.data[at] === owner
+  const { from, to } = partiesOf(row)
   if (!/[1-9]/.test(moved.amount)) return 'none'
-  if (isParty(from)) return isParty(to) ? 'self' : 'out'
-  return isParty(to) ? 'in' : 'none'
+  if (from === owner) return to === owner ? 'self' : 'out'
+  return to === owner ? 'in' : 'none'
 }
 
 /** Place of the memo among the arguments. */

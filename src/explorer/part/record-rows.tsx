@@ -1,6 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Text } from '#actions/define.ts'
-import { memoOf, movedBy, type Recorded, type Way, wayOf } from '../format/record.ts'
+import { memoOf, movedBy, type Recorded, WAYS, wayOf } from '../format/record.ts'
 import { beginningOf, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
@@ -86,13 +85,6 @@ const directionColumn = (visit: Visit, owner: string): Column<Recorded> => ({
   isSpare: true,
   cell: row => <Direction visit={visit} row={row} owner={owner} />,
 })
-
-const WAYS: Readonly<Record<Way, Text>> = {
-  in: { en: 'In', zh: '转入' },
-  out: { en: 'Out', zh: '转出' },
-  self: { en: 'Self', zh: '转给自己' },
-  none: { en: 'Others', zh: '他人之间' },
-}
 
 /** The direction of a movement, in a word. */
 const Direction = ({

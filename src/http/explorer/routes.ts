@@ -1,17 +1,20 @@
 import type { AnswerDeps } from '#actions/answer.ts'
+import { downloads } from '#explorer/download/downloads.ts'
 import { pages } from '#explorer/pages.ts'
 import { type Answering, answering } from '../exchange.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { explorerAssets } from './assets.ts'
+import { downloadBegin } from './download.ts'
 import type { ExplorerGate } from './gate.ts'
 import { explorerHandler } from './handler.ts'
 import { liveHandler } from './live.ts'
 
 /** Paths of the explorer as routes, in both languages. */
-const routes: readonly string[] = pages.flatMap(({ path }) => {
-  const route = path.replace('{id}', ':id')
-  return path === '/' ? ['/', '/zh', '/zh/'] : [route, `/zh${route}`]
-})
+const routesOf = (all: readonly { readonly path: string }[]): readonly string[] =>
+  all.flatMap(({ path }) => {
+    const route = path.replace('{id}', ':id')
+    return path === '/' ? ['/', '/zh', '/zh/'] : [route, `/zh${route}`]
+  })
 
 type Answerer = (request: Request) => Promise<Response>
 
@@ -54,8 +57,15 @@ export const explorerPages = (
   const site = { version, testKey, publicUrl, assets: names }
   const handler = explorerHandler(options, { site, ...gate })
   const page = answering('explorer', handler, common)
+  const { failed } = handler
+  const file = answering(
+    'download',
+    { begin: downloadBegin(options, { site, stallMs, ...gate }), failed },
+    common,
+  )
   return [
-    ...routes.map(path => [path, page] as const),
+    ...routesOf(pages).map(path => [path, page] as const),
+    ...routesOf(downloads).map(path => [path, file] as const),
     ['/live', answering('live', liveHandler(gate, { feeds, clock, stallMs }), common)],
     ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
