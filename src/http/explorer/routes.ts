@@ -20,6 +20,7 @@ type Answerer = (request: Request) => Promise<Response>
 
 type PagesOptions = AnswerDeps & {
   readonly stallMs: number
+  readonly maxLagMs?: number | undefined
   readonly version: string
   readonly testKey?: string
   readonly publicUrl?: string | undefined
@@ -47,7 +48,7 @@ export const explorerPages = (
     readonly unknown: Answerer
   },
 ): readonly (readonly [path: string, answer: Answerer])[] => {
-  const { version, testKey, publicUrl, clock, stallMs } = options
+  const { version, testKey, publicUrl, clock, stallMs, node, maxLagMs } = options
   if (options.explorer !== true)
     return [
       ['/', start],
@@ -66,7 +67,7 @@ export const explorerPages = (
   return [
     ...routesOf(pages).map(path => [path, page] as const),
     ...routesOf(downloads).map(path => [path, file] as const),
-    ['/live', answering('live', liveHandler(gate, { feeds, clock, stallMs }), common)],
+    ['/live', answering('live', liveHandler(gate, { feeds, node, maxLagMs, clock, stallMs }), common)],
     ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]
