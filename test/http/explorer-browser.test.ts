@@ -361,15 +361,15 @@ const SAID = `(async () => {
 const AS_OF = "/block (\\d+)/.exec(document.querySelector('footer').textContent)[1]"
 
 test.each(['', 'account/admin', 'token/iost', 'contract/token.iost'])(
-  'explorer in a browser: an open page is of one height, all of it, %p',
+  'explorer in a browser: an open page is of one height, all of it: /%s',
   async path => {
     let before = ''
     const asked = `${path}?lang=en`
-    await onGrowingChain({ isRefused: false, more: [61, 900], path: asked }, async (page, height) => {
+    await onGrowingChain({ isRefused: false, more: [61, 400], path: asked }, async (page, height) => {
       await page.until(`${AS_OF} === '${height}'`)
       const [open = '', fresh = ''] = await page.run<readonly string[]>(SAID)
       expect(open).toBe(fresh)
-      if (height === 900) expect(open === before).toBe(false)
+      if (height === 400) expect(open === before).toBe(false)
       before = open
       if (height === 61)
         await page.run("for (const each of document.querySelectorAll('details')) each.open = !each.open")
