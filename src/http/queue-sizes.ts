@@ -18,5 +18,6 @@ export const queueSizes = (memory: QueuesMemory): QueueSizes => {
     exports: sizeOf('exports'),
     feeds: sizeOf('feeds'),
     live: sizeOf('live'),
+    downloads: sizeOf('downloads'),
   }
 }

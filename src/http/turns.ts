@@ -21,6 +21,8 @@ export type Queues = {
   readonly feeds: Places
   /** Pages that follow the chain, by network. They have no key, and take no place from those who have one. */
   readonly live: Places
+  /** Files of pages, the same. */
+  readonly downloads: Places
 }
 
 /** The turns of one caller. */
@@ -74,7 +76,7 @@ export type QueuesMemory = Readonly<Record<keyof Queues, PlacesMemory>>
 
 /**
  * What threads 0 … `threads` − 1 do together: requests worked on at once, exports sent at once, and feeds open at once; so
- * many pages may follow the chain, too, where a network counts as a key.
+ * many files of pages may be sent, and so many pages follow the chain, too, where a network counts as a key.
  */
 export type Capacity = {
   readonly maxInFlight: number
@@ -100,6 +102,7 @@ export const queuesMemory = ({
   exports: placesMemory(streams(maxExports, EXPORTS_OF_KEY), threads),
   feeds: placesMemory(streams(maxFeeds, maxFeedsPerKey), threads),
   live: placesMemory(streams(maxFeeds, maxFeedsPerKey), threads),
+  downloads: placesMemory(streams(maxExports, EXPORTS_OF_KEY), threads),
 })
 
 /** Takes back what a thread that has died had taken; `by` is the number of the current thread. */
@@ -124,6 +127,7 @@ export const queuesFor = (options: {
     exports: openPlaces(memory.exports, thread),
     feeds: openPlaces(memory.feeds, thread),
     live: openPlaces(memory.live, thread),
+    downloads: openPlaces(memory.downloads, thread),
   }
 }
 
@@ -194,6 +198,26 @@ export const livePlace = (places: Places, network: string): Place => {
   if (places.take(network)) return placeOf(() => places.leave(network))
   throw places.runningOf(network) >= places.mostOfKey ? TOO_MANY_OF_NETWORK : TOO_MANY_LIVE
 }
+
+/** A place for a file of a network. Throws as `Turns.export` does. */
+export const downloadPlace = (places: Places, network: string): Place => {
+  if (places.take(network)) return placeOf(() => places.leave(network))
+  throw places.runningOf(network) >= places.mostOfKey ? TOO_MANY_FILES_OF_NETWORK : TOO_MANY_FILES
+}
+
+const TOO_MANY_FILES_OF_NETWORK = new Busy(
+  'rate_limited',
+  `A network address may load ${EXPORTS_OF_KEY} files at once; wait until one has ended.`,
+  {
+    zh: `同一网络地址最多同时下载 ${EXPORTS_OF_KEY} 个文件；请等待其中一个结束。`,
+    details: { retryAfter: 10 },
+  },
+)
+
+const TOO_MANY_FILES = new Busy('unavailable', 'The service is busy: too many files are being sent.', {
+  zh: '服务繁忙：正在下载的文件过多。',
+  details: { retryAfter: 10 },
+})
 
 const TOO_MANY_OF_NETWORK = new Busy(
   'rate_limited',

@@ -103,7 +103,7 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
 ]
 
 /** Streams, which stay open and never queue; each has a gauge of its own. */
-const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live'])
+const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live', 'downloads'])
 
 const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
   const byQueue = (what: 'running' | 'waiting') => () =>

@@ -3,7 +3,6 @@
 /** @typedef {import('uplot')} Plot */
 
 const DAY_MS = 86_400_000
-const figures = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('figure.plot'))
 const { lang = 'en', plots: file = '' } = document.body.dataset
 const short = new Intl.NumberFormat(lang, { notation: 'compact', maximumSignificantDigits: 3 })
 
@@ -152,7 +151,7 @@ const redraw = () => {
   }
 }
 
-if (figures.length > 0)
+if (document.querySelector('figure.plot') !== null)
   loaded().then(
     () => {
       const seeing = new IntersectionObserver(entries => {
@@ -162,7 +161,12 @@ if (figures.length > 0)
           draw(/** @type {HTMLElement} */ (target))
         }
       })
-      for (const figure of figures) seeing.observe(figure)
+      const watch = () => {
+        for (const figure of document.querySelectorAll('figure.plot:not(.drawn)')) seeing.observe(figure)
+      }
+      watch()
+      // A live page brings plots of more days.
+      document.addEventListener('rows', watch)
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
       let width = innerWidth
       addEventListener('resize', () => {

@@ -3,6 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
+import { tokenMovements } from '../download/records.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
@@ -10,6 +11,7 @@ import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
+import { Files } from '../part/files.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Name, Owner } from '../part/name.tsx'
 import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
@@ -149,6 +151,7 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
   const { transactions, total } = await visit.ask(getTokenTx, { token: visit.id, ...pageGiven(visit) })
   return (
     <Card title={visit.say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
+      <Files visit={visit} file={tokenMovements} id={visit.id} total={total} />
       <RecordRows visit={visit} rows={transactions} live="movements" />
       <Pager visit={visit} total={total} />
     </Card>

@@ -61,7 +61,8 @@ export const standingOf = (published: Published | undefined | Failure, from: Sta
   }
 }
 
-const troublesOf = (
+/** What is wrong with a store that has blocks; the first is the one that says most. */
+export const troublesOf = (
   { node, behind, isFarBehind, lagSeconds }: Freshness,
   maxLagMs: number | undefined,
 ): readonly Trouble[] => [
