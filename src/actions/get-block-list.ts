@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TProperties, Type } from '@sinclair/typebox'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { lacking } from '#store/lacking.ts'
@@ -14,8 +14,7 @@ import { headStatus, statusOf } from './shape/head-status.ts'
 import { count, exact, listOfRows, seqUnlessAbove, shape, text } from './shape/results.ts'
 import { gasOf, timeOf } from './shape/values.ts'
 
-const row = shape({
-  seq: seqUnlessAbove(),
+const fields = {
   status: headStatus(),
   number: count('Block number (height).', '区块高度。'),
   hash: text('Hash of the block.', '区块哈希。'),
@@ -27,7 +26,9 @@ const row = shape({
   ),
   tx_count: count('Number of transactions, including the base transaction.', '交易数（含 base 交易）。'),
   gas_usage: exact('Total gas paid by the transactions of the block.', '区块内所有交易支付的 gas 总量。'),
-})
+}
+const listFor = <P extends TProperties>(row: P) =>
+  listOfRows('blocks', shape(row), { en: 'Blocks of this page.', zh: '区块列表。' })
 
 /** The blocks of the chain: the row of block n is the one with number n + 1. */
 export const getBlockList = defineList({
@@ -40,13 +41,14 @@ export const getBlockList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, head: headOption() }),
   check: checkRange,
-  result: listOfRows('blocks', row, { en: 'Blocks of this page.', zh: '区块列表。' }),
+  result: listFor({ seq: seqUnlessAbove(), ...fields }),
+  compatResult: listFor(fields),
   list: 'blocks',
   source: {
     state: [],
     isFeed: true,
     open: async (context, { sort: order, head: _, ...asked }) => {
-      const { view, head } = context
+      const { view, head, compat } = context
       const all: NumberedList<BlockDoc> = {
         count: view.at.height + 1,
         followed: { kind: 'blocks' },
@@ -64,7 +66,7 @@ export const getBlockList = defineList({
         ...(await numberedRows(context, rows, { ...bySeq(asked), sort: order })),
         rows: async (_view, docs: readonly Numbered<BlockDoc>[]) => ({
           rows: docs.map(({ seq, above, doc }) => ({
-            ...(above === undefined ? { seq } : {}),
+            ...(compat === 'iostabc' || above !== undefined ? {} : { seq }),
             ...(head === undefined ? {} : { status: statusOf(above) }),
             number: doc.height,
             hash: doc.hash,

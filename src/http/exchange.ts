@@ -3,6 +3,7 @@ import type { Query } from '#actions/request/query.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
+import { Away, pausedFeed } from './away.ts'
 import { countAnswer, type HttpCounts } from './counts.ts'
 import { ClientGone, withDeadline } from './deadline.ts'
 import { failureOf, failureReply, type Manner } from './envelope.ts'
@@ -53,8 +54,8 @@ const GONE_STATUS = 499
 /** A handler that decides by itself who is answered, or how failures are written. */
 type Answered = {
   readonly begin: Begin
-  /** Absent: failures are written as the API writes them. */
-  readonly failed?: (exchange: Exchange, failure: Failure) => Promise<Reply>
+  /** Absent, or undefined for a failure: it is written as the API writes it. */
+  readonly failed?: (exchange: Exchange, failure: Failure) => Promise<Reply | undefined>
 }
 
 /**
@@ -110,8 +111,10 @@ export const refusing =
 /** By what name a refusal is counted. */
 const reasonOf = (failure: Failure): string => (failure instanceof Busy ? 'busy' : failure.kind)
 
-const failed = ({ manner, id, headers }: Exchange, failure: Failure): Reply => {
-  const reply = failureReply(failure, manner, id)
+const failed = (exchange: Exchange, failure: Failure): Reply => {
+  const { manner, id, headers } = exchange
+  const paused = failure instanceof Away ? pausedFeed(exchange, failure) : undefined
+  const reply = paused ?? failureReply(failure, manner, id)
   return { ...reply, headers: { ...headers, ...reply.headers } }
 }
 

@@ -51,6 +51,12 @@ export const readyHandler = (options: ReadyOptions): Handler => {
   }
 }
 
+/** `/ready` before the service has begun. */
+export const startingHandler =
+  (version: string): Handler =>
+  async () =>
+    notReady({ reason: 'The service is starting.', version })
+
 /** Whether a store that has blocks is near enough to the chain's end. */
 const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOptions): Reply => {
   const fresh = freshnessOf(at, node, clock)
