@@ -1,10 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { DERIVATION } from '#indices/registry.ts'
+import { judge, unfitHelp, unfitText } from '#node/judge.ts'
 import type { BlockSource, ChainInfo } from '#node/port.ts'
 import type { BatchBounds } from '#store/batch.ts'
 import type { Identity, Store } from '#store/port.ts'
 import type { Proved } from '#store/proved.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
 import { type Backoff, backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
@@ -121,7 +123,7 @@ const loadOnce = async (
     const identity = await identityOf(node, info, options.signal)
     open = await orEnded(session({ node, store, identity }, { ...options, onProgress }), options.signal)
     onStart(open.checkpoint)
-    await requireSameChain(open, { node, info }, options.signal)
+    await requireSameChain({ checkpoint: open.checkpoint, store, identity }, { node, info }, options.signal)
     await open.run()
     return undefined
   } catch (error) {
@@ -154,31 +156,34 @@ const identityOf = async (node: BlockSource, info: ChainInfo, signal: AbortSigna
 
 /** The checkpoint's block must be the node's: a store goes on with one chain only. */
 const requireSameChain = async (
-  { checkpoint }: Session,
+  stored: { readonly checkpoint: Session['checkpoint']; readonly store: Store; readonly identity: Identity },
   { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
   signal: AbortSignal,
 ): Promise<void> => {
+  const { checkpoint, store, identity } = stored
   if (checkpoint === undefined) return
-  if (info.libBlock < checkpoint.height)
+  const verdict = await judge(
+    // The store could not have been taken over if the first block were another one.
+    {
+      ...info,
+      blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)),
+    },
+    { identity, last: checkpoint, hashAt: storedBlocks(store, signal).hashAt },
+  )
+  if (verdict.is === 'behind')
     // The node is still syncing, or was restarted: wait for it rather than go back.
     throw new Failure(
       'unavailable',
       `The node's last irreversible block ${info.libBlock} is below the loaded height ${checkpoint.height}.`,
     )
-  const hash = await node.blockHash(checkpoint.height, signal)
-  if (hash === undefined)
+  if (verdict.is === 'lacks')
     // Its reported last irreversible block is not true.
     throw new Failure(
       'unavailable',
-      `The node has no irreversible block ${checkpoint.height}, which is loaded in the store.`,
+      `The node has no irreversible block ${verdict.height}, which is loaded in the store.`,
     )
-  if (hash !== checkpoint.hash)
-    // The genesis block is the same, or the store could not have been taken over.
-    throw new OtherEnd(
-      'conflict',
-      `Block ${checkpoint.height} has the hash ${checkpoint.hash} in the store, but ${hash} at the node.`,
-      {
-        help: `The last stored blocks differ from the node's. If the node is right, run: iostlens repair --node ${node.name}`,
-      },
-    )
+  if (verdict.is !== 'fit')
+    throw new OtherEnd('conflict', `${unfitText(verdict, 'the node')}.`, {
+      help: `The stored blocks differ from the node's. ${unfitHelp(verdict, node.name)}`,
+    })
 }

@@ -14,7 +14,7 @@ import type { BlockEvent, Fetching } from './fetching.ts'
 import { healthOf, takeOverHealth } from './health.ts'
 import { highest } from './highest.ts'
 import { type Passed, passOn, usable } from './pass-on.ts'
-import { createPool, type Member, type Pool } from './pool.ts'
+import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
 import {
   type Node,
   type NodeEvent,
@@ -22,6 +22,7 @@ import {
   STORAGE_PAGE,
   type StoragePage,
   type StorageRange,
+  type StoredBlocks,
 } from './port.ts'
 import { watchNodes } from './probe.ts'
 import type { Proven } from './prove-blocks.ts'
@@ -136,7 +137,7 @@ export const createNode = ({
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
         return passedOn(pool, await passOn(ends, { path, limits, budget }))
       }),
-    watch: (expected, stored = async () => undefined) =>
+    watch: (expected, stored = NOTHING_STORED) =>
       watchNodes(asking, { expected, stored, onEvent, onProbe: () => told() }),
     onProbe: listener => {
       told = listener
@@ -144,10 +145,13 @@ export const createNode = ({
     health: () => healthOf(pool, clock.elapsed()),
     takeOver: health => takeOverHealth(pool, health, clock.elapsed()),
     heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
+    whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
     heardAgo: () => (pool.heardAt === undefined ? undefined : clock.elapsed() - pool.heardAt),
     close: () => closed.abort('closed'),
   }
 }
+
+const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
 
 /** Blocks from which on it pays to open threads for them. */
 const LONG = 2_000

@@ -1,6 +1,6 @@
 import type { Member, Pool } from './pool.ts'
 
-type Found = 'lib' | 'probeMs' | 'genesis' | 'silent' | 'foreign'
+type Found = 'lib' | 'probeMs' | 'genesis' | 'silent' | 'foreign' | 'apart'
 
 /**
  * What probes have found out about the nodes, in the order in which they are given: for another thread, which asks them
@@ -18,8 +18,8 @@ type Aged<T> = T extends { readonly at: number } ? Omit<T, 'at'> & { readonly ag
 
 /** The health of a pool's nodes now. */
 export const healthOf = ({ members, head, heardAt, storedHeight }: Pool, now: number): Health => ({
-  members: members.map(({ lib, probeMs, genesis, silent, foreign, heard }) => ({
-    ...{ lib, probeMs, genesis, silent, foreign },
+  members: members.map(({ lib, probeMs, genesis, silent, foreign, apart, heard }) => ({
+    ...{ lib, probeMs, genesis, silent, foreign, apart },
     heard: heard === undefined ? undefined : { info: heard.info, ageMs: now - heard.at },
   })),
   head: { height: head.height, ageMs: now - head.at },

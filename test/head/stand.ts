@@ -1,6 +1,7 @@
 import { createFollower, type Follower } from '#head/follow.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Published, Store } from '#store/port.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
 import { type HandClock, handClock } from '../support/clocks/hand-clock.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadOnce } from '../support/stores/loading.ts'
@@ -93,7 +94,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
     final: () => (other.stand.lib > node.stand.lib ? other : node).stand,
     probe: async () => {
       const looking = createNode({ urls, clock })
-      await looking.watch(() => store.identity(), store.published)
+      await looking.watch(() => store.identity(), storedBlocks(store))
       client.takeOver(looking.health())
       looking.close()
     },

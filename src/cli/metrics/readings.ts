@@ -11,7 +11,7 @@ import type { Clock } from '#time/clock.ts'
 
 export type ReadFrom = {
   readonly store: Pick<Store, 'published' | 'whole'>
-  readonly node: Pick<Node, 'heard' | 'heardAgo'> | undefined
+  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
   /** Threads that serve. */

@@ -34,6 +34,7 @@ export const spokenNode = (
     chainInfo: async () => heard,
     heard: () => heard,
     heardAgo: () => 0,
+    whyUnfit: () => undefined,
     watch: async () => undefined,
     get: async path => {
       const answers = said[path] ?? []
