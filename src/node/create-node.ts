@@ -13,6 +13,7 @@ import { endpointOf } from './endpoint.ts'
 import type { BlockEvent, Fetching } from './fetching.ts'
 import { healthOf, takeOverHealth } from './health.ts'
 import { highest } from './highest.ts'
+import { type LookAgain, looksAgain } from './look-again.ts'
 import { type Passed, passOn, usable } from './pass-on.ts'
 import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
 import {
@@ -108,6 +109,7 @@ export const createNode = ({
     }
   }
   const budget = createBudget(maxHeldBytes, held)
+  const lookAgain = looksAgain(asking)
   const fetching = fetchingOf({ prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const open = (): Provers | undefined =>
     threads === undefined || threads.count === 0
@@ -135,7 +137,7 @@ export const createNode = ({
     get: (path, { signal, withinMs = requestMs } = {}) =>
       until(signal, async ends => {
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        return passedOn(pool, await passOn(ends, { path, limits, budget }))
+        return passedOn({ pool, lookAgain }, await passOn(ends, { path, limits, budget }))
       }),
     watch: (expected, stored = NOTHING_STORED) =>
       watchNodes(asking, { expected, stored, onEvent, onProbe: () => told() }),
@@ -191,17 +193,21 @@ const FRESH_MS = 10_000
 const isFresh = (heard: Member['heard'], now: number): boolean =>
   heard !== undefined && now - heard.at <= FRESH_MS
 
-const passedOn = (pool: Pool, { answer, member, isFirst, hold }: Passed): PassedOn => ({
-  ...answer,
-  upToDate: isUpToDate(pool, member),
-  isFirst,
-  isUsable: () => usable(pool).includes(member),
-  release: hold.release,
-})
-
-/** Whether no other node is known to have seen more of the chain than this one. */
-const isUpToDate = (pool: Pool, { heard }: Member): boolean =>
-  heard !== undefined && heard.info.headBlock >= pool.highestHead()
+const passedOn = (
+  { pool, lookAgain }: { readonly pool: Pool; readonly lookAgain: LookAgain },
+  { answer, member, isFirst, hold }: Passed,
+): PassedOn => {
+  const reaches = (height: number): boolean =>
+    member.heard !== undefined && member.heard.info.headBlock >= Math.max(height, pool.highestHead())
+  return {
+    ...answer,
+    reaches,
+    lookAgain: height => lookAgain(member, () => reaches(height)),
+    isFirst,
+    isUsable: () => usable(pool).includes(member),
+    release: hold.release,
+  }
+}
 
 /** What blocks are fetched with, by who asks and whether it follows the chain. */
 const fetchingOf = ({

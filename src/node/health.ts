@@ -36,11 +36,16 @@ export const takeOverHealth = (
   pool.watched = true
   pool.storedHeight = storedHeight
   pool.heardAt = heardAgeMs === undefined ? undefined : now - heardAgeMs
-  pool.head = { height: head.height, at: now - head.ageMs }
+  pool.head = newer(pool.head, { height: head.height, at: now - head.ageMs })
   for (const [at, { heard, ...found }] of members.entries()) {
     const member = pool.members[at]
     if (member === undefined) continue
     Object.assign(member, found)
-    member.heard = heard === undefined ? undefined : { info: heard.info, at: now - heard.ageMs }
+    member.heard =
+      heard === undefined ? undefined : newer(member.heard, { info: heard.info, at: now - heard.ageMs })
   }
 }
+
+/** What this thread has found out itself since (`look-again.ts`) is not taken back. */
+const newer = <T extends { readonly at: number }>(own: T | undefined, taken: T): T =>
+  own !== undefined && own.at > taken.at ? own : taken

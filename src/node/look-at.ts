@@ -26,7 +26,7 @@ const firstBlock: Question<Block> = {
 export type Known = { readonly most: number; readonly chain: StoredChain | undefined }
 
 export const lookAt = async (asking: Asking, member: Member, { most, chain }: Known): Promise<Said> => {
-  const info = await answerOf(asking, member, chainInfo)
+  const info = await infoOf(asking, member)
   if (typeof info === 'string') return { silent: info }
   const doubt = tooHigh(info, most) ?? (await doubtOf(asking, member, info))
   if (doubt !== undefined) return { silent: doubt, doubted: true }
@@ -71,8 +71,17 @@ const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | und
     : undefined
 }
 
+/** A node that needs longer to report its height is too slow for requests. */
+export const LOOK_MS = 1_500
+/** Chain info and the first block have a few thousand bytes. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Where a node says that it stands, or as text why it says nothing that can be used. */
+export const infoOf = (asking: Asking, member: Member): Promise<ChainInfo | string> =>
+  answerOf(asking, member, chainInfo)
+
 /** Blocks a node may go on between two looks, and its head be above its last irreversible block, without being doubted. */
-const FAR = 1_000
+export const FAR = 1_000
 
 /**
  * Why a node does not stand where it says: a number alone may be nonsense, so one that is far from what was known of the
@@ -117,7 +126,9 @@ const answerOf = async <T extends object>(
   member: Member,
   question: Question<T>,
 ): Promise<T | string> => {
-  const result = await tryOnce(asking, member, question)
+  const { timeoutMs, maxBytes } = asking.limits
+  const limits = { timeoutMs: Math.min(timeoutMs, LOOK_MS), maxBytes: Math.min(maxBytes, MAX_BYTES) }
+  const result = await tryOnce({ ...asking, limits }, member, question)
   if (result.tag === 'done') return result.value
   return result.tag === 'again' ? result.detail : result.failure.message
 }

@@ -57,8 +57,10 @@ export type SaidHash = { readonly node: string; readonly hash: string }
 
 /** An answer that is passed on. */
 export type PassedOn = NodeAnswer & {
-  /** Whether no other node is known to have seen more of the chain than the one that answered. */
-  readonly upToDate: boolean
+  /** Whether the node that answered is known to be at this height at least, and no other one to have seen more of the chain. */
+  readonly reaches: (height: number) => boolean
+  /** Looks where that node stands now, for `reaches`; all who wait for a look at it share one. Never throws. */
+  readonly lookAgain: (height: number) => Promise<void>
   /** Whether the node that was asked first has answered. */
   readonly isFirst: boolean
   /** Whether the node that answered would be asked again now. */

@@ -2,16 +2,12 @@ import { highestPossible } from '#chain/highest-possible.ts'
 import { within } from '#time/deadline.ts'
 import type { Asking } from './call.ts'
 import { type StoredChain, unfitText } from './judge.ts'
-import { lookAt, type Said } from './look-at.ts'
+import { LOOK_MS, lookAt, type Said } from './look-at.ts'
 import type { Member, Pool } from './pool.ts'
 import type { ChainIdentity, NodeEvent, StoredBlocks } from './port.ts'
 
 /** Two blocks' time: what is known of a node is about as old as its next block. */
 const EVERY_MS = 1_000
-/** A node that needs longer to report its height is too slow for requests. */
-const TIMEOUT_MS = 1_500
-/** Chain info and the first block have a few thousand bytes. */
-const MAX_BYTES = 4 * 1024 * 1024
 
 export type Watching = {
   /** Which chain is stored; undefined: nothing is stored yet. */
@@ -27,15 +23,8 @@ export type Watching = {
  * Resolves after the first probe of all nodes; probing goes on until the signal of `asking` aborts.
  */
 export const watchNodes = async (asking: Asking, watching: Watching): Promise<void> => {
-  const { pool, clock, limits, signal } = asking
+  const { pool, clock, signal } = asking
   const { expected, stored } = watching
-  const probing = {
-    ...asking,
-    limits: {
-      timeoutMs: Math.min(limits.timeoutMs, TIMEOUT_MS),
-      maxBytes: Math.min(limits.maxBytes, MAX_BYTES),
-    },
-  }
   pool.watched = true
   let identity: ChainIdentity | undefined
   const learn = async (): Promise<void> => {
@@ -66,14 +55,14 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
   }
   /** A store that is slow or out of reach says nothing of a block. */
   const hashAt = (height: number): Promise<string | undefined> =>
-    within(stored.hashAt(height), { ms: TIMEOUT_MS, clock }).catch(() => undefined)
+    within(stored.hashAt(height), { ms: LOOK_MS, clock }).catch(() => undefined)
   const chainNow = (): StoredChain | undefined =>
     identity === undefined || last === undefined ? undefined : { identity, last, hashAt }
   const look = async (member: Member): Promise<Look> => {
     const started = clock.elapsed()
     const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, clock.now())
     // A probe that fails does not end the probing.
-    const found = await lookAt(probing, member, { most, chain: chainNow() }).catch((error: unknown) => ({
+    const found = await lookAt(asking, member, { most, chain: chainNow() }).catch((error: unknown) => ({
       silent: String(error),
     }))
     return { ...found, ms: clock.elapsed() - started }
