@@ -113,7 +113,7 @@ const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
   return [
     {
       name: 'iostlens_requests_running',
-      help: 'Requests that are worked on, by what they ask; aside: those that wait for a node in the midst of an answer.',
+      help: 'Requests that are worked on, by what they ask; aside: those that wait for a node in the midst of an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
       read: byQueue('running'),
