@@ -2,12 +2,13 @@ import { Failure } from '#failure/failure.ts'
 import type { HeadSource } from '#head/showing.ts'
 import { type HeadAt, headAt } from '#head/shown.ts'
 import type { Node } from '#node/port.ts'
-import type { Published, Store, View } from '#store/port.ts'
+import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { type Action, type Apart, type Context, nameOf, type Prices, type Profiles } from './define.ts'
 import { isFarBehind } from './find/loading.ts'
 import type { KeptAnswers, Share } from './kept-answers.ts'
 import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
+import { type Leave, readAndLeave } from './read-and-leave.ts'
 import { actions } from './registry.ts'
 import type { Options } from './request/options.ts'
 import type { Query } from './request/query.ts'
@@ -26,10 +27,14 @@ export type AnswerDeps = {
 }
 
 /** Runs work on the store when it is its turn. */
-export type Turn = <T>(work: (apart: Apart) => Promise<T>) => Promise<T>
+export type Turn = <T>(work: (apart: Apart, lastly: Apart) => Promise<T>) => Promise<T>
 
 /** For work that waits for nobody. */
-export const atOnce: Turn = work => work(ask => ask())
+export const atOnce: Turn = work =>
+  work(
+    ask => ask(),
+    ask => ask(),
+  )
 
 /** `data` is written with `writeJson`; `at` is the height it is true for. */
 export type Answer = {
@@ -58,7 +63,13 @@ export const answer = async (
   { signal, turn = atOnce }: Ways,
 ): Promise<Answer> => {
   const asked = { ...readCall(call), options: call.options, signal }
-  return turn(apart => deps.store.read(view => run(deps, asked, { view, apart }), { signal }))
+  return turn((apart, lastly) =>
+    readAndLeave(
+      deps.store,
+      (view, leave) => run(deps, asked, { view, apart, lastly: leaving(leave, lastly) }),
+      signal,
+    ),
+  )
 }
 
 /** An answer as it is sent. */
@@ -74,22 +85,32 @@ export const answerText = async (
   const { store, node } = others
   const asked = { ...readCall(call), options: call.options, signal }
   const read = (share: Share<WrittenAnswer>) =>
-    turn(apart =>
-      store.read(
-        view => {
+    turn((apart, lastly) =>
+      readAndLeave(
+        store,
+        (view, leave) => {
           const key = () => keyOf(asked, isFarBehind({ view, node }))
           return share({ edition: view.edition, key }, async () => {
-            const { data, ...rest } = await run(others, asked, { view, apart })
+            const waits = { apart, lastly: leaving(leave, lastly) }
+            const { data, ...rest } = await run(others, asked, { view, ...waits })
             return { ...rest, text: write(data) }
           })
         },
-        { signal },
+        signal,
       ),
     )
   // The blocks above are of a branch, and change more often than they are asked for twice.
   const isShared = asked.action.isOfStore === true && asked.params['head'] !== 1
   return kept !== undefined && isShared ? kept.answer(read) : read((_place, run) => run())
 }
+
+/** A wait that begins when the view is given back. */
+const leaving =
+  (leave: Leave, lastly: Apart): Apart =>
+  async ask => {
+    await leave()
+    return lastly(ask)
+  }
 
 type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly signal: AbortSignal }
 
@@ -102,9 +123,10 @@ const keyOf = ({ action, params, options }: Asked, isBehind: boolean): string =>
 const run = async (
   deps: AnswerDeps,
   { action, params, options: { compat }, signal }: Asked,
-  { view, apart }: { readonly view: View; readonly apart: Apart },
+  waits: Pick<Context, 'view' | 'apart' | 'lastly'>,
 ): Promise<Answer> => {
-  const context = contextFor(deps, { view, params, compat, signal, apart })
+  const { view } = waits
+  const context = contextFor(deps, { ...waits, params, compat, signal })
   const answerOf = (data: unknown): Answer => ({
     data,
     at: view.at,
@@ -125,12 +147,15 @@ const run = async (
 export const contextFor = (
   { store: _, head: source, ...others }: AnswerDeps,
   call: Pick<Context, 'view' | 'compat' | 'signal' | 'apart'> & {
+    /** Absent: the view is needed to the end. */
+    readonly lastly?: Apart
     readonly params: Readonly<Record<string, unknown>>
   },
 ): Context => {
   const { params, ...rest } = call
   const branch = headAt(source?.shown(), call.view.at)
-  return { ...others, branch, ...(params['head'] === 1 ? { head: branch } : {}), ...rest }
+  const { lastly = rest.apart } = rest
+  return { ...others, branch, ...(params['head'] === 1 ? { head: branch } : {}), ...rest, lastly }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */

@@ -34,6 +34,11 @@ export type Context = {
   readonly clock: Clock
   /** Every wait for a node goes through it. */
   readonly apart: Apart
+  /**
+   * The same for the last wait of an answer, which needs nothing of the store any more: the view is given back, and may not
+   * be used afterwards but for its height. Many more may wait so.
+   */
+  readonly lastly: Apart
 }
 
 /** Market figures from the operator's file or URL; undefined: none, and none is invented. */

@@ -233,6 +233,12 @@ const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
     case 'foreign':
       log('error', 'A node serves another chain than the store; it is not used.', { node, reason: detail })
       break
+    case 'apart':
+      log('error', 'A node is on another branch than the store; no request is passed on to it.', {
+        node,
+        reason: detail,
+      })
+      break
     case 'heard':
       log('info', 'A node answers.', { node, at: detail })
   }

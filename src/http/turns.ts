@@ -15,6 +15,8 @@ export type Queues = {
   readonly node: FairQueue
   /** Answers that need a node for what is not stored; each keeps a view of the store meanwhile. */
   readonly aside: FairQueue
+  /** The same where nothing of the store is needed any more: many may wait, and for longer. */
+  readonly lookups: FairQueue
   /** Lists that are sent whole, over minutes: none waits. */
   readonly exports: Places
   /** Feeds, which are open for days: none waits. */
@@ -28,7 +30,7 @@ export type Queues = {
 /** The turns of one caller. */
 export type Turns = {
   /** Runs `work` on the store; it may wait for a node apart, which gives its place to the next. */
-  store<T>(work: (apart: Apart) => Promise<T>): Promise<T>
+  store<T>(work: (apart: Apart, lastly: Apart) => Promise<T>): Promise<T>
   node<T>(work: () => Promise<T>): Promise<T>
   /** Takes a place among the exports, which is given back once. Throws 'rate_limited' or 'unavailable' at once. */
   export(): Place
@@ -54,6 +56,9 @@ const WAITING = 8
 const NODE = { running: 64, runningOfKey: 8, waiting: 128, waitingOfKey: 16 } as const
 /** Together fewer than the embedded store's readers. */
 const ASIDE = { running: 16, runningOfKey: 4, waiting: 16, waitingOfKey: 4 } as const
+
+/** A wallet asks for each of its pending transactions by itself, for all of them at once. */
+const LOOKUPS = { running: 16, runningOfKey: 8, waiting: 1_024, waitingOfKey: 128 } as const
 
 /** One key has at most half of what is worked on and a quarter of what waits. */
 const shared = (running: number): Bounds => ({
@@ -99,6 +104,7 @@ export const queuesMemory = ({
   store: placesMemory(shared(maxInFlight), threads),
   node: placesMemory(NODE, threads),
   aside: placesMemory(ASIDE, threads),
+  lookups: placesMemory(LOOKUPS, threads),
   exports: placesMemory(streams(maxExports, EXPORTS_OF_KEY), threads),
   feeds: placesMemory(streams(maxFeeds, maxFeedsPerKey), threads),
   live: placesMemory(streams(maxFeeds, maxFeedsPerKey), threads),
@@ -119,11 +125,14 @@ export const queuesFor = (options: {
   const { memory, thread, deadlineMs, clock } = options
   // A request that waited for half of its time has too little left.
   const ageMs = Math.min(AGE_MS, deadlineMs / 2)
-  const queue = (memory: PlacesMemory) => fairQueue({ ...memory.bounds, ageMs }, clock, { memory, thread })
+  const queue = (memory: PlacesMemory, longest = ageMs) =>
+    fairQueue({ ...memory.bounds, ageMs: longest }, clock, { memory, thread })
   return {
     store: queue(memory.store),
     node: queue(memory.node),
     aside: queue(memory.aside),
+    // Who waits holds nothing, so what counts is only that there is time left to ask.
+    lookups: queue(memory.lookups, deadlineMs / 2),
     exports: openPlaces(memory.exports, thread),
     feeds: openPlaces(memory.feeds, thread),
     live: openPlaces(memory.live, thread),
@@ -137,16 +146,20 @@ export const turnsOf = (
   signal: AbortSignal,
 ): Turns => {
   const { key, plan } = caller
-  const { store, node, aside, exports, feeds } = queues
+  const { store, node, aside, lookups, exports, feeds } = queues
   return {
     store: work =>
       store.run(
         key,
-        place =>
-          work(ask => {
-            place.leave()
-            return aside.run(key, ask, signal)
-          }),
+        place => {
+          const by =
+            (queue: FairQueue): Apart =>
+            ask => {
+              place.leave()
+              return queue.run(key, ask, signal)
+            }
+          return work(by(aside), by(lookups))
+        },
         signal,
       ),
     node: work => node.run(key, work, signal),

@@ -1,17 +1,17 @@
-import { PARENT_HASH } from '#chain/check.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import type { BlockSource, ChainInfo } from '#node/port.ts'
 import type { BatchBounds } from '#store/batch.ts'
-import type { Identity, Published, Store } from '#store/port.ts'
+import type { Identity, Store } from '#store/port.ts'
 import type { Proved } from '#store/proved.ts'
 import { type Backoff, backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
 import { loadedHeight } from './loaded-height.ts'
-import { inVain, mayMend, OtherEnd, type Patience, tellPause, waiting } from './patience.ts'
+import { inVain, mayMend, type Patience, tellPause, waiting } from './patience.ts'
 import type { Progress } from './progress.ts'
+import { reasonFor, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
 export type LoadOptions = {
@@ -122,12 +122,12 @@ const loadOnce = async (
     const identity = await identityOf(node, info, options.signal)
     open = await orEnded(session({ node, store, identity }, { ...options, onProgress }), options.signal)
     onStart(open.checkpoint)
-    await requireSameChain(open, { node, info }, options.signal)
+    await requireSameChain({ checkpoint: open.checkpoint, store, identity }, { node, info }, options.signal)
     await open.run()
     return undefined
   } catch (error) {
     const failed = error ?? new Failure('defect', 'An undefined value was thrown.')
-    return open === undefined ? failed : await reasonFor(failed, open, { node, signal: options.signal })
+    return await reasonFor(failed, open?.checkpoint, { node, signal: options.signal })
   } finally {
     await open?.close()
   }
@@ -152,52 +152,4 @@ const identityOf = async (node: BlockSource, info: ChainInfo, signal: AbortSigna
       help: 'Use a node that has the whole chain.',
     })
   return { chainId: info.chainId, genesis, derivation: DERIVATION }
-}
-
-/** The checkpoint's block must be the node's: a store goes on with one chain only. */
-const requireSameChain = async (
-  { checkpoint }: Session,
-  { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
-  signal: AbortSignal,
-): Promise<void> => {
-  if (checkpoint === undefined) return
-  if (info.libBlock < checkpoint.height)
-    // The node is still syncing, or was restarted: wait for it rather than go back.
-    throw new Failure(
-      'unavailable',
-      `The node's last irreversible block ${info.libBlock} is below the loaded height ${checkpoint.height}.`,
-    )
-  const hash = await node.blockHash(checkpoint.height, signal)
-  if (hash === undefined)
-    // Its reported last irreversible block is not true.
-    throw new Failure(
-      'unavailable',
-      `The node has no irreversible block ${checkpoint.height}, which is loaded in the store.`,
-    )
-  // The genesis block is the same, or the store could not have been taken over.
-  if (hash !== checkpoint.hash) throw otherEnd(checkpoint, node, hash)
-}
-
-const otherEnd = ({ height, hash }: Published, node: BlockSource, other: string): OtherEnd =>
-  new OtherEnd('conflict', `Block ${height} has the hash ${hash} in the store, but ${other} at the node.`, {
-    help: `The last stored blocks differ from the node's. If the node is right, run: iostlens repair --node ${node.name}`,
-  })
-
-/** Why a session failed: a block may fail because the last stored one, which no other had named yet, is not the chain's. */
-const reasonFor = async (
-  failed: unknown,
-  { checkpoint }: Session,
-  { node, signal }: { readonly node: BlockSource; readonly signal: AbortSignal },
-): Promise<unknown> => {
-  if (!(failed instanceof Failure) || failed.kind !== 'bad_block' || checkpoint === undefined) return failed
-  const { height, hash } = checkpoint
-  const other = await node.blockHash(height, signal).catch(() => undefined)
-  if (other !== undefined && other !== hash) return otherEnd(checkpoint, node, other)
-  const { rule, height: at } = failed.details
-  if (rule !== PARENT_HASH || at !== height + 1) return failed
-  return new Failure('bad_block', failed.message, {
-    cause: failed,
-    details: failed.details,
-    help: `The node's next block does not follow the last stored one. Use another node. If that one has another block ${height}, run iostlens repair with it.`,
-  })
 }

@@ -13,8 +13,9 @@ import { endpointOf } from './endpoint.ts'
 import type { BlockEvent, Fetching } from './fetching.ts'
 import { healthOf, takeOverHealth } from './health.ts'
 import { highest } from './highest.ts'
+import { type LookAgain, looksAgain } from './look-again.ts'
 import { type Passed, passOn, usable } from './pass-on.ts'
-import { createPool, type Member, type Pool } from './pool.ts'
+import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
 import {
   type Node,
   type NodeEvent,
@@ -22,6 +23,7 @@ import {
   STORAGE_PAGE,
   type StoragePage,
   type StorageRange,
+  type StoredBlocks,
 } from './port.ts'
 import { watchNodes } from './probe.ts'
 import type { Proven } from './prove-blocks.ts'
@@ -107,6 +109,7 @@ export const createNode = ({
     }
   }
   const budget = createBudget(maxHeldBytes, held)
+  const lookAgain = looksAgain(asking)
   const fetching = fetchingOf({ tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const open = (): Provers | undefined =>
     threads === undefined || threads.count === 0
@@ -137,9 +140,9 @@ export const createNode = ({
     get: (path, { signal, withinMs = requestMs } = {}) =>
       until(signal, async ends => {
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        return passedOn(pool, await passOn(ends, { path, limits, budget }))
+        return passedOn({ pool, lookAgain }, await passOn(ends, { path, limits, budget }))
       }),
-    watch: (expected, stored = async () => undefined) =>
+    watch: (expected, stored = NOTHING_STORED) =>
       watchNodes(asking, { expected, stored, onEvent, onProbe: () => told() }),
     onProbe: listener => {
       told = listener
@@ -147,10 +150,13 @@ export const createNode = ({
     health: () => healthOf(pool, clock.elapsed()),
     takeOver: health => takeOverHealth(pool, health, clock.elapsed()),
     heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
+    whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
     heardAgo: () => (pool.heardAt === undefined ? undefined : clock.elapsed() - pool.heardAt),
     close: () => closed.abort('closed'),
   }
 }
+
+const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
 
 /** Blocks from which on it pays to open threads for them. */
 const LONG = 2_000
@@ -190,17 +196,21 @@ const FRESH_MS = 10_000
 const isFresh = (heard: Member['heard'], now: number): boolean =>
   heard !== undefined && now - heard.at <= FRESH_MS
 
-const passedOn = (pool: Pool, { answer, member, isFirst, hold }: Passed): PassedOn => ({
-  ...answer,
-  upToDate: isUpToDate(pool, member),
-  isFirst,
-  isUsable: () => usable(pool).includes(member),
-  release: hold.release,
-})
-
-/** Whether no other node is known to have seen more of the chain than this one. */
-const isUpToDate = (pool: Pool, { heard }: Member): boolean =>
-  heard !== undefined && heard.info.headBlock >= pool.highestHead()
+const passedOn = (
+  { pool, lookAgain }: { readonly pool: Pool; readonly lookAgain: LookAgain },
+  { answer, member, isFirst, hold }: Passed,
+): PassedOn => {
+  const reaches = (height: number): boolean =>
+    member.heard !== undefined && member.heard.info.headBlock >= Math.max(height, pool.highestHead())
+  return {
+    ...answer,
+    reaches,
+    lookAgain: height => lookAgain(member, () => reaches(height)),
+    isFirst,
+    isUsable: () => usable(pool).includes(member),
+    release: hold.release,
+  }
+}
 
 type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
 

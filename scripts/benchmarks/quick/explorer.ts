@@ -1,4 +1,4 @@
-import type { AnswerDeps } from '#actions/answer.ts'
+import { type AnswerDeps, atOnce } from '#actions/answer.ts'
 import { askTogether, type Given } from '#actions/ask.ts'
 import type { Action } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
@@ -41,7 +41,7 @@ export const explorerTable = async (file: string): Promise<string> => {
 const rowOf = async (deps: AnswerDeps, path: string): Promise<readonly string[]> => {
   const { signal } = new AbortController()
   const page = async (): Promise<string> => {
-    const shown = await showPage(deps, askedFor(path), { signal, turn: work => work(ask => ask()) })
+    const shown = await showPage(deps, askedFor(path), { signal, turn: atOnce })
     if ('to' in shown) throw new Error(`${path} only leads to ${shown.to}.`)
     return shown.text
   }
