@@ -102,7 +102,7 @@ type HeadEvents = Readonly<Record<string, number>>
 /** Other courses: Elasticsearch needs much longer for each. */
 const SEEDS: Readonly<Record<(typeof STORES)[number][0], number>> = SOAK
   ? { SQLite: 1_000, Elasticsearch: 50 }
-  : { SQLite: 6, Elasticsearch: 1 }
+  : { SQLite: 4, Elasticsearch: 1 }
 
 test.each(STORES)(
   'feeds: a client that was away holds no row for final that is not, and loses none, on %s',
