@@ -65,9 +65,10 @@ export type Profile = {
 
 /**
  * Failures that depend on the query: `not_found` where it names a thing that must exist, `loading` where that thing or a
- * part of the range may not be loaded yet, `bad_block` where a node is asked for what is not stored.
+ * part of the range may not be loaded yet, `bad_block` where a node is asked for what is not stored, `replaced` where it
+ * goes on from a row of a block that may be replaced.
  */
-export type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block'>
+export type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block' | 'replaced'>
 
 /** One query of the interface: what it takes, what it gives, what it promises, how it answers. */
 export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {

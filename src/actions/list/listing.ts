@@ -4,7 +4,7 @@ import type { View } from '#store/port.ts'
 import { type Action, type Context, defineAction, type Typed } from '../define.ts'
 import type { Followed } from '../feed/followed.ts'
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
-import { offsetFor, rawOf, wholeOf } from './paging.ts'
+import { LAST_ID, lastIdOf, offsetFor, rawOf, wholeOf } from './paging.ts'
 import { type Rows, rowsValue } from './rows.ts'
 
 /** A list as one call asks for it: how many rows it has, and any run of them. Its pages and its export are read from it. */
@@ -15,6 +15,8 @@ export type Listing<D = unknown> = {
   /** `limit` documents after the first `offset`, in the order asked for; all of them are within `total`. */
   readonly docs: (view: View, offset: number, limit: number) => Promise<readonly D[]>
   readonly rows: (view: View, docs: readonly D[]) => Promise<Rows>
+  /** The id of the document of a row of history. */
+  readonly idOf?: (doc: D) => string
   /** Absent: the rows of any thousand can be in memory ahead of their turn. */
   readonly parts?: (docs: readonly D[]) => Parts<D>
   /** Where the rows that come later are found; absent: the list cannot be followed. */
@@ -61,11 +63,13 @@ export const defineList = <P extends TObject, R extends TSchema, D>(
 
 type Page = { readonly list: string; readonly page: bigint; readonly size: number }
 
-const pageOf = async <D>({ view }: Context, listing: Listing<D>, { list, page, size }: Page) => {
+const pageOf = async <D>({ view, head }: Context, listing: Listing<D>, { list, page, size }: Page) => {
   const { total } = listing
   const offset = offsetFor(page, size) ?? total
   const docs = offset >= total ? [] : await listing.docs(view, offset, Math.min(size, total - offset))
-  return { [list]: rowsValue(await listing.rows(view, docs)), page: rawOf(page), size, total }
+  const rows = await listing.rows(view, docs)
+  const lastId = head === undefined ? undefined : lastIdOf(rows.rows)
+  return { [list]: rowsValue(rows), page: rawOf(page), size, total, [LAST_ID]: lastId }
 }
 
 /** For lists that are promised whole also without `format`. */

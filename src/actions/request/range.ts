@@ -73,7 +73,7 @@ export const range = {
       zh: '区间的起始时间（含），按区块时间计。区块时间精确到纳秒；created_at 截断到毫秒。',
     },
     example: '2026-11-21T08:00:00Z',
-    elsewhere: ['starttime', 'from_time', 'start_timestamp', 'since', 'after'],
+    elsewhere: ['starttime', 'from_time', 'start_timestamp', 'since'],
   }),
   end_time: time('last', {
     description: {
