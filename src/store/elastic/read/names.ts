@@ -4,6 +4,7 @@ import type { NamedIndex } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
 import { expected } from '../client/parse-answer.ts'
 import { stampOf } from '../schema/checkpoint.ts'
+import { MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
 import { Newer } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
@@ -37,6 +38,8 @@ export const docsStartingWith = async <I extends NamedIndex>(
   index: I,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Promise<readonly DocOf<I>[]> => {
+  // Names are ids; a query for a longer text may be refused.
+  if (Buffer.byteLength(text) > MAX_ID_BYTES) return []
   const field: string = index.named
   const found: DocOf<I>[] = []
   for (let after: string | undefined; ; ) {
@@ -111,8 +114,8 @@ const requireAll = async (
   { field, text, until, found }: Span,
 ): Promise<void> => {
   const name = reader.names.state(index)
-  const end = until === undefined ? { lt: behind(text) } : { lte: until }
-  const within = { range: { [field]: { gte: text, ...end } } }
+  const within =
+    until === undefined ? { prefix: { [field]: text } } : { range: { [field]: { gte: text, lte: until } } }
   const [named, newer] = await searchOneCopy<{ readonly _id: string }>(reader, name, [
     { size: found.length + 1, _source: false, query: { bool: { filter: [within] } } },
     {
@@ -127,17 +130,4 @@ const requireAll = async (
   const known = new Set(found.map(({ id }) => id))
   for (const { _id } of expected(asked, named?.hits?.hits, Array.isArray))
     if (!known.has(_id)) throw new OutOfDate(reader.connection, name)
-}
-
-const LAST_POINT = 0x10_ff_ff
-/** Between the surrogates, which are no characters. */
-const [BEFORE_SURROGATES, BEHIND_SURROGATES] = [0xd7_ff, 0xe0_00]
-
-/** The first text, by bytes, behind all that begin with a text; undefined: there is none. A prefix query has a limit. */
-const behind = (text: string): string | undefined => {
-  const points = Array.from(text, character => character.codePointAt(0) ?? 0)
-  while (points.at(-1) === LAST_POINT) points.pop()
-  const last = points.pop()
-  if (last === undefined) return undefined
-  return String.fromCodePoint(...points, last === BEFORE_SURROGATES ? BEHIND_SURROGATES : last + 1)
 }
