@@ -12,6 +12,7 @@ import { lostToReaders } from '../schema/lost-indices.ts'
 import { FIRST_PARTITION } from '../schema/partitions.ts'
 import { consistentReads } from './consistent-read.ts'
 import { holdView } from './hold-view.ts'
+import { OutOfDate } from './out-of-date.ts'
 import { readableFrom, removedMeanwhile } from './published-height.ts'
 import { rememberNothing, rememberState } from './state-cache.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -64,13 +65,20 @@ export const openReading = (cluster: Cluster) => {
       await untilAborted(signal, whole.requireNow(), 'the store was looked at')
     return work
   }
+  /** No copy was whole: servers are cut off, unless the store turns out to have lost data. */
+  const namedLoss = async (error: unknown, signal?: AbortSignal): Promise<unknown> => {
+    if (error instanceof OutOfDate) await untilAborted(signal, whole.requireNow(), 'the store was looked at')
+    return error
+  }
   const readOne: Store['read'] = async (work, { signal, damaged } = {}) => {
     if (damaged !== true) await requireWhole(signal)
     return read(opened => {
       const view = damaged === true ? opened.unproved() : opened.view
       const done = removedMeanwhile(work(view), opened.published, published)
       return damaged === true ? done : unlessLost(opened, done, signal)
-    }, signal)
+    }, signal).catch(async (error: unknown) => {
+      throw await namedLoss(error, signal)
+    })
   }
   return {
     source: {
