@@ -1,14 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import type { Try } from '#time/retry.ts'
-import { type BulkItem, cut, fateOf, type ItemAnswer } from './bulk-item.ts'
+import { type BulkItem, cut, fateOf, type ItemAnswer, ONE_REQUEST_BYTES } from './bulk-item.ts'
 import type { Answer } from './connection.ts'
 import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
-/** Bulk loading gets no faster with bodies beyond a few MB. */
-const BULK_BYTES = 2_000_000
 const IN_FLIGHT = 3
 
 /** What is read of an answer. */
@@ -35,7 +33,7 @@ export const sendBulk = async (
   items: Iterable<BulkItem>,
   { searchable: wanted = false }: { readonly searchable?: boolean } = {},
 ): Promise<Sent> => {
-  const { runs, isOne } = counted(cut(items, BULK_BYTES))
+  const { runs, isOne } = counted(cut(items, ONE_REQUEST_BYTES))
   const existing: BulkItem[] = []
   let searchable = wanted && isOne
   const worker = async (): Promise<void> => {
