@@ -39,6 +39,8 @@ export const isGreen = async (url = ''): Promise<void> => {
 
 /** Name of the node that is master now. */
 export const masterName = async (url: string): Promise<string> => {
-  const [master] = (await (await fetch(`${url}/_cat/master?format=json`)).json()) as { readonly node: string }[]
+  const [master] = (await (await fetch(`${url}/_cat/master?format=json`)).json()) as {
+    readonly node: string
+  }[]
   return master?.node ?? ''
 }

@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo, connect as connectTo, type Socket } from 'node:net'
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 
 /** What becomes of bytes: `hold` takes connections and requests and never passes on anything. */
 export type Trouble = 'none' | 'hold' | { readonly delayMs: number }

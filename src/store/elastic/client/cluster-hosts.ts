@@ -1,17 +1,17 @@
 import { systemClock } from '#time/clock.ts'
 import type { Answer, Request } from './connection.ts'
 import { extraRequests } from './extra-requests.ts'
-import { hostChoice } from './host-choice.ts'
-import { hostHealth } from './host-health.ts'
+import { type HostChoice, hostChoice } from './host-choice.ts'
+import { type Examined, hostHealth } from './host-health.ts'
 import type { Sending } from './http-lines.ts'
-import { type Job, openJobs, TooLate } from './jobs.ts'
+import { type Job, type Jobs, openJobs, TooLate } from './jobs.ts'
 import type { Host } from './one-host.ts'
-import { hasNoCopy, onNodes } from './read-copies.ts'
+import { hasNoCopy, isReading, onNodes } from './read-copies.ts'
 
 /** A request and where it went. */
 type Task = {
   readonly host: Host
-  /** undefined: a probe. */
+  /** undefined: one of our own. */
   readonly request: Request | undefined
   /** `HostChoice.changes` when it was last sent. */
   changes: number
@@ -19,6 +19,17 @@ type Task = {
   triedWithout: number
 }
 type TaskJob = Job<Task, Answer>
+
+/** What is known of the hosts of a cluster. */
+type Known = {
+  readonly hosts: readonly Host[]
+  readonly choice: HostChoice<Host>
+  readonly extra: ReturnType<typeof extraRequests>
+  /** Usual time of a read, milliseconds. */
+  usualMs: number
+  /** The last read that was only answered without one of the hosts. */
+  telling: Request | undefined
+}
 
 /** A read is late after four times the usual time, within these bounds, milliseconds. */
 const LATE_TIMES = 4
@@ -28,111 +39,37 @@ const LATEST_MS = 2_000
 const WRITE_LATE_MS = 1_000
 /** How much a read counts in the usual time. */
 const WEIGHT = 1 / 16
+const NEVER_MS = Number.POSITIVE_INFINITY
 
 /** The hosts of a cluster as one: each request goes to one that answers, and a late read to another one, too. */
 export const clusterHosts = (hosts: readonly Host[]) => {
   const choice = hostChoice(hosts, systemClock.elapsed)
-  const extra = extraRequests()
-  const jobs = openJobs<Task, Answer>((job, now) => onLate(job, now))
-  let usualMs = 0
-  /** The last read that was only answered without one of the hosts. */
-  let telling: Request | undefined
-  const lateMs = (): number => Math.min(LATEST_MS, Math.max(LATE_MS, LATE_TIMES * usualMs))
-
-  /** By a host, from copies on the nodes of `among`. */
-  const readBy = async (
-    host: Host,
-    request: Request,
-    among: readonly Host[],
-    sending: Sending,
-  ): Promise<Answer> => {
-    if (among.length === hosts.length) return host.read(request, sending)
-    const [first, ...others] = onNodes(
-      request,
-      among.flatMap(({ node }) => node ?? []),
-    )
-    let answer = await host.read(first ?? request, sending)
-    for (const other of others) {
-      if (!hasNoCopy(answer.text)) break
-      answer = await host.read(other, sending)
-    }
-    return answer
-  }
-  const probe = (host: Host, limitMs: number): Promise<boolean> =>
-    host.probe(work =>
-      jobs.run(newTask(host, undefined), { ms: limitMs, lateMs: Number.POSITIVE_INFINITY }, work),
-    )
-  /** Whether the read that was late before is answered in time by a host, and by another one from the copies of this. */
-  const isInTime = async (host: Host): Promise<boolean> => {
-    const request = telling
-    if (request === undefined) return true
-    const limits = { ms: lateMs(), lateMs: Number.POSITIVE_INFINITY }
-    const ways = [
-      [host, choice.usable()],
-      [choice.next(), [host]],
-    ] as const
-    const answers = await Promise.all(
-      ways.map(([by, among]) =>
-        jobs
-          .run(newTask(by, undefined), limits, job => readBy(by, request, among, job))
-          .then(
-            ({ status }) => isTelling(status),
-            () => false,
-          ),
-      ),
-    )
-    return answers.every(Boolean)
-  }
-  const health = hostHealth(hosts, choice, { probe, readBy: isInTime, onDead: jobs.abandon }, systemClock)
-
-  const newTask = (host: Host, request: Request | undefined): Task => ({
-    host,
-    request,
-    changes: choice.changes,
-    triedWithout: 0,
-  })
+  const extra = extraRequests(systemClock.elapsed)
+  const known: Known = { hosts, choice, extra, usualMs: 0, telling: undefined }
   const onLate = (job: TaskJob, now: number): void => {
     const { request } = job.what
     const isRead = request !== undefined && isReading(request)
-    job.lateAt = hosts.length === 1 ? Number.POSITIVE_INFINITY : now + (isRead ? lateMs() : WRITE_LATE_MS)
+    job.lateAt = hosts.length === 1 ? NEVER_MS : now + (isRead ? lateMs(known) : WRITE_LATE_MS)
     health.round()
-    if (isRead && hosts.length > 1) accompany(job, request)
+    if (isRead && hosts.length > 1) accompany(known, jobs, { job, examine: health.round })
   }
-  /**
-   * Sends a late read anew. If other hosts are left out by now than when it was sent, that is the reason to hope; else
-   * each host in turn, its own first, is suspected to hold it up, as coordinator or with its copies, and gone round.
-   */
-  const accompany = (job: TaskJob, request: Request): void => {
-    const task = job.what
-    const isNews = task.changes !== choice.changes
-    if ((!isNews && task.triedWithout >= hosts.length) || !extra.spend()) return
-    task.changes = choice.changes
-    const suspect = isNews
-      ? undefined
-      : hosts[(hosts.indexOf(task.host) + task.triedWithout++) % hosts.length]
-    const among = choice.usable(suspect)
-    const host = choice.next(suspect)
-    jobs.accompany(job, sending => readBy(host, request, among, sending), {
-      host,
-      counts: ({ status }) => isTelling(status),
-      onFirst: () => {
-        if (suspect === undefined) return
-        telling = request
-        choice.helpedWithout(suspect)
-        health.round()
-      },
-    })
-  }
+  const jobs = openJobs<Task, Answer>(onLate)
+  const health = hostHealth({ hosts, choice, examined: examinedBy(known, jobs), clock: systemClock })
   const read = async (host: Host, request: Request, ms: number): Promise<Answer> => {
-    const { signal } = request
     extra.earn()
     let own: TaskJob | undefined
-    const answer = await jobs.run(newTask(host, request), { ms, lateMs: lateMs(), signal }, job => {
+    const limits = { ms, lateMs: lateMs(known), signal: request.signal }
+    const answer = await jobs.run(taskOf(known, host, request), limits, job => {
       own = job
-      return readBy(host, request, choice.usable(), job)
+      return readBy(known, { host, among: choice.usable(), sending: job }, request)
     })
-    if (own?.company === undefined) usualMs += (systemClock.elapsed() - (own?.since ?? 0) - usualMs) * WEIGHT
+    if (own !== undefined && own.company === undefined)
+      known.usualMs += (systemClock.elapsed() - own.since - known.usualMs) * WEIGHT
     return answer
+  }
+  const write = (host: Host, request: Request, ms: number): Promise<Answer> => {
+    const limits = { ms, lateMs: WRITE_LATE_MS, signal: request.signal }
+    return jobs.run(taskOf(known, host, request), limits, job => host.send(request, job))
   }
   return {
     /** The host that is next in turn. */
@@ -140,13 +77,7 @@ export const clusterHosts = (hosts: readonly Host[]) => {
     /** Sends to a host; a read may be answered by another one. Throws what `Host.send` throws, and `TooLate`. */
     send: async (host: Host, request: Request, ms: number): Promise<Answer> => {
       try {
-        const answer = isReading(request)
-          ? await read(host, request, ms)
-          : await jobs.run(
-              newTask(host, request),
-              { ms, lateMs: WRITE_LATE_MS, signal: request.signal },
-              job => host.send(request, job),
-            )
+        const answer = await (isReading(request) ? read : write)(host, request, ms)
         // The node is starting or has lost its cluster; after 429 another host would be no better.
         if (answer.status >= 502 && answer.status <= 504) health.failed(host)
         return answer
@@ -164,7 +95,93 @@ export const clusterHosts = (hosts: readonly Host[]) => {
   }
 }
 
-const isReading = ({ isRead, method }: Request): boolean => isRead === true || method === 'GET'
+const taskOf = ({ choice }: Known, host: Host, request?: Request): Task => ({
+  host,
+  request,
+  changes: choice.changes,
+  triedWithout: 0,
+})
+
+const lateMs = ({ usualMs }: Known): number => Math.min(LATEST_MS, Math.max(LATE_MS, LATE_TIMES * usualMs))
+
+/** By way of a host, from copies on the nodes of `among`. */
+type Way = { readonly host: Host; readonly among: readonly Host[] }
+
+const readBy = async (
+  { hosts }: Known,
+  { host, among, sending }: Way & { readonly sending: Sending },
+  request: Request,
+): Promise<Answer> => {
+  if (among.length === hosts.length) return host.read(request, sending)
+  const [first = request, ...others] = onNodes(
+    request,
+    among.flatMap(({ node }) => node ?? []),
+  )
+  let answer = await host.read(first, sending)
+  for (const other of others) {
+    if (!hasNoCopy(answer.text)) break
+    answer = await host.read(other, sending)
+  }
+  return answer
+}
+
+/**
+ * Sends a late read anew. If other hosts are left out by now than when it was sent, that is the reason to hope; else each
+ * host in turn, its own first, is suspected to hold it up, as coordinator or with its copies, and gone round.
+ */
+const accompany = (
+  known: Known,
+  jobs: Jobs<Task, Answer>,
+  { job, examine }: { readonly job: TaskJob; readonly examine: () => void },
+): void => {
+  const { hosts, choice, extra } = known
+  const task = job.what
+  const { request } = task
+  if (request === undefined) return
+  const isNews = task.changes !== choice.changes
+  if ((!isNews && task.triedWithout >= hosts.length) || !extra.spend()) return
+  task.changes = choice.changes
+  const suspect = isNews ? undefined : hosts[(hosts.indexOf(task.host) + task.triedWithout++) % hosts.length]
+  const among = choice.usable(suspect)
+  const host = choice.next(suspect)
+  void jobs.accompany(job, sending => readBy(known, { host, among, sending }, request), {
+    host,
+    counts: ({ status }) => isTelling(status),
+    onFirst: () => {
+      if (suspect === undefined) return
+      known.telling = request
+      choice.helpedWithout(suspect)
+      examine()
+    },
+  })
+}
+
+/** How the hosts are examined, by requests of our own. */
+const examinedBy = (known: Known, jobs: Jobs<Task, Answer>): Examined<Host> => ({
+  probe: (host, ms) => host.probe(work => jobs.run(taskOf(known, host), { ms, lateMs: NEVER_MS }, work)),
+  readBy: async host => {
+    const { telling, choice } = known
+    if (telling === undefined) return true
+    const isInTime = async (way: Way): Promise<boolean> => {
+      try {
+        const { status } = await jobs.run(
+          taskOf(known, way.host),
+          { ms: lateMs(known), lateMs: NEVER_MS },
+          job => readBy(known, { ...way, sending: job }, telling),
+        )
+        return isTelling(status)
+      } catch {
+        return false
+      }
+    }
+    const [asCoordinator, asCopy] = await Promise.all([
+      isInTime({ host, among: choice.usable() }),
+      isInTime({ host: choice.next(), among: [host] }),
+    ])
+    return asCoordinator && asCopy
+  },
+  onDead: jobs.abandon,
+})
 
 /** Not overload, and not the trouble of one server. */
 const isTelling = (status: number): boolean => status < 429

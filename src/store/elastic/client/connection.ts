@@ -34,10 +34,7 @@ export type Request = {
   readonly lines?: string
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
-  /**
-   * A POST with a body that changes nothing, as every GET does: it may be sent to several hosts, and skips the official
-   * client, which costs more than the request itself.
-   */
+  /** A POST with a body that changes nothing; those of the usual paths, such as `_search`, are known by them. */
   readonly isRead?: true
 }
 
@@ -51,7 +48,8 @@ export type Connection = {
   readonly user: string
   readonly requestTimeoutMs: number
   /**
-   * Sends once, but for reads: those are sent again over a kept connection that turns out to have ended, and to another
+   * Sends once, but for reads, which skip the official client, because it costs more than the request itself. They are
+   * sent again over a kept connection that turns out to have ended, and to another
    * host of the cluster when they are late. The hosts take turns; one that does not answer is left out until it answers
    * a probe. Every HTTP status is an answer. Throws 'unavailable' when there is no answer (the request may or may not
    * have been carried out), 'deadline' when `signal` aborts.

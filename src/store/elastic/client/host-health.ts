@@ -25,87 +25,45 @@ const LONGEST_TRUST_MS = 30_000
 /** A timer that comes later than this was held up by our own process, and answers may be waiting to be read. */
 const STALL_MS = 50
 
+/** What hosts are examined for, and with what. */
+type Examining<T> = {
+  readonly hosts: readonly T[]
+  readonly choice: HostChoice<T>
+  readonly examined: Examined<T>
+  readonly clock: Pick<Clock, 'elapsed' | 'after'>
+}
+
 /**
  * Finds out which hosts answer, by rounds of probes to all of them at once: hosts are compared with each other, so that a
  * slow machine makes none of them silent. Rounds begin when a request is late or fails, and go on while a host is left
  * out; with one host there are none.
  */
-export const hostHealth = <T>(
-  hosts: readonly T[],
-  choice: HostChoice<T>,
-  { probe, readBy, onDead }: Examined<T>,
-  clock: Pick<Clock, 'elapsed' | 'after'>,
-) => {
+export const hostHealth = <T>(examining: Examining<T>) => {
+  const { hosts, choice, clock } = examining
+  const tryDoubted = trials(examining)
   let isRunning = false
   let isClosed = false
   let last = Number.NEGATIVE_INFINITY
   let stopTimer: (() => void) | undefined
-  let trustMs = TRUST_MS
-  let trustAt = 0
-
-  /** Runs after the time, and once what came meanwhile is read. */
-  const afterReading = (ms: number, work: () => void): void => {
-    const due = clock.elapsed() + ms
-    clock.after(ms, () => {
-      if (isClosed) return
-      if (clock.elapsed() - due > STALL_MS) afterReading(GRACE_MS, work)
-      else work()
-    })
-  }
-  const probeAll = async (): Promise<void> => {
-    const since = clock.elapsed()
-    const waiting = new Set(hosts)
-    let isGraceOver = false
-    let hasHeard = false
-    const answered = (host: T): void => {
-      waiting.delete(host)
-      if (!isGraceOver) choice.heard(host)
-      if (hasHeard) return
-      hasHeard = true
-      afterReading(Math.max(GRACE_MS, GRACE_TIMES * (clock.elapsed() - since)), () => {
-        isGraceOver = true
-        for (const late of waiting) choice.silence(late)
-      })
-    }
-    await Promise.all(
-      hosts.map(async host => {
-        if (await probe(host, PROBE_MS)) answered(host)
-      }),
-    )
-    // If none answers, none is worse than another.
-    if (!hasHeard || isClosed) return
-    for (const dead of waiting) {
-      choice.silence(dead)
-      onDead(dead)
-    }
-  }
-  const tryDoubted = async (): Promise<void> => {
-    const { doubted } = choice
-    if (doubted === undefined || choice.silent.has(doubted)) return
-    const now = clock.elapsed()
-    if (trustAt === 0) trustAt = now + trustMs
-    if (now < trustAt) return
-    const isRight = await readBy(doubted)
-    if (isRight) choice.trust()
-    // One that fails again soon after is tried less often.
-    trustMs = Math.min(LONGEST_TRUST_MS, trustMs * 2)
-    trustAt = isRight ? 0 : clock.elapsed() + trustMs
-  }
-  const round = (): void => {
-    const now = clock.elapsed()
-    if (hosts.length < 2 || isClosed || isRunning || now - last < ROUND_MS) return
-    isRunning = true
-    last = now
-    void Promise.all([probeAll(), tryDoubted()]).finally(() => {
-      isRunning = false
-      goOn()
-    })
-  }
   const goOn = (): void => {
     stopTimer?.()
     stopTimer = undefined
     if (isClosed || (choice.silent.size === 0 && choice.doubted === undefined)) return
     stopTimer = clock.after(AGAIN_MS, round)
+  }
+  const round = (): void => {
+    if (hosts.length < 2 || isClosed || isRunning) return
+    const now = clock.elapsed()
+    if (now - last < ROUND_MS) {
+      goOn()
+      return
+    }
+    isRunning = true
+    last = now
+    void Promise.all([probeAll(examining), tryDoubted()]).finally(() => {
+      isRunning = false
+      goOn()
+    })
   }
   return {
     /** A request is late: whose fault is it? */
@@ -115,11 +73,72 @@ export const hostHealth = <T>(
       if (hosts.length < 2 || isClosed) return
       choice.silence(host)
       round()
-      if (!isRunning && stopTimer === undefined) goOn()
     },
     close: (): void => {
       isClosed = true
       stopTimer?.()
     },
+  }
+}
+
+/** Probes all hosts at once. Never rejects. */
+const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Promise<void> => {
+  const since = clock.elapsed()
+  const waiting = new Set(hosts)
+  let isGraceOver = false
+  let hasHeard = false
+  const answered = (host: T): void => {
+    waiting.delete(host)
+    if (!isGraceOver) choice.heard(host)
+    if (hasHeard) return
+    hasHeard = true
+    afterReading(clock, Math.max(GRACE_MS, GRACE_TIMES * (clock.elapsed() - since)), () => {
+      isGraceOver = true
+      for (const late of waiting) choice.silence(late)
+    })
+  }
+  await Promise.all(
+    hosts.map(async host => {
+      if (await examined.probe(host, PROBE_MS)) answered(host)
+    }),
+  )
+  // If none answers, none is worse than another.
+  if (!hasHeard) return
+  for (const dead of waiting) {
+    choice.silence(dead)
+    examined.onDead(dead)
+  }
+}
+
+/** Runs after the time, and once what came meanwhile is read. */
+const afterReading = (clock: Pick<Clock, 'elapsed' | 'after'>, ms: number, work: () => void): void => {
+  const due = clock.elapsed() + ms
+  clock.after(ms, () => {
+    if (clock.elapsed() - due > STALL_MS) afterReading(clock, GRACE_MS, work)
+    else work()
+  })
+}
+
+/** Tries the doubted host now and then, less often the more often that fails. */
+const trials = <T>({ choice, examined, clock }: Examining<T>) => {
+  let tried: T | undefined
+  let pauseMs = TRUST_MS
+  let nextAt = 0
+  return async (): Promise<void> => {
+    const { doubted } = choice
+    const now = clock.elapsed()
+    if (doubted === undefined || choice.silent.has(doubted)) return
+    // It has just become so: again, where it failed soon after it was trusted.
+    if (tried !== doubted) {
+      pauseMs = now - nextAt > LONGEST_TRUST_MS ? TRUST_MS : pauseMs
+      nextAt = now + pauseMs
+      tried = doubted
+    }
+    if (now < nextAt) return
+    pauseMs = Math.min(LONGEST_TRUST_MS, pauseMs * 2)
+    nextAt = now + pauseMs
+    if (!(await examined.readBy(doubted))) return
+    tried = undefined
+    choice.trust()
   }
 }

@@ -17,6 +17,9 @@ export type Job<W, A> = Sending & {
   hasFirstFailed: boolean
 }
 
+/** The ways on which a job may be answered. */
+type Ways = Pick<Job<unknown, unknown>, 'company' | 'hasFirstFailed' | keyof Sending>
+
 export type JobLimits = {
   readonly ms: number
   /** When the job is late for the first time. */
@@ -36,7 +39,7 @@ export type Jobs<W extends { readonly host: object }, A> = {
   /** Does the work within the limits; `onLate` hears of it when it is late. Throws `TooLate`. */
   run(what: W, limits: JobLimits, work: (job: Job<W, A>) => Promise<A>): Promise<A>
   /** Sends the request of a job to another host, too; the first answer that counts is the job's, and the rest is cancelled. */
-  accompany(job: Job<W, A>, work: (sending: Sending) => Promise<A>, options: Company<A>): void
+  accompany(job: Job<W, A>, work: (sending: Sending) => Promise<A>, company: Company<A>): Promise<void>
   /** Gives up what a host has not answered; its jobs fail with `NoAnswer`, but for those that have company. */
   abandon(host: object): void
   endAll(): void
@@ -57,13 +60,13 @@ export const openJobs = <W extends { readonly host: object }, A>(
   const jobs = new Set<Job<W, A>>()
   let isTicking = false
   let lastTick = 0
-  const cancel = (job: Job<W, A>): void => {
+  const end = (job: Job<W, A>): void => {
     jobs.delete(job)
-    for (const sending of [job, ...(job.company ?? [])]) cancelSending(sending)
+    for (const sending of [job, ...(job.company ?? [])]) cancel(sending)
   }
   const fail = (job: Job<W, A>, error: Error): void => {
     job.over.reject(error)
-    cancel(job)
+    end(job)
   }
   const startTicking = (now: number): void => {
     if (isTicking) return
@@ -80,10 +83,6 @@ export const openJobs = <W extends { readonly host: object }, A>(
       else if (now >= job.lateAt && !hasStalled) onLate(job, now)
     if (jobs.size > 0) startTicking(now)
   }
-  /** One way to the answer is closed; the last one fails the job. */
-  const wayClosed = (job: Job<W, A>, error: Error): void => {
-    if (job.hasFirstFailed && (job.company ?? []).every(({ isOver }) => isOver)) fail(job, error)
-  }
   return {
     run: async (what, limits, work) => {
       const job = newJob<W, A>(what, limits)
@@ -94,40 +93,18 @@ export const openJobs = <W extends { readonly host: object }, A>(
       } catch (error) {
         job.hasFirstFailed = true
         // Ended by its limits, or nobody else was asked.
-        if (!jobs.has(job) || (job.company ?? []).every(({ isOver }) => isOver)) throw error
+        if (!jobs.has(job) || isAlone(job)) throw error
         return await job.over.promise
       } finally {
-        cancel(job)
+        end(job)
       }
     },
-    accompany: (job, work, { host, counts, onFirst }) => {
-      const sending = newSending(host)
-      job.company = [...(job.company ?? []), sending]
-      work(sending).then(
-        answer => {
-          if (sending.isOver || !jobs.has(job)) return
-          sending.isOver = true
-          if (!counts(answer)) return wayClosed(job, new NoAnswer('No other host could answer'))
-          onFirst()
-          job.over.resolve(answer)
-          cancel(job)
-        },
-        error => {
-          if (sending.isOver) return
-          sending.isOver = true
-          wayClosed(job, error)
-        },
-      )
-    },
+    accompany: (job, work, company) => sendAlong(job, work, { ...company, end, fail }),
     abandon: host => {
-      const error = new NoAnswer('it does not answer, and other servers do')
       for (const job of jobs) {
-        for (const sending of job.company ?? []) if (sending.host === host) cancelSending(sending)
-        if (job.host === host) {
-          job.hasFirstFailed = true
-          cancelSending(job)
-        }
-        wayClosed(job, error)
+        cancelAt(job, host)
+        if (job.hasFirstFailed && isAlone(job))
+          fail(job, new NoAnswer('it does not answer, and other servers do'))
       }
     },
     endAll: () => {
@@ -135,6 +112,38 @@ export const openJobs = <W extends { readonly host: object }, A>(
     },
   }
 }
+
+type Endings<W, A> = {
+  readonly end: (job: Job<W, A>) => void
+  readonly fail: (job: Job<W, A>, error: Error) => void
+}
+
+const sendAlong = async <W, A>(
+  job: Job<W, A>,
+  work: (sending: Sending) => Promise<A>,
+  { host, counts, onFirst, end, fail }: Company<A> & Endings<W, A>,
+): Promise<void> => {
+  const sending = newSending(host)
+  job.company = [...(job.company ?? []), sending]
+  let failure: Error = new NoAnswer('No other host could answer')
+  try {
+    const answer = await work(sending)
+    if (sending.isOver) return
+    if (counts(answer)) {
+      onFirst()
+      job.over.resolve(answer)
+      return end(job)
+    }
+  } catch (error) {
+    if (sending.isOver) return
+    if (error instanceof Error) failure = error
+  }
+  sending.isOver = true
+  // That was the last way to an answer.
+  if (job.hasFirstFailed && isAlone(job)) fail(job, failure)
+}
+
+const isAlone = ({ company = [] }: Ways): boolean => company.every(({ isOver }) => isOver)
 
 const newJob = <W extends { readonly host: object }, A>(
   what: W,
@@ -157,8 +166,14 @@ const newJob = <W extends { readonly host: object }, A>(
   }
 }
 
-/** What was answered already leaves its connection for the next request. */
-const cancelSending = (sending: Sending): void => {
+const cancelAt = (job: Ways, host: object): void => {
+  for (const sending of job.company ?? []) if (sending.host === host) cancel(sending)
+  if (job.host !== host) return
+  job.hasFirstFailed = true
+  cancel(job)
+}
+
+const cancel = (sending: Sending): void => {
   if (sending.isOver) return
   sending.isOver = true
   sending.line?.close()
