@@ -85,9 +85,9 @@ test('read: the request as HTTP/1.1, on one connection after the other', async (
   expect(first.split('\r\n')).toEqual([
     'POST /prefix/a?b=c HTTP/1.1',
     `Host: ${url.host}`,
-    'Accept: application/json',
     'Accept-Encoding: identity',
     'Authorization: ApiKey secret',
+    'Accept: application/json',
     'Content-Type: application/json',
     'Content-Length: 9',
     '',
