@@ -3,6 +3,7 @@ import type { Try } from '#time/retry.ts'
 import { type BulkItem, cut, fateOf, type ItemAnswer, ONE_REQUEST_BYTES } from './bulk-item.ts'
 import type { Answer } from './connection.ts'
 import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
+import { fullestDisk } from './fullest-disk.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
@@ -80,7 +81,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     // For a loader that was replaced the partition may be read-only by now.
     if (!isFirst) sender.requireLease?.()
     // Only a first try that does everything makes everything searchable.
-    const tried = await tryRun(sender, pending, refreshes && isFirst)
+    const tried = await namingDisk(sender, blocked, tryRun(sender, pending, refreshes && isFirst))
     const searchable = isFirst && tried.searchable
     isFirst = false
     existing.push(...tried.existing)
@@ -97,6 +98,17 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     if (!blocked) sender.onEvent({ type: 'retry', reason, waitMs })
     else if (!wasBlocked) sender.onEvent({ type: 'blocked', reason })
   })
+}
+
+/** The usual reason of a block that begins is a full disk. */
+const namingDisk = async (
+  { connection }: Sender,
+  wasBlocked: boolean,
+  trying: Promise<Tried>,
+): Promise<Tried> => {
+  const tried = await trying
+  if (!tried.blocked || wasBlocked) return tried
+  return { ...tried, reason: [tried.reason, await fullestDisk(connection)].filter(Boolean).join(' ') }
 }
 
 const tryRun = async (sender: Sender, pending: readonly BulkItem[], refreshes: boolean): Promise<Tried> => {

@@ -28,6 +28,8 @@ export type Expected = {
   readonly mayHoldMore: (index: string) => boolean
   /** Whether to check aliases; readers do not need them, since they read by name of index. */
   readonly aliases: boolean
+  /** Without the master, as `indexStates` says. */
+  readonly local?: boolean
 }
 
 /** Further looks before damage is believed. The hosts of a cluster take turns, so they go to different servers. */
@@ -66,6 +68,7 @@ const lookOnce = async (
   const standing = await indexStates(
     connection,
     all.map(([name]) => name),
+    { local: expected.local === true },
   )
   const aliases = expected.aliases ? aliasesIn(names, partitions) : new Map<string, readonly string[]>()
   const damages = all.flatMap(([name, [uuid]]) =>

@@ -19,11 +19,14 @@ type IndexAnswer = {
   readonly settings?: { readonly index?: { readonly uuid?: string; readonly verified_before_close?: string } }
 }
 
+/** `local`: as the server that is asked knows it, which needs no master and may be a moment old. */
+export type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local?: boolean }
+
 /** Those of the indices that exist, including closed ones. */
 export const indexStates = async (
   connection: Connection,
   indices: readonly string[],
-  signal?: AbortSignal,
+  { signal, local = false }: StatesOptions = {},
 ): Promise<ReadonlyMap<string, IndexState>> => {
   const found = new Map<string, IndexState>()
   for (const part of inParts(indices)) {
@@ -34,6 +37,7 @@ export const indexStates = async (
       signal,
       query: {
         ignore_unavailable: 'true',
+        ...(local ? { local: 'true' } : {}),
         filter_path: '*.aliases,*.settings.index.uuid,*.settings.index.verified_before_close',
       },
     })
