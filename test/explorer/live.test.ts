@@ -105,6 +105,7 @@ test.each([
     heard: () =>
       'heard' in heard ? undefined : { libBlock: 4_851, libTime: last, headTime: last, ...heard },
     heardAgo: () => 0,
+    whyUnfit: () => undefined,
   }
   const clock = { ...systemClock, now: () => Number(last / 1_000_000n) + later }
   const { ask } = await started({ clock, node: node as never })

@@ -159,6 +159,6 @@ test('words: a transaction in a block that is not published moves what its recei
   const [moved = ''] = text.split('BlockTime')[0]?.match(/FromTo.*/s) ?? []
   expect(moved).not.toContain('Known once')
   expect(moved).toContain('whale_01user_001a memo1.12345678 iost')
-  expect(moved).toContain('user_0022.5 iost')
+  expect(moved).toContain('user_002—2.5 iost')
   expect(html).toContain('/account/user_003"')
 })
