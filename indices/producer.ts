@@ -28,6 +28,8 @@ export const producers = defineIndex({
     registered: searchedBool(),
     /** The account again, while it is in the table. */
     listed: optional(name()),
+    /** Height of the block in which it last left the table; absent while it is in it, and where it never was. */
+    unregistered: optional(int()),
     pubkey: text(),
     loc: text(),
     url: text(),

@@ -6,8 +6,9 @@ import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { type Action, type Apart, type Context, nameOf, type Prices, type Profiles } from './define.ts'
 import { isFarBehind } from './find/loading.ts'
-import type { KeptAnswers, Share } from './kept-answers.ts'
+import type { KeptAnswers } from './kept-answers.ts'
 import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
+import { type Leave, readAndLeave } from './read-and-leave.ts'
 import { actions } from './registry.ts'
 import type { Options } from './request/options.ts'
 import type { Query } from './request/query.ts'
@@ -26,17 +27,18 @@ export type AnswerDeps = {
 }
 
 /** A place among the requests that are worked on. */
-export type Place = {
-  /** Gives the place to the next request, and waits for a node in a queue of its own. */
-  readonly apart: Apart
+export type Place = Waits & {
   /** Gives the place to the next request; once is enough, and more often is harmless. */
   leave(): void
 }
 
+/** Both give the place to the next request, and wait for a node in queues of their own. */
+type Waits = Pick<Context, 'apart' | 'lastly'>
+
 /** Waits for a place. Throws 'unavailable' when too many wait or the wait is too long. */
 export type Turn = () => Promise<Place>
 
-const FREE: Place = { apart: ask => ask(), leave: () => undefined }
+const FREE: Place = { apart: ask => ask(), lastly: ask => ask(), leave: () => undefined }
 
 /** For work that waits for nobody. */
 export const atOnce: Turn = async () => FREE
@@ -78,7 +80,9 @@ export const answer = async (
   { signal, turn = atOnce }: Ways,
 ): Promise<Answer> => {
   const asked = { ...readCall(call), options: call.options, signal }
-  return inTurn(turn, ({ apart }) => deps.store.read(view => run(deps, asked, { view, apart }), { signal }))
+  return inTurn(turn, place =>
+    readFor(deps.store, { ...asked, place }, (view, waits) => run(deps, asked, { view, ...waits })),
+  )
 }
 
 /** An answer as it is sent. */
@@ -95,24 +99,42 @@ export const answerText = async (
   const asked = { ...readCall(call), options: call.options, signal }
   const place = await turn()
   try {
-    const read = (share: Share<WrittenAnswer>) =>
-      store.read(
-        view => {
-          const key = () => keyOf(asked, isFarBehind({ view, node }))
-          return share({ edition: view.edition, key }, () => written(view))
-        },
-        { signal },
-      )
-    const written = async (view: View): Promise<WrittenAnswer> => {
-      const { data, ...rest } = await run(others, asked, { view, apart: place.apart })
+    const written = async (view: View, waits: Waits): Promise<WrittenAnswer> => {
+      const { data, ...rest } = await run(others, asked, { view, ...waits })
       return { ...rest, text: write(data) }
     }
     // The blocks above are of a branch, and change more often than they are asked for twice.
-    const isShared = asked.action.isOfStore === true && asked.params['head'] !== 1
-    return await (kept !== undefined && isShared ? kept.answer(read) : store.read(written, { signal }))
+    if (kept === undefined || asked.action.isOfStore !== true || asked.params['head'] === 1)
+      return await readFor(store, { ...asked, place }, written)
+    return await kept.answer(share =>
+      store.read(
+        view => {
+          const key = () => keyOf(asked, isFarBehind({ view, node }))
+          return share({ edition: view.edition, key }, () => written(view, place))
+        },
+        { signal },
+      ),
+    )
   } finally {
     place.leave()
   }
+}
+
+/** Reads the store for a call. What asks a node last of all gives its view back before. */
+const readFor = <T>(
+  store: Store,
+  { action, signal, place }: Asked & { readonly place: Waits },
+  work: (view: View, waits: Waits) => Promise<T>,
+): Promise<T> => {
+  if (action.isOfStore === true) return store.read(view => work(view, place), { signal })
+  const { apart, lastly } = place
+  const leaving =
+    (leave: Leave): Apart =>
+    async ask => {
+      await leave()
+      return lastly(ask)
+    }
+  return readAndLeave(store, (view, leave) => work(view, { apart, lastly: leaving(leave) }), signal)
 }
 
 type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly signal: AbortSignal }
@@ -126,9 +148,10 @@ const keyOf = ({ action, params, options }: Asked, isBehind: boolean): string =>
 const run = async (
   deps: AnswerDeps,
   { action, params, options: { compat }, signal }: Asked,
-  { view, apart }: { readonly view: View; readonly apart: Apart },
+  waits: Pick<Context, 'view' | 'apart' | 'lastly'>,
 ): Promise<Answer> => {
-  const context = contextFor(deps, { view, params, compat, signal, apart })
+  const { view } = waits
+  const context = contextFor(deps, { ...waits, params, compat, signal })
   const answerOf = (data: unknown): Answer => ({
     data,
     at: view.at,
@@ -149,12 +172,15 @@ const run = async (
 export const contextFor = (
   { store: _, head: source, ...others }: AnswerDeps,
   call: Pick<Context, 'view' | 'compat' | 'signal' | 'apart'> & {
+    /** Absent: the view is needed to the end. */
+    readonly lastly?: Apart
     readonly params: Readonly<Record<string, unknown>>
   },
 ): Context => {
   const { params, ...rest } = call
   const branch = headAt(source?.shown(), call.view.at)
-  return { ...others, branch, ...(params['head'] === 1 ? { head: branch } : {}), ...rest }
+  const { lastly = rest.apart } = rest
+  return { ...others, branch, ...(params['head'] === 1 ? { head: branch } : {}), ...rest, lastly }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */

@@ -33,6 +33,11 @@ export type Context = {
   readonly clock: Clock
   /** Every wait for a node goes through it. */
   readonly apart: Apart
+  /**
+   * The same for the last wait of an answer, which needs nothing of the store any more: the view is given back, and may not
+   * be used afterwards but for its height. Many more may wait so.
+   */
+  readonly lastly: Apart
 }
 
 /** Market figures from the operator's file or URL; undefined: none, and none is invented. */
@@ -59,9 +64,10 @@ export type Profile = {
 
 /**
  * Failures that depend on the query: `not_found` where it names a thing that must exist, `loading` where that thing or a
- * part of the range may not be loaded yet, `bad_block` where a node is asked for what is not stored.
+ * part of the range may not be loaded yet, `bad_block` where a node is asked for what is not stored, `replaced` where it
+ * goes on from a row of a block that may be replaced.
  */
-export type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block'>
+export type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block' | 'replaced'>
 
 /** How an action finds its list. */
 export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {

@@ -58,7 +58,10 @@ export const openExport = async (
     const { compat } = call.options
     const branch = headAt(head?.shown(), view.at)
     try {
-      return await source.open({ ...others, branch, view, compat, signal: ways.signal, apart }, params)
+      return await source.open(
+        { ...others, branch, view, compat, signal: ways.signal, apart, lastly: apart },
+        params,
+      )
     } catch (error) {
       if (compat === 'iostabc' && error instanceof Failure && error.kind === 'not_found') return NOTHING
       throw error

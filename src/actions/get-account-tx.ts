@@ -3,9 +3,9 @@ import { filteredList } from './find/listed.ts'
 import { ownerOf } from './find/owner.ts'
 import { defineList } from './list/listing.ts'
 import { recordsOf } from './list/records.ts'
-import { headOption } from './request/head.ts'
+import { checkHeadRange, headOptions } from './request/head.ts'
 import { owner, paging, sort } from './request/parameter-types.ts'
-import { checkRange, range } from './request/range.ts'
+import { range } from './request/range.ts'
 import { checkFilters, recordFilters } from './request/record-filters.ts'
 import { recordLists } from './shape/record-row.ts'
 import { shownRecords } from './shape/rows.ts'
@@ -25,10 +25,10 @@ export const getAccountTx = defineList({
     ...paging,
     sort: sort(),
     ...range,
-    head: headOption(),
+    ...headOptions,
   }),
   check: params => {
-    checkRange(params)
+    checkHeadRange(params)
     checkFilters(params)
   },
   ...recordLists('compat'),
@@ -44,6 +44,6 @@ export const getAccountTx = defineList({
     },
   },
   isOfStore: true,
-  fails: ['not_found', 'loading'],
+  fails: ['not_found', 'loading', 'replaced'],
   example: { account: 'busyhub', page: '1', size: '5' },
 })

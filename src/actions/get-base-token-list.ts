@@ -7,6 +7,7 @@ import { defineList } from './list/listing.ts'
 import { listingOf } from './list/whole-list.ts'
 import { paging } from './request/parameter-types.ts'
 import { count, createdAt, exact, listOfRows, shape, text } from './shape/results.ts'
+import { transferability, transferabilityOf } from './shape/transferability.ts'
 import { amountOf } from './shape/values.ts'
 
 const row = shape({
@@ -20,6 +21,7 @@ const row = shape({
     '当前供应量，即已发行减去已销毁的数量（代币单位）。',
   ),
   total_supply: text('Maximum supply, in token units.', '发行上限（代币单位）。'),
+  ...transferability,
   created_at: createdAt(),
 })
 
@@ -48,6 +50,7 @@ export const getBaseTokenList = defineList({
         decimal: doc.decimal,
         current_supply: amountOf(doc.current_supply, doc.decimal),
         total_supply: fromUnits(doc.total_supply, doc.decimal),
+        ...transferabilityOf(doc),
         created_at: toIso(doc.time),
       }))
     },

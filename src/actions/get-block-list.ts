@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TProperties, Type } from '@sinclair/typebox'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { lacking } from '#store/lacking.ts'
@@ -7,16 +7,16 @@ import { refuseBeyondLoaded } from './find/loading.ts'
 import { withAbove } from './list/above.ts'
 import { defineList } from './list/listing.ts'
 import { type Numbered, type NumberedList, numberedRows } from './list/numbered.ts'
-import { headOption } from './request/head.ts'
+import { rowIdText } from './list/row-id.ts'
+import { checkHeadRange, headOptions } from './request/head.ts'
 import { paging, sort } from './request/parameter-types.ts'
-import { checkRange, type Range, range } from './request/range.ts'
-import { headStatus, statusOf } from './shape/head-status.ts'
+import { type Range, range } from './request/range.ts'
+import { headFields, statusOf } from './shape/head-status.ts'
 import { count, exact, listOfRows, seqUnlessAbove, shape, text } from './shape/results.ts'
 import { gasOf, timeOf } from './shape/values.ts'
 
-const row = shape({
-  seq: seqUnlessAbove(),
-  status: headStatus(),
+const fields = {
+  ...headFields(),
   number: count('Block number (height).', '区块高度。'),
   hash: text('Hash of the block.', '区块哈希。'),
   time: exact('Time of the block, nanoseconds since 1970.', '区块时间（自 1970 年起的纳秒数）。'),
@@ -27,7 +27,9 @@ const row = shape({
   ),
   tx_count: count('Number of transactions, including the base transaction.', '交易数（含 base 交易）。'),
   gas_usage: exact('Total gas paid by the transactions of the block.', '区块内所有交易支付的 gas 总量。'),
-})
+}
+const listFor = <P extends TProperties>(row: P) =>
+  listOfRows('blocks', shape(row), { en: 'Blocks of this page.', zh: '区块列表。' })
 
 /** The blocks of the chain: the row of block n is the one with number n + 1. */
 export const getBlockList = defineList({
@@ -38,18 +40,20 @@ export const getBlockList = defineList({
     en: 'All irreversible blocks, newest first; sort=asc returns the exact reverse. The seq of a block is its number plus 1, because the list begins with block 0.',
     zh: '全部不可逆区块，最新的在前；sort=asc 时顺序完全相反。列表从区块 0 开始，因此区块的 seq 为其高度加 1。',
   },
-  params: Type.Object({ ...paging, sort: sort(), ...range, head: headOption() }),
-  check: checkRange,
-  result: listOfRows('blocks', row, { en: 'Blocks of this page.', zh: '区块列表。' }),
+  params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
+  check: checkHeadRange,
+  result: listFor({ seq: seqUnlessAbove(), ...fields }),
+  compatResult: listFor(fields),
   list: 'blocks',
   source: {
     state: [],
     isFeed: true,
     open: async (context, { sort: order, head: _, ...asked }) => {
-      const { view, head } = context
+      const { view, head, compat } = context
       const all: NumberedList<BlockDoc> = {
         count: view.at.height + 1,
         followed: { kind: 'blocks' },
+        idOf: ({ id }) => id,
         moments: blocksAt,
         docs: (reading, first, last) =>
           blocksAt(
@@ -64,8 +68,10 @@ export const getBlockList = defineList({
         ...(await numberedRows(context, rows, { ...bySeq(asked), sort: order })),
         rows: async (_view, docs: readonly Numbered<BlockDoc>[]) => ({
           rows: docs.map(({ seq, above, doc }) => ({
-            ...(above === undefined ? { seq } : {}),
-            ...(head === undefined ? {} : { status: statusOf(above) }),
+            ...(compat === 'iostabc' || above !== undefined ? {} : { seq }),
+            ...(head === undefined
+              ? {}
+              : { id: rowIdText({ position: doc.id, hash: doc.hash }), status: statusOf(above) }),
             number: doc.height,
             hash: doc.hash,
             time: timeOf(doc.time),
@@ -79,17 +85,17 @@ export const getBlockList = defineList({
     },
   },
   isOfStore: true,
-  fails: ['loading'],
+  fails: ['loading', 'replaced'],
   example: { page: '1', size: '10' },
 })
 
 /** The same range with the bounds that are heights as numbers of rows, which need no search. */
-const bySeq = ({ start_block = 0n, end_block, start_seq = 0n, end_seq, ...times }: Range): Range => {
+const bySeq = <R extends Range>({ start_block = 0n, end_block, start_seq = 0n, end_seq, ...others }: R) => {
   const after = start_block + 1n
   const last = end_block === undefined ? undefined : end_block + 1n
   const until = last === undefined || (end_seq !== undefined && end_seq < last) ? end_seq : last
   return {
-    ...times,
+    ...others,
     start_seq: start_seq > after ? start_seq : after,
     ...(until === undefined ? {} : { end_seq: until }),
   }

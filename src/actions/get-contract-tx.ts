@@ -3,9 +3,9 @@ import { listOf } from '#indices/list.ts'
 import { requireContract } from './find/listed.ts'
 import { defineList } from './list/listing.ts'
 import { recordsOf } from './list/records.ts'
-import { headOption } from './request/head.ts'
+import { checkHeadRange, headOptions } from './request/head.ts'
 import { actionName, contract, paging, sort } from './request/parameter-types.ts'
-import { checkRange, range } from './request/range.ts'
+import { range } from './request/range.ts'
 import { recordLists } from './shape/record-row.ts'
 import { shownRecords } from './shape/rows.ts'
 
@@ -24,9 +24,9 @@ export const getContractTx = defineList({
     ...paging,
     sort: sort(),
     ...range,
-    head: headOption(),
+    ...headOptions,
   }),
-  check: checkRange,
+  check: checkHeadRange,
   ...recordLists('always'),
   list: 'transactions',
   source: {
@@ -41,6 +41,6 @@ export const getContractTx = defineList({
     },
   },
   isOfStore: true,
-  fails: ['not_found', 'loading'],
+  fails: ['not_found', 'loading', 'replaced'],
   example: { contract: 'token.iost', action_name: 'transfer', page: '1', size: '5' },
 })

@@ -4,13 +4,19 @@ import { balanceId, balances } from '#indices/balance.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
-import { defineAction } from './define.ts'
+import { type Context, defineAction } from './define.ts'
 import { ramPricesOf } from './shape/ram-market.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
 import { doubleOf, iostOf } from './shape/values.ts'
 
 /** Reward pools of the chain and the address that no one can spend from: their IOST does not circulate. */
-const NOT_CIRCULATING = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr']
+/** Owners whose IOST are no part of the circulating supply. */
+export const NOT_CIRCULATING: readonly string[] = [
+  'bonus.iost',
+  'issue.iost',
+  'vote_producer.iost',
+  'deadaddr',
+]
 
 const result = shape({
   account_count: count(
@@ -88,7 +94,7 @@ export const getOverview = defineAction({
       price_time: price === undefined ? null : price.time,
       contract_count: figures?.contract_count ?? 0,
       token_count: figures?.token_count ?? 0,
-      head_block: String(Math.max(view.at.height, context.node?.heard()?.headBlock ?? 0)),
+      head_block: String(headOf(context)),
       lib_block: view.at.height,
       highest_tps: String(figures?.highest_tps ?? 0),
       ...marketOf(figures?.ram ?? { left: '0', used: '0', balance: '0' }),
@@ -97,6 +103,10 @@ export const getOverview = defineAction({
   fails: [],
   example: {},
 })
+
+/** Of the branch whose rows lists have with head=1; while there is none, as a node was heard last. */
+const headOf = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'>): number =>
+  branch.height ?? Math.max(view.at.height, node?.heard()?.headBlock ?? 0)
 
 const notCirculating = async (view: View): Promise<bigint> => {
   const docs = await view.getMany(

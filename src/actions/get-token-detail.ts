@@ -5,7 +5,8 @@ import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
 import { token } from './request/parameter-types.ts'
-import { count, createdAt, exact, flag, shape, text, txHash } from './shape/results.ts'
+import { count, createdAt, exact, shape, text, txHash } from './shape/results.ts'
+import { transferability, transferabilityOf } from './shape/transferability.ts'
 import { amountOf } from './shape/values.ts'
 
 /** A token. */
@@ -28,7 +29,7 @@ export const getTokenDetail = defineAction({
       'Current supply (issued minus destroyed), in token units.',
       '当前供应量，即已发行减去已销毁的数量（代币单位）。',
     ),
-    can_transfer: flag('Whether the token can be transferred.', '是否可转账。'),
+    ...transferability,
     holder_count: count('Number of owners with a balance above 0.', '余额大于 0 的持有者数。'),
     created_at: createdAt(),
     tx_hash: txHash(),
@@ -43,7 +44,7 @@ export const getTokenDetail = defineAction({
       decimal: found.decimal,
       total_supply: fromUnits(found.total_supply, found.decimal),
       current_supply: amountOf(found.current_supply, found.decimal),
-      can_transfer: found.can_transfer,
+      ...transferabilityOf(found),
       holder_count: found.holder_count,
       created_at: toIso(found.time),
       tx_hash: found.tx_hash,

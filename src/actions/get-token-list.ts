@@ -1,15 +1,15 @@
-import { Type } from '@sinclair/typebox'
+import { type TProperties, Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
-import { balances } from '#indices/balance.ts'
+import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
 import { ownerOf } from './find/owner.ts'
 import { wholeOf } from './list/paging.ts'
 import { wholeOrder } from './list/whole-list.ts'
 import { owner } from './request/parameter-types.ts'
-import { count, listOfRows, shape, text } from './shape/results.ts'
+import { count, listOfRows, rowsOf, shape, text } from './shape/results.ts'
 
-const row = shape({
+const fields = {
   symbol: text('Name of the token.', '代币名称。'),
   balance: text('Available balance, in token units.', '可用余额（代币单位）。'),
   frozen_balance: text(
@@ -18,7 +18,25 @@ const row = shape({
   ),
   full_name: text('Full name of the token.', '代币全名。'),
   decimal: count('Decimals of the token.', '代币小数位数。'),
-})
+}
+const frozenList = () =>
+  rowsOf(
+    shape({
+      amount: text('Amount, in token units.', '数量（代币单位）。'),
+      time: text(
+        'Time when the amount becomes available, nanoseconds since 1970.',
+        '解冻时间（自 1970 年起的纳秒数）。',
+      ),
+    }),
+    'Amounts still frozen, in the order they were received.',
+    '仍处于冻结状态的金额，按收到的先后排列。',
+  )
+
+const listFor = <P extends TProperties>(row: P) =>
+  listOfRows('tokens', shape(row), { en: 'Tokens.', zh: '代币列表。' })
+
+const frozenOf = ({ frozen_list }: Pick<BalanceDoc, 'frozen_list'>, decimal: number) =>
+  (frozen_list ?? []).map(([amount, time]) => ({ amount: fromUnits(BigInt(amount), decimal), time }))
 
 /** The tokens an owner has. */
 export const getTokenList = defineAction({
@@ -30,7 +48,8 @@ export const getTokenList = defineAction({
     zh: '可用余额或冻结余额大于 0 的全部代币，按符号排列。始终返回完整列表。也可查询合约 ID、持有代币的公钥和 0。',
   },
   params: Type.Object({ account: owner() }),
-  result: listOfRows('tokens', row, { en: 'Tokens.', zh: '代币列表。' }),
+  result: listFor({ ...fields, frozen_list: frozenList() }),
+  compatResult: listFor(fields),
   list: 'tokens',
   run: async (context, { account }) => {
     const name = await ownerOf(context, account)
@@ -47,6 +66,7 @@ export const getTokenList = defineAction({
         frozen_balance: fromUnits(doc.frozen, decimal),
         full_name: known[at]?.full_name ?? '',
         decimal,
+        ...(context.compat === 'iostabc' ? {} : { frozen_list: frozenOf(doc, decimal) }),
       }
     })
     return wholeOf('tokens', rows)

@@ -19,7 +19,7 @@ export const getTransactionAction = defineAction({
   result: listOfRows('actions', actionRow, { en: 'Actions.', zh: '方法列表。' }),
   list: 'actions',
   run: async (context, { tx_hash }) => {
-    const { body } = await findTransaction(context, tx_hash)
+    const { body } = await findTransaction({ ...context, apart: context.lastly }, tx_hash)
     const { actions } = JSON.parse(body) as { readonly actions: readonly Row[] }
     return wholeOf(
       'actions',

@@ -15,7 +15,8 @@ export const getTransactionDetail = defineAction({
   },
   params: Type.Object({ tx_hash: hash('transaction') }),
   result: transactionResult,
-  run: async (context, { tx_hash }) => transactionAnswer(await findTransaction(context, tx_hash)),
+  run: async (context, { tx_hash }) =>
+    transactionAnswer(await findTransaction({ ...context, apart: context.lastly }, tx_hash)),
   fails: ['not_found', 'loading', 'bad_block'],
   example: { tx_hash: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp' },
 })

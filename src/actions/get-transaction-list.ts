@@ -2,16 +2,17 @@ import { type TProperties, Type } from '@sinclair/typebox'
 import { toIso } from '#chain/time.ts'
 import { summarizeTransaction } from '#chain/transaction-summary.ts'
 import { defineList } from './list/listing.ts'
+import { rowIds } from './list/row-id.ts'
 import { type NumberedTransaction, transactionsOf } from './list/transactions.ts'
-import { headOption } from './request/head.ts'
+import { checkHeadRange, headOptions } from './request/head.ts'
 import { paging, sort } from './request/parameter-types.ts'
-import { checkRange, range } from './request/range.ts'
-import { headStatus, statusOf } from './shape/head-status.ts'
+import { range } from './request/range.ts'
+import { headFields, statusOf } from './shape/head-status.ts'
 import { count, createdAt, exact, listOfRows, seqUnlessAbove, shape, text, txHash } from './shape/results.ts'
 import { gasOf } from './shape/values.ts'
 
 const fields = {
-  status: headStatus(),
+  ...headFields(),
   tx_hash: txHash(),
   block: text('Block number (height).', '区块高度。'),
   created_at: createdAt(),
@@ -40,8 +41,8 @@ export const getTransactionList = defineList({
     en: 'All transactions of the chain, including failed ones, newest first; sort=asc returns the exact reverse. The base transactions that the chain itself puts into every block are left out.',
     zh: '链上的全部交易（包括失败的），最新的在前；sort=asc 时顺序完全相反。不包括由链自身写入每个区块的 base 交易。',
   },
-  params: Type.Object({ ...paging, sort: sort(), ...range, head: headOption() }),
-  check: checkRange,
+  params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
+  check: checkHeadRange,
   result: listFor({ seq: seqUnlessAbove(), ...fields }),
   compatResult: listFor(fields),
   list: 'transactions',
@@ -51,11 +52,14 @@ export const getTransactionList = defineList({
     isFeed: true,
     open: async (context, asked) => {
       const { compat, head } = context
-      const rowOf = ({ seq: number, above, doc: { doc, time } }: NumberedTransaction) => {
+      const rowOf = (
+        { seq: number, above, doc: { doc, time } }: NumberedTransaction,
+        id: string | undefined,
+      ) => {
         const { publisher, actions, first, statusCode, gasUsage } = summarizeTransaction(doc.body)
         return {
           ...(compat === 'iostabc' || above !== undefined ? {} : { seq: number }),
-          ...(head === undefined ? {} : { status: statusOf(above) }),
+          ...(id === undefined ? {} : { id, status: statusOf(above) }),
           tx_hash: doc.hash,
           block: String(doc.height),
           created_at: toIso(time),
@@ -70,11 +74,14 @@ export const getTransactionList = defineList({
       const found = await transactionsOf(context, asked)
       return {
         ...found,
-        rows: async (_view, docs: readonly NumberedTransaction[]) => ({ rows: docs.map(rowOf) }),
+        rows: async (reading, docs: readonly NumberedTransaction[]) => {
+          const ids = head === undefined ? [] : await rowIds(reading, docs, ({ doc }) => doc.id)
+          return { rows: docs.map((row, at) => rowOf(row, ids[at])) }
+        },
       }
     },
   },
   isOfStore: true,
-  fails: ['loading'],
+  fails: ['loading', 'replaced'],
   example: { page: '1', size: '5' },
 })

@@ -19,7 +19,7 @@ export const getTransactionReceipt = defineAction({
   result: listOfRows('receipts', receiptRow, { en: 'Receipts.', zh: '收据列表。' }),
   list: 'receipts',
   run: async (context, { tx_hash }) => {
-    const { body } = await findTransaction(context, tx_hash)
+    const { body } = await findTransaction({ ...context, apart: context.lastly }, tx_hash)
     const { tx_receipt } = JSON.parse(body) as { readonly tx_receipt: Receipts | null }
     const rows = (tx_receipt?.receipts ?? []).map(({ func_name, content }) => ({ func_name, content }))
     return wholeOf('receipts', rows)

@@ -32,7 +32,7 @@ export const getTransactions = defineAction({
     ),
   }),
   run: async (context, { tx_hashes }) => {
-    const found = await findTransactions(context, tx_hashes)
+    const found = await findTransactions({ ...context, apart: context.lastly }, tx_hashes)
     return {
       transactions: tx_hashes.map(name => {
         const one = found.get(name)

@@ -18,6 +18,7 @@ import { getLatestBlock } from './get-latest-block.ts'
 import { getOverview } from './get-overview.ts'
 import { getProducerDetail } from './get-producer-detail.ts'
 import { getProducerList } from './get-producer-list.ts'
+import { getProducerRegistration } from './get-producer-registration.ts'
 import { getProducerVoter } from './get-producer-voter.ts'
 import { getProducerVotes } from './get-producer-votes.ts'
 import { getSubaccountList } from './get-subaccount-list.ts'
@@ -55,6 +56,7 @@ export const actions: readonly Action[] = [
   getProducerDetail,
   getProducerVoter,
   getProducerVotes,
+  getProducerRegistration,
   getBlockDetail,
   getLatestBlock,
   getBlockTx,

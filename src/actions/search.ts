@@ -24,12 +24,16 @@ const row = shape({
     '文本是否恰好指代它；否则只是其名称以该文本开头。',
   ),
   block_number: text(
-    'Number of the block, or of the block with the transaction (-1: not in a block yet); empty for anything else.',
-    '区块高度，或交易所在区块的高度（-1 表示尚未打包）；其他类型为空。',
+    'Number of the block, or of the block with the transaction (-1: not in an irreversible block yet); empty for anything else.',
+    '区块高度，或交易所在区块的高度（-1 表示尚未进入不可逆区块）；其他类型为空。',
   ),
   hash: text(
     'Hash of the block or transaction; empty for anything else.',
     '区块或交易的哈希；其他类型为空。',
+  ),
+  status: text(
+    'IRREVERSIBLE for a block or transaction that stays, PACKED while its block may still be replaced, PENDING for a transaction that a node has in its pool; empty for anything else.',
+    '区块或交易已不可逆时为 IRREVERSIBLE，所在区块仍可能被替换时为 PACKED，交易在全节点的交易池中时为 PENDING；其他类型为空。',
   ),
 })
 
@@ -39,8 +43,8 @@ export const search = defineAction({
   action: 'search',
   title: { en: 'Search', zh: '搜索' },
   summary: {
-    en: 'What a text names: an account, a block (number or hash), a transaction (hash), a contract (id, with or without the prefix Contract), a token or a registered producer; these matches come first. Then the accounts, contracts, tokens and producers whose names begin with the text, by name, at most 10 of each kind together with the exact match. Upper and lower case differ, and no character is a wildcard. An empty text matches nothing.',
-    zh: '查找文本所指代的对象：账户、区块（高度或哈希）、交易（哈希）、合约（ID，Contract 前缀可省略）、代币或已注册的生产者，完全匹配的排在最前。其后是名称以该文本开头的账户、合约、代币与生产者，按名称排列，每类连同完全匹配的最多 10 个。区分大小写，没有通配符。空文本不匹配任何对象。',
+    en: 'What a text names: an account, a block (number or hash), a transaction (hash), a contract (id, with or without the prefix Contract), a token or a registered producer; these matches come first, in this order: account, block, transaction, contract, token, producer. Then the accounts, contracts, tokens and producers whose names begin with the text, by name, at most 10 of each kind together with the exact match. Upper and lower case differ, and no character is a wildcard. An empty text matches nothing.',
+    zh: '查找文本所指代的对象：账户、区块（高度或哈希）、交易（哈希）、合约（ID，Contract 前缀可省略）、代币或已注册的生产者，完全匹配的排在最前，依次为账户、区块、交易、合约、代币、生产者。其后是名称以该文本开头的账户、合约、代币与生产者，按名称排列，每类连同完全匹配的最多 10 个。区分大小写，没有通配符。空文本不匹配任何对象。',
   },
   params: Type.Object({
     text: word<string>({

@@ -1,8 +1,9 @@
+import type { ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
-import { provedBelow } from '#store/proved.ts'
+import { provedBelow, recordedLevel } from '#store/proved.ts'
 import type { Clock } from '#time/clock.ts'
 import { lastWhere } from './last-where.ts'
 import { isAbsurd } from './record.ts'
@@ -12,6 +13,8 @@ type Parts = {
   readonly writer: Writer
   /** Absent: the stored blocks themselves are believed. */
   readonly node?: Node
+  /** How far the node's block is to be proved; absent: as far as the store says that its own was. */
+  readonly prove?: ProofLevel
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -126,13 +129,15 @@ const endAt = async (parts: Parts, place: EndPlace, signal: AbortSignal): Promis
 }
 
 const blockAsEnd = async (
-  { writer, node, store, clock }: Parts,
+  { writer, node, store, clock, prove }: Parts,
   { height, lib }: EndPlace,
   signal: AbortSignal,
 ): Promise<Published> => {
   if (node !== undefined) {
     const parent = height === 0 ? undefined : (await writer.blockAt(height - 1))?.hash
-    const range = { from: height, to: height, signal, ...(parent === undefined ? {} : { parent }) }
+    const level = prove ?? recordedLevel(writer.checkpoint ?? {}, height)
+    const at = { from: height, to: height, lib, prove: level, signal }
+    const range = parent === undefined ? at : { ...at, parent }
     for await (const { block } of node.blocks(range))
       return { height, hash: block.hash, time: block.time, lib: Math.max(lib, height) }
     throw new Failure('unavailable', `The node ${node.name} did not return block ${height}.`)

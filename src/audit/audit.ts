@@ -1,3 +1,4 @@
+import type { ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
@@ -7,6 +8,7 @@ import type { Node } from '#node/port.ts'
 import { OTHER_DERIVATION } from '#store/identity.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
+import { recordedLevel } from '#store/proved.ts'
 import type { Clock } from '#time/clock.ts'
 import { compareIndex, type Sides } from './compare.ts'
 import type { Finding } from './finding.ts'
@@ -19,7 +21,7 @@ import { compareRecord } from './record.ts'
 import { compareRows } from './rows.ts'
 import { spread } from './sample.ts'
 import { openScratch, type Scratch } from './scratch.ts'
-import { damagedBlocks, type Source } from './source.ts'
+import { BadNodeBlock, damagedBlocks, type Source } from './source.ts'
 import { type NodeSides, OtherHeight } from './storage-rows.ts'
 
 export type AuditParts = {
@@ -28,6 +30,8 @@ export type AuditParts = {
   readonly scratch: Store
   /** Gives the blocks that are stored wrong, and a sample; its storage is compared. */
   readonly node?: Node
+  /** How far the node's blocks are to be proved; absent: each as far as the store says that it was when it was loaded. */
+  readonly prove?: ProofLevel
   /** Puts right what differs; absent: nothing is written. */
   readonly writer?: Pick<Writer, 'rewrite' | 'settle'>
   readonly clock: Pick<Clock, 'now'>
@@ -71,13 +75,15 @@ export const audit = async (parts: AuditParts, options: AuditOptions): Promise<A
       `${store.name} was derived by derivation version ${identity.derivation}; this program has version ${DERIVATION}.`,
       { help: OTHER_DERIVATION },
     )
-  if (node !== undefined) await requireSameChain(node, { identity, published }, options.signal)
+  const lib =
+    node === undefined ? undefined : await requireSameChain(node, { identity, published }, options.signal)
   const sampled = spread(published.height, node === undefined ? 0 : options.sample)
   const unproved = new Set<number>()
   const onUnproved = (height: number): void => {
     unproved.add(height)
   }
-  const source: Source = { store, node, sampled, signal: options.signal, onUnproved }
+  const levelAt = (height: number): ProofLevel => parts.prove ?? recordedLevel(published, height)
+  const source: Source = { store, node, lib, levelAt, sampled, signal: options.signal, onUnproved }
   const scratch = await openScratch(parts.scratch, { audited: store, source, identity })
   try {
     const audited = await auditOver(parts, options, { scratch, source, published, identity })
@@ -161,6 +167,7 @@ const damaged = async (
     tell(blockId(height), reason)
     count += 1
   }
+  if (count === 0 && failed instanceof BadNodeBlock) throw failed
   if (count === 0) tell('all', failed.message)
   const help =
     source.node === undefined

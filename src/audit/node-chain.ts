@@ -2,12 +2,15 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Identity, Published } from '#store/port.ts'
 
-/** A node can only be asked of its own chain. Throws 'conflict' for another one, 'unavailable' for one that is behind. */
+/**
+ * A node can only be asked of its own chain. Returns its last irreversible block. Throws 'conflict' for another one, 'unavailable' for one that is
+ * behind.
+ */
 export const requireSameChain = async (
   node: Node,
   { identity, published }: { readonly identity: Identity; readonly published: Published },
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<number> => {
   const [{ chainId, libBlock }, genesis] = [
     await node.chainInfo(signal),
     await node.blockHash(0, signal),
@@ -26,4 +29,5 @@ export const requireSameChain = async (
         help: `Wait until the node has it, or give another node. Should the published height be wrong, run: iostlens repair --node ${node.name}`,
       },
     )
+  return libBlock
 }

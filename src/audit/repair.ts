@@ -1,3 +1,4 @@
+import type { ProofLevel } from '#chain/proof.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import type { Restored } from '#store/restored.ts'
@@ -9,6 +10,8 @@ type Parts = {
   readonly store: Store
   readonly writer: Writer
   readonly node?: Node
+  /** How far the node's blocks are to be proved; absent: as far as the store says that its own were. */
+  readonly prove?: ProofLevel
   /** What became of the record of the store's end, before it was taken over. */
   readonly restored?: Restored
   readonly clock: Pick<Clock, 'now'>

@@ -1,5 +1,6 @@
 import type { Block, ContractCode, LoadedBlock } from '#chain/block.ts'
-import { LINKED } from '#chain/proof.ts'
+import { PARENT_HASH } from '#chain/check.ts'
+import { LINKED, type ProofLevel } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
@@ -20,6 +21,10 @@ export type Source = {
   readonly store: Pick<Store, 'read'> & Partial<Pick<Store, 'audit'>>
   /** Gives the block instead of the store when the stored one is wrong, and when `sampled` says so. */
   readonly node: Node | undefined
+  /** The node's last irreversible block, as far as is known. */
+  readonly lib?: number | undefined
+  /** How far the node's block of a height must be proved; absent: as the node was made for. */
+  readonly levelAt?: (height: number) => ProofLevel
   readonly sampled: (height: number) => boolean
   readonly signal: AbortSignal
   /** Called for a block whose receipts are unproved: they lost bytes, and there is no node to ask. */
@@ -41,7 +46,7 @@ export const storedBlocks = async function* (
     const { rebuild } = await stored(source, heights)
     const run: LoadedBlock[] = []
     for (const height of heights) {
-      const loaded = await blockAt(source, { height, parent }, rebuild)
+      const loaded = await blockAt(source, { height, parent, isLast: height === range.to }, rebuild)
       parent = loaded.block.hash
       run.push(loaded)
     }
@@ -77,8 +82,8 @@ const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
   }
 }
 
-/** The next block: its height, and the hash of the one before; undefined: any. */
-type Next = { readonly height: number; readonly parent: string | undefined }
+/** The next block: its height, the hash of the one before (undefined: any), and whether no stored one follows it. */
+type Next = { readonly height: number; readonly parent: string | undefined; readonly isLast: boolean }
 
 type Rebuild = (height: number, parent: string | undefined) => Rebuilt
 
@@ -105,21 +110,48 @@ const stored = async ({ store, signal }: Source, heights: readonly number[]) => 
 const blockAt = async (source: Source, next: Next, rebuild: Rebuild): Promise<LoadedBlock> => {
   const { node } = source
   const { height, parent } = next
-  if (node !== undefined && source.sampled(height)) return await nodeBlock(node, next, source.signal)
+  if (node !== undefined && source.sampled(height)) return await nodeBlock(source, node, next)
   try {
     const { block, proved } = rebuild(height, parent)
-    if (!proved && node !== undefined) return await nodeBlock(node, next, source.signal)
+    if (!proved && node !== undefined) return await nodeBlock(source, node, next)
     if (!proved) source.onUnproved?.(height)
     return { block, systemCode: await codeOf(source, block), proof: LINKED }
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'bad_block' || node === undefined) throw error
-    return await nodeBlock(node, next, source.signal)
+    return await nodeBlock(source, node, next)
   }
 }
 
-const nodeBlock = async (node: Node, { height, parent }: Next, signal: AbortSignal): Promise<LoadedBlock> => {
-  const range = { from: height, to: height, signal, ...(parent === undefined ? {} : { parent }) }
-  for await (const loaded of node.blocks(range)) return loaded
+/** The node's own block cannot be proved, which says nothing of the stored one. */
+export class BadNodeBlock extends Failure {}
+
+const nodeBlock = async (
+  { signal, lib, levelAt }: Source,
+  node: Node,
+  { height, parent, isLast }: Next,
+): Promise<LoadedBlock> => {
+  const range = {
+    from: height,
+    to: height,
+    signal,
+    ...(parent === undefined ? {} : { parent }),
+    // The stored block behind it names any other.
+    ...(isLast && lib !== undefined ? { lib } : {}),
+    ...(levelAt === undefined ? {} : { prove: levelAt(height) }),
+  }
+  try {
+    for await (const loaded of node.blocks(range)) return loaded
+  } catch (error) {
+    // A block with another parent shows that the stored ones are another branch's.
+    if (!(error instanceof Failure) || error.kind !== 'bad_block' || error.details['rule'] === PARENT_HASH)
+      throw error
+    const { message, help, details } = error
+    throw new BadNodeBlock('bad_block', message, {
+      cause: error,
+      details,
+      ...(help === undefined ? {} : { help }),
+    })
+  }
   throw new Failure('unavailable', `The node ${node.name} did not give block ${height}.`)
 }
 

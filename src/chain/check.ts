@@ -20,6 +20,9 @@ const BASE_PUBLISHER = 'base.iost'
 /** `details.rule` of the Failure for a head that has not the block's hash: the bytes of its `info` may be unknown. */
 export const OWN_HASH = 'own hash'
 
+/** `details.rule` of the Failure for a block that names another parent. */
+export const PARENT_HASH = 'parent hash'
+
 /** What is known of a block besides the node's JSON. */
 export type Known = {
   /** Bytes of `info` in its head, when the raw head gave them; else they must be of a known form. */
@@ -53,7 +56,11 @@ export const checkBlock = (
   if (height === 0 ? block.parentHash !== '' : hashBytes(block.parentHash) === undefined)
     throw bad(block, `parent hash "${block.parentHash.slice(0, 60)}" is not a hash`)
   if (parentHash !== undefined && block.parentHash !== parentHash)
-    throw bad(block, `parent hash is ${block.parentHash}, block ${height - 1} has ${parentHash}`)
+    throw new Failure(
+      'bad_block',
+      `Block ${height}: parent hash is ${block.parentHash}, block ${height - 1} has ${parentHash}.`,
+      { details: { height, rule: PARENT_HASH } },
+    )
   if (block.txCount !== block.transactions.length)
     throw bad(block, `${block.transactions.length} of ${block.txCount} transactions`)
   checkContents(block, known)

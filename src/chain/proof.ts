@@ -10,6 +10,9 @@
 export const PROOF_LEVELS = ['linked', 'signed', 'whole'] as const
 export type ProofLevel = (typeof PROOF_LEVELS)[number]
 
+/** How far a node's blocks are proved unless it is said otherwise. */
+export const USUAL_LEVEL: ProofLevel = 'signed'
+
 /** What was proved of one block. */
 export type Proof = {
   readonly level: ProofLevel

@@ -28,8 +28,8 @@ export const toIso = (ns: bigint): string => {
 }
 
 /**
- * The range that an ISO-8601 time in UTC names: a millisecond, since times are answered cut to milliseconds, or one
- * nanosecond when it has more than three digits of a second. undefined: no such time.
+ * The range that an ISO-8601 time in UTC names: the whole of its last given unit, which is a second, or the decimal place
+ * of a second that its last digit stands at. undefined: no such time.
  */
 export const fromIso = (text: string): Span | undefined => {
   if (!ISO.test(text)) return undefined
@@ -39,7 +39,7 @@ export const fromIso = (text: string): Span | undefined => {
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, seconds.length) !== seconds) return undefined
   const fraction = text.slice(seconds.length + 1, -1)
   const first = BigInt(ms) * NS_PER_MS + BigInt(fraction.padEnd(9, '0'))
-  return { first, last: fraction.length > 3 ? first : first + NS_PER_MS - 1n }
+  return { first, last: first + 10n ** BigInt(9 - fraction.length) - 1n }
 }
 
 /** UTC day since 1970 of a time in nanoseconds. */

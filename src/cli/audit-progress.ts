@@ -1,5 +1,6 @@
 import type { Looked } from '#audit/audit.ts'
 import type { Log } from '#failure/log.ts'
+import { createPace } from '#time/pace.ts'
 import type { Screen } from './screen.ts'
 
 /** Without a terminal: one line in this time. */
@@ -18,17 +19,15 @@ export const auditProgress = (options: {
 }): ((looked: Looked) => void) => {
   const { screen, log, now, doing = LOOKING } = options
   let stage = ''
-  let begun = now()
-  let first = 0
+  let pace = createPace()
   let lastLine = now()
   return looked => {
     if (looked.stage !== stage) {
       stage = looked.stage
-      begun = now()
-      first = looked.done
+      pace = createPace()
     }
-    const seconds = (now() - begun) / 1_000
-    const rate = seconds <= 0 ? 0 : Math.round((looked.done - first) / seconds)
+    pace.note(now(), looked.done)
+    const rate = Math.round(pace.perSecond())
     const of = looked.of === undefined ? '' : ` of ${looked.of}`
     if (screen.isTerminal) screen.bar(`${doing.bar} ${stage}: ${looked.done}${of}  ${rate}/s`)
     else if (now() - lastLine >= INTERVAL_MS) {

@@ -16,7 +16,7 @@ import { provedJson, provedLines } from './proved-text.ts'
 /** All that a command gives an audit, except the store. */
 export type AuditSetup = {
   /** `scratch` is empty. */
-  readonly parts: Pick<AuditParts, 'scratch' | 'node'> & { readonly clock: Clock }
+  readonly parts: Pick<AuditParts, 'scratch' | 'node' | 'prove'> & { readonly clock: Clock }
   /** They add what is found to `found` and show how far the audit is. */
   readonly options: AuditOptions
   readonly found: Findings
@@ -40,7 +40,12 @@ export const withAuditSetup = async <T>(
   }
   try {
     return await work({
-      parts: { scratch, clock: systemClock, ...(node === undefined ? {} : { node }) },
+      parts: {
+        scratch,
+        clock: systemClock,
+        ...(node === undefined ? {} : { node }),
+        ...(values.prove === undefined ? {} : { prove: values.prove }),
+      },
       options,
       found,
     })

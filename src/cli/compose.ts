@@ -216,7 +216,7 @@ export const connectNode = (
         // A request that is passed on ends before its own time is over, so that it can say why.
         requestMs: Math.min(values['node-timeout'], values.deadline / 2),
         inFlight: values['node-requests'],
-        prove: values.prove,
+        ...(values.prove === undefined ? {} : { prove: values.prove }),
         held,
         ...(provingProgram === undefined ? {} : { threads: provingThreads(values, provingProgram) }),
         onEvent: event => tellOfNode(log, event),
@@ -232,6 +232,12 @@ const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
       break
     case 'foreign':
       log('error', 'A node serves another chain than the store; it is not used.', { node, reason: detail })
+      break
+    case 'apart':
+      log('error', 'A node is on another branch than the store; no request is passed on to it.', {
+        node,
+        reason: detail,
+      })
       break
     case 'heard':
       log('info', 'A node answers.', { node, at: detail })

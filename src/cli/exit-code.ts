@@ -9,6 +9,7 @@ const CODES: Readonly<Record<FailureKind, ExitCode>> = {
   unauthorized: 2,
   forbidden: 2,
   not_found: 2,
+  replaced: 2,
   method_not_allowed: 2,
   uri_too_long: 2,
   rate_limited: 75,

@@ -47,19 +47,21 @@ export const callOf = (address: Address | SocketPath, path: string): string =>
 /** An address that is kept for threads until they listen on it. */
 export type Reservation = { readonly address: Address; release(): void }
 
+/** How those are answered who ask before the threads listen. */
+type Answer = (request: Request) => Response | Promise<Response>
+
 /**
  * Takes an address that nobody listens on, with a port that is really one. Threads share it, so the system would also
  * let another process of the same user share it; that one is refused from here on. Throws as `listening` does.
  */
-export const reserve = (address: Address): Reservation => {
+export const reserve = (address: Address, answer: Answer): Reservation => {
   const open = (reusePort: boolean) =>
     listening(address, '--listen', () =>
       Bun.serve({
         hostname: address.host,
         port: address.port,
         reusePort,
-        // Who asks before the threads listen.
-        fetch: () => new Response(null, { status: 503, headers: { 'Retry-After': '1' } }),
+        fetch: request => answer(request),
       }),
     )
   // The system gives port 0 to nobody twice; of another one it only says without `reusePort` whether it is taken.
@@ -67,7 +69,8 @@ export const reserve = (address: Address): Reservation => {
   const held = open(true)
   return {
     address: { host: address.host, port: held.port ?? address.port },
-    release: () => void held.stop(true),
+    // Who has connected by now is answered.
+    release: () => void held.stop(),
   }
 }
 
@@ -75,5 +78,5 @@ export const reserve = (address: Address): Reservation => {
  * The same of an address that other processes may share: nobody may answer there before the threads do, so only a free
  * port is reserved.
  */
-export const shared = (address: Address): Reservation =>
-  address.port === 0 ? reserve(address) : { address, release: () => undefined }
+export const shared = (address: Address, answer: Answer): Reservation =>
+  address.port === 0 ? reserve(address, answer) : { address, release: () => undefined }

@@ -1,6 +1,7 @@
 import { load as loadChain } from '#load/load.ts'
 import { loadedHeight } from '#load/loaded-height.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
 import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
@@ -33,7 +34,7 @@ export const load: Command = {
       const listener = serveLoadMetrics(values, { metrics, store, node, log, version, droppedLines })
       try {
         await store.create()
-        await node.watch(() => store.identity())
+        await node.watch(() => store.identity(), storedBlocks(store))
         const from = await loadedHeight(store)
         const logEnd = await logRun(log, { message: 'Loading.' }, { version, store, node })
         const view = progressView({ screen, log, now: systemClock.elapsed, from })

@@ -48,7 +48,10 @@ const viewed = (isTerminal: boolean) => {
     time = ms
     view.update(at(height, 10_000))
   }
-  return { view, update, lines, written: () => written }
+  const pass = (ms: number): void => {
+    time = ms
+  }
+  return { view, update, pass, lines, written: () => written }
 }
 
 test('progressView: without a terminal a line per ten seconds and one at the end', () => {
@@ -83,4 +86,16 @@ test('progressView: on a terminal a bar, kept when the load is done', () => {
   update(1_000, 10_000)
   expect(lines).toEqual([])
   expect(written()).toEndWith('100.0 %  block 10,000 of 10,000  10,000 blocks/s  20,000 rows/s\n')
+})
+
+test('progressView: a load that begins anew after a pause counts its records from 0, and no rate is negative', () => {
+  const { view, lines, update, pass } = viewed(false)
+  update(0, 0)
+  update(9_000, 4_000)
+  // The store was taken over anew: the height goes on, the records begin again.
+  pass(10_500)
+  view.update({ ...at(4_010, 10_000), records: 20 })
+  for (const line of lines as readonly (readonly [string, Record<string, number>])[])
+    for (const value of Object.values(line[1])) expect(value).toBeGreaterThanOrEqual(0)
+  expect(lines.length).toBe(2)
 })

@@ -1,5 +1,6 @@
 import type { Log } from '#failure/log.ts'
 import type { Progress } from '#load/progress.ts'
+import { createPace } from '#time/pace.ts'
 import type { Screen } from './screen.ts'
 
 /** Rates are over about the last ten seconds: steady enough to read, quick enough to follow. */
@@ -17,8 +18,6 @@ export type ProgressView = {
 
 export type Rate = { readonly blocksPerSecond: number; readonly recordsPerSecond: number }
 
-type Sample = { readonly at: number; readonly height: number; readonly records: number }
-
 /** Shows how far a load is: a bar on a terminal, else a log line per interval; both with rate and time left. */
 export const progressView = (options: {
   readonly screen: Screen
@@ -29,13 +28,16 @@ export const progressView = (options: {
   readonly from: number
 }): ProgressView => {
   const { screen, log, now, from } = options
-  const samples: Sample[] = [{ at: now(), height: from, records: 0 }]
+  const [blocks, records] = [createPace(WINDOW_MS), createPace(WINDOW_MS)]
+  blocks.note(now(), from)
+  records.note(now(), 0)
+  const rateNow = (): Rate => ({ blocksPerSecond: blocks.perSecond(), recordsPerSecond: records.perSecond() })
   let lastLine = Number.NEGATIVE_INFINITY
   let last: Progress | undefined
   let behind = false
   const line = (progress: Progress): void => {
     lastLine = now()
-    const { blocksPerSecond, recordsPerSecond } = rateOf(samples)
+    const { blocksPerSecond, recordsPerSecond } = rateNow()
     const left = secondsLeft(progress, blocksPerSecond)
     log('info', 'Loaded blocks.', {
       height: progress.height,
@@ -50,10 +52,11 @@ export const progressView = (options: {
     update: progress => {
       const at = now()
       last = progress
-      addSample(samples, { at, height: progress.height, records: progress.records })
+      blocks.note(at, progress.height)
+      records.note(at, progress.records)
       const away = progress.target - progress.height
       if (screen.isTerminal) {
-        screen.bar(barText(progress, rateOf(samples), screen.columns()))
+        screen.bar(barText(progress, rateNow(), screen.columns()))
         if (away === 0 && behind) screen.keepBar()
       } else if (at - lastLine >= INTERVAL_MS || (away === 0 && behind)) line(progress)
       behind = away > HEAD_BLOCKS || (behind && away > 0)
@@ -65,27 +68,8 @@ export const progressView = (options: {
   }
 }
 
-/** Two samples stay, however old they are. */
-const addSample = (samples: Sample[], sample: Sample): void => {
-  samples.push(sample)
-  while (samples.length > 2 && (samples[0]?.at ?? sample.at) < sample.at - WINDOW_MS) samples.shift()
-}
-
-/** The rate from the first sample to the last; 0 before there are two. */
-const rateOf = (samples: readonly Sample[]): Rate => {
-  const first = samples[0]
-  const end = samples.at(-1)
-  const seconds = first === undefined || end === undefined ? 0 : (end.at - first.at) / 1_000
-  if (first === undefined || end === undefined || seconds <= 0)
-    return { blocksPerSecond: 0, recordsPerSecond: 0 }
-  return {
-    blocksPerSecond: (end.height - first.height) / seconds,
-    recordsPerSecond: (end.records - first.records) / seconds,
-  }
-}
-
 const secondsLeft = ({ height, target }: Progress, blocksPerSecond: number): number | undefined =>
-  blocksPerSecond <= 0 ? undefined : Math.ceil((target - height) / blocksPerSecond)
+  blocksPerSecond <= 0 ? undefined : Math.max(0, Math.ceil((target - height) / blocksPerSecond))
 
 /** `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  8,021 rows/s  3 s left`, as wide as `columns` allow. */
 export const barText = (progress: Progress, rate: Rate, columns: number): string => {

@@ -49,10 +49,12 @@ const held = async (store: Store, call: Call, restored: Restored): Promise<Held>
   const identity = await store.identity()
   if (identity === undefined) throw nothingLoaded(store.name)
   const node = connectNode(call.values, call.log)
+  const { prove } = call.values
   const writer = await store.takeOver(identity, { mending: true })
   let outcome: Outcome | undefined
   try {
-    const parts = { store, writer, restored, clock: systemClock, ...(node === undefined ? {} : { node }) }
+    const asked = { ...(node === undefined ? {} : { node }), ...(prove === undefined ? {} : { prove }) }
+    const parts = { store, writer, restored, clock: systemClock, ...asked }
     const { aligned } = await repairStore(parts, call.signal, async () => {
       outcome = await auditStore(call, store, writer)
       return outcome.audited
@@ -70,7 +72,7 @@ const held = async (store: Store, call: Call, restored: Restored): Promise<Held>
 const tellAligned = ({ values, out }: Call, store: Store, { way, end, from }: Aligned): 0 => {
   const text =
     way === 'back'
-      ? `the batches from block ${from} on were undone`
+      ? `the batches of blocks ${end.height + 1} to ${from} were undone`
       : 'the record of the last block and the chain was corrected'
   const rest = "no document was checked, run 'iostlens verify' to check the rest"
   if (values.json)

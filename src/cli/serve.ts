@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Store } from '#store/port.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
 import type { Command } from './command.ts'
 import { connectNode, requireUsable, withCountedStore } from './compose.ts'
 import type { ExitCode } from './exit-code.ts'
@@ -32,10 +33,7 @@ export const serve: Command = {
       const node = connectNode(values, log, { counts: metrics.own })
       try {
         await requireUsable(store)
-        await node?.watch(
-          () => store.identity(),
-          () => store.published(),
-        )
+        await node?.watch(() => store.identity(), storedBlocks(store))
         const served = await startServing({
           ...{ values, version, store, node, log, threadProgram },
           threads,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { USUAL_LEVEL } from '#chain/proof.ts'
 import type { Log } from '#failure/log.ts'
 import { followHead } from '#head/keep-following.ts'
 import type { HeadSource } from '#head/showing.ts'
@@ -109,7 +110,9 @@ const serveOwnMetrics = (
 
 /** One follower serves all threads: the node is asked once, and each block is proved and derived once. */
 const headOf = ({ values, store, node, log }: ServingParts) =>
-  node === undefined ? undefined : followHead({ node, store, prove: values.prove, clock: systemClock, log })
+  node === undefined
+    ? undefined
+    : followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
 
 const keepDayCounts = ({ values, store, log }: ServingParts, memory: ServingMemory): Promise<Counting> => {
   const file = join(values.data, 'usage.sqlite')

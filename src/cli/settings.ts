@@ -39,12 +39,11 @@ export const settings = {
     about: 'Number of block ranges requested at the same time.',
     fallback: '4',
   }),
-  prove: given({
+  prove: maybe({
     reader: choice(...PROOF_LEVELS),
     value: 'LEVEL',
     about:
-      "How far the blocks of a node are proved before they are stored: linked (by their hashes), signed (also by the producer's signature) or whole (also the text of every transaction).",
-    fallback: 'signed',
+      "How far the blocks of a node are proved before they are stored: linked (by their hashes), signed (also by the producer's signature) or whole (also the text of every transaction). Default: signed; for verify and repair: each block as far as it was proved when it was loaded.",
   }),
   data: given({
     reader: path,

@@ -1,8 +1,11 @@
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import { judge, lacksText, unfitHelp, unfitText } from '#node/judge.ts'
 import type { Node } from '#node/port.ts'
-import type { Published } from '#store/port.ts'
+import { nothingLoaded } from '#store/nothing-loaded.ts'
+import type { Published, Store } from '#store/port.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
 import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
 import { connectNode, requireUsable, withStore } from './compose.ts'
@@ -16,7 +19,7 @@ export const status: Command = {
   summary: 'report what is loaded, how far behind it is, and whether it is whole',
   about: [
     'Prints the last loaded block, how far it is behind the node, and whether the store is consistent: blocks follow each other by number and parent hash and have all their transactions. Also prints how far each range of blocks was proved when it was loaded (see --prove).',
-    "The first block, the last block and a sample of the others are checked; --all checks every block. With --node, the last loaded block is compared with the node's block at that height.",
+    "The first block, the last block and a sample of the others are checked; --all checks every block. With --node, the node's chain and its block at the last height that both have are compared with the stored ones.",
     'Ends with exit code 3 if a check fails, and with 75 if nothing is loaded yet.',
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
@@ -38,7 +41,7 @@ export const status: Command = {
         const lost = (await store.check())
           .filter(({ problem }) => problem === 'lost')
           .map(({ detail }) => detail)
-        const position = await positionOf(node, published, signal)
+        const position = await positionOf(node, { store, published }, signal)
         const found = await continuity(store, {
           published,
           all: values.all,
@@ -125,36 +128,52 @@ const jsonOf = ({ store, published, position, found, held, problems }: State) =>
 type Position = {
   readonly text: string
   readonly lib: number
-  readonly behind: number
+  /** null: the node is not of what is stored. */
+  readonly behind: number | null
   readonly problems: readonly string[]
 }
 
 const positionOf = async (
   node: Node | undefined,
-  { height, hash, lib }: Published,
+  { store, published }: { readonly store: Store; readonly published: Published },
   signal: AbortSignal,
 ): Promise<Position> => {
+  const { height, lib } = published
   const heard = Math.max(0, lib - height)
   if (node === undefined)
     return { text: `${heard} blocks, as last reported to the loader`, lib, behind: heard, problems: [] }
-  const { libBlock } = await node.chainInfo(signal)
+  const { chainId, libBlock } = await node.chainInfo(signal)
+  const identity = await store.identity()
+  if (identity === undefined) throw nothingLoaded(store.name)
+  const verdict = await judge(
+    { chainId, libBlock, blockHash: at => node.blockHash(at, signal) },
+    { identity, last: published, hashAt: storedBlocks(store, signal).hashAt },
+  )
   const behind = Math.max(0, libBlock - height)
-  const text = `${behind} blocks; the node's last irreversible block is ${libBlock}`
-  if (libBlock < height)
-    return {
-      text: `the node is behind, its last irreversible block is ${libBlock}`,
-      lib: libBlock,
-      behind,
-      problems: [],
-    }
-  const there = await node.blockHash(height, signal)
-  return {
-    text,
-    lib: libBlock,
-    behind,
-    problems: there === hash ? [] : [`block ${height} is ${hash}, the node has ${there ?? 'no such block'}`],
+  switch (verdict.is) {
+    case 'fit':
+      return {
+        text: `${behind} blocks; the node's last irreversible block is ${libBlock}`,
+        ...{ lib: libBlock, behind, problems: [] },
+      }
+    case 'behind':
+      return {
+        text: `the node is behind, its last irreversible block is ${libBlock}`,
+        ...{ lib: libBlock, behind, problems: [] },
+      }
+    case 'lacks':
+      return { text: UNKNOWN, lib, behind: null, problems: [lacksText(verdict, node.name)] }
+    default:
+      // Its heights are those of another chain.
+      return {
+        text: UNKNOWN,
+        ...{ lib, behind: null },
+        problems: [`${unfitText(verdict, node.name)}. ${unfitHelp(verdict, node.name)}`],
+      }
   }
 }
+
+const UNKNOWN = 'unknown: the node is not of what is stored'
 
 /** When every block was checked, the number of transactions must equal the count kept while loading. */
 const countProblems = (

@@ -6,6 +6,7 @@ import type { Progress } from '#load/progress.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
 import { requireUsable } from './compose.ts'
@@ -39,10 +40,7 @@ export const up: Command = {
     return withChain({ command: 'up', serving: threads }, call, async ({ node, urls, store, metrics }) => {
       await store.create()
       await requireUsable(store)
-      await node.watch(
-        () => store.identity(),
-        () => store.published(),
-      )
+      await node.watch(() => store.identity(), storedBlocks(store))
       const from = await loadedHeight(store)
       // With data to serve it goes on; a typing error at the first start is reported at once.
       if (from < 0) await requireKnownHosts(urls)

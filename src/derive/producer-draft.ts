@@ -34,10 +34,13 @@ export const changeProducer = (
   change: Partial<Omit<ProducerDoc, 'opening_votes'>>,
 ): void => {
   const before = producerOf(state, account)
-  const { listed: _, ...changed } = { ...before, ...change }
+  const { listed: _, unregistered, ...changed } = { ...before, ...change }
   const isVoted = changed.votes !== before.votes
   const after = isVoted ? { ...changed, opening_votes: openingVotes(before, dayOf(block.time)) } : changed
-  state.put(producers, { ...after, ...(after.registered ? { listed: account } : {}) })
+  state.put(producers, {
+    ...after,
+    ...(after.registered ? { listed: account } : unregistered === undefined ? {} : { unregistered }),
+  })
   statistics.producer_count += Number(after.registered) - Number(before.registered)
   statistics.producer_votes += votesInTable(after) - votesInTable(before)
 }

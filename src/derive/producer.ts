@@ -95,5 +95,5 @@ const unregister = (scope: Scope, account: string): void => {
   const before = producerOf(state, account)
   if (!before.registered) return
   state.put(producerKeys, { id: before.pubkey, account: '' })
-  changeProducer(scope, account, { registered: false })
+  changeProducer(scope, account, { registered: false, unregistered: scope.block.height })
 }

@@ -17,6 +17,8 @@ export type Near = {
 /** Shorter beginnings are those of too many names. */
 const LEAST = 2
 
+const BLOCK_BY_NUMBER = /^\/block\/\d+$/
+
 /** What is like the last part of a path: what begins with it, or with ever less of it. Reads the store, asks no node. */
 export const findNear = async (
   deps: AnswerDeps,
@@ -24,11 +26,13 @@ export const findNear = async (
   running: { readonly signal: AbortSignal; readonly turn: Turn },
 ): Promise<Near> => {
   const text = decoded(path.slice(path.lastIndexOf('/') + 1))
+  // A block that is not there is like no other block, nor is a name that its number begins with.
+  const beginnings = BLOCK_BY_NUMBER.test(path) ? [text] : beginningsOf(text)
   return askTogether(
     { ...deps, node: undefined },
     async ({ ask, at }) => {
       const near = { text, height: at.height, lib: Math.max(at.lib, deps.node?.heard()?.libBlock ?? 0) }
-      for (const beginning of beginningsOf(text)) {
+      for (const beginning of beginnings) {
         const found = await ifFound(ask(search, { text: beginning }))
         if (found !== undefined && found.matches.length > 0) return { ...near, matches: found.matches }
       }

@@ -4,15 +4,16 @@ import { type Ask, askTogether } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import { decoded } from './decoded.ts'
 import { notFoundIfImpossible } from './impossible-name.ts'
 import type { Near } from './near.ts'
-import type { Elsewhere, Lang, Page, Site, Visit } from './page.ts'
+import type { Elsewhere, Lang, Site, Visit } from './page.ts'
 import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
 import type { Call } from './part/calls.tsx'
 import type { Frame } from './part/frame.ts'
 import { Layout } from './part/layout.tsx'
+import { lastInstead, pathOfPage } from './part/pager.tsx'
+import { routeAt } from './route.ts'
 
 /** What a visitor asked for: a path without language and prefix, and its parameters. */
 export type Asked = {
@@ -30,18 +31,6 @@ export type Asked = {
 /** A page as it is sent, and the height that it is true for; `type` where it is no page of HTML. */
 export type Document = { readonly text: string; readonly height?: number; readonly type?: string } | Elsewhere
 
-/** The page at a path; undefined: there is none. */
-const pageAt = (path: string): { readonly page: Page; readonly id: string } | undefined => {
-  for (const page of pages) {
-    const [before = '', after] = page.path.split('{id}')
-    if (after === undefined && path === before) return { page, id: '' }
-    if (after === undefined || !path.startsWith(before)) continue
-    const rest = path.slice(before.length)
-    if (rest !== '' && !rest.includes('/')) return { page, id: decoded(rest) }
-  }
-  return undefined
-}
-
 const sayIn =
   (lang: Lang) =>
   (text: Text): string =>
@@ -53,30 +42,36 @@ export const showPage = async (
   asked: Asked,
   running: { readonly signal: AbortSignal; readonly turn: Turn },
 ): Promise<Document> => {
-  const found = pageAt(asked.path)
-  if (found === undefined)
+  const route = routeAt(pages, asked.path)
+  if (route === undefined)
     throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+  const { found: page, id } = route
   return askTogether(
     deps,
     async ({ ask, at }) => {
       const calls: Call[] = []
+      let last: number | undefined
       const noting: Ask = async (action, given = {}) => {
         const call = { action, given }
         calls.push(call)
         try {
-          return await ask(action, given)
+          const answer = await ask(action, given)
+          last ??= lastInstead(asked, given, answer)
+          return answer
         } catch (error) {
           // A page may do without an answer; its links are those that lead to one.
           calls.splice(calls.indexOf(call), 1)
-          throw notFoundIfImpossible(error, call, { id: found.id, query: asked.query })
+          throw notFoundIfImpossible(error, call, { id, query: asked.query })
         }
       }
-      const visit: Visit = { ...asked, say: sayIn(asked.lang), id: found.id, ask: noting, at }
-      const shown = await found.page.show(visit)
+      const visit: Visit = { ...asked, say: sayIn(asked.lang), id, ask: noting, at }
+      const shown = await page.show(visit)
       if ('to' in shown) return shown
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }
       const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
-      return { text: await (<Layout frame={frame} shown={shown} />), height: at.height }
+      const text = await (<Layout frame={frame} shown={shown} />)
+      // Lists are asked for while the page is made.
+      return last === undefined ? { text, height: at.height } : { to: pathOfPage(asked, last) }
     },
     running,
   )

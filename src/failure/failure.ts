@@ -10,6 +10,8 @@ export type FailureKind =
   | 'unauthorized'
   | 'forbidden'
   | 'not_found'
+  /** What the caller goes on from was replaced by another block. */
+  | 'replaced'
   | 'method_not_allowed'
   | 'uri_too_long'
   | 'rate_limited'

@@ -1,6 +1,7 @@
 import type { ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
+import { OtherBranch } from '#node/pass-on.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -93,15 +94,21 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
         await lookOnce({ node, prove, signal })
       } catch (error) {
         if (!(error instanceof Failure)) throw error
-        const isForged = error.kind === 'bad_block' || error.kind === 'defect'
-        lose(isForged ? 'unproved' : 'away')
-        if (isForged)
+        const status = statusAfter(error)
+        lose(status)
+        if (status === 'unproved')
           log('warn', 'A block above the last irreversible one cannot be proved; it is not shown.', {
             reason: error.message,
           })
       }
     },
   }
+}
+
+/** What is known of the head after a look that failed. */
+const statusAfter = (failure: Failure): Exclude<HeadStatus, 'followed'> => {
+  if (failure.kind === 'bad_block' || failure.kind === 'defect') return 'unproved'
+  return failure instanceof OtherBranch ? 'apart' : 'away'
 }
 
 /** Derives the blocks of a branch above a published height; none where it does not lead to that block. */

@@ -10,6 +10,7 @@ test('codes: stable numbers', () => {
     forbidden: '403 4030',
     not_found: '404 4040',
     method_not_allowed: '405 4050',
+    replaced: '409 4090',
     uri_too_long: '414 4140',
     rate_limited: '429 4290',
     loading: '503 5031',

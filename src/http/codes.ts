@@ -62,6 +62,15 @@ export const codes: { readonly [K in FailureKind]: Code } = {
     title: { en: 'Only GET, HEAD and OPTIONS are supported.', zh: '仅支持 GET、HEAD 和 OPTIONS。' },
     message: 'own',
   },
+  replaced: {
+    status: 409,
+    code: 4090,
+    title: {
+      en: 'The block of the row to go on from was replaced.',
+      zh: '所依据的记录所在的区块已被取代。',
+    },
+    message: 'own',
+  },
   uri_too_long: {
     status: 414,
     code: 4140,

@@ -3,6 +3,7 @@ import type { Query } from '#actions/request/query.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
+import { Away, pausedFeed } from './away.ts'
 import { countAnswer, type HttpCounts, type Named } from './counts.ts'
 import { ClientGone, startDeadline } from './deadline.ts'
 import { failureOf, failureReply, type Manner } from './envelope.ts'
@@ -42,8 +43,8 @@ export type Answering = {
   readonly isLogged: () => boolean
   /** The address of the client; undefined: it has none, or is not asked over a socket. */
   readonly addressOf: (request: Request) => string | undefined
-  /** How failures are written; absent: in the form of the API. */
-  readonly written?: (exchange: Exchange, failure: Failure) => Promise<Reply>
+  /** How failures are written; absent, or undefined for a failure: in the form of the API. */
+  readonly written?: (exchange: Exchange, failure: Failure) => Promise<Reply | undefined>
 }
 
 /** nginx's status for a client that closed the connection; it appears only in the log. */
@@ -107,8 +108,10 @@ export const refusing =
 /** By what name a refusal is counted. */
 const reasonOf = (failure: Failure): string => (failure instanceof Busy ? 'busy' : failure.kind)
 
-const failed = ({ manner, id, headers }: Exchange, failure: Failure): Reply => {
-  const reply = failureReply(failure, manner, id)
+const failed = (exchange: Exchange, failure: Failure): Reply => {
+  const { manner, id, headers } = exchange
+  const paused = failure instanceof Away ? pausedFeed(exchange, failure) : undefined
+  const reply = paused ?? failureReply(failure, manner, id)
   return { ...reply, headers: { ...headers, ...reply.headers } }
 }
 

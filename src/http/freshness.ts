@@ -1,4 +1,5 @@
 import { BEHIND } from '#actions/find/loading.ts'
+import type { Unfit } from '#node/judge.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -13,7 +14,10 @@ export type Freshness = {
   readonly behindSeconds: number | null
   /** Age of the last loaded block by this machine's clock, seconds; null: the clock is before that block. */
   readonly lagSeconds: number | null
-  readonly node: 'none' | 'reachable' | 'unreachable'
+  /** `foreign`, `apart`: what responds is of another chain, or on another branch, than what is stored. */
+  readonly node: 'none' | 'reachable' | 'unreachable' | Unfit['is']
+  /** What is wrong about the node then. */
+  readonly unfit: Unfit | undefined
   /** When a node of the chain was last heard, milliseconds since 1970. */
   readonly heardAt: number | null
   /** Loading has fallen so far behind that answers may lack what exists. */
@@ -26,10 +30,11 @@ const SKEW_MS = 10_000
 /** What is known of it at this moment; asks nobody. */
 export const freshnessOf = (
   at: Published,
-  node: Pick<Node, 'heard' | 'heardAgo'> | undefined,
+  node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined,
   clock: Pick<Clock, 'now'>,
 ): Freshness => {
   const heard = node?.heard()
+  const unfit = heard === undefined ? node?.whyUnfit() : undefined
   // A node that far behind the store knows as little of the chain's end as one that is silent.
   const info = heard !== undefined && heard.libBlock < at.height - BEHIND ? undefined : heard
   const lib = Math.max(at.lib, info?.libBlock ?? 0)
@@ -41,7 +46,8 @@ export const freshnessOf = (
     behind: info === undefined ? null : behind,
     behindSeconds: info === undefined ? null : secondsBetween(at, info),
     lagSeconds: ageMs < -SKEW_MS ? null : Math.max(0, ageMs) / 1_000,
-    node: node === undefined ? 'none' : heard === undefined ? 'unreachable' : 'reachable',
+    node: node === undefined ? 'none' : (unfit?.is ?? (heard === undefined ? 'unreachable' : 'reachable')),
+    unfit,
     heardAt: agoMs === undefined ? null : clock.now() - agoMs,
     isFarBehind: behind > BEHIND,
   }

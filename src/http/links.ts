@@ -20,9 +20,13 @@ const ALL_UNREAD_LETTERS = 512
 /**
  * The `Link` header (RFC 8288) of a page: `first`, `prev`, `next` and `last` of the same request. The references are
  * queries alone, so they hold on every address of the interface and behind any path prefix; the key is not in them.
- * Beyond the end `prev` is the last page.
+ * Beyond the end `prev` is the last page. Where rows come and go in front (`lastId`), `next` names the row that it follows.
  */
-export const linkHeader = (query: Query, { page, size, total }: Paged, repeated: Repeated): string => {
+export const linkHeader = (
+  query: Query,
+  { page, size, total, lastId }: Paged,
+  repeated: Repeated,
+): string => {
   const last = BigInt(Math.max(1, Math.ceil(total / size)))
   const pages = [
     ['first', 1n],
@@ -36,7 +40,11 @@ export const linkHeader = (query: Query, { page, size, total }: Paged, repeated:
   )
   return pages
     .filter(([, number]) => number > 0n)
-    .map(([relation, number]) => `<?${textOf(pairs, number)}>; rel="${relation}"`)
+    .map(([relation, number]) => {
+      const text =
+        relation === 'next' && lastId !== undefined ? behindText(pairs, lastId) : textOf(pairs, number)
+      return `<?${text}>; rel="${relation}"`
+    })
     .join(', ')
 }
 
@@ -46,6 +54,12 @@ const textOf = (pairs: Query, page: bigint): string => {
   const all: Query = isGiven ? pairs : [...pairs, ['page', '']]
   return all.map(pair => (pair[0] === 'page' ? `page=${page}` : pairText(pair))).join('&')
 }
+
+/** The query of the page behind a row. */
+const behindText = (pairs: Query, lastId: string): string =>
+  [...pairs.filter(([name]) => name !== 'page' && name !== 'after'), ['after', lastId] as const]
+    .map(pairText)
+    .join('&')
 
 /** All that the action reads, and as much of the rest as fits. */
 const withoutMuchUnread = (pairs: Query, { takes }: Repeated): Query => {

@@ -15,8 +15,10 @@ export const queueSizes = (memory: QueuesMemory): QueueSizes => {
     store: sizeOf('store'),
     node: sizeOf('node'),
     aside: sizeOf('aside'),
+    lookups: sizeOf('lookups'),
     exports: sizeOf('exports'),
     feeds: sizeOf('feeds'),
     live: sizeOf('live'),
+    downloads: sizeOf('downloads'),
   }
 }

@@ -2,6 +2,7 @@ import { BEHIND } from '#actions/find/loading.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
+import { unfitText } from '#node/judge.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -31,8 +32,8 @@ export type ReadyOptions = {
 
 /**
  * `/ready`: 200 when the service is ready to answer; 503 with the reason while nothing is published, the store is out
- * of reach, the load is more than 1,000 blocks behind, no node tells how far it is behind, or the last loaded block is
- * older than `maxLagMs`, and while the service stops. What is unknown is null; a service that follows no node is ready all the same.
+ * of reach, the node is of another chain or branch than what is stored, the load is more than 1,000 blocks behind, no node
+ * tells how far it is behind, or the last loaded block is older than `maxLagMs`, and while the service stops. What is unknown is null; a service that follows no node is ready all the same.
  */
 export const readyHandler = (options: ReadyOptions): Handler => {
   const { store, version, clock } = options
@@ -50,6 +51,12 @@ export const readyHandler = (options: ReadyOptions): Handler => {
     return loadedReply(at, options)
   }
 }
+
+/** `/ready` before the service has begun. */
+export const startingHandler =
+  (version: string): Handler =>
+  async () =>
+    notReady({ reason: 'The service is starting.', version })
 
 /** Whether a store that has blocks is near enough to the chain's end. */
 const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOptions): Reply => {
@@ -77,9 +84,10 @@ const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOpt
 
 /** Why a service with such data is not ready; undefined: it is. */
 const reasonAgainst = (
-  { isFarBehind, node, behind, lagSeconds }: Freshness,
+  { isFarBehind, node, unfit, behind, lagSeconds }: Freshness,
   maxLagMs: number | undefined,
 ): string | undefined => {
+  if (unfit !== undefined) return `${unfitText(unfit, 'the node')}.`
   if (isFarBehind) return FAR_BEHIND
   if (node === 'unreachable') return NODE_SILENT
   if (node === 'reachable' && behind === null) return NODE_BEHIND

@@ -1,5 +1,5 @@
 import type { Failure } from '#failure/failure.ts'
-import { Told } from './told.ts'
+import { Away } from './away.ts'
 
 /** How the stop of the service reaches its requests. */
 export type Stopping = {
@@ -25,6 +25,6 @@ export const stoppingService = (): Stopping => {
   }
 }
 
-const STOPPING = new Told('unavailable', 'The service is stopping; ask again.', {
+const STOPPING = new Away('unavailable', 'The service is stopping; ask again.', {
   zh: '服务正在停止；请重新请求。',
 })

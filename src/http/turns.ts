@@ -16,12 +16,16 @@ export type Queues = {
   readonly node: FairQueue
   /** Answers that need a node for what is not stored; each keeps a view of the store meanwhile. */
   readonly aside: FairQueue
+  /** The same where nothing of the store is needed any more: many may wait, and for longer. */
+  readonly lookups: FairQueue
   /** Lists that are sent whole, over minutes: none waits. */
   readonly exports: Places
   /** Feeds, which are open for days: none waits. */
   readonly feeds: Places
   /** Pages that follow the chain, by network. They have no key, and take no place from those who have one. */
   readonly live: Places
+  /** Files of pages, the same. */
+  readonly downloads: Places
 }
 
 /** The turns of one caller. */
@@ -55,6 +59,9 @@ const NODE = { running: 64, runningOfKey: 8, waiting: 128, waitingOfKey: 16 } as
 /** Together fewer than the embedded store's readers. */
 const ASIDE = { running: 16, runningOfKey: 4, waiting: 16, waitingOfKey: 4 } as const
 
+/** A wallet asks for each of its pending transactions by itself, for all of them at once. */
+const LOOKUPS = { running: 16, runningOfKey: 8, waiting: 1_024, waitingOfKey: 128 } as const
+
 /** One key has at most half of what is worked on and a quarter of what waits. */
 const shared = (running: number): Bounds => ({
   running,
@@ -76,7 +83,7 @@ export type QueuesMemory = Readonly<Record<keyof Queues, PlacesMemory>>
 
 /**
  * What threads 0 … `threads` − 1 do together: requests worked on at once, exports sent at once, and feeds open at once; so
- * many pages may follow the chain, too, where a network counts as a key.
+ * many files of pages may be sent, and so many pages follow the chain, too, where a network counts as a key.
  */
 export type Capacity = {
   readonly maxInFlight: number
@@ -99,9 +106,11 @@ export const queuesMemory = ({
   store: placesMemory(shared(maxInFlight), threads),
   node: placesMemory(NODE, threads),
   aside: placesMemory(ASIDE, threads),
+  lookups: placesMemory(LOOKUPS, threads),
   exports: placesMemory(streams(maxExports, EXPORTS_OF_KEY), threads),
   feeds: placesMemory(streams(maxFeeds, maxFeedsPerKey), threads),
   live: placesMemory(streams(maxFeeds, maxFeedsPerKey), threads),
+  downloads: placesMemory(streams(maxExports, EXPORTS_OF_KEY), threads),
 })
 
 /** Takes back what a thread that has died had taken; `by` is the number of the current thread. */
@@ -118,14 +127,18 @@ export const queuesFor = (options: {
   const { memory, thread, deadlineMs, clock } = options
   // A request that waited for half of its time has too little left.
   const ageMs = Math.min(AGE_MS, deadlineMs / 2)
-  const queue = (memory: PlacesMemory) => fairQueue({ ...memory.bounds, ageMs }, clock, { memory, thread })
+  const queue = (memory: PlacesMemory, longest = ageMs) =>
+    fairQueue({ ...memory.bounds, ageMs: longest }, clock, { memory, thread })
   return {
     store: queue(memory.store),
     node: queue(memory.node),
     aside: queue(memory.aside),
+    // Who waits holds nothing, so what counts is only that there is time left to ask.
+    lookups: queue(memory.lookups, deadlineMs / 2),
     exports: openPlaces(memory.exports, thread),
     feeds: openPlaces(memory.feeds, thread),
     live: openPlaces(memory.live, thread),
+    downloads: openPlaces(memory.downloads, thread),
   }
 }
 
@@ -135,22 +148,27 @@ export const turnsOf = (
   signal: AbortSignal,
 ): Turns => {
   const { key, plan } = caller
-  const { store, node, aside, exports, feeds } = queues
+  const { store, node, aside, lookups, exports, feeds } = queues
   return {
     store: async () => {
       const place = await store.take(key, signal)
-      const apart: Apart = async ask => {
-        place.leave()
-        const other = await aside.take(key, signal)
-        try {
-          return await ask()
-        } finally {
-          other.leave()
+      const by =
+        (queue: FairQueue): Apart =>
+        async ask => {
+          place.leave()
+          const other = await queue.take(key, signal)
+          try {
+            return await ask()
+          } finally {
+            other.leave()
+          }
         }
-      }
-      return { apart, leave: place.leave }
+      return { apart: by(aside), lastly: by(lookups), leave: place.leave }
     },
-    node: async () => ({ apart: ask => ask(), leave: (await node.take(key, signal)).leave }),
+    node: async () => {
+      const { leave } = await node.take(key, signal)
+      return { apart: ask => ask(), lastly: ask => ask(), leave }
+    },
     export: () => exportPlace(exports, key),
     feed: () => feedPlace(feeds, key),
     plan,
@@ -199,6 +217,26 @@ export const livePlace = (places: Places, network: string): Place => {
   if (places.take(network)) return placeOf(() => places.leave(network))
   throw places.runningOf(network) >= places.mostOfKey ? TOO_MANY_OF_NETWORK : TOO_MANY_LIVE
 }
+
+/** A place for a file of a network. Throws as `Turns.export` does. */
+export const downloadPlace = (places: Places, network: string): Place => {
+  if (places.take(network)) return placeOf(() => places.leave(network))
+  throw places.runningOf(network) >= places.mostOfKey ? TOO_MANY_FILES_OF_NETWORK : TOO_MANY_FILES
+}
+
+const TOO_MANY_FILES_OF_NETWORK = new Busy(
+  'rate_limited',
+  `A network address may load ${EXPORTS_OF_KEY} files at once; wait until one has ended.`,
+  {
+    zh: `同一网络地址最多同时下载 ${EXPORTS_OF_KEY} 个文件；请等待其中一个结束。`,
+    details: { retryAfter: 10 },
+  },
+)
+
+const TOO_MANY_FILES = new Busy('unavailable', 'The service is busy: too many files are being sent.', {
+  zh: '服务繁忙：正在下载的文件过多。',
+  details: { retryAfter: 10 },
+})
 
 const TOO_MANY_OF_NETWORK = new Busy(
   'rate_limited',

@@ -7,8 +7,9 @@ import { systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
 import type { LoadOptions } from './load-options.ts'
 import { loadedHeight } from './loaded-height.ts'
-import { inVain, mayMend, OtherEnd, tellPause, waiting } from './patience.ts'
+import { inVain, mayMend, tellPause, waiting } from './patience.ts'
 import type { Progress } from './progress.ts'
+import { reasonFor, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
 export type Loaded = {
@@ -96,11 +97,12 @@ const loadOnce = async (
     const identity = await identityOf(node, info, options.signal)
     open = await orEnded(session({ node, store, identity }, { ...options, onProgress }), options.signal)
     onStart(open.checkpoint)
-    await requireSameChain(open, { node, info }, options.signal)
+    await requireSameChain({ checkpoint: open.checkpoint, store, identity }, { node, info }, options.signal)
     await open.run()
     return undefined
   } catch (error) {
-    return error ?? new Failure('defect', 'An undefined value was thrown.')
+    const failed = error ?? new Failure('defect', 'An undefined value was thrown.')
+    return await reasonFor(failed, open?.checkpoint, { node, signal: options.signal })
   } finally {
     await open?.close()
   }
@@ -125,35 +127,4 @@ const identityOf = async (node: BlockSource, info: ChainInfo, signal: AbortSigna
       help: 'Use a node that has the whole chain.',
     })
   return { chainId: info.chainId, genesis, derivation: DERIVATION }
-}
-
-/** The checkpoint's block must be the node's: a store goes on with one chain only. */
-const requireSameChain = async (
-  { checkpoint }: Session,
-  { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
-  signal: AbortSignal,
-): Promise<void> => {
-  if (checkpoint === undefined) return
-  if (info.libBlock < checkpoint.height)
-    // The node is still syncing, or was restarted: wait for it rather than go back.
-    throw new Failure(
-      'unavailable',
-      `The node's last irreversible block ${info.libBlock} is below the loaded height ${checkpoint.height}.`,
-    )
-  const hash = await node.blockHash(checkpoint.height, signal)
-  if (hash === undefined)
-    // Its reported last irreversible block is not true.
-    throw new Failure(
-      'unavailable',
-      `The node has no irreversible block ${checkpoint.height}, which is loaded in the store.`,
-    )
-  if (hash !== checkpoint.hash)
-    // The genesis block is the same, or the store could not have been taken over.
-    throw new OtherEnd(
-      'conflict',
-      `Block ${checkpoint.height} has the hash ${checkpoint.hash} in the store, but ${hash} at the node.`,
-      {
-        help: `The last stored blocks differ from the node's. If the node is right, run: iostlens repair --node ${node.name}`,
-      },
-    )
 }

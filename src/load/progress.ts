@@ -6,7 +6,7 @@ export type Progress = {
   readonly target: number
   /** The node's last irreversible block. */
   readonly lib: number
-  /** Documents this load has committed so far. */
+  /** Documents that were committed since the store was taken over last: a load that begins anew counts from 0 again. */
   readonly transactions: number
   readonly records: number
 }

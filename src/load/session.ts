@@ -18,6 +18,7 @@ const FOLLOWED = 50
 
 /** One take-over of the store: ends with it, or with the first failure. */
 export type Session = {
+  /** Last block that is committed. */
   readonly checkpoint: Published | undefined
   /** Loads until done or aborted. */
   run(): Promise<void>
@@ -28,19 +29,20 @@ type Parts = { readonly node: BlockSource; readonly store: Store; readonly ident
 
 export const session = async ({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> => {
   const writer = await store.takeOver(identity)
-  const { checkpoint } = writer
   const { signal, to = Number.POSITIVE_INFINITY, pollMs = POLL_MS, clock = systemClock } = options
   const stages = stagesOver(writer, node, options)
   const final = irreversible(node, options.log, clock.now)
   const height = (): number => writer.checkpoint?.height ?? -1
   return {
-    checkpoint,
+    get checkpoint() {
+      return writer.checkpoint
+    },
     run: async () => {
       while (!signal.aborted) {
         const lib = await final.look({ height: height(), time: writer.checkpoint?.time }, signal)
         const target = lib === undefined ? -1 : Math.min(to, lib)
         if (lib !== undefined && target > height())
-          await fill(stages, node.blocks(nextBlocks(writer, target, signal)), { lib, signal })
+          await fill(stages, node.blocks(nextBlocks(writer, { to: target, lib }, signal)), { lib, signal })
         else if (lib !== undefined && (options.once || height() >= to)) return
         else await clock.sleep(pollMs, signal)
       }
@@ -95,8 +97,12 @@ const timed = (
       }
 
 /** The blocks that follow what is stored, up to `to`. */
-const nextBlocks = ({ checkpoint }: Writer, to: number, signal: AbortSignal) => {
+const nextBlocks = (
+  { checkpoint }: Writer,
+  { to, lib }: { readonly to: number; readonly lib: number },
+  signal: AbortSignal,
+) => {
   const from = (checkpoint?.height ?? -1) + 1
   const parent = checkpoint === undefined ? {} : { parent: checkpoint.hash }
-  return { from, to, signal, following: to - from < FOLLOWED, ...parent }
+  return { from, to, lib, signal, following: to - from < FOLLOWED, ...parent }
 }

@@ -1,7 +1,8 @@
 import { joinSignals } from '#time/signals.ts'
-import { fetchBlock, fetchBlocks, misfit } from './fetch-blocks.ts'
+import { fetchBlock, fetchBlocks } from './fetch-blocks.ts'
 import type { Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
+import { linked } from './linked.ts'
 import type { Proven } from './prove-blocks.ts'
 
 export type StreamOptions = {
@@ -9,25 +10,29 @@ export type StreamOptions = {
   readonly to: number
   /** Hash of block `from` − 1. */
   readonly parent?: string
+  /** The node's last irreversible block; absent: `to`. */
+  readonly lib?: number
   /** Ranges in flight: with the answers' size limit it bounds the bytes held. */
   readonly inFlight: number
 }
 
 /**
- * Blocks in order, several ranges asked for ahead. A block is handed on when it is the child of the one before; if it
- * is not, it is asked for again by itself at every node, then the stream throws Failure 'bad_block'. Leaving the loop
- * early ends the requests.
+ * Blocks in order, several ranges asked for ahead. A range is handed on when the block behind it has named its last one as
+ * parent: without a signature, nothing else tells a made-up block at its end from the chain's. Only at the node's last
+ * irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at every node, then
+ * the stream throws Failure 'bad_block'. Leaving the loop early ends the requests.
  */
 export async function* blockStream(
   given: Fetching,
-  { from, to, parent, inFlight }: StreamOptions,
+  { from, to, parent: before, lib = to, inFlight }: StreamOptions,
 ): AsyncGenerator<Proven, void, void> {
   const { signal } = given.asking
   const ends = joinSignals(signal)
   const fetching: Fetching = { ...given, asking: { ...given.asking, signal: ends.signal } }
   const ahead: Promise<readonly Proven[]>[] = []
   let next = from
-  let previous: Proven | undefined
+  let parent = before
+  let held: readonly Proven[] = []
   try {
     while (ahead.length > 0 || next <= to) {
       while (ahead.length < inFlight && next <= to) {
@@ -38,30 +43,47 @@ export async function* blockStream(
         ahead.push(range)
         next = last + 1
       }
-      for (const block of (await ahead.shift()) ?? []) {
-        previous = await child(fetching, block, { previous, parent })
-        yield previous
-        if (signal.aborted) throw endedByCaller(signal)
-      }
+      const { named, rest } = await joined(fetching, { held, parent }, (await ahead.shift()) ?? [])
+      yield* untilAborted(named, signal)
+      parent = named.at(-1)?.block.hash ?? parent
+      held = rest
     }
+    const last = held.length > 0 && to < lib ? await withChild(fetching, { held, parent }) : held
+    yield* untilAborted(last, signal)
   } finally {
     ends.abort('left')
     ends.release()
   }
 }
 
-/** What came before a block: the block itself, or at the beginning of the stream its hash, if that is known. */
-type Before = { readonly previous: Proven | undefined; readonly parent: string | undefined }
+function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generator<Proven, void, void> {
+  for (const block of blocks) {
+    yield block
+    if (signal.aborted) throw endedByCaller(signal)
+  }
+}
 
-const child = async (fetching: Fetching, proven: Proven, { previous, parent }: Before): Promise<Proven> => {
-  const { block } = proven
-  const fits =
-    previous === undefined
-      ? parent === undefined || block.parentHash === parent
-      : misfit(previous.block, block) === undefined
-  if (fits) return proven
-  const again = await fetchBlock(fetching, block.height, previous?.block.hash ?? parent)
-  const wrong = previous === undefined ? undefined : misfit(previous.block, again.block)
-  if (wrong !== undefined) throw wrong
-  return again
+/** Blocks of which the last one is not named by another yet, and the hash of the block before them, if that is known. */
+type Held = { readonly held: readonly Proven[]; readonly parent: string | undefined }
+
+/** Joins a range to the blocks before it, which it names by that; a block of either that does not fit is replaced. */
+const joined = async (
+  fetching: Fetching,
+  { held, parent }: Held,
+  range: readonly Proven[],
+): Promise<{ readonly named: readonly Proven[]; readonly rest: readonly Proven[] }> => {
+  const before = held.slice(0, -1)
+  const seam = held.slice(-1)
+  const run = await linked([...seam, ...range], {
+    parent: before.at(-1)?.block.hash ?? parent,
+    fetch: (height, child) => fetchBlock(fetching, height, child),
+  })
+  return { named: [...before, ...run.slice(0, seam.length)], rest: run.slice(seam.length) }
+}
+
+/** The blocks once the node's next one has named the last of them. */
+const withChild = async (fetching: Fetching, held: Held): Promise<readonly Proven[]> => {
+  const next = (held.held.at(-1)?.block.height ?? 0) + 1
+  const { named } = await joined(fetching, held, [await fetchBlock(fetching, next, undefined)])
+  return named
 }

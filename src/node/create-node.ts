@@ -1,6 +1,6 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
-import type { ProofLevel } from '#chain/proof.ts'
+import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
 import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
@@ -13,8 +13,9 @@ import { endpointOf } from './endpoint.ts'
 import type { BlockEvent, Fetching } from './fetching.ts'
 import { healthOf, takeOverHealth } from './health.ts'
 import { highest } from './highest.ts'
+import { type LookAgain, looksAgain } from './look-again.ts'
 import { type Passed, passOn, usable } from './pass-on.ts'
-import { createPool, type Member, type Pool } from './pool.ts'
+import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
 import {
   type Node,
   type NodeEvent,
@@ -22,6 +23,7 @@ import {
   STORAGE_PAGE,
   type StoragePage,
   type StorageRange,
+  type StoredBlocks,
 } from './port.ts'
 import { watchNodes } from './probe.ts'
 import type { Proven } from './prove-blocks.ts'
@@ -67,7 +69,7 @@ const TARGET_BYTES = 1024 * 1024
 export const createNode = ({
   urls,
   timeoutMs = 10_000,
-  prove = 'signed',
+  prove = USUAL_LEVEL,
   onBlockEvent = () => undefined,
   onCall,
   maxBytes = 32 * 1024 * 1024,
@@ -107,7 +109,8 @@ export const createNode = ({
     }
   }
   const budget = createBudget(maxHeldBytes, held)
-  const fetching = fetchingOf({ prove, tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  const lookAgain = looksAgain(asking)
+  const fetching = fetchingOf({ tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const open = (): Provers | undefined =>
     threads === undefined || threads.count === 0
       ? undefined
@@ -115,12 +118,15 @@ export const createNode = ({
   return {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, highest),
-    blocks: async function* ({ signal, following = false, ...range }) {
+    blocks: async function* ({ signal, following = false, prove: level = prove, ...range }) {
       const ends = joinSignals(signal, closed.signal)
       const provers = range.to - range.from < LONG ? undefined : open()
       try {
         const now = { ...asking, signal: ends.signal }
-        const means = { ...fetching(now, following), ...(provers === undefined ? {} : { provers }) }
+        const means = {
+          ...fetching(now, { prove: level, following }),
+          ...(provers === undefined ? {} : { provers }),
+        }
         yield* withSystemCode(now, blockStream(means, { ...range, inFlight }))
       } finally {
         provers?.close()
@@ -134,9 +140,9 @@ export const createNode = ({
     get: (path, { signal, withinMs = requestMs } = {}) =>
       until(signal, async ends => {
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        return passedOn(pool, await passOn(ends, { path, limits, budget }))
+        return passedOn({ pool, lookAgain }, await passOn(ends, { path, limits, budget }))
       }),
-    watch: (expected, stored = async () => undefined) =>
+    watch: (expected, stored = NOTHING_STORED) =>
       watchNodes(asking, { expected, stored, onEvent, onProbe: () => told() }),
     onProbe: listener => {
       told = listener
@@ -144,10 +150,13 @@ export const createNode = ({
     health: () => healthOf(pool, clock.elapsed()),
     takeOver: health => takeOverHealth(pool, health, clock.elapsed()),
     heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
+    whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
     heardAgo: () => (pool.heardAt === undefined ? undefined : clock.elapsed() - pool.heardAt),
     close: () => closed.abort('closed'),
   }
 }
+
+const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
 
 /** Blocks from which on it pays to open threads for them. */
 const LONG = 2_000
@@ -187,28 +196,32 @@ const FRESH_MS = 10_000
 const isFresh = (heard: Member['heard'], now: number): boolean =>
   heard !== undefined && now - heard.at <= FRESH_MS
 
-const passedOn = (pool: Pool, { answer, member, isFirst, hold }: Passed): PassedOn => ({
-  ...answer,
-  upToDate: isUpToDate(pool, member),
-  isFirst,
-  isUsable: () => usable(pool).includes(member),
-  release: hold.release,
-})
+const passedOn = (
+  { pool, lookAgain }: { readonly pool: Pool; readonly lookAgain: LookAgain },
+  { answer, member, isFirst, hold }: Passed,
+): PassedOn => {
+  const reaches = (height: number): boolean =>
+    member.heard !== undefined && member.heard.info.headBlock >= Math.max(height, pool.highestHead())
+  return {
+    ...answer,
+    reaches,
+    lookAgain: height => lookAgain(member, () => reaches(height)),
+    isFirst,
+    isUsable: () => usable(pool).includes(member),
+    release: hold.release,
+  }
+}
 
-/** Whether no other node is known to have seen more of the chain than this one. */
-const isUpToDate = (pool: Pool, { heard }: Member): boolean =>
-  heard !== undefined && heard.info.headBlock >= pool.highestHead()
+type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
 
-/** What blocks are fetched with, by who asks and whether it follows the chain. */
+/** What blocks are fetched with, by who asks, how far they are to be proved, and whether the chain is followed. */
 const fetchingOf = ({
-  prove,
   tell,
   bytes,
 }: {
-  readonly prove: ProofLevel
   readonly tell: (event: BlockEvent) => void
   readonly bytes: number
-}): ((asking: Asking, following: boolean) => Fetching) => {
+}): ((asking: Asking, wanted: Wanted) => Fetching) => {
   const size = createRangeSize(bytes)
   let told = false
   const tellOnce = (event: BlockEvent): void => {
@@ -216,7 +229,7 @@ const fetchingOf = ({
     if (event.type === 'no_raw') told = true
     tell(event)
   }
-  return (asking, following) => ({
+  return (asking, { prove, following }) => ({
     asking,
     size,
     prove,

@@ -1,5 +1,3 @@
-import type { Block } from '#chain/block.ts'
-import { checkBaseTransaction } from '#chain/check.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import { assemble } from './assemble.ts'
@@ -8,6 +6,7 @@ import { ask, NO_SUCH_CALL, Refused, TooLarge } from './call.ts'
 import { fetchHeads, headsQuestion, type Range } from './fetch-heads.ts'
 import { type Found, fetchSingle } from './fetch-single.ts'
 import type { Fetching } from './fetching.ts'
+import { linked } from './linked.ts'
 import { type Proven, proveBlocks } from './prove-blocks.ts'
 
 /** Blocks asked for one by one at the same time, when a bulk answer does not help. */
@@ -43,7 +42,8 @@ export const fetchBlocks = async (
   // Without its signature, nothing but the node's word of its hash proves a head that has no child yet.
   const parts = fetching.prove === 'linked' && range.ends ? found.with(-1, {}) : found
   const whole = await withSingles(fetching, range.from, parts)
-  return proveBlocks(fetching, await linked(fetching, whole))
+  const single = (height: number, parent: string | undefined) => fetchSingle(fetching, height, { parent })
+  return proveBlocks(fetching, await linked(whole, { fetch: single }))
 }
 
 const bulk = async (fetching: Fetching, range: Range): Promise<readonly Part[] | 'too_large'> => {
@@ -137,40 +137,4 @@ const withSingles = async (
       )),
     )
   return found
-}
-
-/** Whether `block` is the child of `parent`: undefined, or what does not fit. */
-export const misfit = (parent: Block, block: Block): Failure | undefined => {
-  try {
-    if (block.parentHash !== parent.hash)
-      throw new Failure(
-        'bad_block',
-        `Block ${block.height}: parent hash is ${block.parentHash}, block ${parent.height} has ${parent.hash}.`,
-        { details: { height: block.height } },
-      )
-    checkBaseTransaction(block, parent)
-    return undefined
-  } catch (error) {
-    if (error instanceof Failure) return error
-    throw error
-  }
-}
-
-/** Where two blocks do not fit, either may be wrong: both are asked for again. Throws Failure 'bad_block' if that is no help. */
-const linked = async (fetching: Fetching, found: readonly Found[]): Promise<readonly Found[]> => {
-  const right: Found[] = []
-  for (const each of found) {
-    const parent = right.at(-1)
-    if (parent === undefined || misfit(parent.block, each.block) === undefined) {
-      right.push(each)
-      continue
-    }
-    const grandparent = right.at(-2)?.block.hash
-    const before = await fetchSingle(fetching, parent.block.height, { parent: grandparent })
-    const again = await fetchSingle(fetching, each.block.height, { parent: before.block.hash })
-    const wrong = misfit(before.block, again.block)
-    if (wrong !== undefined) throw wrong
-    right.splice(-1, 1, before, again)
-  }
-  return right
 }

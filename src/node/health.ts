@@ -1,6 +1,6 @@
 import type { Member, Pool } from './pool.ts'
 
-type Found = 'lib' | 'probeMs' | 'genesis' | 'silent' | 'foreign'
+type Found = 'lib' | 'probeMs' | 'genesis' | 'silent' | 'foreign' | 'apart'
 
 /**
  * What probes have found out about the nodes, in the order in which they are given: for another thread, which asks them
@@ -18,8 +18,8 @@ type Aged<T> = T extends { readonly at: number } ? Omit<T, 'at'> & { readonly ag
 
 /** The health of a pool's nodes now. */
 export const healthOf = ({ members, head, heardAt, storedHeight }: Pool, now: number): Health => ({
-  members: members.map(({ lib, probeMs, genesis, silent, foreign, heard }) => ({
-    ...{ lib, probeMs, genesis, silent, foreign },
+  members: members.map(({ lib, probeMs, genesis, silent, foreign, apart, heard }) => ({
+    ...{ lib, probeMs, genesis, silent, foreign, apart },
     heard: heard === undefined ? undefined : { info: heard.info, ageMs: now - heard.at },
   })),
   head: { height: head.height, ageMs: now - head.at },
@@ -36,11 +36,16 @@ export const takeOverHealth = (
   pool.watched = true
   pool.storedHeight = storedHeight
   pool.heardAt = heardAgeMs === undefined ? undefined : now - heardAgeMs
-  pool.head = { height: head.height, at: now - head.ageMs }
+  pool.head = newer(pool.head, { height: head.height, at: now - head.ageMs })
   for (const [at, { heard, ...found }] of members.entries()) {
     const member = pool.members[at]
     if (member === undefined) continue
     Object.assign(member, found)
-    member.heard = heard === undefined ? undefined : { info: heard.info, at: now - heard.ageMs }
+    member.heard =
+      heard === undefined ? undefined : newer(member.heard, { info: heard.info, at: now - heard.ageMs })
   }
 }
+
+/** What this thread has found out itself since (`look-again.ts`) is not taken back. */
+const newer = <T extends { readonly at: number }>(own: T | undefined, taken: T): T =>
+  own !== undefined && own.at > taken.at ? own : taken

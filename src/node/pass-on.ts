@@ -3,8 +3,12 @@ import { joinSignals } from '#time/signals.ts'
 import type { Budget, Hold } from './budget.ts'
 import { type Asking, nobodyAnswers } from './call.ts'
 import { askOnce, endedByCaller, type HttpLimits, isTrouble, type Means, type Outcome } from './http.ts'
-import { type Member, type Pool, whyBehind } from './pool.ts'
+import { unfitText } from './judge.ts'
+import { type Member, type Pool, whyBehind, whyUnfit } from './pool.ts'
 import type { NodeAnswer } from './port.ts'
+
+/** No node is on the stored branch: what any of them says is not about what is stored. */
+export class OtherBranch extends Failure {}
 
 /** A node that has said nothing for so long is not left yet, but the next one is asked beside it. */
 const HEDGE_MS = 700
@@ -126,14 +130,21 @@ const noRoom = (what: string): Failure =>
     },
   )
 
-const noneFit = ({ pool }: Asking, what: string): Failure =>
-  nobodyAnswers(
-    pool,
-    what,
-    new Map(
-      pool.members.map(member => [
-        member.endpoint.name,
-        member.foreign ?? member.silent ?? (member.heard && whyBehind(pool, member)) ?? 'not heard yet',
-      ]),
-    ),
+const noneFit = ({ pool }: Asking, what: string): Failure => {
+  const unfit = whyUnfit(pool)
+  return unfit?.is === 'apart'
+    ? new OtherBranch(
+        'unavailable',
+        `${what} is asked of no node: no node is on the branch that is stored. ${unfitText(unfit, unfit.node)}.`,
+        { zh: '全节点所在的分支与已存储的不同，因此不予查询。' },
+      )
+    : nobodyAnswers(pool, what, whyNotAsked(pool))
+}
+
+const whyNotAsked = (pool: Pool): ReadonlyMap<string, string> =>
+  new Map(
+    pool.members.map(member => [
+      member.endpoint.name,
+      member.foreign ?? member.silent ?? (member.heard && whyBehind(pool, member)) ?? 'not heard yet',
+    ]),
   )

@@ -1,6 +1,7 @@
 import { backoffMs } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Endpoint } from './endpoint.ts'
+import { type Unfit, whyForeign } from './judge.ts'
 import type { ChainIdentity, ChainInfo } from './port.ts'
 import { REST } from './rest.ts'
 
@@ -27,14 +28,19 @@ export type Member = {
   silent: string | undefined
   /** Why it is of another chain, and never asked: `chain 1024, not 1020`. */
   foreign: string | undefined
+  /** Which other branch than the stored one it is on: no request is passed on to it. */
+  apart: Extract<Unfit, { is: 'apart' }> | undefined
 }
 
 /** The nodes of one chain: who is asked next. */
 export type Pool = {
   readonly members: readonly Member[]
-  /** Best node that is not in `without`: one that does not rest, then the highest irreversible block, then order given. */
+  /**
+   * Best node that is not in `without`: one that is not on another branch, does not rest, then the highest irreversible
+   * block, then order given.
+   */
   pick(without: ReadonlySet<Member>): Member | undefined
-  /** Nodes that answer, best first: none that is known to be silent, unproven or of another chain. */
+  /** Nodes that answer, best first: none that is known to be silent, unproven, of another chain or on another branch. */
   ready(): readonly Member[]
   succeeded(member: Member): void
   /** Lets a node rest: after each failure in a row longer, at least `atLeastMs`. */
@@ -92,13 +98,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
         .toSorted(byRest(clock.elapsed()))[0],
     ready: () => {
       const now = clock.elapsed()
-      const usable = members.filter(
-        ({ foreign, silent, heard, genesis }) =>
-          foreign === undefined &&
-          silent === undefined &&
-          (!pool.watched || (heard !== undefined && genesis !== undefined)),
-      )
-      return usable.toSorted(byUse(now))
+      return members.filter(isReady(pool)).toSorted(byUse(now))
     },
     succeeded: member => {
       member.failures = 0
@@ -146,11 +146,30 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
   return pool
 }
 
+/** Why none of the nodes can be asked though one answers: it is not of what is stored. undefined: it is none of that. */
+export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | undefined => {
+  if (pool.ready().length > 0) return undefined
+  const apart = pool.members.find(member => member.apart !== undefined)
+  if (apart?.apart !== undefined) return { ...apart.apart, node: apart.endpoint.name }
+  const other = pool.members.find(({ foreign }) => foreign !== undefined)
+  return other?.foreign === undefined
+    ? undefined
+    : { is: 'foreign', why: other.foreign, node: other.endpoint.name }
+}
+
 /** Why a node is too far behind for requests to be passed on to it; undefined: it is not. */
 export const whyBehind = (pool: Pool, { lib }: Member): string | undefined => {
   const best = Math.max(pool.storedHeight, ...pool.ready().map(other => other.lib))
   return lib >= best - LAG ? undefined : `its last irreversible block ${lib} is far behind block ${best}`
 }
+
+const isReady =
+  ({ watched }: Pick<Pool, 'watched'>) =>
+  ({ foreign, apart, silent, heard, genesis }: Member): boolean =>
+    foreign === undefined &&
+    apart === undefined &&
+    silent === undefined &&
+    (!watched || (heard !== undefined && genesis !== undefined))
 
 const newMember = (endpoint: Endpoint): Member => ({
   endpoint,
@@ -164,6 +183,7 @@ const newMember = (endpoint: Endpoint): Member => ({
   shunnedUntil: 0,
   silent: undefined,
   foreign: undefined,
+  apart: undefined,
 })
 
 /** Accepts a node's first report, a report near the last one, and a report that is given twice. */
@@ -173,21 +193,11 @@ const believed = ({ heard, claim }: Member, { libBlock, headBlock }: ChainInfo):
   return heard === undefined || near(heard.info) || (claim !== undefined && near(claim))
 }
 
-const whyForeign = (
-  ours: Partial<ChainIdentity>,
-  its: { readonly chainId: number; readonly genesis: string | undefined },
-): string | undefined => {
-  if (ours.chainId !== undefined && its.chainId !== ours.chainId)
-    return `chain ${its.chainId}, not ${ours.chainId}`
-  if (ours.genesis !== undefined && its.genesis !== undefined && its.genesis !== ours.genesis)
-    return `genesis block ${its.genesis}, not ${ours.genesis}`
-  return undefined
-}
-
 const byRest =
   (now: number) =>
   (a: Member, b: Member): number =>
     Number(a.silent !== undefined) - Number(b.silent !== undefined) ||
+    Number(a.apart !== undefined) - Number(b.apart !== undefined) ||
     Math.max(0, a.restUntil - now) - Math.max(0, b.restUntil - now) ||
     b.lib - a.lib
 

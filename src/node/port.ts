@@ -1,6 +1,8 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import type { KnownBlock } from '#chain/highest-possible.ts'
+import type { ProofLevel } from '#chain/proof.ts'
 import type { Health } from './health.ts'
+import type { Unfit } from './judge.ts'
 
 /** The chain's head and last irreversible block as a node reports them. Times in nanoseconds since 1970. */
 export type ChainInfo = {
@@ -16,6 +18,14 @@ export type ChainInfo = {
 
 /** Which chain a node has. */
 export type ChainIdentity = { readonly chainId: number; readonly genesis: string }
+
+/** The stored blocks, which nodes are compared with. */
+export type StoredBlocks = {
+  /** The last one; undefined: nothing is stored yet. */
+  last(): Promise<(KnownBlock & { readonly hash: string }) | undefined>
+  /** The hash of the block of a height; undefined: it is not stored. */
+  hashAt(height: number): Promise<string | undefined>
+}
 
 /** Rows of a page of storage: more are not given (go-iost rpc, ListContractStorage). */
 export const STORAGE_PAGE = 100
@@ -48,8 +58,10 @@ export type SaidHash = { readonly node: string; readonly hash: string }
 
 /** An answer that is passed on. */
 export type PassedOn = NodeAnswer & {
-  /** Whether no other node is known to have seen more of the chain than the one that answered. */
-  readonly upToDate: boolean
+  /** Whether the node that answered is known to be at this height at least, and no other one to have seen more of the chain. */
+  readonly reaches: (height: number) => boolean
+  /** Looks where that node stands now, for `reaches`; all who wait for a look at it share one. Never throws. */
+  readonly lookAgain: (height: number) => Promise<void>
   /** Whether the node that was asked first has answered. */
   readonly isFirst: boolean
   /** Whether the node that answered would be asked again now. */
@@ -60,10 +72,10 @@ export type PassedOn = NodeAnswer & {
 
 /** What changes about a node that is looked after. */
 export type NodeEvent = {
-  readonly type: 'silent' | 'heard' | 'foreign'
+  readonly type: 'silent' | 'heard' | 'foreign' | 'apart'
   /** URL without credentials. */
   readonly node: string
-  /** What it did, which chain it serves, or its height. */
+  /** What it did, which chain it serves, where its branch differs from the stored one, or its height. */
   readonly detail: string
 }
 
@@ -81,12 +93,16 @@ export type Node = {
    * one before (`parent` is the hash of block `from` − 1, absent for genesis). Unless `linked` is enough, block `to` and
    * every block that changes who produces carry `signedBy`. Several requests are in flight; at most a bounded number of bytes is held.
    * What does not fit is asked again as a single block, then at another node, then thrown as 'bad_block' with height
-   * and reason.
+   * and reason. No block is given before the one behind it has named it as its parent, except for the last irreversible.
    */
   blocks(range: {
     readonly from: number
     readonly to: number
     readonly parent?: string
+    /** The node's last irreversible block: below it, block `to` too waits for the one behind it. Absent: `to`. */
+    readonly lib?: number
+    /** How far they are proved, instead of what the node was made for. */
+    readonly prove?: ProofLevel
     /** Near the head: the texts of transactions are proved too where the node gives raw blocks. */
     readonly following?: boolean
     readonly signal?: AbortSignal
@@ -115,13 +131,11 @@ export type Node = {
   /**
    * Keeps looking how the nodes do, until `close`; requests go by what was found, and wait for no look. Nodes of another
    * chain than `expected` are never asked; undefined: nothing is stored yet, and the first node that answers says which
-   * chain it is. `stored`: the last block that is stored; a node that names one for which there was no time since then
-   * is not believed. Resolves after the first look, which takes no longer than its time-out.
+   * chain it is. With `stored`, a node that names a block for which there was no time since the last stored one is not
+   * believed, and no request is passed on to one that is on another branch (`judge.ts`). Resolves after the first look,
+   * which takes no longer than its time-out.
    */
-  watch(
-    expected: () => Promise<ChainIdentity | undefined>,
-    stored?: () => Promise<KnownBlock | undefined>,
-  ): Promise<void>
+  watch(expected: () => Promise<ChainIdentity | undefined>, stored?: StoredBlocks): Promise<void>
   /** What `watch` has found out, for another thread. */
   health(): Health
   /** Calls `listener` after each probe; there is one listener. */
@@ -133,6 +147,8 @@ export type Node = {
    * answered lately.
    */
   heard(): ChainInfo | undefined
+  /** Why none of the watched nodes is used though one answers, and which one; undefined: one is used, or none answers. */
+  whyUnfit(): (Unfit & { readonly node: string }) | undefined
   /** Milliseconds since a node of the chain last told where it stands; undefined: none has, or nodes are not watched. */
   heardAgo(): number | undefined
   close(): void

@@ -39,6 +39,9 @@ export type Mender = {
    * until it is called again. The caller vouches for the state.
    */
   settle(settled: Settled): Promise<void>
-  /** Records the stored documents as complete. Absent where no part can be lost alone. */
+  /**
+   * Removes what a loader wrote above the last block and did not commit, and records the stored documents as complete.
+   * Absent where no part can be lost alone.
+   */
   readonly accept?: () => Promise<void>
 }

@@ -56,6 +56,12 @@ export const provedBelow = (proved: Proved, height: number): Proved => ({
 export const provedAt = ({ ranges }: Proved, height: number): ProvedRange | undefined =>
   ranges.find(({ from, to }) => from <= height && height <= to)
 
+/** How far the store says that a block was proved; what is not on record was at best linked. */
+export const recordedLevel = (
+  { proved }: { readonly proved?: Proved | undefined },
+  height: number,
+): ProofLevel => (proved === undefined ? undefined : provedAt(proved, height)?.level) ?? 'linked'
+
 /** The stored record; undefined: there is none, or it cannot be read, which proves just as little. */
 export const provedFrom = (stored: unknown): Proved | undefined => {
   const { ranges, lost, formerKeys } = membersOf(stored)

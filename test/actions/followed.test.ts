@@ -108,14 +108,21 @@ describe('a transaction above the published height', () => {
     return tx
   }
   /** What is answered for it by a node that says of some paths something else. */
-  const beside = async (fault: Fault) => {
+  const beside = (fault: Fault) =>
+    besideNode(fault, async deps => {
+      const { hash } = await transaction()
+      const said = ask('get-transaction-detail', { tx_hash: hash }, { deps })
+      return said.catch(async () => (await refusal(said)).kind)
+    })
+  const besideNode = async <T>(
+    fault: Fault,
+    work: (deps: { readonly store: Store; readonly node: Node }) => Promise<T>,
+  ): Promise<T> => {
     const faulty = await startFaultyNode(fault)
     const lying = createNode({ urls: [faulty.url], clock: handClock() })
     await lying.watch(() => store.identity())
     try {
-      const { hash } = await transaction()
-      const said = ask('get-transaction-detail', { tx_hash: hash }, { deps: { store, node: lying } })
-      return await said.catch(async () => (await refusal(said)).kind)
+      return await work({ store, node: lying })
     } finally {
       lying.close()
       await faulty[Symbol.asyncDispose]()
@@ -138,6 +145,28 @@ describe('a transaction above the published height', () => {
     const packed = changing(inBlock, text => text.replace('"IRREVERSIBLE"', '"PENDING"'))
     const { status, block_number } = await beside(packed)
     expect({ status, block_number }).toEqual({ status: 'PACKED', block_number: '-1' })
+  })
+  test('search: what is found above the published height says whether it stays', async () => {
+    const { hash } = await transaction()
+    const block = (await recordedBlocks())[AT]?.block.hash ?? ''
+    const statuses = async (nodeFault: Fault) => {
+      const said = await besideNode(nodeFault, async deps => {
+        const found = []
+        for (const text of [String(AT), block, hash]) found.push(await ask('search', { text }, { deps }))
+        return found
+      })
+      return said.map(({ matches }) =>
+        matches
+          .filter((match: { readonly exact: boolean }) => match.exact)
+          .map((match: { readonly type: string; readonly status: string }) => [match.type, match.status]),
+      )
+    }
+    const of = (status: string) => [[['block', status]], [['block', status]], [['transaction', status]]]
+    expect(await statuses(() => undefined)).toEqual(of('IRREVERSIBLE'))
+    const packed = changing(new RegExp(`^/getBlockBy(?:Number/${AT}|Hash/${block})/true`), text =>
+      text.replace('"IRREVERSIBLE"', '"PENDING"'),
+    )
+    expect(await statuses(packed)).toEqual(of('PACKED'))
   })
   test.each([
     ['another block is named', changing(byHash, text => text.replace(`"${AT}"`, `"${AT + 1}"`))],

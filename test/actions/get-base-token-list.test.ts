@@ -38,6 +38,8 @@ describe('get-base-token-list', () => {
   test("get-base-token-list: each row is what the token's own detail says", async () => {
     const { tokens } = await ask('get-base-token-list', { size: '500' })
     for (const row of tokens) expect(await ask('get-token-detail', { token: row.symbol })).toMatchObject(row)
+    const restricted = tokens.filter((row: Row) => row.only_issuer_can_transfer)
+    expect(restricted.map((row: Row) => row.symbol)).toContain('ram')
   })
 
   test('get-base-token-list: it is another action than the list of an account', async () => {
@@ -48,4 +50,8 @@ describe('get-base-token-list', () => {
   })
 })
 
-type Row = { readonly symbol: string; readonly holder_count: number }
+type Row = {
+  readonly symbol: string
+  readonly holder_count: number
+  readonly only_issuer_can_transfer: boolean
+}

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { toIso } from '#chain/time.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
@@ -86,6 +87,64 @@ describe('get-block-list', () => {
       const expected = all.filter(({ number }) => within(number))
       expect([range, total, rows.map(plain)]).toEqual([range, expected.length, expected])
     }
+  })
+  test('get-block-list: a time includes the whole of its last given unit, a date the whole UTC day, at both ends', async () => {
+    const all = await plainRows()
+    const ns = BigInt(all[1500]?.time ?? '')
+    const iso = toIso(ns).slice(0, -'.000Z'.length)
+    const digits = String(ns).slice(-9)
+    const forms: readonly (readonly [text: string, unit: bigint])[] = [
+      [`${iso}Z`, 10n ** 9n],
+      ...Array.from(
+        { length: 9 },
+        (_, at) => [`${iso}.${digits.slice(0, at + 1)}Z`, 10n ** BigInt(8 - at)] as const,
+      ),
+      [String(ns), 1n],
+    ]
+    const day = 86_400n * 10n ** 9n
+    const ranges = [
+      ...forms.map(([text, unit]) => [{ start_time: text, end_time: text }, unit] as const),
+      [{ start_date: iso.slice(0, 10), end_date: iso.slice(0, 10) }, day] as const,
+    ]
+    const found = new Set<number>()
+    for (const [range, unit] of ranges) {
+      const first = ns - (ns % unit)
+      const within = all.filter(({ time }) => BigInt(time) >= first && BigInt(time) < first + unit)
+      const { total } = await ask('get-block-list', range)
+      found.add(total)
+      expect([range, total]).toEqual([range, within.length])
+      for (const [name, text] of Object.entries(range)) {
+        const { total: one } = await ask('get-block-list', { [name]: text })
+        const isStart = name.startsWith('start_')
+        const expected = all.filter(({ time }) =>
+          isStart ? BigInt(time) >= first : BigInt(time) < first + unit,
+        )
+        expect([name, text, one]).toEqual([name, text, expected.length])
+      }
+    }
+    // A second of this chain has more than one block, and a day more than a second.
+    expect(found.size).toBeGreaterThan(2)
+  })
+  test('get-block-list: a time and a day hold together, and a start after its end is refused', async () => {
+    const all = await plainRows()
+    const time = all[1500]?.time ?? ''
+    const date = toIso(BigInt(time)).slice(0, 10)
+    const ofDay = all.filter(row => toIso(BigInt(row.time)).startsWith(date))
+    const both = await ask('get-block-list', { start_date: date, start_time: time, end_date: date })
+    expect(both.total).toBe(ofDay.filter(row => BigInt(row.time) >= BigInt(time)).length)
+    const until = await ask('get-block-list', { end_date: date, end_time: time })
+    expect(until.total).toBe(all.filter(row => BigInt(row.time) <= BigInt(time)).length)
+    for (const [range, message] of [
+      [
+        { start_date: '2026-11-22', end_date: '2026-11-21' },
+        "Parameter 'start_date' is 2026-11-22 and 'end_date' is 2026-11-21; the start must not be after the end.",
+      ],
+      [
+        { start_date: '2026-11-22', end_time: '2026-11-21T23:59:59Z' },
+        "Parameter 'start_date' is 2026-11-22 and 'end_time' is 1795305599999999999 ns; the start must not be after the end.",
+      ],
+    ] as const)
+      expect((await refusal(ask('get-block-list', range))).en).toBe(message)
   })
   test('get-block-list: the first row, and a page beyond the end', async () => {
     expect(await askText('get-block-list', { size: '1', page: '1' })).toStartWith(

@@ -44,6 +44,29 @@ describe('get-token-list', () => {
     }
     expect({ owners: owned.size > 280, wrong }).toEqual({ owners: true, wrong: [] })
   })
+  test('get-token-list: frozen amounts of every token have the times of the contract storage', async () => {
+    const { frozen } = await oracle()
+    const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
+    let compared = 0
+    for (const [symbol, rows] of frozen)
+      for (const [owner, entries] of rows) {
+        const held = entries
+          .map(entry => [BigInt(entry.get('amount') ?? '0'), BigInt(entry.get('ftime') ?? '0')])
+          .filter(([, time = 0n]) => time > now)
+        const { tokens } = await ask('get-token-list', { account: owner })
+        const row = tokens.find((each: Row) => each.symbol === symbol) as Row | undefined
+        const said = (row?.frozen_list ?? []).map(({ amount, time }) => [
+          toUnits(amount, row?.decimal ?? 0),
+          BigInt(time),
+        ])
+        expect([owner, symbol, said]).toEqual([owner, symbol, held])
+        compared += held.length
+      }
+    expect(compared).toBeGreaterThan(0)
+    expect(await askText('get-token-list', { account: 'busyhub' }, { compat: 'iostabc' })).not.toContain(
+      'frozen_list',
+    )
+  })
   test('get-token-list: names that are no plain object keys, full names of all kinds', async () => {
     const text = await askText('get-token-list', { account: '12345' })
     for (const symbol of ['__proto__', 'constructor', 'null', '1e5'])
@@ -61,6 +84,7 @@ type Row = {
   readonly symbol: string
   readonly balance: string
   readonly frozen_balance: string
+  readonly frozen_list: readonly { readonly amount: string; readonly time: string }[]
   readonly decimal: number
 }
 

@@ -91,6 +91,20 @@ const differing = function* (a: unknown, b: unknown): Iterable<readonly [unknown
   else if (a !== b) yield [a, b]
 }
 
+test('actions: a row of a list has no seq with compat=iostabc, in its answer or in its schema', async () => {
+  const lists = actions.filter(({ list }) => list !== undefined)
+  expect(lists.length).toBeGreaterThan(15)
+  const found: string[] = []
+  for (const action of lists) {
+    const data: unknown = JSON.parse(await askText(nameOf(action), action.example, { compat: 'iostabc' }))
+    const shape = action.compatResult ?? action.result
+    const own = [...Value.Errors(shape, data)].map(({ path, message }) => `${path}: ${message}`)
+    const seqs = [JSON.stringify(data), JSON.stringify(shape)].filter(text => text.includes('"seq":'))
+    if (own.length + seqs.length > 0) found.push(`${nameOf(action)} ${own} ${seqs.length}`)
+  }
+  expect(found).toEqual([])
+})
+
 test('actions: a list with pages says how it is read, so that it can be exported', () => {
   const paged = actions.filter(({ params }) => 'page' in params.properties)
   expect(paged.filter(({ source, list }) => source === undefined || list === undefined)).toEqual([])

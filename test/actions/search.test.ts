@@ -8,6 +8,7 @@ type Match = {
   readonly exact: boolean
   readonly block_number: string
   readonly hash: string
+  readonly status: string
 }
 const MOST = 10
 
@@ -22,6 +23,7 @@ const named = (type: string, id: string, exact: boolean): Match => ({
   exact,
   block_number: '',
   hash: '',
+  status: '',
 })
 const blockMatch = (height: number, hash: string): Match => ({
   type: 'block',
@@ -29,6 +31,7 @@ const blockMatch = (height: number, hash: string): Match => ({
   exact: true,
   block_number: String(height),
   hash,
+  status: 'IRREVERSIBLE',
 })
 
 const byName = (names: Iterable<string>): readonly string[] => [...names].toSorted((a, b) => (a < b ? -1 : 1))
@@ -102,6 +105,7 @@ describe('search', () => {
           exact: true,
           block_number: String(block.height),
           hash,
+          status: 'IRREVERSIBLE',
         })
         // The hash of a transaction that deployed a contract is that contract's id.
         expect(others.every(({ type, id }) => type === 'contract' && id === `Contract${hash}`)).toBe(true)

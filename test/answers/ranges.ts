@@ -54,11 +54,14 @@ const askedBy = (key: string): Asked => {
 }
 
 const MS = 1_000_000n
-/** A time as callers write it: nanoseconds, all nine digits, or as answers show it. */
+const SECOND = 1_000_000_000n
+const DAY = 86_400n * SECOND
+/** A time as callers write it: nanoseconds, all nine digits, as answers show it, or to the second. */
 const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, last: bigint])[] = [
   time => [String(time), time, time],
   time => [`${toIso(time).slice(0, 19)}.${String(time).slice(-9)}Z`, time, time],
   time => [toIso(time), time - (time % MS), time - (time % MS) + MS - 1n],
+  time => [`${toIso(time).slice(0, 19)}Z`, time - (time % SECOND), time - (time % SECOND) + SECOND - 1n],
 ]
 
 /**
@@ -75,6 +78,8 @@ export const chooser = (rows: readonly Placed[], random: () => number) => {
     const kinds: readonly string[] = pick([
       ['block'],
       ['time'],
+      ['date'],
+      ['time', 'date'],
       ['block', 'time'],
       ['seq'],
       ['block', 'seq'],
@@ -105,6 +110,14 @@ export const chooser = (rows: readonly Placed[], random: () => number) => {
       const [text, , last] = pick(FORMS)(until + pick([0n, 0n, 1n, 1_000_000_000n]))
       params['end_time'] = text
       tests.push(({ time }) => time <= last)
+    }
+    if (kinds.includes('date') && ends.includes('start')) {
+      params['start_date'] = toIso(from).slice(0, 10)
+      tests.push(({ time }) => time >= from - (from % DAY))
+    }
+    if (kinds.includes('date') && ends.includes('end')) {
+      params['end_date'] = toIso(until).slice(0, 10)
+      tests.push(({ time }) => time < until - (until % DAY) + DAY)
     }
     const [low = 1, high = 1] = [a, b].map(row => list.indexOf(row) + 1).toSorted((x, y) => x - y)
     if (kinds.includes('seq') && ends.includes('start')) {

@@ -61,6 +61,7 @@ export const stateSuite = (service: () => Service): void => {
           ['created_at', time],
           ['current_supply', fromUnits(BigInt(stored.get('supply') ?? 0), decimal)],
           ['decimal', String(decimal)],
+          ['only_issuer_can_transfer', stored.get('onlyIssuerCanTransfer') === 'true'],
           ['full_name', stored.get('fullName') ?? ''],
           ['holder_count', String([...(available.get(symbol) ?? []).values()].filter(a => a > 0n).length)],
           ['issuer', stored.get('issuer') ?? ''],

@@ -42,6 +42,7 @@ const askedOf = (head: number, over: object = {}) => {
     node: { ...spokenNode({}, info), get: () => Promise.reject(new Failure('unavailable', 'gone')), ...over },
     published: { height: 10, hash: 'ours', time: 0n, lib: 10 },
     identity: { chainId: 1020, genesis: 'g' },
+    hashAt: async () => undefined,
     clock: { now: () => NOW },
     signal: new AbortController().signal,
   })
@@ -58,7 +59,7 @@ test('doctor: clock, chain and calls of a node', async () => {
   expect(early[0]).toBe("wrong: The head block of spoken was made 31 seconds after this machine's time")
   expect(early[1]).toBe('wrong: Block 10 is ours in the store and other at spoken')
   const foreign = said(await askedOf(NOW, { blockHash: async () => 'x' }))
-  expect(foreign[0]).toBe('wrong: spoken serves another chain than the store holds')
+  expect(foreign[0]).toBe('wrong: spoken serves another chain than the store holds: genesis block x, not g')
 })
 
 test('doctor: few files and little memory are warnings with what helps', () => {

@@ -24,7 +24,7 @@ test('live pages: all learn of a height on both threads, are counted, and end wi
     expect(response.status).toBe(200)
     void (async () => {
       for await (const { event, data } of feedEvents(response.body))
-        last[at] = event === 'message' ? data : JSON.parse(data).message
+        if (event !== 'standing') last[at] = event === 'message' ? data : JSON.parse(data).message
     })()
   }
   const all = async (text: string): Promise<void> => {

@@ -181,7 +181,7 @@ describe('a load that ends', () => {
         ? new Response((await truth()).replace(/"hash":"...../, '"hash":"11111'))
         : undefined
     const failed = await loading(forked, { waitMs: 3_600_000 }).catch((error: unknown) => error)
-    expect([exitCodeFor(failed), String(failed)]).toEqual([3, expect.stringContaining('in the store, but')])
+    expect([exitCodeFor(failed), String(failed)]).toEqual([3, expect.stringContaining('in the store and')])
     const told: Told[] = []
     const mending: Fault = (asked, truth) => (told.length < 2 ? forked(asked, truth) : undefined)
     expect(await loading(mending, { waitMs: Number.POSITIVE_INFINITY }, { told })).toEqual({ height: HEIGHT })

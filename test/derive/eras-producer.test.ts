@@ -169,4 +169,14 @@ describe('vote_producer.iost before it wrote receipts', () => {
       derive([versioned(version)], [apply], [leave]).state.get(producers, 'bob0000')?.registered
     expect([registered('1.0.0'), registered('1.0.5'), registered('1.0.9')]).toEqual([false, true, true])
   })
+
+  test('deriveBlock: the block in which a producer left stays known until it registers again', () => {
+    const leave = transaction({ publisher: 'bob0000', actions: [vote('unregister', ['bob0000'])] })
+    const voting = transaction({ actions: [vote('unvote', ['alice00', 'bob0000', '0.5'])] })
+    const before = transaction({ actions: [vote('vote', ['alice00', 'bob0000', '2'])] })
+    const steps = [[register], [before], [leave], [voting], [register], [leave]]
+    const since = (count: number) =>
+      derive(...steps.slice(0, count)).state.get(producers, 'bob0000')?.unregistered
+    expect(steps.map((_, at) => since(at + 1))).toEqual([undefined, undefined, 3, 3, undefined, 6])
+  })
 })

@@ -1,4 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { oracle, recordedBlocks } from '../support/nodes/recording.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
@@ -40,25 +41,73 @@ test('/account: the filters by called action and by failure show the rows that t
   }
 })
 
-type Moved = { readonly from: string; readonly to: string; readonly amount?: string }
-
-/** Whether tokens came or went, as a row says it; nothing where none moved. */
-const wayOf = ({ from, to, amount }: Moved, account: string): string => {
-  if (amount === undefined) return ''
-  if (from === to) return 'Self'
-  return from === account ? 'Out' : 'In'
+type Moved = {
+  readonly action_name: string
+  readonly data: readonly unknown[]
+  readonly amount?: string
+  readonly block: string
+  readonly tx_hash: string
 }
 
-test('/account: each row that moved tokens says in a word whether they came or went', async () => {
-  const { transactions } = await explorer.call<{ readonly transactions: readonly Moved[] }>(
-    'account/get-account-tx',
-    { account: '__proto__', size: '25' },
-  )
-  const { html } = await explorer.visit('/account/__proto__')
-  const said = [...html.matchAll(/<td class="bare spare">(?:<span class="way[^"]*">(\w+)<\/span>)?<\/td>/g)]
-  const ways = transactions.map(row => wayOf(row, '__proto__'))
-  expect(said.map(([, way = '']) => way)).toEqual(ways)
-  expect(new Set(ways)).toEqual(new Set(['', 'In', 'Out', 'Self']))
+/** What token.iost did with an account's balance, by the arguments of the movement; nothing where none moved. */
+const wayOf = ({ action_name, data, amount }: Moved, account: string): string => {
+  if (amount === undefined) return ''
+  const [, first, second] = data
+  const giver = action_name === 'issue' ? '' : first
+  const taker = action_name === 'issue' ? first : action_name === 'destroy' ? '' : second
+  if (giver === account) return taker === account ? 'Self' : 'Out'
+  return taker === account ? 'In' : 'Others'
+}
+
+/** The direction and the sign of each row that a page shows. */
+const saidIn = (html: string): readonly (readonly [way: string, sign: string])[] =>
+  (/data-live="records".*?<\/table>/s.exec(html)?.[0] ?? '')
+    .split('<tr>')
+    .slice(2)
+    .map(row => [
+      />([^<]*)<\/span><\/td>/.exec(/<td class="bare spare">.*?<\/td>/s.exec(row)?.[0] ?? '')?.[1] ?? '',
+      /<span class="(?:out|in good)">(.)/.exec(row)?.[1] ?? '',
+    ])
+
+const SIGNS: Readonly<Record<string, string>> = { In: '+', Out: '−' }
+
+test('/account: only those whose balance changed have In or Out with a sign, issuers and signers have none', async () => {
+  const seen = new Map<string, number>()
+  for (const account of ['__proto__', 'tokenboss', 'busyhub', 'admin'])
+    for (const page of ['1', '2', '3']) {
+      const { transactions } = await explorer.call<{ readonly transactions: readonly Moved[] }>(
+        'account/get-account-tx',
+        { account, size: '25', page },
+      )
+      const { html } = await explorer.visit(`/account/${account}?page=${page}`)
+      const ways = transactions.map(row => wayOf(row, account))
+      expect([account, page, saidIn(html)]).toEqual([
+        account,
+        page,
+        ways.map(way => [way, SIGNS[way] ?? ''] as const),
+      ])
+      for (const way of ways) seen.set(way, (seen.get(way) ?? 0) + 1)
+    }
+  expect([...seen.keys()].toSorted()).toEqual(['', 'In', 'Others', 'Out', 'Self'])
+  expect(seen.get('Others')).toBeGreaterThan(10)
+})
+
+test('/account: what is frozen of any token has its time', async () => {
+  const { frozen } = await oracle()
+  const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
+  let compared = 0
+  for (const [symbol, owners] of frozen)
+    for (const [owner, entries] of owners) {
+      const times = entries.map(entry => BigInt(entry.get('ftime') ?? '0')).filter(time => time > now)
+      if (symbol === 'iost' || times.length === 0 || times.length > 3) continue
+      const { html } = await explorer.visit(`/account/${owner}`)
+      for (const time of times) {
+        const iso = new Date(Number(time / 1_000_000n)).toISOString()
+        expect([owner, symbol, html.includes(`datetime="${iso}"`)]).toEqual([owner, symbol, true])
+        compared += 1
+      }
+    }
+  expect(compared).toBeGreaterThan(0)
 })
 
 test('/account: the form keeps what was given, and says that filters cannot be combined', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { stoppingService } from '#http/stopping.ts'
 import type { Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { feedEvents } from '../support/processes/feed-client.ts'
@@ -23,6 +24,10 @@ const collected = (response: Response): (() => string) => {
 
 const started = async (over: Parameters<typeof serviceOn>[1] = {}) =>
   serviceOn(await loadedStore(), { explorer: true, ...over })
+
+/** The hand-held clock stands at 1970, before every block. */
+const WRONG =
+  'event: standing\ndata: {"trouble":"The machine\'s clock is before the last loaded block, so the age of that block is unknown."}\n\n'
 
 test('live: each published height comes to all pages by one look at the store, and every 15 seconds a comment', async () => {
   const { store, destroy } = await temporarySqlite()
@@ -49,7 +54,7 @@ test('live: each published height comes to all pages by one look at the store, a
       await clock.pass(height === 7 || height === 8 ? 100 : 300)
     },
   })
-  const event = (height: number) => `id: ${height}\ndata: ${height}\n\n`
+  const event = (height: number) => `id: ${height}\ndata: ${height}\n\n${WRONG}`
   const begin = `retry: 2000\n\n${event(5)}${event(6)}${event(7)}${event(9)}`
   expect(texts.map(text => text())).toEqual(Array(20).fill(begin))
   expect(looks).toBe(11)
@@ -58,7 +63,7 @@ test('live: each published height comes to all pages by one look at the store, a
   await clock.settle()
   expect(late()).toBe(`retry: 2000\n\n${event(9)}`)
   await clock.pass(15_000)
-  expect(texts[0]?.()).toBe(`${begin}:\n\n`)
+  expect(texts[0]?.()).toBe(`${begin}${WRONG}`)
   expect(service.lines.filter(({ fields }) => fields['route'] === 'live')).toEqual([])
   gone.abort()
   looks = 0
@@ -76,11 +81,46 @@ test('live: a page that takes nothing is cut off, and is told the last height wh
   await take()
   await clock.pass(16_000)
   await take()
-  expect(texts).toEqual(['retry: 2000\n\n', 'id: 4851\ndata: 4851\n\n'])
+  expect(texts).toEqual(['retry: 2000\n\n', `id: 4851\ndata: 4851\n\n${WRONG}`])
   expect((await ask('/live')).status).toBe(429)
   await clock.pass(20_000)
   expect(lines.at(-1)?.fields).toMatchObject({ route: 'live', kind: 'stalled', status: 200 })
   expect((await ask('/live')).status).toBe(200)
+})
+
+test.each([
+  ['current', {}, null, null],
+  ['old', { later: 301_000 }, 'The last loaded block is old.', '最后加载的区块已较旧。'],
+  ['without a node', { heard: undefined }, 'No node responds, so', '没有全节点响应，'],
+  [
+    'far behind',
+    { libBlock: 900_000 },
+    'Loading is more than 1000 blocks',
+    '数据加载落后链上 1000 个区块以上',
+  ],
+])('live: a service that is %s says so to its pages', async (_, over, en, zh) => {
+  const { later = 0, ...heard } = over as { readonly later?: number; readonly libBlock?: number }
+  const last = (await recordedBlocks()).at(-1)?.block.time ?? 0n
+  const node = {
+    heard: () =>
+      'heard' in heard ? undefined : { libBlock: 4_851, libTime: last, headTime: last, ...heard },
+    heardAgo: () => 0,
+    whyUnfit: () => undefined,
+  }
+  const clock = { ...systemClock, now: () => Number(last / 1_000_000n) + later }
+  const { ask } = await started({ clock, node: node as never })
+  for (const [lang, told] of [
+    ['en', en],
+    ['zh', zh],
+  ] as const) {
+    const response = await ask(`/live?lang=${lang}`)
+    for await (const { event, data } of feedEvents(response.body)) {
+      if (event !== 'standing') continue
+      const { trouble } = JSON.parse(data) as { readonly trouble: string | null }
+      expect(trouble).toEqual(told === null ? null : expect.stringContaining(told))
+      break
+    }
+  }
 })
 
 test('live: as many of a network and in all as there are places; feeds with a key have their own', async () => {

@@ -31,7 +31,22 @@ type Detail = {
 }
 
 /** What pages add up from their answers. */
-export const sumsOf = (answers: Answers): readonly string[] => [...accountSums(answers), ...weekOf(answers)]
+export const sumsOf = (answers: Answers): readonly string[] => [
+  ...accountSums(answers),
+  ...weekOf(answers),
+  ...returnsOf(answers),
+]
+
+type Receipted = {
+  readonly transaction: { readonly tx_receipt: { readonly ram_usage?: Readonly<Record<string, string>> } }
+}
+
+/** Bytes of RAM that a transaction returned: their payers are named with a minus. */
+const returnsOf = (answers: Answers): readonly string[] => {
+  const found = answers.find((each): each is Receipted => has(each, 'transaction'))
+  const usage = Object.values(found?.transaction.tx_receipt.ram_usage ?? {})
+  return usage.filter(bytes => bytes.startsWith('-')).map(bytes => bytes.slice(1))
+}
 
 type VoteDays = { readonly days: readonly { readonly votes: string; readonly change?: string }[] }
 
@@ -54,7 +69,7 @@ const accountSums = (answers: Answers): readonly string[] => {
   const all = own.reduce((sum, each) => sum + units(each), pledged)
   const { used = '0', available = '0' } = detail?.ram_info ?? {}
   const ram = BigInt(used) + (available.startsWith('-') ? 0n : BigInt(available))
-  return [decimal(pledged), decimal(all), String(ram)]
+  return [decimal(pledged), decimal(all), decimal(all - pledged), String(ram)]
 }
 
 const has = (value: unknown, name: string): boolean =>

@@ -55,17 +55,22 @@ test('every figure of a page is one that the API answers at that height', async 
   expect(compared).toBeGreaterThan(1_000)
 })
 
-test('a transaction says until when it froze what it moved, and its arguments keep all their digits', async () => {
-  const query = 'contract=token.iost&action_name=transferFreeze&size=1'
-  const response = await explorer.ask(`/api/contract/get-contract-tx?${query}`, {
-    headers: { 'x-api-key': explorer.key },
-  })
-  const row = await response.text()
-  const [, hash = ''] = /"tx_hash":"(\w+)"/.exec(row) ?? []
-  const [, until = ''] = /"data":\[[^\]]*?,(\d{19}),/.exec(row) ?? []
-  const { html, text } = await explorer.visit(`/tx/${hash}`)
-  expect(text).toContain(until)
-  expect(html).toContain(`datetime="${new Date(Number(BigInt(until) / 1_000_000n)).toISOString()}"`)
+test('a transaction says until when it froze what it moved, apart from its memo, and its arguments as times', async () => {
+  const { transactions } = await explorer.call<{
+    readonly transactions: readonly { readonly tx_hash: string; readonly data: readonly unknown[] }[]
+  }>('contract/get-contract-tx', { contract: 'token.iost', action_name: 'transferFreeze', size: '500' })
+  const { tx_hash = '', data: [, , , , until, memo] = [] } =
+    transactions.find(({ data }) => data[5] !== '' && data[5] !== undefined) ?? {}
+  expect(typeof memo).toBe('string')
+  const { html, text } = await explorer.visit(`/tx/${tx_hash}`)
+  expect(text).toContain(String(until))
+  const iso = new Date(Number(BigInt(String(until)) / 1_000_000n)).toISOString()
+  const at = `<span class="when"><time class="at" datetime="${iso}"`
+  // In a column that no memo can stand in.
+  expect(html).toContain(`<td data-head="Frozen until">${at}`)
+  expect(html).toContain(`<data value="${until}" title="${until}">${at}`)
+  const memos = [...html.matchAll(/<td data-head="Memo">(.*?)<\/td>/gs)].map(([, cell = '']) => cell)
+  expect([memos.length > 0, memos.some(cell => cell.includes('<time'))]).toEqual([true, false])
 })
 
 test('the whole of a text that a page shortens is one link away, and needs no key', async () => {

@@ -18,15 +18,19 @@ export type Explorer = Service & {
 export const HTML = 'text/html,application/xhtml+xml'
 
 /**
- * @param over options of the service, such as its base path.
+ * @param over options of the service, such as its base path; `isKeyless`: visitors are offered no test key.
  * @param store another chain than the recorded one.
  */
 export const explorerOn = async (
-  over: Parameters<typeof serviceOn>[1] = {},
+  { isKeyless = false, ...over }: Parameters<typeof serviceOn>[1] & { readonly isKeyless?: boolean } = {},
   store?: Store,
 ): Promise<Explorer> => {
   const shared = createKey('shared', { perSecond: 1_000_000, perDay: 1_000_000_000 }, { now: Date.now() })
-  const options = { explorer: true, testKey: shared.key, keys: [shared.stored], ...over }
+  const options = {
+    explorer: true,
+    ...(isKeyless ? {} : { testKey: shared.key, keys: [shared.stored] }),
+    ...over,
+  }
   const service = serviceOn(store ?? (await loadedStore()), options)
   const { basePath = '' } = options
   return {

@@ -1,14 +1,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
-import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
 import { differences } from './check-answers.ts'
 import { busyLists, feedsSettled, followLists } from './check-feeds.ts'
 import { queryDifferences, switchedDifferences } from './check-queries.ts'
 import { expectedHead, tipOrStatus } from './expected-head.ts'
-import { type ForkStand, forkStand } from './stand.ts'
+import type { ForkStand } from './stand.ts'
 import { type Course, happen } from './steps.ts'
+import { STORES, withStand } from './stores.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
@@ -74,25 +73,13 @@ const simulate = async (stand: ForkStand, seed: number): Promise<Readonly<Record
   return seen
 }
 
-const STORES = [
-  ['SQLite', async () => temporarySqlite()],
-  ...(elasticsearchUrl() === undefined ? [] : [['Elasticsearch', async () => openTestElastic()] as const]),
-] as const
-
 test.each(STORES)(
   'forks: after every step lists, feeds and queries tell of one branch, whatever the nodes do, on %s',
   async (_name, open) => {
     const seed = seedOf(11)
-    const { store, destroy } = await open()
-    const stand = await forkStand(seed, store)
-    try {
-      const seen = await simulate(stand, seed)
-      // Everything that real nodes were seen to do has happened, and feeds have told of it.
-      expect(Object.keys(seen).length).toBeGreaterThanOrEqual(14)
-      expect(Object.keys(seen)).toEqual(expect.arrayContaining(['message', 'packed', 'dropped']))
-    } finally {
-      stand.stop()
-      await destroy()
-    }
+    const seen = await withStand(open, seed, stand => simulate(stand, seed))
+    // Everything that real nodes were seen to do has happened, and feeds have told of it.
+    expect(Object.keys(seen).length).toBeGreaterThanOrEqual(14)
+    expect(Object.keys(seen)).toEqual(expect.arrayContaining(['message', 'packed', 'dropped']))
   },
 )

@@ -1,6 +1,8 @@
 import { createFollower, type Follower } from '#head/follow.ts'
 import { createNode } from '#node/create-node.ts'
+import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
 import { type HandClock, handClock } from '../support/clocks/hand-clock.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadOnce } from '../support/stores/loading.ts'
@@ -30,6 +32,8 @@ export type ForkStand = {
   readonly service: Service
   readonly clock: HandClock
   readonly follower: Follower
+  /** Through which the service asks both nodes. */
+  readonly client: Node
   /** The node that answers, by what was found out at the last probe. */
   asked(): ForkNode
   /** Where the node with the highest irreversible block stands: the chain up to there is final. */
@@ -78,6 +82,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
     other,
     clock,
     store,
+    client,
     load,
     published,
     truth: branchTruth(forks),
@@ -93,7 +98,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
     final: () => (other.stand.lib > node.stand.lib ? other : node).stand,
     probe: async () => {
       const looking = createNode({ urls, clock })
-      await looking.watch(() => store.identity(), store.published)
+      await looking.watch(() => store.identity(), storedBlocks(store))
       client.takeOver(looking.health())
       looking.close()
     },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Profile } from '#actions/define.ts'
 import { pages } from '#explorer/pages.ts'
+import { systemClock } from '#time/clock.ts'
 import { type Browser, startBrowser } from '../support/browser/browser.ts'
 import type { Page } from '../support/browser/page.ts'
 import { type Served, servedBehind } from '../support/browser/served.ts'
@@ -264,9 +265,18 @@ test('explorer in a browser: hostile texts run nothing, lead nowhere and ask nob
   await page.close()
 })
 
+type Growing = {
+  readonly isRefused: boolean
+  readonly more: readonly number[]
+  /** The page that is opened; absent: the list of blocks. */
+  readonly path?: string
+  /** What is added to the time of the last block; absent: nothing, so that every block is recent. */
+  readonly later?: () => number
+}
+
 /** A chain at block 60 that the page is opened on; then each of `more` is published and waited for. */
 const onGrowingChain = async (
-  { isRefused, more }: { readonly isRefused: boolean; readonly more: readonly number[] },
+  { isRefused, more, path = 'blocks', later = () => 0 }: Growing,
   at: (
     page: Page,
     height: number,
@@ -274,7 +284,11 @@ const onGrowingChain = async (
   ) => Promise<void>,
 ): Promise<void> => {
   const { store, destroy } = await temporarySqlite()
-  const growing = serviceOn(store, { explorer: true })
+  const blocks = await recordedBlocks()
+  const ends = [60, ...more]
+  const last = Number((blocks[ends.at(-1) ?? 0]?.block.time ?? 0n) / 1_000_000n)
+  const clock = { ...systemClock, now: () => last + later() }
+  const growing = serviceOn(store, { explorer: true, clock })
   /** The heights that looks were made for. */
   const told: string[] = []
   await using chain = servedBehind('/', {
@@ -290,13 +304,11 @@ const onGrowingChain = async (
     } as Service['app'],
   })
   const page = await browser.open()
-  const blocks = await recordedBlocks()
-  const ends = [60, ...more]
   const runs = ends.map((end, run) => blocks.slice(run === 0 ? 0 : (ends[run - 1] ?? 0) + 1, end + 1))
   await commitRuns(store, runs, {
-    lib: 80,
+    lib: Math.max(80, ...ends),
     onCommitted: async height => {
-      if (height === 60) await page.go(`${chain.url}blocks`)
+      if (height === 60) await page.go(`${chain.url}${path}`)
       await at(page, height, { told, service: growing })
     },
   })
@@ -332,6 +344,65 @@ test('explorer in a browser: rows of new blocks come by the stream while the pag
     expect(await page.run<number>(ROWS)).toBe(rows)
     expect(await page.run<number>("document.querySelectorAll('tr.fresh').length")).toBe(height === 61 ? 1 : 9)
     expect(told).toContain(String(height))
+  })
+})
+
+/** What a page says without its ages, and what the service says at its address now. */
+const SAID = `(async () => {
+  const answer = await fetch(location.href, { headers: { Accept: 'text/html' } })
+  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  return [document, fresh].map(root => ['main', 'footer'].map(part => {
+    const copy = root.querySelector(part).cloneNode(true)
+    for (const each of copy.querySelectorAll('.ago, .uplot, .trouble')) each.remove()
+    for (const each of copy.querySelectorAll('figure.plot')) each.append(each.dataset.start, each.dataset.values)
+    return copy.textContent
+  }).join(' '))
+})()`
+const AS_OF = "/block (\\d+)/.exec(document.querySelector('footer').textContent)[1]"
+
+test.each(['', 'account/admin', 'token/iost', 'contract/token.iost'])(
+  'explorer in a browser: an open page is of one height, all of it: /%s',
+  async path => {
+    let before = ''
+    const asked = `${path}?lang=en`
+    await onGrowingChain({ isRefused: false, more: [61, 400], path: asked }, async (page, height) => {
+      await page.until(`${AS_OF} === '${height}'`)
+      const [open = '', fresh = ''] = await page.run<readonly string[]>(SAID)
+      expect(open).toBe(fresh)
+      if (height === 400) expect(open === before).toBe(false)
+      before = open
+      if (height === 61)
+        await page.run("for (const each of document.querySelectorAll('details')) each.open = !each.open")
+      else if (height === 60) await page.until(`${STATE} === 'on'`)
+    })
+  },
+)
+
+test('explorer in a browser: whoever reads the rows keeps them, and the page says that it waits', async () => {
+  await onGrowingChain({ isRefused: false, more: [61] }, async (page, height) => {
+    if (height === 60) {
+      await page.until(`${STATE} === 'on'`)
+      await page.run("document.querySelector('table[data-live] a').focus()")
+      return
+    }
+    await page.until(`${STATE} === 'held'`)
+    expect(await page.run<readonly string[]>(`[${FIRST}, ${AS_OF}]`)).toEqual(['60', '60'])
+    await page.run('document.activeElement.blur()')
+    await page.until(`${FIRST} === '61' && ${AS_OF} === '61' && ${STATE} === 'on'`)
+  })
+})
+
+test('explorer in a browser: live is what is current, otherwise the page says what is wrong', async () => {
+  let ms = 3_600_000
+  await onGrowingChain({ isRefused: false, more: [61], later: () => ms }, async (page, height) => {
+    if (height === 60) {
+      await page.until(`${STATE} === 'stale'`)
+      const said = "[document.querySelector('.stale').title, document.querySelector('.trouble').textContent]"
+      expect(await page.run<readonly string[]>(said)).toEqual(Array(2).fill('The last loaded block is old.'))
+      ms = 0
+      return
+    }
+    await page.until(`${STATE} === 'on' && document.querySelector('.trouble').textContent === ''`)
   })
 })
 

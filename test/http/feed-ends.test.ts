@@ -51,12 +51,12 @@ test('feeds: the begin names the last row, so that coming again before the first
 test('feeds: the begin gives back the whole id, so that a place above is not forgotten before the first event', async () => {
   const { open } = await started()
   const reader = (
-    await open('&head=1', { headers: { 'last-event-id': '18261-4900-4901-2-abc' } })
+    await open('&head=1', { headers: { 'last-event-id': '18261-4900-4901-2-abc-1234wxyz' } })
   ).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
   // No node is followed: nobody can say that the block is gone.
   expect(new TextDecoder().decode(value as Uint8Array)).toBe(
-    'retry: 1000\n: block 4851, head none\nid: 18261-4900-4901-2-abc\n\n',
+    'retry: 1000\n: block 4851, head none\nid: 18261-4900-4901-2-abc-1234wxyz\n\n',
   )
   await reader?.cancel()
 })

@@ -24,7 +24,7 @@ const started = (read: (signal: AbortSignal | undefined) => Promise<never>) => {
   const hub = feedHub(store, clock, undefined)
   const watch = () =>
     hub.watch({
-      published: now => heights.push(now),
+      published: ({ height }) => heights.push(height),
       beat: () => undefined,
       end: ({ message }) => ends.push(message),
     })

@@ -113,6 +113,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
       end_block: () => String(4_000 + Math.floor(random() * 1_000)),
       start_time: () => String(Math.floor(random() * 1_795_249)) + '0'.repeat(12),
       end_time: () => String(1_795_247 + Math.floor(random() * 4)) + '0'.repeat(12),
+      start_date: () => pick(['2018-11-10', '2026-11-20', '2026-11-21']),
+      end_date: () => pick(['2026-11-20', '2026-11-21', '2026-11-22']),
       start_seq: () => String(Math.floor(random() ** 2 * 200)),
       end_seq: () => String(Math.floor(200 + random() ** 2 * 20_000)),
       action_name: () => pick(['transfer', 'play', 'vote', 'signUp', 'nothing']),

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createNode } from '#node/create-node.ts'
-import { OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
+import { LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
 
 // Reads the recording, on whatever machine; a test that hangs still ends.
 setDefaultTimeout(120_000)
@@ -18,10 +18,10 @@ test('get: a node far behind is asked nothing, also when the others fail', async
 
 test('get: a node far behind the store is asked nothing until it has caught up', async () => {
   await using nodes = await pair({ sickTo: 100, wellTo: 4_500 })
-  await nodes.node.watch(
-    async () => OURS,
-    async () => ({ height: 4_851, time: 0n }),
-  )
+  await nodes.node.watch(async () => OURS, {
+    last: async () => ({ height: 4_851, hash: LAST_HASH, time: 0n }),
+    hashAt: async () => undefined,
+  })
   const other = createNode({ urls: [nodes.sick.url, nodes.well.url], clock: nodes.clock })
   for (const [node, kind] of [
     [nodes.node, 'unavailable'],

@@ -3,7 +3,7 @@ import { createNode } from '#node/create-node.ts'
 import type { NodeEvent } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
-import { GENESIS, hangs, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
+import { GENESIS, hangs, LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
 
 // Reads the recording, on whatever machine; a test that hangs still ends.
 setDefaultTimeout(120_000)
@@ -209,10 +209,10 @@ const makingUp = async (seconds: number) => {
     const last = await fetch(`${nodes.well.url}/getBlockByNumber/4851/false`)
     return new Response((await last.text()).replace('"number":"4851"', '"number":"90000"'))
   })
-  await nodes.node.watch(
-    async () => OURS,
-    async () => ({ height: 4851, time: BigInt(START) * 1_000_000_000n }),
-  )
+  await nodes.node.watch(async () => OURS, {
+    last: async () => ({ height: 4851, hash: LAST_HASH, time: BigInt(START) * 1_000_000_000n }),
+    hashAt: async () => undefined,
+  })
   return nodes
 }
 

@@ -1,23 +1,23 @@
 import { type BlockAbove, type HeadAt, headAt, type Shown } from '#head/shown.ts'
-import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
 import type { Published, View } from '#store/port.ts'
 import { recordsAbove } from '../list/above.ts'
+import { blockHashes } from '../list/row-id.ts'
 import { transactionsAbove } from '../list/transactions.ts'
 import type { Followed } from './followed.ts'
 import type { Group } from './groups.ts'
 import { unlessBroken } from './news.ts'
-import type { Above, BlockLines } from './settle.ts'
+import type { BlockLines, Known } from './settle.ts'
 
 /** What a look tells of the blocks above to those groups that ask for them, undefined to the others. The store is asked once. */
 export const aboveOf = async (
   view: View,
   groups: readonly Group[],
   { since, head }: { readonly since: Published; readonly head: Shown | undefined },
-): Promise<readonly (Above | undefined)[]> => {
+): Promise<readonly (Known | undefined)[]> => {
   if (!groups.some(({ shown }) => shown.isHead)) return groups.map(() => undefined)
   const { at } = view
-  const hashes = await hashesBetween(view, since.height, at.height)
+  const published = Array.from({ length: at.height - since.height }, (_, more) => since.height + 1 + more)
+  const hashes = await blockHashes(view, published)
   const now = headAt(head, at)
   return Promise.all(
     groups.map(async group =>
@@ -25,23 +25,11 @@ export const aboveOf = async (
         ? {
             height: at.height,
             storedHash: (height: number) => hashes.get(height),
-            held: group.held,
             now: await linesOf(view, group, now),
           }
         : undefined,
     ),
   )
-}
-
-/** Hashes of the blocks after a height, up to another. */
-const hashesBetween = async (
-  view: View,
-  after: number,
-  last: number,
-): Promise<ReadonlyMap<number, string>> => {
-  const ids = Array.from({ length: Math.max(0, last - after) }, (_, at) => blockId(after + 1 + at))
-  const docs = ids.length === 0 ? [] : await view.getMany(blocks, ids)
-  return new Map(docs.flatMap(doc => (doc === undefined ? [] : [[doc.height, doc.hash]])))
 }
 
 /** The blocks with rows of a list; those that were written before are not written again. */

@@ -4,7 +4,7 @@ import type { Followed } from './followed.ts'
 import type { Mailbox } from './mailbox.ts'
 import { pieceOf, type Writer } from './piece.ts'
 import type { Place } from './place.ts'
-import { type Above, type BlockLines, settle } from './settle.ts'
+import { type BlockLines, type Known, settle } from './settle.ts'
 
 /** How the rows of a list are shown and written; the same for all readers with the same `name`. */
 export type Shown = {
@@ -34,15 +34,17 @@ export type Group = {
   readonly followed: Followed
   readonly shown: Shown
   readonly next: number
-  /** Blocks above with rows, as they were known last. */
+  /** Blocks above with rows, as they were known last: they are not written again. */
   readonly held: readonly BlockLines[]
 }
 
-/** What came to a group: irreversible rows as JSON, `first` is the `seq` of the first; and the blocks above. */
+/** What came to a group: irreversible rows as JSON, each with its block, `first` is the `seq` of the first; and the blocks above. */
 export type Found = {
-  readonly news: { readonly first: number; readonly lines: readonly string[] } | undefined
+  readonly news:
+    | { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
+    | undefined
   /** undefined: the group does not ask for them. */
-  readonly above: Above | undefined
+  readonly above: Known | undefined
 }
 
 /** Those who follow lists, by what they are sent. */
@@ -105,17 +107,19 @@ const put = (group: OwnGroup, { news, above }: Found): void => {
     group.readers.set(reader, own)
     if (own.piece !== undefined) reader.mailbox.put(own.piece)
   }
-  if (above !== undefined) group.held = above.now ?? above.held.filter(({ height }) => height > above.height)
+  if (above !== undefined) group.held = above.now ?? group.held.filter(({ height }) => height > above.height)
 }
 
 type Standing = { readonly next: number; readonly place: Place | undefined }
 
 const lackingOf = (group: OwnGroup, { next, place }: Standing, { news, above }: Found) => {
-  const lines = news === undefined || next >= group.next ? [] : news.lines.slice(next - news.first)
+  const isNew = news !== undefined && next < group.next
+  const lines = isNew ? news.lines.slice(next - news.first) : []
+  const heights = isNew ? news.heights.slice(next - news.first) : []
   const later = next + lines.length
   // Who waits for a row further on wants none before it.
   const isAhead = later > group.next
-  const settled = above === undefined || isAhead ? undefined : settle(place, above)
+  const settled = above === undefined || isAhead ? undefined : settle(place, heights, above)
   const piece = pieceOf(group.shown.write, { next, place, lines }, settled)
   return { next: later, place: settled === undefined ? place : settled.place, piece }
 }

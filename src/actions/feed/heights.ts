@@ -6,7 +6,7 @@ import type { Looker, Looks } from './looks.ts'
 /** A reader of published heights, without rows. */
 export type Watcher = {
   /** Called at once with the last height, if it is known, then with later ones: of several within `LEAST_MS`, only the last. */
-  published(height: number): void
+  published(published: Published): void
   /** A sign of life. */
   beat(): void
   /** Nothing more comes. */
@@ -34,7 +34,7 @@ export const heightWatch = (looks: Looks, clock: Pick<Clock, 'elapsed'>) => {
       if (known !== undefined && clock.elapsed() - knownFrom < LEAST_MS) return
       known = now
       knownFrom = clock.elapsed()
-      for (const watcher of watchers) watcher.published(now.height)
+      for (const watcher of watchers) watcher.published(now)
     },
     beat: () => {
       for (const watcher of watchers) watcher.beat()
@@ -48,7 +48,7 @@ export const heightWatch = (looks: Looks, clock: Pick<Clock, 'elapsed'>) => {
   }
   return (watcher: Watcher): (() => void) => {
     watchers.add(watcher)
-    if (known !== undefined) watcher.published(known.height)
+    if (known !== undefined) watcher.published(known)
     looks.begin(looker)
     return () => remove(watcher)
   }

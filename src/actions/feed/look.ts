@@ -55,4 +55,8 @@ const writtenOf = async (
 ): Promise<Found['news'] | 'unknown'> =>
   news === undefined || news === 'unknown'
     ? news
-    : { first: news.first, lines: shown.write.lines(await shown.rows(view, news.docs)) }
+    : {
+        first: news.first,
+        heights: news.heights,
+        lines: shown.write.lines(await shown.rows(view, news.docs)),
+      }

@@ -12,8 +12,12 @@ import type { Followed } from './followed.ts'
 /** A list that is followed: all its rows before `next` are known to all who follow it. */
 export type Following = { readonly followed: Followed; readonly next: number }
 
-/** New rows of a list in its order, as `Listing.rows` takes them; `first` is the `seq` of the first. */
-export type News = { readonly first: number; readonly docs: readonly unknown[] }
+/** New rows of a list in its order, as `Listing.rows` takes them, each with its block; `first` is the `seq` of the first. */
+export type News = {
+  readonly first: number
+  readonly docs: readonly unknown[]
+  readonly heights: readonly number[]
+}
 
 /**
  * The rows that blocks above `height` brought to some lists, from `next` on: the store is read once for all of them.
@@ -44,7 +48,7 @@ export const newsOf = async (
 }
 
 /** `doc`: as `Listing.rows` takes it. */
-type Row = { readonly seq: number; readonly doc: unknown }
+type Row = { readonly seq: number; readonly height: number; readonly doc: unknown }
 
 /** What is wrong with one list is no reason to keep the rows of others back. */
 export const unlessBroken = async <T>(work: () => Promise<T>): Promise<T | 'unknown'> => {
@@ -62,7 +66,7 @@ const inOrder = (rows: readonly Row[], next: number): News | undefined => {
   const ordered = rows.toSorted((a, b) => a.seq - b.seq)
   for (const [at, { seq }] of ordered.entries())
     if (seq !== next + at) throw lacking(`A list has no row ${next + at}, and a row ${seq} behind it.`)
-  return { first: next, docs: ordered.map(({ doc }) => doc) }
+  return { first: next, docs: ordered.map(({ doc }) => doc), heights: ordered.map(({ height }) => height) }
 }
 
 /** Rows by the keys of the lists that are followed. */
@@ -105,7 +109,7 @@ const byKey = (
       const key = keys.get(list)
       if (key === undefined) continue
       const own = rows.get(key) ?? []
-      own.push({ seq: ordinal, doc: { seq: ordinal, doc } })
+      own.push({ seq: ordinal, height: doc.height, doc: { seq: ordinal, doc } })
       rows.set(key, own)
     }
   return rows
@@ -118,7 +122,7 @@ const newTransactions = async (view: View, followings: readonly Following[]): Pr
   const count = (await view.get(statistics, STATISTICS))?.transaction_count ?? 0
   if (first > count) return []
   const docs = await transactionsFrom(view, first, count)
-  return docs.map((doc, at) => ({ seq: first + at, doc: { seq: first + at, doc } }))
+  return docs.map((doc, at) => ({ seq: first + at, height: doc.doc.height, doc: { seq: first + at, doc } }))
 }
 
 /** The list of blocks begins with block 0. */
@@ -128,7 +132,7 @@ const newBlocks = async (view: View, height: number): Promise<readonly Row[]> =>
   return docs.map((doc, at) => {
     if (doc === undefined) throw lacking(`Block ${heights[at]} of ${view.at.height} is not stored.`)
     const seq = doc.height + 1
-    return { seq, doc: { seq, doc } }
+    return { seq, height: doc.height, doc: { seq, doc } }
   })
 }
 

@@ -87,7 +87,7 @@ const opening = (deps: AnswerDeps, { action, params, isHead, compat }: Asked, si
     const branch = headAt(blocksAbove?.shown(), view.at)
     const head = isHead ? branch : undefined
     const given = head === undefined ? { branch } : { branch, head }
-    const context = { ...others, ...given, view, compat, signal, apart }
+    const context = { ...others, ...given, view, compat, signal, apart, lastly: apart }
     const asked = { ...params, start_seq: undefined, sort: 'asc', ...range }
     const listing = await action.source?.open(context, asked)
     if (listing?.followed === undefined) throw new Failure('defect', `${action.action} has no feed.`)

@@ -1,12 +1,14 @@
 import type { Published, View } from '#store/port.ts'
 import type { Listing } from '../list/list-rows.ts'
 import { readParts } from '../list/read-parts.ts'
+import { blockHashes, heightOf } from '../list/row-id.ts'
 import type { Followed } from './followed.ts'
 import type { Reader, Shown } from './groups.ts'
 import { type End, highestOn, isOn } from './landmarks.ts'
 import type { FeedEnd, Piece } from './mailbox.ts'
 import { pieceOf } from './piece.ts'
-import type { Place } from './place.ts'
+import { type Place, placeAbove } from './place.ts'
+import { type Standing, stillThere } from './settle.ts'
 
 /** A look at a list: what a feed needs of it at one height. */
 export type Looked = {
@@ -57,16 +59,28 @@ export const readPage = async (
   const own = { ...shown, rows: listing.rows }
   const docs = await docsFrom(view, listing, { next, count })
   const lines = own.write.lines(await own.rows(view, docs))
-  const isPublished = place !== undefined && place.height <= at.height
-  const isGone = isPublished && !(await isOn(view, place))
-  const piece = pieceOf(
-    own.write,
-    { next, place, lines },
-    isGone ? { droppedFrom: place.base, kept: undefined, packed: [], place: undefined } : undefined,
-  )
+  const heights = docs.map(doc => heightOf(listing.idOf?.(doc) ?? ''))
+  const standing = await standingOf(view, place, heights)
+  const piece = pieceOf(own.write, { next, place, lines }, { ...standing, packed: [], place: standing.kept })
   // With the last of these rows the reader has those of its place as irreversible ones.
-  const reader = { followed, shown: own, end: at, count, place: isPublished ? undefined : place }
+  const reader = { followed, shown: own, end: at, count, place: placeAbove(standing.kept, at.height) }
   return { kind: 'page', piece, reader }
+}
+
+/** What the store alone tells of a place before irreversible rows of blocks at `heights` come. */
+const standingOf = async (
+  view: View,
+  place: Place | undefined,
+  heights: readonly number[],
+): Promise<Standing> => {
+  if (place === undefined) return { droppedFrom: undefined, kept: undefined }
+  const { height } = view.at
+  const named = [...place.below, place].map(block => block.height)
+  const hashes = await blockHashes(
+    view,
+    named.filter(each => each <= height),
+  )
+  return stillThere(place, heights, { height, storedHash: at => hashes.get(at), now: undefined })
 }
 
 /** The rows from `next` on that are in memory at once. */

@@ -7,7 +7,7 @@ import type { Text } from '../text.ts'
 /** Refuses an action whose list cannot be followed, and parameters that a feed has no use for ('bad_request'). */
 export const requireFeed = ({ source, list }: Action, query: Query): void => {
   if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : NOT_FOLLOWED)
-  for (const name of ['page', 'size', ...RANGE_NAMES])
+  for (const name of ['page', 'size', 'after', ...RANGE_NAMES])
     if (name !== 'start_seq' && oneOf(query, name) !== undefined) throw refused(name, useless(name))
   if (oneOf(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
 }

@@ -1,26 +1,28 @@
-import { type Place, placeOf } from './place.ts'
+import { type Below, isMarked, markOf, type Place, placeAbove, placeOf } from './place.ts'
 
 /** The rows of a list that a block has, as JSON. */
 export type BlockLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
 
-/** What one look found of the blocks above for a list. */
-export type Above = {
+/** What is known of the chain at one height. */
+export type Known = {
   /** The published height. */
   readonly height: number
-  /** The hash of a block that was published since the look before. */
+  /** The hash of a published block that was not irreversible yet for a reader. */
   readonly storedHash: (height: number) => string | undefined
-  /** Blocks with rows that were above when the branch was known last, and above the height of the look before. */
-  readonly held: readonly BlockLines[]
-  /** Those above now, of one branch that stands on the published block; undefined: the branch is not known. */
+  /** Blocks above with rows, of one branch that stands on the published block; undefined: the branch is not known. */
   readonly now: readonly BlockLines[] | undefined
 }
 
-/** What a reader at some place is to be told. */
-export type Settled = {
+/** What of the rows of a place is there no more. */
+export type Standing = {
   /** The lowest block whose rows are gone, those of higher ones with them; undefined: none is. */
   readonly droppedFrom: number | undefined
   /** What the reader has then. */
   readonly kept: Place | undefined
+}
+
+/** What a reader at some place is to be told. */
+export type Settled = Standing & {
   /** The rows that it lacks, each with its place; they come behind the irreversible ones. */
   readonly packed: readonly { readonly line: string; readonly place: Place }[]
   /** What the reader has in the end. */
@@ -28,49 +30,85 @@ export type Settled = {
 }
 
 /**
- * Brings a reader to the branch of now. A block is gone when another one is irreversible at its height, or when the branch
- * is known and does not have it. While the branch is not known, nothing comes and nothing else goes.
+ * Brings a reader to the branch of now, behind the irreversible rows that it lacks; `heights`: the blocks of these. While
+ * the branch is not known, nothing comes, and what may still be there stays.
  */
-export const settle = (place: Place | undefined, above: Above): Settled => {
-  const { droppedFrom, kept } = place === undefined ? NOTHING : stillThere(place, above)
-  const standing = kept !== undefined && kept.height > above.height ? kept : undefined
-  const packed = packedAfter(standing, above.now ?? [])
-  return { droppedFrom, kept, packed, place: packed.at(-1)?.place ?? standing }
+export const settle = (place: Place | undefined, heights: readonly number[], known: Known): Settled => {
+  const standing = stillThere(place, heights, known)
+  const above = placeAbove(standing.kept, known.height)
+  const packed = packedAfter(above, known)
+  return { ...standing, packed, place: packed.at(-1)?.place ?? above }
 }
 
-const NOTHING = { droppedFrom: undefined, kept: undefined }
-
-const stillThere = (place: Place, above: Above): Pick<Settled, 'droppedFrom' | 'kept'> => {
-  const { held } = above
-  const index = held.findIndex(({ hash }) => hash === place.hash)
-  const below = held.slice(0, Math.max(0, index))
-  const line = [...below.map(({ lines, ...block }) => ({ ...block, rows: lines.length })), place]
-  const gone = line.findIndex(each => isGone(each, above))
+/**
+ * Which rows of a place are there no more, before irreversible rows of blocks at `heights` come. They are gone from the
+ * first block on that another one has replaced. They also are from the first row of a block on that the reader does not
+ * have although it has rows of higher ones: these stand on another block then, whichever it is.
+ */
+export const stillThere = (place: Place | undefined, heights: readonly number[], known: Known): Standing => {
+  if (place === undefined) return { droppedFrom: undefined, kept: undefined }
+  const { base, isWhole, below } = place
+  const line = lineOf(place)
+  const fates = line.map(block => fateOf(block, known))
+  const proved = fates.lastIndexOf('there')
+  const has = new Set(line.map(({ height }) => height))
+  const least = line[proved]?.height ?? base - 1
+  const strange = heights.find(height => height > least && height < place.height && !has.has(height))
+  const gone = line.findIndex(
+    ({ height }, at) => at > proved && (fates[at] === 'gone' || (strange !== undefined && height > strange)),
+  )
   if (gone < 0) return { droppedFrom: undefined, kept: place }
   const last = line[gone - 1]
+  const kept = last === undefined ? undefined : blockOf(last, known)
   return {
-    // Without the blocks below it nobody knows which of them are there still: all rows come again.
-    droppedFrom: index < 0 ? place.base : line[gone]?.height,
-    kept: last === undefined ? undefined : placeOf({ ...last, base: place.base }),
+    droppedFrom: gone > 0 || isWhole ? line[gone]?.height : base,
+    kept:
+      kept === undefined ? undefined : placeOf({ base, ...kept, below: below.slice(0, gone - 1), isWhole }),
   }
 }
 
-const isGone = (
-  { height, hash, rows }: Pick<Place, 'height' | 'hash' | 'rows'>,
-  { height: published, storedHash, now }: Above,
-): boolean =>
-  height <= published
-    ? storedHash(height) !== hash
-    : now !== undefined && !now.some(block => block.hash === hash && block.lines.length >= rows)
+/** A block of a place; `rows`: how many of its rows the reader has, of all unless given. */
+type Had = Below & { readonly rows?: number }
 
-const packedAfter = (place: Place | undefined, now: readonly BlockLines[]): Settled['packed'] => {
+const lineOf = ({ below, height, hash, rows }: Place): readonly Had[] => [
+  ...below,
+  { height, mark: hash, rows },
+]
+
+const fateOf = (block: Had, { height: published, storedHash, now }: Known): 'there' | 'gone' | 'unknown' => {
+  const { height, rows = 0 } = block
+  if (height <= published) return isMarked(storedHash(height), block) ? 'there' : 'gone'
+  if (now === undefined) return 'unknown'
+  const isThere = now.some(
+    each => each.height === height && isMarked(each.hash, block) && each.lines.length >= rows,
+  )
+  return isThere ? 'there' : 'gone'
+}
+
+/** A block that is there, as the highest one of a place. */
+const blockOf = ({ height, ...block }: Had, { height: published, storedHash, now = [] }: Known) => {
+  if (height > published) {
+    const found = now.find(each => each.height === height && isMarked(each.hash, block))
+    return found && { height, hash: found.hash, rows: found.lines.length }
+  }
+  const hash = storedHash(height)
+  return hash === undefined ? undefined : { height, hash, rows: 0 }
+}
+
+const packedAfter = (
+  place: Place | undefined,
+  { height: published, now = [] }: Pick<Known, 'height' | 'now'>,
+): Settled['packed'] => {
   const index = place === undefined ? -1 : now.findIndex(({ hash }) => hash === place.hash)
-  const base = place?.base ?? now[0]?.height ?? 0
+  if (place !== undefined && index < 0) return []
+  const below: Below[] = [...(place?.below ?? [])]
   return now.slice(Math.max(0, index)).flatMap(({ height, hash, lines }, at) => {
-    const had = at === 0 && index >= 0 ? (place?.rows ?? 0) : 0
-    return lines.slice(had).map((line, more) => ({
-      line,
-      place: placeOf({ base, height, hash, rows: had + more + 1 }),
-    }))
+    const had = at > 0 || place === undefined ? 0 : place.rows === 0 ? lines.length : place.rows
+    const top = { base: place?.base ?? published + 1, height, hash }
+    const own = { below: [...below], isWhole: place?.isWhole ?? true }
+    below.push({ height, mark: markOf(hash) })
+    return lines
+      .slice(had)
+      .map((line, more) => ({ line, place: placeOf({ ...top, ...own, rows: had + more + 1 }) }))
   })
 }

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Context } from '../define.ts'
-import { RANGE_NAMES, type Range } from '../request/range.ts'
+import { RANGE_NAMES, type Range, rangeText } from '../request/range.ts'
 import type { Text } from '../text.ts'
 
 /** Blocks a load may be behind before "not found" can no longer be said (decisions: 1,000). */
@@ -55,6 +55,8 @@ export const refuseBeyondLoaded = (context: Standing, range: Range, count: numbe
     start_block: BigInt(height),
     end_time: at.time,
     start_time: at.time,
+    end_date: at.time,
+    start_date: at.time,
     end_seq: BigInt(count),
     start_seq: BigInt(count + 1),
   }
@@ -62,8 +64,8 @@ export const refuseBeyondLoaded = (context: Standing, range: Range, count: numbe
     const value = range[name]
     if (value === undefined || value <= loaded[name]) continue
     throw loading(height, lib, {
-      en: `The data for '${name}' ${value}`,
-      zh: `区间端点 '${name}' ${value}`,
+      en: `The data for '${name}' ${rangeText(name, value)}`,
+      zh: `区间端点 '${name}' ${rangeText(name, value)}`,
     })
   }
 }

@@ -15,9 +15,11 @@ export type Match = {
   readonly type: 'account' | 'block' | 'transaction' | 'contract' | 'token' | 'producer'
   readonly id: string
   readonly exact: boolean
-  /** `""` for all but blocks and transactions, as is `hash`. */
+  /** `""` for all but blocks and transactions, as are `hash` and `status`. */
   readonly block_number: string
   readonly hash: string
+  /** Of a block or transaction: `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in the pool. */
+  readonly status: string
 }
 
 /** Names of each kind at most. */
@@ -79,15 +81,24 @@ const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[
 const blockOf = async (context: Context, name: BlockName): Promise<readonly Match[]> => {
   const found = await ifKnown(findBlock(context, name))
   if (found === undefined) return []
-  const { height, hash } = found.doc
-  return [{ ...match('block', String(height), true), block_number: String(height), hash }]
+  const { status, doc } = found
+  const { height, hash } = doc
+  // A node calls a block PENDING that lists call PACKED, which is the word for a transaction in it, too.
+  return [
+    {
+      ...match('block', String(height), true),
+      block_number: String(height),
+      hash,
+      status: status === 'PENDING' ? 'PACKED' : status,
+    },
+  ]
 }
 
 const transactionOf = async (context: Context, hash: string): Promise<readonly Match[]> => {
   const found = await ifKnown(findTransaction(context, hash))
   return found === undefined
     ? []
-    : [{ ...match('transaction', hash, true), block_number: found.blockNumber, hash }]
+    : [{ ...match('transaction', hash, true), block_number: found.blockNumber, hash, status: found.status }]
 }
 
 const match = (type: Match['type'], id: string, exact: boolean): Match => ({
@@ -96,6 +107,7 @@ const match = (type: Match['type'], id: string, exact: boolean): Match => ({
   exact,
   block_number: '',
   hash: '',
+  status: '',
 })
 
 /** undefined: there is no such thing, as far as the chain is loaded. */

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import type { Node } from '#node/port.ts'
+import type { Node, PassedOn } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
+import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
 /** HTTP. */
@@ -13,31 +14,46 @@ export const WITHIN_MS = 2_000
 
 /**
  * Text of a node's answer; undefined when the node does not know the thing. Throws 'unavailable' for anything else, and
- * when the node that does not know it is behind this store or another node: the thing may well exist.
+ * when the node that does not know it is behind this store or another node: the thing may well exist. Where a node stands
+ * is heard once a second, and the store may be ahead of that word, so a node that seems to be behind is looked at and asked
+ * again before anybody is refused.
  */
-export const askNode = async (
+export const askNode = (
   node: Node,
   path: string,
   { at, signal, apart }: { readonly at: Published } & Pick<Context, 'signal' | 'apart'>,
-): Promise<string | undefined> => {
-  const { status, body, upToDate, release } = await apart(() =>
-    node.get(path, { signal, withinMs: WITHIN_MS }),
-  )
+): Promise<string | undefined> =>
+  apart(async () => {
+    const ask = () => node.get(path, { signal, withinMs: WITHIN_MS })
+    let answer = await ask()
+    let text = textIn(answer)
+    if (text === undefined && !answer.reaches(at.height)) {
+      await within(answer.lookAgain(at.height), { signal })
+      if (answer.reaches(at.height)) {
+        answer = await ask()
+        text = textIn(answer)
+      }
+    }
+    if (text === undefined && !answer.reaches(at.height))
+      throw new Failure(
+        'unavailable',
+        `The node does not know ${path}, but it is only at block ${node.heard()?.headBlock ?? -1}, behind the known chain.`,
+        { zh: '全节点的高度落后，暂时无法确认该区块或交易是否存在。' },
+      )
+    return text
+  })
+
+/** undefined: the node does not know the thing. */
+const textIn = ({ status, body, release }: PassedOn): string | undefined => {
   const text = new TextDecoder().decode(body)
   release()
   if (status === OK) return text
-  if (!NOT_FOUND.test(text))
-    throw new Failure(
-      'unavailable',
-      `The node returned status ${status} to a query for a block or transaction.`,
-      { zh: `查询区块或交易时，全节点返回了状态码 ${status}。` },
-    )
-  const { headBlock = -1 } = node.heard() ?? {}
-  if (!upToDate || headBlock < at.height)
-    throw new Failure(
-      'unavailable',
-      `The node does not know ${path}, but it is only at block ${headBlock}, behind the known chain.`,
-      { zh: '全节点的高度落后，暂时无法确认该区块或交易是否存在。' },
-    )
-  return undefined
+  if (NOT_FOUND.test(text)) return undefined
+  throw new Failure(
+    'unavailable',
+    `The node returned status ${status} to a query for a block or transaction.`,
+    {
+      zh: `查询区块或交易时，全节点返回了状态码 ${status}。`,
+    },
+  )
 }

@@ -2,11 +2,13 @@ import { toBaseTransaction } from '#chain/base-transaction.ts'
 import { hash8 } from '#chain/hash.ts'
 import { blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
+import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { asBesideBranch, transactionOnBranch } from './branch.ts'
 import type { FoundTransaction, Place } from './found-transaction.ts'
 import { transactionOfNode } from './node-transaction.ts'
+import { sharedLookup } from './shared-lookups.ts'
 import { unknown } from './unknown.ts'
 
 /**
@@ -43,12 +45,21 @@ export const findTransactions = async (
   const asking = { ...context, apart: atOnce }
   await context.apart(async () => {
     for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
-      const ask = async (hash: string) => [hash, await transactionOfNode(asking, node, hash)] as const
+      const ask = async (hash: string) => [hash, await atNode(asking, node, hash)] as const
       for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
         if (one !== undefined) found.set(hash, asBesideBranch(context, one))
     }
   })
   return found
+}
+
+/** What a node knows of a transaction; equal look-ups of one published height are one. */
+const atNode = (context: Context, node: Node, hash: string): Promise<FoundTransaction | undefined> => {
+  const { view, clock, signal } = context
+  const { at } = view
+  return sharedLookup(`${hash} ${at.height} ${at.hash}`, { node, clock, signal }, () =>
+    transactionOfNode(context, node, hash),
+  )
 }
 
 const atOnce: Context['apart'] = ask => ask()

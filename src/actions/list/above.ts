@@ -33,6 +33,7 @@ export const withAbove = <D>(
   }
   return {
     followed: list.followed,
+    idOf: list.idOf,
     count: count + above.length,
     above: { stored: count, blockOf: ordinal => behind(ordinal).block },
     end: { height: tip.height, time: tip.time },

@@ -10,6 +10,8 @@ export type Listing<D = unknown> = {
   /** `limit` documents after the first `offset`, in the order asked for; all of them are within `total`. */
   readonly docs: (view: View, offset: number, limit: number) => Promise<readonly D[]>
   readonly rows: (view: View, docs: readonly D[]) => Promise<Rows>
+  /** The id of the document of a row of history. */
+  readonly idOf?: (doc: D) => string
   /** Absent: the rows of any thousand can be in memory ahead of their turn. */
   readonly parts?: (docs: readonly D[]) => Parts<D>
   /** Where the rows that come later are found; absent: the list cannot be followed. */

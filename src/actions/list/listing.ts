@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { type Action, type Context, defineAction, type ListSource, type Typed } from '../define.ts'
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
 import { type Listing, ROWS_AT_ONCE } from './list-rows.ts'
-import { offsetFor, rawOf, wholeOf } from './paging.ts'
+import { LAST_ID, lastIdOf, offsetFor, rawOf, wholeOf } from './paging.ts'
 import { rowsValue } from './rows.ts'
 
 type ListAction<P extends TObject, R extends TSchema, D> = Omit<Action<P, R>, 'run' | 'list' | 'source'> & {
@@ -29,11 +29,13 @@ export const defineList = <P extends TObject, R extends TSchema, D>(
 
 type Page = { readonly list: string; readonly page: bigint; readonly size: number }
 
-const pageOf = async <D>({ view }: Context, listing: Listing<D>, { list, page, size }: Page) => {
+const pageOf = async <D>({ view, head }: Context, listing: Listing<D>, { list, page, size }: Page) => {
   const { total } = listing
   const offset = offsetFor(page, size) ?? total
   const docs = offset >= total ? [] : await listing.docs(view, offset, Math.min(size, total - offset))
-  return { [list]: rowsValue(await listing.rows(view, docs)), page: rawOf(page), size, total }
+  const rows = await listing.rows(view, docs)
+  const lastId = head === undefined ? undefined : lastIdOf(rows.rows)
+  return { [list]: rowsValue(rows), page: rawOf(page), size, total, [LAST_ID]: lastId }
 }
 
 /** For lists that are promised whole also without `format`. */

@@ -4,8 +4,10 @@ import type { Context } from '../define.ts'
 import type { Followed } from '../feed/followed.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Range } from '../request/range.ts'
+import { ordinalOf } from './after.ts'
 import type { Listing } from './list-rows.ts'
 import { rowsWithin } from './range-of-rows.ts'
+import type { RowId } from './row-id.ts'
 
 /** A row of a list with its number there: its ordinal, from 1 in chain order, which never changes. */
 export type Numbered<D> = {
@@ -27,30 +29,34 @@ export type NumberedList<D> = {
   /** Rows `first` … `last`, ascending. */
   readonly docs: (view: View, first: number, last: number) => Promise<readonly D[]>
   readonly followed: Followed
+  /** The id of a row's document. */
+  readonly idOf: (doc: D) => string
 }
 
-/** A range of a list in an order. */
-export type RangeInOrder = Range & { readonly sort: 'asc' | 'desc' }
+/** A range of a list in an order; `after`: behind a row in that order. */
+export type RangeInOrder = Range & { readonly sort: 'asc' | 'desc'; readonly after?: RowId | undefined }
 
 /**
  * The rows of a list within a range, in the requested order. They are those of the height of the context, also when they
  * are read at a later one. Throws 'loading' for a range beyond the loaded blocks or rows.
  */
 export const numberedRows = async <D>(
-  context: Pick<Context, 'view' | 'node'>,
+  context: Pick<Context, 'view' | 'node' | 'head'>,
   list: NumberedList<D>,
-  { sort, ...range }: RangeInOrder,
-): Promise<Pick<Listing<Numbered<D>>, 'total' | 'stored' | 'docs' | 'followed'>> => {
+  { sort, after, ...given }: RangeInOrder,
+): Promise<Pick<Listing<Numbered<D>>, 'total' | 'stored' | 'docs' | 'followed' | 'idOf'>> => {
   const { view } = context
   const { count, above, end = view.at } = list
   const stored = above?.stored ?? count
-  refuseBeyondLoaded(context, range, count)
+  refuseBeyondLoaded(context, given, count)
+  const range = after === undefined ? given : behind(given, sort, await ordinalOf(context, list, after))
   const look = (ordinals: readonly number[]) => list.moments(view, ordinals)
   const { before, total } = await rowsWithin({ count, look }, range, end)
   return {
     total,
     stored,
     followed: list.followed,
+    idOf: ({ doc }) => list.idOf(doc),
     docs: async (later, offset, limit) => {
       const first = before + 1 + (sort === 'asc' ? offset : total - offset - limit)
       const docs = await list.docs(later, first, first + limit - 1)
@@ -62,3 +68,13 @@ export const numberedRows = async <D>(
     },
   }
 }
+
+/** A range without the rows up to one, in an order. */
+const behind = (range: Range, sort: 'asc' | 'desc', ordinal: number): Range => {
+  const { start_seq = 0n, end_seq } = range
+  if (sort === 'asc') return { ...range, start_seq: max(start_seq, BigInt(ordinal + 1)) }
+  const last = BigInt(ordinal - 1)
+  return { ...range, end_seq: end_seq === undefined || end_seq > last ? last : end_seq }
+}
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)

@@ -17,11 +17,12 @@ export const recordsOf = async (
 ): ReturnType<typeof numberedRows<ListedRecord>> => {
   const found = await context.view.get(lists, list)
   const followed = { kind: 'records', key: list, number: found?.number } as const
+  const common = { followed, idOf: ({ id }: ListedRecord) => id }
   const rows: NumberedList<ListedRecord> =
     found === undefined
-      ? { count: 0, moments: async () => [], docs: async () => [], followed }
+      ? { ...common, count: 0, moments: async () => [], docs: async () => [] }
       : {
-          followed,
+          ...common,
           count: found.count,
           moments: (view, ordinals) => view.moments(found, ordinals),
           docs: (view, first, last) => view.records(found, first, last),

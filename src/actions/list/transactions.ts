@@ -28,6 +28,7 @@ export const transactionsOf = async (
     moments: momentsOf,
     docs: transactionsFrom,
     followed: { kind: 'transactions' } as const,
+    idOf: ({ doc }: TimedTransaction) => doc.id,
   }
   return numberedRows(context, withAbove<TimedTransaction>(list, context.head, transactionsAbove), asked)
 }

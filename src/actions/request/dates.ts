@@ -7,38 +7,38 @@ import { badRequest } from './refusals.ts'
 /** Days of a range without a start. */
 export const DAYS_DEFAULT = 30
 
-const date = (description: Text, example: string, elsewhere: readonly string[]) =>
+type Named = { readonly description: Text; readonly elsewhere: readonly string[] }
+
+/** A UTC day; `read` makes the value of the parameter of it, as days since 1970. */
+export const date = <T>(read: (day: number) => T, { description, elsewhere }: Named) =>
   Type.Optional(
-    word<number>({
+    word<T>({
       type: 'string',
       description,
       rule: { en: 'a UTC day such as 2026-11-21', zh: 'UTC 日期，例如 2026-11-21' },
       pattern: `^${DATE_PATTERN}$`,
-      example,
+      example: '2026-11-21',
       sample: 'day',
       elsewhere,
-      read: dayOfDate,
+      read: text => {
+        const day = dayOfDate(text)
+        return day === undefined ? undefined : read(day)
+      },
     }),
   )
 
+const itself = (day: number): number => day
+
 /** First and last UTC day, as days since 1970. */
 export const dates = {
-  start_date: date({ en: 'First UTC day of the range.', zh: '区间的首个 UTC 日期。' }, '2026-11-21', [
-    'start_time',
-    'start',
-    'from',
-    'from_date',
-    'startdate',
-    'since',
-  ]),
-  end_date: date({ en: 'Last UTC day of the range.', zh: '区间的最后一个 UTC 日期。' }, '2026-11-21', [
-    'end_time',
-    'end',
-    'to',
-    'to_date',
-    'enddate',
-    'until',
-  ]),
+  start_date: date(itself, {
+    description: { en: 'First UTC day of the range.', zh: '区间的首个 UTC 日期。' },
+    elsewhere: ['start_time', 'start', 'from', 'from_date', 'startdate', 'since'],
+  }),
+  end_date: date(itself, {
+    description: { en: 'Last UTC day of the range.', zh: '区间的最后一个 UTC 日期。' },
+    elsewhere: ['end_time', 'end', 'to', 'to_date', 'enddate', 'until'],
+  }),
 }
 
 /** First and last day of a range, as days since 1970. */

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { fromIso, ISO_PATTERN } from '#chain/time.ts'
+import { fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
 import type { Text } from '../text.ts'
+import { date } from './dates.ts'
 import { WHOLE_NUMBER, WHOLE_RULE, word } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
@@ -10,13 +11,15 @@ export const RANGE_NAMES = [
   'start_block',
   'end_time',
   'start_time',
+  'end_date',
+  'start_date',
   'end_seq',
   'start_seq',
 ] as const
 
 /**
- * Which rows of a list are wanted, by their blocks, those blocks' times in nanoseconds, and their numbers in the list;
- * both ends are inclusive.
+ * Which rows of a list are wanted, by their blocks, those blocks' times, and their numbers in the list; both ends are
+ * inclusive. A time is in nanoseconds, and so is a day: the first of them at the start, the last of them at the end.
  */
 export type Range = { readonly [K in (typeof RANGE_NAMES)[number]]?: bigint }
 
@@ -70,15 +73,29 @@ export const range = {
       zh: '区间的起始时间（含），按区块时间计。区块时间精确到纳秒；created_at 截断到毫秒。',
     },
     example: '2026-11-21T08:00:00Z',
-    elsewhere: ['starttime', 'from_time', 'start_timestamp', 'start_date', 'since', 'after'],
+    elsewhere: ['starttime', 'from_time', 'start_timestamp', 'since'],
   }),
   end_time: time('last', {
     description: {
-      en: 'End of the range by block time, inclusive. A time with at most 3 fractional digits includes the whole millisecond, so the created_at value of a row includes that row.',
-      zh: '区间的结束时间（含），按区块时间计。秒的小数不超过 3 位时包含整个毫秒，因此使用某条记录的 created_at 时会包含该记录。',
+      en: 'End of the range by block time, inclusive. A time includes the whole of its last given unit: 23:59:59Z the whole second, 23:59:59.999Z the whole millisecond, so the created_at value of a row includes that row. A number of nanoseconds is exact.',
+      zh: '区间的结束时间（含），按区块时间计。时间包含其末位单位的全部时长：23:59:59Z 包含整秒，23:59:59.999Z 包含整毫秒，因此使用某条记录的 created_at 时会包含该记录。以纳秒数给出的时间为精确值。',
     },
     example: '2026-11-21T08:25:32.500Z',
-    elsewhere: ['endtime', 'to_time', 'end_timestamp', 'end_date', 'until', 'before'],
+    elsewhere: ['endtime', 'to_time', 'end_timestamp', 'until', 'before'],
+  }),
+  start_date: date(startOfDay, {
+    description: {
+      en: 'First UTC day of the range by block time; the whole day is included.',
+      zh: '区间的首个 UTC 日期，按区块时间计，包含当天全天。',
+    },
+    elsewhere: ['startdate', 'from_date', 'since_date'],
+  }),
+  end_date: date(day => startOfDay(day + 1) - 1n, {
+    description: {
+      en: 'Last UTC day of the range by block time; the whole day is included.',
+      zh: '区间的最后一个 UTC 日期，按区块时间计，包含当天全天。',
+    },
+    elsewhere: ['enddate', 'to_date', 'until_date'],
   }),
   start_seq: whole({
     description: {
@@ -98,24 +115,42 @@ export const range = {
   }),
 }
 
-/** Throws 'bad_request' when a start is beyond its end: an empty page would hide the mistake. */
-export const checkRange = (range: Range): void => {
-  refuseTurned({ what: 'block', unit: '' }, range.start_block, range.end_block)
-  refuseTurned({ what: 'time', unit: ' ns' }, range.start_time, range.end_time)
-  refuseTurned({ what: 'seq', unit: '' }, range.start_seq, range.end_seq)
+/** The value of a parameter of a range, as messages show it. */
+export const rangeText = (name: (typeof RANGE_NAMES)[number], value: bigint): string => {
+  switch (name) {
+    case 'start_date':
+    case 'end_date':
+      return toIso(value).slice(0, 'YYYY-MM-DD'.length)
+    case 'start_time':
+    case 'end_time':
+      return `${value} ns`
+    default:
+      return String(value)
+  }
 }
 
-const refuseTurned = (
-  { what, unit }: { readonly what: 'block' | 'time' | 'seq'; readonly unit: string },
-  start: bigint | undefined,
-  end: bigint | undefined,
-): void => {
-  if (start === undefined || end === undefined || start <= end) return
-  throw badRequest(
-    {
-      en: `Parameter 'start_${what}' is ${start}${unit} and 'end_${what}' is ${end}${unit}; the start must not be after the end.`,
-      zh: `参数 'start_${what}' 的值为 ${start}${unit}，'end_${what}' 的值为 ${end}${unit}；起点不能晚于终点。`,
-    },
-    { parameter: `start_${what}` },
-  )
+/** Starts and ends that are compared with one another: days are times. */
+const PAIRS = [
+  ['start_block', 'end_block'],
+  ['start_time', 'end_time'],
+  ['start_date', 'end_date'],
+  ['start_date', 'end_time'],
+  ['start_time', 'end_date'],
+  ['start_seq', 'end_seq'],
+] as const
+
+/** Throws 'bad_request' when a start is beyond its end: an empty page would hide the mistake. */
+export const checkRange = (range: Range): void => {
+  for (const [first, last] of PAIRS) {
+    const [start, end] = [range[first], range[last]]
+    if (start === undefined || end === undefined || start <= end) continue
+    const [from, until] = [rangeText(first, start), rangeText(last, end)]
+    throw badRequest(
+      {
+        en: `Parameter '${first}' is ${from} and '${last}' is ${until}; the start must not be after the end.`,
+        zh: `参数 '${first}' 的值为 ${from}，'${last}' 的值为 ${until}；起点不能晚于终点。`,
+      },
+      { parameter: first },
+    )
+  }
 }

@@ -1,6 +1,6 @@
 import { type TArray, type TUnknown, Type } from '@sinclair/typebox'
 import type { Compat } from '../define.ts'
-import { headStatus } from './head-status.ts'
+import { headFields } from './head-status.ts'
 import { count, createdAt, described, listOfRows, seqUnlessAbove, shape, text, txHash } from './results.ts'
 
 /** Programs of ours read rows without `compat`, so their type is the array. */
@@ -41,7 +41,7 @@ const recordRow = (contract: 'always' | 'compat', compat: Compat) => {
   const named = contract === 'always' || compat === 'iostabc' ? { contract: contractField() } : {}
   return shape({
     ...(compat === 'iostabc' ? {} : { seq: seqUnlessAbove() }),
-    status: headStatus(),
+    ...headFields(),
     ...named,
     ...recordFields(compat),
   })

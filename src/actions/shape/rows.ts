@@ -8,6 +8,7 @@ import { type RowTexts, textsOf } from '../find/overflow.ts'
 import { bodiesWith } from '../list/above.ts'
 import type { Listing } from '../list/list-rows.ts'
 import type { NumberedRecord } from '../list/records.ts'
+import { rowIds } from '../list/row-id.ts'
 import type { Rows } from '../list/rows.ts'
 import { statusOf } from './head-status.ts'
 
@@ -54,11 +55,14 @@ const recordRows = async (
 ): Promise<Rows> => {
   const docs = numbered.map(({ doc }) => doc)
   const texts = await textsOf(bodiesWith(view, numbered), docs)
+  const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
   const isNamed = contract === 'always' || compat === 'iostabc'
   return writtenRows(docs, { texts, compat }, at => {
     const { seq, above } = numbered[at] ?? {}
+    const id = ids[at]
     return {
       seq: compat === 'iostabc' || above !== undefined ? undefined : seq,
+      id,
       status: head === undefined ? undefined : statusOf(above),
       isNamed,
     }
@@ -68,6 +72,7 @@ const recordRows = async (
 /** The fields in front of those that all rows have; undefined: the row has no such field. */
 type Lead = {
   readonly seq?: number | undefined
+  readonly id?: string | undefined
   readonly status: string | undefined
   /** The row names its contract. */
   readonly isNamed: boolean
@@ -83,9 +88,10 @@ export const writtenRows = (
   const owns = docs.map(doc => texts.get(doc.id) ?? doc)
   const rows = docs.map((doc, at) => {
     const own = owns[at] ?? doc
-    const { seq, status, isNamed } = leadOf(at)
+    const { seq, id, status, isNamed } = leadOf(at)
     return {
       seq,
+      id,
       status,
       contract: isNamed ? own.contract : undefined,
       action_name: own.action_name,

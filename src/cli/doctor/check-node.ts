@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { judge, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict } from '#node/judge.ts'
 import type { ChainInfo, Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -20,7 +21,8 @@ export type NodeFrom = {
   readonly node: Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'get'>
   /** What is stored; undefined: nothing, or the store cannot be read. */
   readonly published: Published | undefined
-  readonly identity: { readonly chainId: number; readonly genesis: string } | undefined
+  readonly identity: StoredChain['identity'] | undefined
+  readonly hashAt: StoredChain['hashAt']
   readonly clock: Pick<Clock, 'now'>
   readonly signal: AbortSignal
 }
@@ -67,39 +69,31 @@ const headFinding = ({ headTime }: ChainInfo, { node, clock }: NodeFrom): Findin
 
 const chainFindings = async (
   { chainId, libBlock }: ChainInfo,
-  { node, published, identity, signal }: NodeFrom,
+  { node, published, identity, hashAt, signal }: NodeFrom,
 ): Promise<readonly Finding[]> => {
   if (identity === undefined || published === undefined) return []
-  const genesis = await node.blockHash(0, signal)
-  if (chainId !== identity.chainId || genesis !== identity.genesis)
-    return [
-      {
-        about: 'node',
-        is: 'wrong',
-        what: `${node.name} serves another chain than the store holds`,
-        help: 'Set --node to a node of the stored chain, or --store to another store.',
-      },
-    ]
-  if (libBlock < published.height)
-    return [
-      {
-        about: 'node',
+  const verdict = await judge(
+    { chainId, libBlock, blockHash: height => node.blockHash(height, signal) },
+    { identity, last: published, hashAt },
+  )
+  return [{ about: 'node', ...found(verdict, node.name, published.height) }]
+}
+
+const found = (verdict: Verdict, name: string, height: number): Omit<Finding, 'about'> => {
+  switch (verdict.is) {
+    case 'fit':
+      return { is: 'ok', what: `${name} has the last stored block, ${height}` }
+    case 'behind':
+      return {
         is: 'warning',
-        what: `${node.name} is behind the store, which has block ${published.height}`,
+        what: `${name} is behind the store, which has block ${height}`,
         help: 'Wait until it has caught up, or set another node with --node.',
-      },
-    ]
-  const hash = await node.blockHash(published.height, signal)
-  return hash === published.hash
-    ? [{ about: 'node', is: 'ok', what: `${node.name} has the last stored block, ${published.height}` }]
-    : [
-        {
-          about: 'node',
-          is: 'wrong',
-          what: `Block ${published.height} is ${published.hash} in the store and ${hash ?? 'missing'} at ${node.name}`,
-          help: `If the node is right, run: iostlens repair --node ${node.name}`,
-        },
-      ]
+      }
+    case 'lacks':
+      return { is: 'wrong', what: lacksText(verdict, name), help: NODE_HELP }
+    default:
+      return { is: 'wrong', what: unfitText(verdict, name), help: unfitHelp(verdict, name) }
+  }
 }
 
 const callFinding = async (

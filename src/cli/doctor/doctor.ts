@@ -1,5 +1,6 @@
 import { writeJson } from '#chain/json.ts'
 import type { Store } from '#store/port.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Call, Command } from '../command.ts'
 import { connectNode, storeAddressOf, withStore } from '../compose.ts'
@@ -39,12 +40,13 @@ const nodeFindings = async ({ values, log, signal }: Call, store: Store): Promis
   if (values.node === undefined) return [NO_NODE]
   const published = await store.published().catch(() => undefined)
   const identity = await store.identity().catch(() => undefined)
+  const { hashAt } = storedBlocks(store, signal)
   const findings: Finding[] = []
   for (const url of values.node) {
     const node = connectNode({ ...values, node: [url] }, log)
     if (node === undefined) continue
     try {
-      findings.push(...(await checkNode({ node, published, identity, clock: systemClock, signal })))
+      findings.push(...(await checkNode({ node, published, identity, hashAt, clock: systemClock, signal })))
     } finally {
       node.close()
     }

@@ -11,7 +11,7 @@ import type { Clock } from '#time/clock.ts'
 
 export type ReadFrom = {
   readonly store: Pick<Store, 'published' | 'whole'>
-  readonly node: Pick<Node, 'heard' | 'heardAgo'> | undefined
+  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
   /** Threads that serve. */
@@ -103,7 +103,7 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
 ]
 
 /** Streams, which stay open and never queue; each has a gauge of its own. */
-const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live'])
+const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live', 'downloads'])
 
 const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
   const byQueue = (what: 'running' | 'waiting') => () =>
@@ -113,7 +113,7 @@ const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
   return [
     {
       name: 'iostlens_requests_running',
-      help: 'Requests that are worked on, by what they ask; aside: those that wait for a node in the midst of an answer.',
+      help: 'Requests that are worked on, by what they ask; aside: those that wait for a node in the midst of an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
       read: byQueue('running'),

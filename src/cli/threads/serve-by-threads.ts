@@ -1,4 +1,5 @@
 import { messageOf, NOTHING_TOLD } from '#head/passing.ts'
+import { startingAnswers } from '#http/starting.ts'
 import { systemClock } from '#time/clock.ts'
 import { reserve, shared } from '../listen.ts'
 import type { Address } from '../readers.ts'
@@ -13,8 +14,8 @@ import { workersOf } from './worker.ts'
 const LEAVE_MS = 2_000
 
 /**
- * Serves by threads that share one address, which a Unix socket cannot be. Each has its own app, store and node clients; this one watches them, tells
- * them what it has read and heard, and writes what they log. Throws 'usage' when the address is not available.
+ * Serves by threads that share one address, which a Unix socket cannot be. Each has its own app, store and node
+ * clients; this one watches them, tells them what it has read and heard, and writes what they log. Throws 'usage' when the address is not available.
  */
 export const serveByThreads = async (listen: Address, serve: Serve): Promise<Served> => {
   const {
@@ -30,7 +31,7 @@ export const serveByThreads = async (listen: Address, serve: Serve): Promise<Ser
     writeLine,
     metrics,
   } = serve
-  const reserved = values['reuse-port'] ? shared(listen) : reserve(listen)
+  const reserved = (values['reuse-port'] ? shared : reserve)(listen, answersBefore(serve))
   const counting = await serve.beforeRequests()
   const { address } = reserved
   const begin = (thread: number): ToThread => {
@@ -86,3 +87,10 @@ export const serveByThreads = async (listen: Address, serve: Serve): Promise<Ser
     },
   }
 }
+
+/** What is answered until the threads listen. */
+const answersBefore = ({ values, version, log }: Serve) =>
+  startingAnswers({
+    ...{ version, log, clock: systemClock, deadlineMs: values.deadline, basePath: values['base-path'] },
+    defaults: { format: values.format, compat: values.compat },
+  })

@@ -1,6 +1,6 @@
-// Keeps the parts of a visible page that are marked with `data-live` up to date. A stream carries each published height; the
-// script then fetches the page again and replaces these parts, which is called a look. Without a stream it looks at
-// intervals. New rows are highlighted, and a table keeps its number of rows.
+// Keeps a visible page of the newest rows up to date. A stream carries each published height, and what is wrong with the
+// service; the script then fetches the page again, which is called a look, and makes all of this page say what that one says:
+// a page is of one height. Without a stream it looks at intervals. New rows are highlighted.
 
 /** The shortest pause between two looks; each failed look doubles it, up to `LONGEST_MS`. */
 const GAP_MS = 1_000
@@ -18,8 +18,13 @@ let lookedAt = 0
 let isLooking = false
 /** There is something new that the page does not show yet. */
 let isDue = false
-/** A part was not taken over, since somebody is reading it. */
+/** What is new was not taken over, since somebody is reading the rows. */
 let isHeld = false
+/**
+ * What the service says is wrong with it; null: nothing is.
+ * @type {string | null | undefined}
+ */
+let trouble
 /** The last height from the stream. */
 let told = body.dataset['height'] ?? ''
 let isStreamed = false
@@ -43,12 +48,11 @@ const saying = row =>
  */
 const takeRows = (here, now) => {
   const [old, body] = [here.tBodies[0], now.tBodies[0]]
-  if (old === undefined || body === undefined) return false
+  if (old === undefined || body === undefined) return
   const known = new Set([...old.rows].map(saying))
   const fresh = [...body.rows].filter(row => !known.has(saying(row)))
   for (const row of fresh) row.classList.add('fresh')
   old.replaceChildren(...body.rows)
-  return fresh.length > 0
 }
 
 /**
@@ -62,34 +66,81 @@ const textIn = part => {
 }
 
 /**
- * Replaces one part, and returns whether it changed. A part under the pointer or with the focus stays for now.
- * @param {Element} here
- * @param {Element} now
+ * Takes over what differs, node by node, so that forms keep what was typed and opened parts stay open.
+ * @param {Node} here
+ * @param {Node} now
  */
 const take = (here, now) => {
-  if (here.matches(':hover, :focus-within')) {
-    isHeld = true
-    return false
-  }
-  if (here instanceof HTMLTableElement && now instanceof HTMLTableElement) return takeRows(here, now)
-  const isChanged = textIn(here) !== textIn(now)
-  if (here.textContent !== now.textContent) here.replaceChildren(...now.childNodes)
-  return isChanged
+  if (here.isEqualNode(now)) return
+  if (here.nodeName !== now.nodeName) here.parentNode?.replaceChild(now, here)
+  else if (!(here instanceof HTMLElement && now instanceof HTMLElement)) takeOther(here, now)
+  else if (here instanceof HTMLTableElement && now instanceof HTMLTableElement && here.dataset['live'])
+    takeRows(here, now)
+  else if (here.matches('figure.plot')) takePlot(here, now)
+  else if (!here.matches('.trouble')) takeParts(here, now)
 }
+
+/**
+ * A text, or a drawing.
+ * @param {Node} here
+ * @param {Node} now
+ */
+const takeOther = (here, now) => {
+  if (here instanceof Text) here.data = now.textContent ?? ''
+  else here.parentNode?.replaceChild(now, here)
+}
+
+/**
+ * One that is drawn for the same days and values stays as it is.
+ * @param {HTMLElement} here
+ * @param {HTMLElement} now
+ */
+const takePlot = (here, now) => {
+  const isSame = ['start', 'values'].every(name => here.dataset[name] === now.dataset[name])
+  if (!isSame) here.replaceWith(now)
+}
+
+/**
+ * @param {HTMLElement} here
+ * @param {HTMLElement} now
+ */
+const takeParts = (here, now) => {
+  const isKept = (/** @type {string} */ name) => name === 'open' && here instanceof HTMLDetailsElement
+  for (const { name, value } of now.attributes) if (!isKept(name)) here.setAttribute(name, value)
+  for (const { name } of [...here.attributes])
+    if (!now.hasAttribute(name) && !isKept(name)) here.removeAttribute(name)
+  const olds = [...here.childNodes]
+  const news = [...now.childNodes]
+  for (const [at, each] of news.entries()) {
+    const old = olds[at]
+    if (old === undefined) here.append(each)
+    else take(old, each)
+  }
+  for (const old of olds.slice(news.length)) old.remove()
+}
+
+/** Somebody points at rows or is among them: they would move away. */
+const isRead = () => document.querySelector('table[data-live]:is(:hover, :focus-within)') !== null
 
 /** @returns {Promise<boolean>} */
 const look = async () => {
+  isHeld = isRead()
+  if (isHeld) return false
   // The service counts a look apart from visits, and makes no page for it that is older than this height.
   const headers = { Accept: 'text/html', 'X-Live-Height': told }
   const answer = await fetch(location.href, { headers, cache: 'no-cache' })
   if (!answer.ok) throw new Error(`${answer.status}`)
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  isHeld = isRead()
+  if (isHeld) return false
   let isChanged = false
-  isHeld = false
-  for (const here of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-live]'))) {
-    const now = page.querySelector(`[data-live="${here.dataset['live']}"]`)
-    if (now !== null && take(here, now)) isChanged = true
+  for (const part of ['main', 'footer']) {
+    const [here, now] = [document.querySelector(part), page.querySelector(part)]
+    if (here === null || now === null) continue
+    isChanged ||= textIn(here) !== textIn(now)
+    take(here, now)
   }
+  document.title = page.title
   body.dataset['height'] = page.body.dataset['height'] ?? ''
   document.dispatchEvent(new Event('rows'))
   return isChanged
@@ -126,18 +177,30 @@ const run = async () => {
   }
   isLooking = false
   lookedAt = performance.now()
+  showState()
   if (isDue) lookAfter(0)
   else if (isAskedFor()) lookAfter(pauseMs)
+}
+
+/** Says live only of a page that follows, of a service that is current. */
+const showState = () => {
+  if (isStreamed && trouble === undefined) return
+  const state = isStreamed ? (isHeld && isBehind() ? 'held' : trouble === null ? 'on' : 'stale') : 'late'
+  sign?.setAttribute('data-state', state)
+  const text = trouble ?? ''
+  sign?.querySelector('.stale')?.setAttribute('title', text)
+  const told = document.querySelector('.trouble')
+  if (told !== null && told.textContent !== text) told.textContent = text
 }
 
 /** @param {boolean} is */
 const setStreamed = is => {
   isStreamed = is
-  sign?.setAttribute('data-state', is ? 'on' : 'late')
+  showState()
 }
 
 const open = () => {
-  const own = new EventSource(`${body.dataset['root'] ?? ''}live`)
+  const own = new EventSource(`${body.dataset['root'] ?? ''}live?lang=${body.dataset['lang'] ?? ''}`)
   stream = own
   let isFirst = true
   own.addEventListener('message', ({ data }) => {
@@ -151,6 +214,10 @@ const open = () => {
     if (isDue) lookAfter(0)
     else if (isAskedFor()) lookAfter(pauseMs)
     else rest()
+  })
+  own.addEventListener('standing', ({ data }) => {
+    trouble = JSON.parse(data).trouble
+    showState()
   })
   own.addEventListener('error', () => {
     isFirst = true
@@ -178,5 +245,9 @@ if (
   !new URLSearchParams(location.search).has('page')
 ) {
   document.addEventListener('visibilitychange', openWhileSeen)
+  for (const leaving of ['pointerover', 'focusout'])
+    document.addEventListener(leaving, () => {
+      if (isHeld && !isLooking && !isRead()) lookAfter(0)
+    })
   openWhileSeen()
 }

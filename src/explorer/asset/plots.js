@@ -3,9 +3,25 @@
 /** @typedef {import('uplot')} Plot */
 
 const DAY_MS = 86_400_000
-const figures = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('figure.plot'))
 const { lang = 'en', plots: file = '' } = document.body.dataset
 const short = new Intl.NumberFormat(lang, { notation: 'compact', maximumSignificantDigits: 3 })
+
+/** The widest bar, as a share of the plot: that of the bars which the server drew. */
+const WIDEST = 1 / 20
+
+/** Steps of an axis that counts: half of a thing is none. */
+const WHOLE = Array.from({ length: 19 }, (_, power) => [1, 2, 5].map(step => step * 10 ** power)).flat()
+
+/**
+ * Where an axis is labelled: at whole steps; a low plot, on which only zero would be, has its ends.
+ * @param {{ from: number, to: number, step: number, least: number, most: number }} axis
+ */
+const ticksOf = ({ from, to, step, least, most }) => {
+  const [first, last] = [Math.ceil(from / step), Math.floor(to / step)]
+  return last > first
+    ? Array.from({ length: last - first + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)))
+    : [...new Set([least, 0, most])]
+}
 
 /** The library is fetched by pages that have plots. */
 const loaded = () =>
@@ -17,11 +33,36 @@ const loaded = () =>
     document.head.append(script)
   })
 
-/** @param {HTMLElement} figure */
-const optionsOf = figure => {
-  const line = getComputedStyle(figure).borderTopColor
-  const soft = getComputedStyle(figure.querySelector('figcaption') ?? figure).color
-  return { line, soft }
+/**
+ * The axis of days and the axis of values.
+ * @param {{ figure: HTMLElement, numbers: number[], dateOf: (at: number) => string, least: number, most: number }} plot
+ * @returns {import('uplot').Axis[]}
+ */
+const axesOf = ({ figure, numbers, dateOf, least, most }) => {
+  const axis = {
+    stroke: getComputedStyle(figure.querySelector('figcaption') ?? figure).color,
+    grid: { stroke: getComputedStyle(figure).borderTopColor, width: 1 },
+    ticks: { show: false },
+    font: '12px system-ui',
+  }
+  return [
+    {
+      ...axis,
+      space: 80,
+      grid: { show: false },
+      size: 24,
+      incrs: [1, 2, 7, 14, 30, 60, 90],
+      values: (_, splits) => splits.map(at => (Number.isInteger(at) ? dateOf(at).slice(5) : '')),
+    },
+    {
+      ...axis,
+      size: 56,
+      space: 32,
+      ...(numbers.every(Number.isInteger) ? { incrs: WHOLE } : {}),
+      splits: (...[, , from, to, step]) => ticksOf({ from, to, step, least, most }),
+      values: (_, splits) => splits.map(value => short.format(value)),
+    },
+  ]
 }
 
 /**
@@ -44,10 +85,10 @@ const draw = figure => {
   const { start = '', values = '' } = figure.dataset
   const texts = values.split(' ')
   const numbers = texts.map(text => Number(text.replaceAll(',', '')))
+  const [least, most] = [Math.min(0, ...numbers), Math.max(0, ...numbers)]
   const told = [...caption.childNodes]
   /** @param {number} at */
   const dateOf = at => new Date(Date.parse(start) + at * DAY_MS).toISOString().slice(0, 10)
-  const { line, soft } = optionsOf(figure)
   const bars = barsOf(svg)
   /** @param {number} at */
   const saidOf = at => {
@@ -57,12 +98,6 @@ const draw = figure => {
   // A plot that was drawn for a wider window would keep the figure that wide.
   figure.querySelector('.uplot')?.remove()
   const { width, height } = svg.getBoundingClientRect()
-  const axis = {
-    stroke: soft,
-    grid: { stroke: line, width: 1 },
-    ticks: { show: false },
-    font: '12px system-ui',
-  }
   const Plot = globalThis.uPlot
   const plot = new Plot(
     {
@@ -72,29 +107,21 @@ const draw = figure => {
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: {
-        x: { time: false, range: (_, from, to) => [from - 0.5, to + 0.5] },
+        x: { time: false, range: () => [-0.5, numbers.length - 0.5] },
         y: {
-          range: (_, least, most) => [Math.min(0, least * 1.05), most > 0 ? most * 1.05 : least < 0 ? 0 : 1],
+          range: () => [least * 1.05, most > 0 ? most * 1.05 : least < 0 ? 0 : 1],
         },
       },
-      axes: [
-        {
-          ...axis,
-          space: 80,
-          grid: { show: false },
-          size: 24,
-          incrs: [1, 2, 7, 14, 30, 60, 90],
-          values: (_, splits) => splits.map(at => (Number.isInteger(at) ? dateOf(at).slice(5) : '')),
-        },
-        { ...axis, size: 56, space: 32, values: (_, splits) => splits.map(value => short.format(value)) },
-      ],
+      axes: axesOf({ figure, numbers, dateOf, least, most }),
       series: [
         {},
         ...bars.map(({ fill }) => ({
           fill,
           width: 0,
           points: { show: false },
-          ...(Plot.paths.bars === undefined ? {} : { paths: Plot.paths.bars({ size: [0.85, 64] }) }),
+          ...(Plot.paths.bars === undefined
+            ? {}
+            : { paths: Plot.paths.bars({ size: [0.85, width * WIDEST] }) }),
         })),
       ],
       hooks: {
@@ -124,7 +151,7 @@ const redraw = () => {
   }
 }
 
-if (figures.length > 0)
+if (document.querySelector('figure.plot') !== null)
   loaded().then(
     () => {
       const seeing = new IntersectionObserver(entries => {
@@ -134,7 +161,12 @@ if (figures.length > 0)
           draw(/** @type {HTMLElement} */ (target))
         }
       })
-      for (const figure of figures) seeing.observe(figure)
+      const watch = () => {
+        for (const figure of document.querySelectorAll('figure.plot:not(.drawn)')) seeing.observe(figure)
+      }
+      watch()
+      // A live page brings plots of more days.
+      document.addEventListener('rows', watch)
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
       let width = innerWidth
       addEventListener('resize', () => {

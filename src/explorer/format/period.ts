@@ -1,3 +1,4 @@
+import type { Text } from '#actions/text.ts'
 import { dateOf, dayOf, dayOfDate } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
 
@@ -47,4 +48,30 @@ export const besides = (
     ...(dateOf(first) === start_date && first > 0 ? { before: endingWith(first - 1, length) } : {}),
     ...(last < today ? { after: endingWith(Math.min(today, last + length), length) } : {}),
   }
+}
+
+/** The first and the last day of a period that people ask for, and what it is called. */
+export type UsualPeriod = { readonly name: Text; readonly from: string; readonly to: string }
+
+/** Last 7 and 30 days, this and last month, this and last year, by the day of the last block. */
+export const usualPeriods = ({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] => {
+  const today = dateOf(dayOf(at.time))
+  const year = Number(today.slice(0, 'yyyy'.length))
+  const since = (from: string, name: Text): UsualPeriod => ({ name, from, to: today })
+  const last = (days: number): UsualPeriod =>
+    since(lately({ at }, days).start_date, { en: `Last ${days} days`, zh: `近 ${days} 天` })
+  const dayBefore = (date: string): string => dateOf(Math.max(0, (dayOfDate(date) ?? 0) - 1))
+  const thisMonth = `${today.slice(0, 'yyyy-mm'.length)}-01`
+  const endOfLastMonth = dayBefore(thisMonth)
+  return [
+    last(7),
+    last(30),
+    since(thisMonth, { en: 'This month', zh: '本月' }),
+    {
+      ...{ name: { en: 'Last month', zh: '上月' }, to: endOfLastMonth },
+      from: `${endOfLastMonth.slice(0, 'yyyy-mm'.length)}-01`,
+    },
+    since(`${year}-01-01`, { en: 'This year', zh: '今年' }),
+    { name: { en: 'Last year', zh: '去年' }, from: `${year - 1}-01-01`, to: `${year - 1}-12-31` },
+  ]
 }

@@ -1,5 +1,7 @@
+import { ownTransactions } from './own-transactions.ts'
+
 /** What of a block tells how busy the chain is. */
-type Made = { readonly time: string; readonly tx_count: number }
+type Made = { readonly number: string | number; readonly time: string; readonly tx_count: number }
 
 /**
  * Transactions a second over the time between the first and the last of some blocks that stand beside each other, newest
@@ -11,6 +13,8 @@ export const rateOf = (blocks: readonly Made[]): string | undefined => {
   if (newest === undefined || oldest === undefined) return undefined
   const seconds = Number((BigInt(newest.time) - BigInt(oldest.time)) / 1_000_000n) / 1_000
   if (seconds <= 0) return undefined
-  const made = blocks.slice(0, -1).reduce((sum, { tx_count }) => sum + Math.max(0, tx_count - 1), 0)
+  const made = blocks
+    .slice(0, -1)
+    .reduce((sum, { number, tx_count }) => sum + ownTransactions(Number(number), tx_count), 0)
   return (made / seconds).toFixed(1)
 }

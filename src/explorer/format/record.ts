@@ -1,4 +1,6 @@
+import type { Text } from '#actions/text.ts'
 import { Exact } from '#chain/json.ts'
+import { isNanoseconds } from './time.ts'
 
 /** A row of get-account-tx, get-contract-tx and get-token-tx. */
 export type Recorded = {
@@ -24,6 +26,48 @@ export const movedBy = ({ amount, data }: Pick<Recorded, 'amount' | 'data'>): Mo
   return amount === undefined || typeof token !== 'string' ? undefined : { amount, token }
 }
 
+/** How a movement changed what an owner has of the token; `none`: others moved it, such as where the owner issued or signed. */
+export type Way = 'in' | 'out' | 'self' | 'none'
+
+/** Places of the two parties among the arguments of token.iost; undefined: nobody had it before, or has it afterwards. */
+const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: number | undefined]> = new Map([
+  ['transfer', [1, 2]],
+  ['transferFreeze', [1, 2]],
+  ['issue', [undefined, 1]],
+  ['destroy', [1, undefined]],
+])
+
+/** The words for it. */
+export const WAYS: Readonly<Record<Way, Text>> = {
+  in: { en: 'In', zh: '转入' },
+  out: { en: 'Out', zh: '转出' },
+  self: { en: 'Self', zh: '转给自己' },
+  none: { en: 'Others', zh: '他人之间' },
+}
+
+type Row = Pick<Recorded, 'action_name' | 'amount' | 'data' | 'from' | 'to'>
+
+/** Who gave and who got what a row moved, by its arguments (`""`: nobody); of others, its caller and its contract. */
+export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {
+  const places = PARTIES.get(row.action_name)
+  if (movedBy(row) === undefined || places === undefined) return { from: row.from, to: row.to }
+  const nameAt = (at: number | undefined): string => (at === undefined ? '' : String(row.data[at]))
+  return { from: nameAt(places[0]), to: nameAt(places[1]) }
+}
+
+/**
+ * What a movement was to an owner. Its parties count alone, since a row may also be in the list of an issuer or a signer.
+ * undefined: nothing moved.
+ */
+export const wayOf = (row: Row, owner: string): Way | undefined => {
+  const moved = movedBy(row)
+  if (moved === undefined) return undefined
+  const { from, to } = partiesOf(row)
+  if (!/[1-9]/.test(moved.amount)) return 'none'
+  if (from === owner) return to === owner ? 'self' : 'out'
+  return to === owner ? 'in' : 'none'
+}
+
 /** Place of the memo among the arguments. */
 const MEMO_AT: ReadonlyMap<string, number> = new Map([
   ['transfer', 4],
@@ -41,5 +85,5 @@ export const frozenUntil = (name: string, args: readonly unknown[]): string | un
   if (name !== 'transferFreeze') return undefined
   const time = args[4]
   const digits = time instanceof Exact ? time.text : String(time)
-  return /^\d{1,19}$/.test(digits) ? digits : undefined
+  return isNanoseconds(digits) ? digits : undefined
 }

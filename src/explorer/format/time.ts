@@ -3,6 +3,9 @@ import type { Lang } from '../page.ts'
 /** `2026-11-22 13:04:05` of an ISO-8601 time in UTC. */
 export const absolute = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
+/** Whether a text is a time as the chain writes it: nanoseconds since 1970. */
+export const isNanoseconds = (text: string): boolean => /^\d{1,19}$/.test(text)
+
 /** ISO-8601 UTC, cut to milliseconds, of nanoseconds since 1970. */
 export const isoOf = (nanoseconds: string): string =>
   new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString()

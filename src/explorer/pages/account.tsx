@@ -2,7 +2,7 @@
 import { getAccountActivity } from '#actions/get-account-activity.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
-import { getProducerDetail } from '#actions/get-producer-detail.ts'
+import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
@@ -36,7 +36,7 @@ export const accountPage: Page = {
       recordsAsked(visit, account),
       visit.ask(getAccountActivity, { account }),
       ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
-      ifAccount(() => visit.ask(getProducerDetail, { producer: account })),
+      ifAccount(() => visit.ask(getProducerRegistration, { producer: account })),
     ])
     const name = visible(account)
     const kind = say(kindOf(account, detail !== undefined))
@@ -54,7 +54,7 @@ export const accountPage: Page = {
             <small safe>{kind}</small>
             <Copied visit={visit} text={account} />
           </h1>
-          <Elsewhere visit={visit} account={account} isProducer={producer !== undefined} />
+          <Elsewhere visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
           <OwnTokens visit={visit} tokens={tokens} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
@@ -83,10 +83,15 @@ const kindOf = (owner: string, isAccount: boolean) => {
   return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
 }
 
-type ElsewhereProps = { readonly visit: Visit; readonly account: string; readonly isProducer: boolean }
+type ElsewhereProps = {
+  readonly visit: Visit
+  readonly account: string
+  /** undefined: it is no producer and never was. */
+  readonly producer: { readonly registered: boolean } | undefined
+}
 
 /** Another page about the same name. */
-const Elsewhere = ({ visit, account, isProducer }: ElsewhereProps): Html => {
+const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
   const { say } = visit
   if (isContractId(account))
     return (
@@ -96,13 +101,15 @@ const Elsewhere = ({ visit, account, isProducer }: ElsewhereProps): Html => {
         </a>
       </p>
     )
-  return isProducer ? (
+  return producer === undefined ? (
+    ''
+  ) : (
     <p class="neighbours">
       <a href={hrefTo(visit, pathOf('producer', account))} safe>
-        {say({ en: 'This account is a producer →', zh: '此账户是生产者 →' })}
+        {producer.registered
+          ? say({ en: 'This account is a producer →', zh: '此账户是生产者 →' })
+          : say({ en: 'This account was a producer →', zh: '此账户曾是生产者 →' })}
       </a>
     </p>
-  ) : (
-    ''
   )
 }

@@ -1,10 +1,11 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getBlockTx } from '#actions/get-block-tx.ts'
+import { ownTransactions } from '../format/own-transactions.ts'
 import { isoOf } from '../format/time.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Count } from '../part/amount.tsx'
+import { Count, Place } from '../part/amount.tsx'
 import { BlockTransactions } from '../part/block-transactions.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
@@ -23,13 +24,14 @@ export const blockPage: Page = {
     ])
     const { say } = visit
     const shown = pageOf(visit, hashes)
+    const count = ownTransactions(block.number, Number(block.tx_count))
     const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
       isMinor: visit.query.has('page'),
       description: say({
-        en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${block.tx_count} transactions.`,
-        zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${block.tx_count} 笔交易。`,
+        en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${count} transactions.`,
+        zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${count} 笔交易。`,
       }),
       body: (
         <>
@@ -41,7 +43,19 @@ export const blockPage: Page = {
                 [say({ en: 'Status', zh: '状态' }), <Status visit={visit} status={status} />],
                 [say({ en: 'Time', zh: '时间' }), <When visit={visit} iso={isoOf(block.time)} />],
                 [say({ en: 'Producer', zh: '生产者' }), <Owner visit={visit} id={witness_account} />],
-                [say({ en: 'Transactions', zh: '交易数' }), <Count value={block.tx_count} />],
+                [
+                  say({ en: 'Transactions', zh: '交易数' }),
+                  <span>
+                    <Place value={count} />
+                    {count === Number(block.tx_count) ? (
+                      ''
+                    ) : (
+                      <small safe>
+                        {say({ en: ', and the base transaction of the block', zh: '，另有区块的 base 交易' })}
+                      </small>
+                    )}
+                  </span>,
+                ],
                 ['Gas', <Count value={block.gas_usage} />],
                 [say({ en: 'Hash', zh: '哈希' }), <Copied visit={visit} text={block.hash} />],
                 [say({ en: 'Parent', zh: '父区块' }), <Copied visit={visit} text={block.parent_hash} />],

@@ -1,17 +1,19 @@
 /** @jsxImportSource @kitajs/html */
-import type { AnswerOf, Given } from '#actions/ask.ts'
+import type { AnswerOf } from '#actions/ask.ts'
 import { getContractAbi } from '#actions/get-contract-abi.ts'
 import { getContractCode } from '#actions/get-contract-code.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
+import { CONTRACT_FILTERS, contractRecords } from '../download/records.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
-import { callTo, hrefTo, pathOf } from '../links.ts'
+import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
+import { Files } from '../part/files.tsx'
 import { Filters, filtersGiven, rangeFields } from '../part/filters.tsx'
 import { Copied, Name, Owner } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
@@ -32,7 +34,7 @@ export const contractPage: Page = {
     const { contract_id: contract } = detail
     const code = await visit.ask(getContractCode, { contract })
     if (isRaw(visit) && code.code !== '') return rawText(contract, code.code, 'plain')
-    const filters = filtersGiven(visit, ['action_name'])
+    const filters = filtersGiven(visit, CONTRACT_FILTERS)
     const [{ abis }, records, held] = await Promise.all([
       visit.ask(getContractAbi, { contract }),
       visit.ask(getContractTx, { contract, ...filters, ...pageGiven(visit) }),
@@ -55,12 +57,7 @@ export const contractPage: Page = {
           </h1>
           <About visit={visit} detail={detail} code={code} isHolding={held !== undefined} />
           <Abi visit={visit} contract={contract} abis={abis} code={code} />
-          <Records
-            visit={visit}
-            records={records}
-            names={abis.map(each => each.name)}
-            given={{ contract, ...filters }}
-          />
+          <Records visit={visit} records={records} names={abis.map(each => each.name)} contract={contract} />
           {held === undefined || held.tokens.length === 0 ? (
             ''
           ) : (
@@ -133,21 +130,13 @@ type RecordsProps = {
   readonly records: AnswerOf<typeof getContractTx>
   /** Actions that the filter offers. */
   readonly names: readonly string[]
-  /** What the whole list is asked by. */
-  readonly given: Given
+  readonly contract: string
 }
 
-const Records = ({ visit, records, names, given }: RecordsProps): Html => {
+const Records = ({ visit, records, names, contract }: RecordsProps): Html => {
   const { say } = visit
   return (
-    <Card
-      title={say({ en: 'Records', zh: '记录' })}
-      aside={
-        <a href={callTo(visit, getContractTx, { ...given, format: 'csv' })} rel="nofollow">
-          CSV
-        </a>
-      }
-    >
+    <Card title={say({ en: 'Records', zh: '记录' })}>
       <Filters
         visit={visit}
         fields={[
@@ -160,6 +149,7 @@ const Records = ({ visit, records, names, given }: RecordsProps): Html => {
           ...rangeFields(visit),
         ]}
       />
+      <Files visit={visit} file={contractRecords} id={contract} total={records.total} />
       <RecordRows visit={visit} rows={records.transactions} live="records" />
       <Pager visit={visit} total={records.total} />
     </Card>

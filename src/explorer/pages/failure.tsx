@@ -7,6 +7,7 @@ import type { Html, Shown } from '../page.ts'
 import { Card } from '../part/card.tsx'
 import type { Frame } from '../part/frame.ts'
 import { MatchRows } from '../part/match-rows.tsx'
+import { Name } from '../part/name.tsx'
 import { ChainText } from '../part/text.tsx'
 
 const TITLES: Partial<Readonly<Record<FailureKind, Text>>> = {
@@ -54,7 +55,8 @@ export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?:
 }
 
 /** Says how far loading has come: nothing later can be found yet. */
-const Loaded = ({ frame: { say }, near }: { readonly frame: Frame; readonly near: Near }): Html => {
+const Loaded = ({ frame, near }: { readonly frame: Frame; readonly near: Near }): Html => {
+  const { say } = frame
   const [height, lib] = [grouped(String(near.height)), grouped(String(near.lib))]
   return near.height < near.lib ? (
     <p class="warn" safe>
@@ -64,11 +66,15 @@ const Loaded = ({ frame: { say }, near }: { readonly frame: Frame; readonly near
       })}
     </p>
   ) : (
-    <p safe>
-      {say({
-        en: `All irreversible blocks up to ${height} are loaded.`,
-        zh: `截至 ${height} 的全部不可逆区块均已加载。`,
-      })}
+    <p>
+      <span safe>
+        {say({
+          en: 'All irreversible blocks are loaded; the last one is ',
+          zh: '全部不可逆区块均已加载，最新的为 ',
+        })}
+      </span>
+      <Name visit={frame} kind="block" id={near.height} />
+      <span safe>{say({ en: '.', zh: '。' })}</span>
     </p>
   )
 }

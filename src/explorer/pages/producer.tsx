@@ -7,10 +7,12 @@ import { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { percentOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
+import { ifFound } from '../found.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts, Figures } from '../part/facts.tsx'
+import { formerProducer } from '../part/former-producer.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Copied, Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
@@ -21,13 +23,14 @@ import { ChainText } from '../part/text.tsx'
 import { askVoters, Voters } from '../part/voters.tsx'
 import { LatestChanges, type VoteDays, VotesByDay } from '../part/votes-by-day.tsx'
 
-/** A registered producer. */
+/** A producer, also one that is no longer registered. */
 export const producerPage: Page = {
   path: '/producer/{id}',
   show: async visit => {
     const { say, lang, id: producer } = visit
-    const [detail, { all_votes }, { days }, { voters: largest, total }, voting] = await Promise.all([
-      visit.ask(getProducerDetail, { producer }),
+    const detail = await ifFound(visit.ask(getProducerDetail, { producer }))
+    if (detail === undefined) return formerProducer(visit)
+    const [{ all_votes }, { days }, { voters: largest, total }, voting] = await Promise.all([
       visit.ask(getOverview),
       visit.ask(getProducerVotes, { producer }),
       visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),

@@ -3,6 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
+import { tokenMovements } from '../download/records.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
@@ -10,6 +11,7 @@ import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Facts } from '../part/facts.tsx'
+import { Files } from '../part/files.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Name, Owner } from '../part/name.tsx'
 import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
@@ -47,7 +49,18 @@ export const tokenPage: Page = {
             <section class="card">
               <About visit={visit} detail={detail} />
             </section>
-            <Card title={say({ en: 'Concentration', zh: '集中程度' })}>
+            <Card
+              title={say({ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' })}
+              aside={
+                token === 'iost' ? (
+                  <a href={hrefTo(visit, '/wealth')} safe>
+                    {say({ en: 'With votes and frozen amounts →', zh: '含投票与冻结 →' })}
+                  </a>
+                ) : (
+                  ''
+                )
+              }
+            >
               <Concentration
                 visit={visit}
                 parts={largest.map(({ balance }) => balance)}
@@ -93,16 +106,7 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
         [say({ en: 'Issuer', zh: '发行者' }), <Owner visit={visit} id={detail.issuer} />],
         [say({ en: 'Holders', zh: '持有者数' }), <Count value={detail.holder_count} />],
         [say({ en: 'Decimals', zh: '小数位数' }), <Count value={detail.decimal} />],
-        [
-          say({ en: 'Transfers', zh: '转账' }),
-          detail.can_transfer ? (
-            <span safe>{say({ en: 'Allowed', zh: '允许' })}</span>
-          ) : (
-            <span class="warn" safe>
-              {say({ en: 'Not allowed', zh: '不允许' })}
-            </span>
-          ),
-        ],
+        [say({ en: 'Transfers', zh: '转账' }), <Transfers visit={visit} detail={detail} />],
         [
           say({ en: 'Created', zh: '创建时间' }),
           <>
@@ -112,6 +116,20 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
         ],
       ]}
     />
+  )
+}
+
+const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly detail: Detail }): Html => {
+  const isFree = detail.can_transfer && !detail.only_issuer_can_transfer
+  const text = !detail.can_transfer
+    ? { en: 'Not allowed', zh: '不允许' }
+    : isFree
+      ? { en: 'Allowed', zh: '允许' }
+      : { en: "Only with the issuer's permission", zh: '须发行者授权' }
+  return (
+    <span class={isFree ? undefined : 'warn'} safe>
+      {say(text)}
+    </span>
   )
 }
 
@@ -133,6 +151,7 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
   const { transactions, total } = await visit.ask(getTokenTx, { token: visit.id, ...pageGiven(visit) })
   return (
     <Card title={visit.say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
+      <Files visit={visit} file={tokenMovements} id={visit.id} total={total} />
       <RecordRows visit={visit} rows={transactions} live="movements" />
       <Pager visit={visit} total={total} />
     </Card>
@@ -162,7 +181,7 @@ const Holders = async ({
             cell: row => <Owner visit={visit} id={row.account} />,
           },
           {
-            head: `${say({ en: 'Balance', zh: '余额' })} (${visible(visit.id)})`,
+            head: `${say({ en: 'Available', zh: '可用余额' })} (${visible(visit.id)})`,
             isNumber: true,
             place: 'end',
             cell: row => <Count value={row.balance} decimals={decimals} />,

@@ -1,16 +1,14 @@
 /** @jsxImportSource @kitajs/html */
-import type { AnswerOf } from '#actions/ask.ts'
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
-import { getTransactionRecords } from '#actions/get-transaction-records.ts'
 import type { Text } from '#actions/text.ts'
 import { isNamedByCode } from '../format/arguments.ts'
-import { movementsIn } from '../format/movements.ts'
+import type { Movement } from '../format/movements.ts'
 import { reasonOf } from '../format/outcome.ts'
 import { isoOf } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
-import { ifKnown } from '../found.ts'
 import { type KnownContracts, knownContracts, signatureIn } from '../known-contracts.ts'
+import { movementsOf } from '../moved.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Called, NamesOfCode } from '../part/called.tsx'
 import { Card } from '../part/card.tsx'
@@ -34,7 +32,7 @@ export const transactionPage: Page = {
     const { transaction, block_number } = answer
     if (isRaw(visit)) return rawText(transaction.hash, spreadJson(transaction), 'json')
     const [moved, block, known] = await Promise.all([
-      ifKnown(visit.ask(getTransactionRecords, { tx_hashes: id })),
+      movementsOf(visit, [transaction]),
       block_number === '-1' ? undefined : visit.ask(getBlockDetail, { number: block_number }),
       knownContracts(visit, transaction.actions),
     ])
@@ -51,7 +49,12 @@ export const transactionPage: Page = {
             <small safe>{title}</small>
             <Copied visit={visit} text={transaction.hash} />
           </h1>
-          <Summary visit={visit} status={answer.status} transaction={transaction} records={moved?.records} />
+          <Summary
+            visit={visit}
+            status={answer.status}
+            transaction={transaction}
+            movements={moved.get(transaction.hash)}
+          />
           <section class="card">
             <TransactionFacts
               visit={visit}
@@ -78,15 +81,14 @@ type SummaryProps = {
   readonly status: string
   readonly transaction: Transaction
   /** undefined: they are not known yet. */
-  readonly records: AnswerOf<typeof getTransactionRecords>['records'] | undefined
+  readonly movements: readonly Movement[] | undefined
 }
 
 /** Whether the transaction succeeded, with its token movements or the reason for its failure. */
-const Summary = ({ visit, status, transaction, records }: SummaryProps): Html => {
+const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html => {
   const { say } = visit
   const { tx_receipt } = transaction
   const code = tx_receipt.status_code
-  const movements = movementsIn(records ?? [])
   const reason = reasonOf(tx_receipt.message ?? '')
   const isFailed = code !== undefined && code !== 'SUCCESS'
   return (
@@ -117,15 +119,15 @@ const Summary = ({ visit, status, transaction, records }: SummaryProps): Html =>
       ) : (
         <Movements
           visit={visit}
-          movements={movements.slice(0, MOST)}
+          movements={(movements ?? []).slice(0, MOST)}
           none={say(
-            records === undefined
+            movements === undefined
               ? { en: 'Known once its block is published.', zh: '其区块发布后即可显示。' }
               : noneOf(transaction),
           )}
         />
       )}
-      <More visit={visit} shown={MOST} total={movements.length} />
+      <More visit={visit} shown={MOST} total={movements?.length ?? 0} />
     </Card>
   )
 }

@@ -1,12 +1,14 @@
 /** @jsxImportSource @kitajs/html */
-import { getOverview } from '#actions/get-overview.ts'
+import type { AnswerOf } from '#actions/ask.ts'
+import { getOverview, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { decimalsOf } from '../format/amount.ts'
-import type { Page } from '../page.ts'
+import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Figures } from '../part/facts.tsx'
 import { Owner } from '../part/name.tsx'
+import { None } from '../part/none.tsx'
 import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
@@ -21,12 +23,7 @@ export const wealthPage: Page = {
       visit.ask(getWealthList, pageGiven(visit)),
       visit.ask(getWealthList, { page: '1', size: String(MOST_BANDED) }),
     ])
-    const places = {
-      balance: decimalsOf(wealth.map(row => row.balance)),
-      token: decimalsOf(wealth.map(row => row.token_balance)),
-      vote: decimalsOf(wealth.map(row => row.vote_balance)),
-      frozen: decimalsOf(wealth.map(row => row.frozen_balance)),
-    }
+    const circulating = richest.filter(isCirculating)
     const title = say({ en: 'IOST rich list', zh: 'IOST 财富榜' })
     return {
       title,
@@ -38,7 +35,13 @@ export const wealthPage: Page = {
       body: (
         <>
           <h1 safe>{title}</h1>
-          <Card title={say({ en: 'Concentration', zh: '集中程度' })}>
+          <p class="about" safe>
+            {say({
+              en: 'Total: IOST available, in votes and frozen. IOST pledged for gas are not counted, nor what system contracts hold for others. Shares are of the circulating supply.',
+              zh: '总额为可用、投票锁定与冻结的 IOST，不含 gas 质押，也不列出系统合约代他人持有的 IOST。占比按流通量计算。',
+            })}
+          </p>
+          <Card title={say({ en: 'Shares of the circulating supply', zh: '占流通量的集中程度' })}>
             <Figures
               facts={[
                 [
@@ -50,54 +53,82 @@ export const wealthPage: Page = {
             />
             <Concentration
               visit={visit}
-              parts={richest.map(({ balance }) => balance)}
+              parts={circulating.map(({ balance }) => balance)}
               whole={circulating_supply}
-              total={total}
+              total={total - (richest.length - circulating.length)}
             />
           </Card>
-          <section class="card">
-            <Rows
-              rows={wealth.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
-              none={say({ en: 'No owners.', zh: '没有持有者。' })}
-              columns={[
-                { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
-                {
-                  head: say({ en: 'Owner', zh: '持有者' }),
-                  place: 'lead',
-                  cell: row => <Owner visit={visit} id={row.account} />,
-                },
-                {
-                  head: say({ en: 'Total (IOST)', zh: '总额（IOST）' }),
-                  isNumber: true,
-                  place: 'end',
-                  cell: row => <Count value={row.balance} decimals={places.balance} />,
-                },
-                {
-                  head: say({ en: 'Available', zh: '可用' }),
-                  isNumber: true,
-                  cell: row => <Count value={row.token_balance} decimals={places.token} />,
-                },
-                {
-                  head: say({ en: 'Voted', zh: '投票' }),
-                  isNumber: true,
-                  cell: row => <Count value={row.vote_balance} decimals={places.vote} />,
-                },
-                {
-                  head: say({ en: 'Frozen', zh: '冻结' }),
-                  isNumber: true,
-                  cell: row => <Count value={row.frozen_balance} decimals={places.frozen} />,
-                },
-                {
-                  head: say({ en: 'Share', zh: '占比' }),
-                  isNumber: true,
-                  cell: row => <Share part={row.balance} whole={circulating_supply} />,
-                },
-              ]}
-            />
-            <Pager visit={visit} total={total} />
-          </section>
+          <RichList visit={visit} rows={wealth} total={total} supply={circulating_supply} />
         </>
       ),
     }
   },
 }
+
+type Row = AnswerOf<typeof getWealthList>['wealth'][number]
+
+type RichListProps = {
+  readonly visit: Visit
+  readonly rows: readonly Row[]
+  readonly total: number
+  /** The circulating supply. */
+  readonly supply: string
+}
+
+/** Owners, a line each. */
+const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
+  const { say } = visit
+  const places = {
+    balance: decimalsOf(rows.map(row => row.balance)),
+    token: decimalsOf(rows.map(row => row.token_balance)),
+    vote: decimalsOf(rows.map(row => row.vote_balance)),
+    frozen: decimalsOf(rows.map(row => row.frozen_balance)),
+  }
+  return (
+    <section class="card">
+      <Rows
+        rows={rows.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
+        none={say({ en: 'No owners.', zh: '没有持有者。' })}
+        columns={[
+          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
+          {
+            head: say({ en: 'Owner', zh: '持有者' }),
+            place: 'lead',
+            cell: row => <Owner visit={visit} id={row.account} />,
+          },
+          {
+            head: say({ en: 'Total without gas pledge (IOST)', zh: '总额，不含 gas 质押（IOST）' }),
+            isNumber: true,
+            place: 'end',
+            cell: row => <Count value={row.balance} decimals={places.balance} />,
+          },
+          {
+            head: say({ en: 'Available', zh: '可用' }),
+            isNumber: true,
+            cell: row => <Count value={row.token_balance} decimals={places.token} />,
+          },
+          {
+            head: say({ en: 'Voted', zh: '投票' }),
+            isNumber: true,
+            cell: row => <Count value={row.vote_balance} decimals={places.vote} />,
+          },
+          {
+            head: say({ en: 'Frozen', zh: '冻结' }),
+            isNumber: true,
+            cell: row => <Count value={row.frozen_balance} decimals={places.frozen} />,
+          },
+          {
+            head: say({ en: 'Share of circulating supply', zh: '占流通量' }),
+            isNumber: true,
+            cell: row => (isCirculating(row) ? <Share part={row.balance} whole={supply} /> : <None />),
+          },
+        ]}
+      />
+      <Pager visit={visit} total={total} />
+    </section>
+  )
+}
+
+/** Burnt IOST have an owner, but no share of what circulates. */
+const isCirculating = ({ account }: { readonly account: string }): boolean =>
+  !NOT_CIRCULATING.includes(account)

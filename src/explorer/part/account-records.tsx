@@ -1,12 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf, Given } from '#actions/ask.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
-import { recordFilters } from '#actions/request/record-filters.ts'
 import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
+import { ACCOUNT_FILTERS, accountRecords } from '../download/records.ts'
 import type { Recorded } from '../format/record.ts'
-import { callTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
+import { Files } from './files.tsx'
 import { type Field, Filters, filtersGiven, rangeFields } from './filters.tsx'
 import { Pager, pageGiven } from './pager.tsx'
 import { RecordRows } from './record-rows.tsx'
@@ -20,14 +20,12 @@ export type AskedRecords = {
   readonly answer: Records | undefined
 }
 
-/** At most one of these is given: the API has lists for each, none for two together. */
-const EXCLUSIVE = Object.keys(recordFilters)
-
 /** The page of an account's records that the address asks for. */
 export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {
-  const filters = filtersGiven(visit, EXCLUSIVE)
+  const filters = filtersGiven(visit, ACCOUNT_FILTERS)
   const given = { account, ...filters }
-  const isOne = EXCLUSIVE.filter(name => name in filters).length <= 1
+  // The API has lists for each of them, none for two together.
+  const isOne = ACCOUNT_FILTERS.filter(name => name in filters).length <= 1
   return {
     given,
     answer: isOne ? await visit.ask(getAccountTx, { ...given, ...pageGiven(visit) }) : undefined,
@@ -52,20 +50,10 @@ export const AccountRecords = ({
 }: AccountRecordsProps): Html => {
   const { say } = visit
   return (
-    <Card
-      title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}
-      aside={
-        answer === undefined ? (
-          ''
-        ) : (
-          <a href={callTo(visit, getAccountTx, { ...given, format: 'csv' })} rel="nofollow">
-            CSV
-          </a>
-        )
-      }
-    >
+    <Card title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}>
       {children as 'safe'}
       <Filters visit={visit} fields={fieldsOf(visit, tokens, answer?.transactions ?? [])} />
+      <Files visit={visit} file={accountRecords} id={given.account} total={answer?.total} />
       {answer === undefined ? (
         <p class="warn" role="alert" safe>
           {say({

@@ -1,9 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getBlockList } from '#actions/get-block-list.ts'
+import { ownTransactions } from '../format/own-transactions.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
-import { Count } from './amount.tsx'
+import { Count, Place } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
 import { Rows } from './rows.tsx'
 import { Ago } from './time.tsx'
@@ -48,7 +49,7 @@ export const BlockRows = ({
         {
           head: isNarrow ? say({ en: 'Txs', zh: '交易数' }) : say({ en: 'Transactions', zh: '交易数' }),
           isNumber: true,
-          cell: row => <Count value={row.tx_count} />,
+          cell: row => <Place value={ownTransactions(Number(row.number), row.tx_count)} />,
         },
         ...(isNarrow
           ? []

@@ -1,9 +1,8 @@
 /** @jsxImportSource @kitajs/html */
-import { getTransactionRecords } from '#actions/get-transaction-records.ts'
 import { getTransactions } from '#actions/get-transactions.ts'
-import { type Movement, movementsIn } from '../format/movements.ts'
+import type { Movement } from '../format/movements.ts'
 import { shortened, visible } from '../format/visible.ts'
-import { ifKnown } from '../found.ts'
+import { movementsOf } from '../moved.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
@@ -21,18 +20,15 @@ type BlockTransactionsProps = {
 /** Transactions of a block with what each did. */
 export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProps): Promise<string> => {
   const { say } = visit
-  const tx_hashes = hashes.join(',')
-  const [{ transactions }, known] =
+  const found =
     hashes.length === 0
-      ? [{ transactions: [] }, undefined]
-      : await Promise.all([
-          visit.ask(getTransactions, { tx_hashes }),
-          ifKnown(visit.ask(getTransactionRecords, { tx_hashes })),
-        ])
-  const records = Map.groupBy(known?.records ?? [], ({ tx_hash }) => tx_hash)
+      ? []
+      : (await visit.ask(getTransactions, { tx_hashes: hashes.join(',') })).transactions
+  const transactions = found.flatMap(entry => (entry === null ? [] : [entry.transaction]))
+  const moved = await movementsOf(visit, transactions)
   return (
     <Rows
-      rows={transactions.flatMap(entry => (entry === null ? [] : [entry.transaction]))}
+      rows={transactions}
       none={say({ en: 'No transactions on this page.', zh: '此页没有交易。' })}
       columns={[
         {
@@ -47,7 +43,7 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
         {
           head: say({ en: 'Moved', zh: '代币变动' }),
           place: 'bare',
-          cell: ({ hash }) => <Moved visit={visit} movements={movementsIn(records.get(hash) ?? [])} />,
+          cell: ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />,
         },
         {
           head: say({ en: 'Status', zh: '状态' }),
@@ -81,10 +77,12 @@ const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
     </span>
   )
 
-type MovedProps = { readonly visit: Visit; readonly movements: readonly Movement[] }
+type MovedProps = { readonly visit: Visit; readonly movements: readonly Movement[] | undefined }
 
 const Moved = ({ visit, movements }: MovedProps): Html =>
-  movements.length === 0 ? (
+  movements === undefined ? (
+    <small safe>{visit.say({ en: 'not known yet', zh: '尚不可知' })}</small>
+  ) : movements.length === 0 ? (
     <None />
   ) : (
     <span class="what">

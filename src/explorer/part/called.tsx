@@ -7,6 +7,7 @@ import {
   isNamedByCode,
   type Signature,
 } from '../format/arguments.ts'
+import { isNanoseconds, isoOf } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
@@ -14,6 +15,7 @@ import { Name, Owner } from './name.tsx'
 import { rawHref } from './raw.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
+import { When } from './time.tsx'
 
 type CalledProps = {
   readonly visit: Visit
@@ -106,6 +108,12 @@ const Value = ({ visit, argument: { name: given, value, isOfChain }, isDone }: V
   if (isDone && name === 'token' && isTokenSymbol(value))
     return <Name visit={visit} kind="token" id={value} />
   if ((name === 'amount' || name === 'bytes') && /^\d+(?:\.\d+)?$/.test(value)) return <Count value={value} />
+  if (name === 'until' && isNanoseconds(value))
+    return (
+      <data value={value} title={value}>
+        <When visit={visit} iso={isoOf(value)} />
+      </data>
+    )
   if (value === '') return <span class="none">""</span>
   return <ChainText visit={visit} text={value} whole={rawHref(visit)} />
 }

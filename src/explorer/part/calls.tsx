@@ -17,9 +17,12 @@ type CallLinksProps = {
   readonly calls: readonly Call[]
 }
 
-/** The calls that give the figures of a page, and whole lists for a table. */
+/**
+ * The calls that give the figures of a page, and whole lists for a table: where there is a test key, since without a key each
+ * of them would be refused.
+ */
 export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
-  calls.length === 0 ? (
+  frame.site.testKey === undefined || calls.length === 0 ? (
     ''
   ) : (
     <p class="calls">

@@ -102,11 +102,11 @@ export const filtersGiven = (
   names: readonly string[],
 ): Readonly<Record<string, string>> => {
   const given: [string, string][] = []
-  const add = (parameter: string, text: string | null, behind = ''): void => {
-    if (text !== null && text !== '') given.push([parameter, `${text}${behind}`])
+  const add = (parameter: string, text: string | null): void => {
+    if (text !== null && text !== '') given.push([parameter, text])
   }
   for (const name of [...names, 'start_block', 'end_block']) add(name, query.get(name))
-  add('start_time', query.get('from'), 'T00:00:00Z')
-  add('end_time', query.get('to'), 'T23:59:59.999Z')
+  add('start_date', query.get('from'))
+  add('end_date', query.get('to'))
   return Object.fromEntries(given)
 }

@@ -33,7 +33,8 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
   const { frozen_balance: frozen, vote_balance: voted } = balance
   const iost = (value: string): Html => <Amount visit={visit} value={value} token="iost" />
   const pledged = sumOf(pledges.map(({ amount }) => amount))
-  const all = sumOf([balance.balance, frozen.total, voted.total, pledged])
+  const ranked = sumOf([balance.balance, frozen.total, voted.total])
+  const all = sumOf([ranked, pledged])
   return (
     <section class="card holdings">
       <Figures
@@ -42,7 +43,20 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
           [say({ en: 'Frozen', zh: '冻结' }), iost(frozen.total)],
           [say({ en: 'In votes', zh: '投票锁定' }), iost(voted.total)],
           [say({ en: 'Pledged for gas', zh: 'gas 质押' }), iost(pledged)],
-          [say({ en: 'Total', zh: '合计' }), iost(all)],
+          [
+            say({ en: 'Total', zh: '合计' }),
+            pledges.length === 0 ? (
+              iost(all)
+            ) : (
+              <span class="stack">
+                {iost(all)}
+                <small>
+                  <Count value={ranked} />
+                  <span safe>{say({ en: ' without the gas pledge', zh: '（不含 gas 质押）' })}</span>
+                </small>
+              </span>
+            ),
+          ],
         ]}
       />
       {frozen.list.length === 0 ? '' : <Frozen visit={visit} list={frozen.list} />}

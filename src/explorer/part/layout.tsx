@@ -60,8 +60,8 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
   )
 }
 
-/** Says whether an open page is live; only the script shows it. Room is kept for the longer text, so nothing jumps. */
-const LiveSign = ({ frame: { say } }: { readonly frame: Frame }): Html => (
+/** Says whether an open page is live and its data current; only the script shows it. Room is kept for the longer text, so nothing jumps. */
+const LiveSign = ({ frame: { say, root, lang } }: { readonly frame: Frame }): Html => (
   <span class="live">
     <span class="on" safe>
       {say({ en: 'Live', zh: '实时' })}
@@ -76,6 +76,19 @@ const LiveSign = ({ frame: { say } }: { readonly frame: Frame }): Html => (
     >
       {say({ en: 'Delayed', zh: '延迟' })}
     </span>
+    <span
+      class="held"
+      title={say({
+        en: 'New data waits while you point at the rows or use them; the page is as of the block at its foot.',
+        zh: '指向或操作列表时暂停更新；页面数据截至页脚所示区块。',
+      })}
+      safe
+    >
+      {say({ en: 'Paused', zh: '已暂停' })}
+    </span>
+    <a class="stale" href={`${root}status?lang=${lang}`} safe>
+      {say({ en: 'Not current', zh: '非最新' })}
+    </a>
   </span>
 )
 
@@ -152,13 +165,14 @@ const Foot = ({ frame }: { readonly frame: Frame }): Html => {
       {height === undefined || time === undefined ? (
         ''
       ) : (
-        <p data-live="height" safe>
+        <p safe>
           {say({
             en: `As of irreversible block ${height}, ${absolute(time)} UTC.`,
             zh: `数据截至不可逆区块 ${height}，${absolute(time)} UTC。`,
           })}
         </p>
       )}
+      <p class="warn trouble" role="status"></p>
       <CallLinks frame={frame} calls={calls} />
       <p>
         <a href={`${root}docs/${lang}`} safe>

@@ -3,10 +3,10 @@ import type { Html, Visit } from '../page.ts'
 import { AllOfIt } from './raw.tsx'
 
 type MoreProps = {
-  readonly visit: Pick<Visit, 'say'>
+  readonly visit: Pick<Visit, 'say' | 'site'>
   readonly shown: number
   readonly total: number
-  /** Where the whole list is; absent: the data links of the page lead to it. */
+  /** Where the whole list is; absent: the API has it. */
   readonly whole?: string
 }
 
@@ -24,10 +24,17 @@ export const More = ({ visit, shown, total, whole }: MoreProps): Html => {
     )
   return (
     <p class="none" safe>
-      {visit.say({
-        en: `The first ${shown} of ${total}. The data links at the foot of this page give all of them.`,
-        zh: `共 ${total} 项，此处为前 ${shown} 项；页面下方的数据链接包含全部。`,
-      })}
+      {visit.say(
+        visit.site.testKey === undefined
+          ? {
+              en: `The first ${shown} of ${total}. With a key, the API gives all of them.`,
+              zh: `共 ${total} 项，此处为前 ${shown} 项；使用 API key 可通过 API 获取全部。`,
+            }
+          : {
+              en: `The first ${shown} of ${total}. The data links at the foot of this page give all of them.`,
+              zh: `共 ${total} 项，此处为前 ${shown} 项；页面下方的数据链接包含全部。`,
+            },
+      )}
     </p>
   )
 }

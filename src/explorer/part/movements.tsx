@@ -4,8 +4,9 @@ import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
 import { Owner } from './name.tsx'
+import { None } from './none.tsx'
 import { rawHref } from './raw.tsx'
-import { Rows } from './rows.tsx'
+import { type Column, Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
 import { When } from './time.tsx'
 
@@ -19,7 +20,6 @@ type MovementsProps = {
 /** Who gave what to whom, a line each. */
 export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   const { say } = visit
-  const isTold = movements.some(({ memo, until }) => memo !== '' || until !== undefined)
   return (
     <Rows
       rows={movements}
@@ -49,14 +49,8 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
               <Owner visit={visit} id={to} />
             ),
         },
-        ...(isTold
-          ? [
-              {
-                head: say({ en: 'Memo', zh: '备注' }),
-                cell: (movement: Movement) => <Note visit={visit} movement={movement} />,
-              },
-            ]
-          : []),
+        ...(movements.some(({ memo }) => memo !== '') ? [memoColumn(visit)] : []),
+        ...(movements.some(({ until }) => until !== undefined) ? [untilColumn(visit)] : []),
         {
           head: say({ en: 'Amount', zh: '数量' }),
           place: 'lead',
@@ -68,20 +62,14 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   )
 }
 
-const Note = ({ visit, movement }: { readonly visit: Visit; readonly movement: Movement }): Html => (
-  <>
-    {movement.memo === '' ? (
-      ''
-    ) : (
-      <ChainText visit={visit} text={movement.memo} isProse whole={rawHref(visit)} />
-    )}
-    {movement.until === undefined ? (
-      ''
-    ) : (
-      <small class="until">
-        <span safe>{visit.say({ en: 'Frozen until ', zh: '冻结至 ' })}</span>
-        <When visit={visit} iso={isoOf(movement.until)} />
-      </small>
-    )}
-  </>
-)
+/** What the sender wrote. It has a column of its own, so that it cannot be taken for what the chain says. */
+const memoColumn = (visit: Visit): Column<Movement> => ({
+  head: visit.say({ en: 'Memo', zh: '备注' }),
+  cell: ({ memo }) =>
+    memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse whole={rawHref(visit)} />,
+})
+
+const untilColumn = (visit: Visit): Column<Movement> => ({
+  head: visit.say({ en: 'Frozen until', zh: '冻结至' }),
+  cell: ({ until }) => (until === undefined ? <None /> : <When visit={visit} iso={isoOf(until)} />),
+})

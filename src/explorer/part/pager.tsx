@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { Given } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import { grouped } from '../format/amount.ts'
 import { hrefTo } from '../links.ts'
@@ -18,9 +19,39 @@ export const pageGiven = ({
 /** The number of the page that the address asks for; 1 where that is no number. */
 const numberOf = ({ query }: Pick<Visit, 'query'>): number => Math.max(1, Number(query.get('page') ?? 1) || 1)
 
-/** The rows of the page that the address asks for, of a list that is there whole. */
-export const pageOf = <R,>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly R[] =>
-  rows.slice((numberOf(visit) - 1) * PAGE_SIZE, numberOf(visit) * PAGE_SIZE)
+/** The last page of a list of so many rows. */
+const lastOf = (total: number): number => Math.max(1, Math.ceil(total / PAGE_SIZE))
+
+/** The rows of the page that the address asks for, or of the last one, of a list that is there whole. */
+export const pageOf = <R,>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly R[] => {
+  const page = Math.min(lastOf(rows.length), numberOf(visit))
+  return rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+}
+
+/**
+ * The last page of a list, where the address asks for one behind it: the list may have had that page, and its visitors see
+ * the end of it rather than nothing. undefined: the page is there, or the call is of no page of the address.
+ */
+export const lastInstead = (
+  visit: Pick<Visit, 'query'>,
+  given: Given,
+  answer: unknown,
+): number | undefined => {
+  const isOfAddress = given['page'] === visit.query.get('page') && given['size'] === String(PAGE_SIZE)
+  const total = isOfAddress ? (answer as { readonly total?: unknown } | null)?.total : undefined
+  if (typeof total !== 'number') return undefined
+  const last = lastOf(total)
+  return numberOf(visit) > last ? last : undefined
+}
+
+/** The path of another page of the list that an address shows. */
+export const pathOfPage = ({ path, query }: Pick<Visit, 'path' | 'query'>, page: number): string => {
+  const other = new URLSearchParams(query)
+  if (page === 1) other.delete('page')
+  else other.set('page', String(page))
+  const text = other.toString()
+  return `${path}${text === '' ? '' : `?${text}`}`
+}
 
 /** The number in the whole list, from 1, of the row at a place of the page that is shown. */
 export const rankOf = (visit: Pick<Visit, 'query'>, at: number): number =>
@@ -28,15 +59,9 @@ export const rankOf = (visit: Pick<Visit, 'query'>, at: number): number =>
 
 /** Leads to the other pages of a list; `total` counts its rows. */
 export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total: number }): Html => {
-  const last = Math.max(1, Math.ceil(total / PAGE_SIZE))
+  const last = lastOf(total)
   const page = Math.min(last, numberOf(visit))
-  const to = (number: number): string => {
-    const query = new URLSearchParams(visit.query)
-    if (number === 1) query.delete('page')
-    else query.set('page', String(number))
-    const text = query.toString()
-    return hrefTo(visit, `${visit.path}${text === '' ? '' : `?${text}`}`)
-  }
+  const to = (number: number): string => hrefTo(visit, pathOfPage(visit, number))
   const Step = ({ number, text, rel }: { number: number; text: string; rel?: 'prev' | 'next' }): Html =>
     number < 1 || number > last || number === page ? (
       <span aria-disabled="true" safe>

@@ -20,6 +20,8 @@ type FrameProps = {
 
 const WIDTH = 600
 const HEIGHT = 100
+/** A bar is no wider, however few days there are; plots.js draws by the same share of the width. */
+const WIDEST = WIDTH / 20
 
 /**
  * The frame of every plot of days: an SVG that needs no script, with its first and last day. Where script runs, a plot that
@@ -64,7 +66,7 @@ export const PlotFrame = ({
           </span>
         </span>
         <span class="end" safe>
-          {last.date}
+          {last.date === first.date ? '' : last.date}
         </span>
       </figcaption>
     </figure>
@@ -83,14 +85,14 @@ type BarsProps = {
 /** A bar from zero for each day that has a value, in one path; where they are narrow, they touch. */
 export const Bars = ({ values, scale: { least, most }, kind }: BarsProps): Html => {
   const step = WIDTH / values.length
-  const gap = step > 4 ? step * 0.15 : 0
+  const width = Math.min(WIDEST, step > 4 ? step * 0.85 : step)
   const unit = most > least ? HEIGHT / (most - least) : 0
   const zero = (most * unit).toFixed(1)
   const bar = (value: number, at: number): string => {
     const high = value * unit
     if (high === 0) return ''
-    const left = (at * step + gap / 2).toFixed(1)
-    return `M${left} ${zero}v${(-high).toFixed(1)}h${(step - gap).toFixed(1)}V${zero}`
+    const left = (at * step + (step - width) / 2).toFixed(1)
+    return `M${left} ${zero}v${(-high).toFixed(1)}h${width.toFixed(1)}V${zero}`
   }
   return <path class={kind} d={values.map(bar).join('')} />
 }

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { memoOf, movedBy, type Recorded } from '../format/record.ts'
+import { memoOf, movedBy, type Recorded, WAYS, wayOf } from '../format/record.ts'
 import { beginningOf, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
@@ -92,20 +92,19 @@ const Direction = ({
   row,
   owner,
 }: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html => {
-  if (movedBy(row) === undefined) return ''
-  if (row.from === row.to)
-    return (
-      <span class="way" safe>
-        {say({ en: 'Self', zh: '转给自己' })}
-      </span>
-    )
-  return row.from === owner ? (
-    <span class="way" safe>
-      {say({ en: 'Out', zh: '转出' })}
-    </span>
-  ) : (
-    <span class="way in" safe>
-      {say({ en: 'In', zh: '转入' })}
+  const way = wayOf(row, owner)
+  if (way === undefined) return ''
+  return (
+    <span
+      class={way === 'in' ? 'way in' : 'way'}
+      title={
+        way === 'none'
+          ? say({ en: 'This account neither gave nor got it', zh: '此账户的余额未因此变动' })
+          : undefined
+      }
+      safe
+    >
+      {say(WAYS[way])}
     </span>
   )
 }
@@ -132,10 +131,7 @@ const Movement = ({ visit, row, owner }: MovementProps): Html => {
   const moved = movedBy(row)
   if (moved === undefined) return <None />
   const amount = <Amount visit={visit} value={moved.amount} token={moved.token} />
-  if (owner === undefined || row.from === row.to) return amount
-  return row.from === owner ? (
-    <span class="out">−{amount as 'safe'}</span>
-  ) : (
-    <span class="in good">+{amount as 'safe'}</span>
-  )
+  const way = owner === undefined ? undefined : wayOf(row, owner)
+  if (way === 'out') return <span class="out">−{amount as 'safe'}</span>
+  return way === 'in' ? <span class="in good">+{amount as 'safe'}</span> : amount
 }

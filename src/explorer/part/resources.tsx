@@ -26,8 +26,12 @@ export const Resources = ({
       <Facts
         facts={[
           [
-            say({ en: 'Gas', zh: 'gas' }),
-            <Measure part={gas.current_total} whole={gas.limit}>
+            say({ en: 'Gas left', zh: '剩余 gas' }),
+            <Measure
+              part={gas.current_total}
+              whole={gas.limit}
+              tell={percent => say({ en: `${percent} left`, zh: `剩余 ${percent}` })}
+            >
               <small>
                 {' · +'}
                 <Count value={gas.increase_speed} />
@@ -37,7 +41,11 @@ export const Resources = ({
           ],
           [
             say({ en: 'RAM used (bytes)', zh: '已用 RAM（字节）' }),
-            <Measure part={ram.used} whole={sumOf([ram.used, positive(ram.available)])}>
+            <Measure
+              part={ram.used}
+              whole={sumOf([ram.used, positive(ram.available)])}
+              tell={percent => say({ en: `${percent} used`, zh: `已用 ${percent}` })}
+            >
               <small>
                 {' · '}
                 <Count value={ram.available} />
@@ -53,9 +61,15 @@ export const Resources = ({
 
 const positive = (decimal: string): string => (decimal.startsWith('-') ? '0' : decimal)
 
-type MeasureProps = { readonly part: string; readonly whole: string; readonly children: Html }
+type MeasureProps = {
+  readonly part: string
+  readonly whole: string
+  /** Says whether the part is what is left or what is used. */
+  readonly tell: (percent: string) => string
+  readonly children: Html
+}
 
-const Measure = ({ part, whole, children }: MeasureProps): Html => (
+const Measure = ({ part, whole, tell, children }: MeasureProps): Html => (
   <div class="measure">
     <span>
       <Count value={part} />
@@ -63,6 +77,6 @@ const Measure = ({ part, whole, children }: MeasureProps): Html => (
       <Count value={whole} />
       {children as 'safe'}
     </span>
-    <Share part={positive(part)} whole={whole} />
+    <Share part={positive(part)} whole={whole} tell={tell} />
   </div>
 )

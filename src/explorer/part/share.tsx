@@ -3,20 +3,29 @@ import { percentOf, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { None } from './none.tsx'
 
+type ShareProps = {
+  readonly part: string
+  readonly whole: string
+  /** Says what the percentage is of, where nothing beside it does. */
+  readonly tell?: (percent: string) => string
+}
+
 /** The share of a part in a whole, in percent and as a bar; `—` where there is no whole. */
-export const Share = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => {
+export const Share = ({ part, whole, tell = same }: ShareProps): Html => {
   const percent = percentOf(part, whole)
   return percent === undefined ? (
     <None />
   ) : (
     <span class="portion">
       <data value={percent} class="number" safe>
-        {percentText(percent, part)}
+        {tell(percentText(percent, part))}
       </data>
       <Bar part={part} whole={whole} />
     </span>
   )
 }
+
+const same = (percent: string): string => percent
 
 /** The share of a part in a whole, as a bar that screen readers skip. */
 export const Bar = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => (

@@ -19,12 +19,17 @@ export const Ago = ({ visit, iso }: TimeProps): Html =>
 /** Letters of `2026-11-22 13:04`. */
 const TO_MINUTES = 16
 
+/** A time by itself. */
+export const At = ({ iso }: Pick<TimeProps, 'iso'>): Html => (
+  <time class="at" datetime={iso} safe>
+    {`${absolute(iso)} UTC`}
+  </time>
+)
+
 /** A time and how long ago it was. */
 export const When = ({ visit, iso }: TimeProps): Html => (
   <span class="when">
-    <time class="at" datetime={iso} safe>
-      {`${absolute(iso)} UTC`}
-    </time>{' '}
+    <At iso={iso} />{' '}
     <small>
       (
       <time class="ago" datetime={iso} safe>

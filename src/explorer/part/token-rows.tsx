@@ -1,17 +1,21 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getTokenList } from '#actions/get-token-list.ts'
+import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
-import { Amount } from './amount.tsx'
+import { Amount, Count } from './amount.tsx'
 import { More } from './more.tsx'
 import { Name } from './name.tsx'
 import { None } from './none.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
+import { At } from './time.tsx'
+
+type Owned = AnswerOf<typeof getTokenList>['tokens'][number]
 
 type OwnTokensProps = {
   readonly visit: Visit
-  readonly tokens: AnswerOf<typeof getTokenList>['tokens']
+  readonly tokens: readonly Owned[]
 }
 
 /** Tokens that a page shows; somebody may send thousands of kinds to anybody. */
@@ -56,16 +60,37 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
           {
             head: say({ en: 'Frozen', zh: '冻结' }),
             isNumber: true,
-            cell: ({ frozen_balance, symbol }) =>
-              /[1-9]/.test(frozen_balance) ? (
-                <Amount visit={visit} value={frozen_balance} token={symbol} />
-              ) : (
-                <None />
-              ),
+            cell: token => <Frozen visit={visit} token={token} />,
           },
         ]}
       />
       <More visit={visit} shown={MOST} total={tokens.length} />
     </details>
+  )
+}
+
+/** Frozen amounts of a token whose times are shown. */
+const MOST_TIMES = 3
+
+/** What is frozen of a token, and until when each part of it is. */
+const Frozen = ({ visit, token }: { readonly visit: Visit; readonly token: Owned }): Html => {
+  const { frozen_balance, symbol, frozen_list: parts } = token
+  const { say } = visit
+  if (!/[1-9]/.test(frozen_balance)) return <None />
+  return (
+    <span class="stack">
+      <Amount visit={visit} value={frozen_balance} token={symbol} />
+      {parts.slice(0, MOST_TIMES).map(({ amount, time }) => (
+        <small>
+          {parts.length === 1 ? '' : <Count value={amount} />}{' '}
+          <span safe>{say({ en: 'until', zh: '冻结至' })}</span> <At iso={isoOf(time)} />
+        </small>
+      ))}
+      {parts.length > MOST_TIMES ? (
+        <small safe>{say({ en: `${parts.length} amounts in all`, zh: `共 ${parts.length} 笔` })}</small>
+      ) : (
+        ''
+      )}
+    </span>
   )
 }

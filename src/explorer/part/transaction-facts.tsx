@@ -67,7 +67,7 @@ type RamProps = {
   readonly usage: readonly (readonly [payer: string, bytes: string])[]
 }
 
-/** Bytes by who paid for them. */
+/** Bytes by who paid for them, or got them back. */
 const Ram = ({ visit, usage }: RamProps): Html =>
   usage.length === 0 ? (
     <None />
@@ -75,9 +75,15 @@ const Ram = ({ visit, usage }: RamProps): Html =>
     <div>
       {usage.map(([payer, bytes]) => (
         <div>
-          <Count value={bytes} />{' '}
+          <Count value={bytes.replace('-', '')} />{' '}
           <small>
-            <span safe>{visit.say({ en: 'bytes, paid by ', zh: '字节，支付者 ' })}</span>
+            <span safe>
+              {visit.say(
+                bytes.startsWith('-')
+                  ? { en: 'bytes, returned to ', zh: '字节，退还给 ' }
+                  : { en: 'bytes, paid by ', zh: '字节，支付者 ' },
+              )}
+            </span>
             <Owner visit={visit} id={payer} />
           </small>
         </div>

@@ -27,11 +27,14 @@ export type FollowedList<P, D, R> = NumberedList<P, D, R> & {
 /** What `followHead` tells. */
 export type HeadEvent<R> =
   /** A row of a block that may still be replaced; they come in chain order. */
-  | { readonly event: 'packed'; readonly row: R }
+  | { readonly event: 'packed'; readonly row: R & Id }
   /** The packed rows of this block and of all after it are gone. */
   | { readonly event: 'dropped'; readonly from_block: string }
-  /** A row for ever. It takes the place of the oldest packed row that is left, if there is one. */
-  | { readonly event: 'irreversible'; readonly row: R & Seq }
+  /** A row for ever. The packed row that it confirms has the same `id`; it is the oldest one that is left, if there is one. */
+  | { readonly event: 'irreversible'; readonly row: R & Seq & Id }
+
+/** Names a row and its block, before the block is irreversible and after. */
+export type Id = { readonly id: string }
 
 /** The longest pause before a feed is opened again, in seconds. */
 const LONGEST_PAUSE = 30

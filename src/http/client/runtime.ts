@@ -40,7 +40,10 @@ export type Complete = { readonly rows: number; readonly block_height: string }
 
 /** A query whose answers are pages of a list. */
 export type List<P, D, R> = WholeList<P, D, R> & {
-  /** Pages from `page` on, as long as there are any. A ranking may move while it is read page by page; `whole` does not. */
+  /**
+   * Pages from `page` on, as long as there are any. A ranking may move while it is read page by page; `whole` does not. With
+   * `head: 1` each page begins behind the last row of the one before; it throws (status 409) when that row was replaced.
+   */
   readonly pages: (...args: Args<P>) => AsyncGenerator<D, void>
   /** Every row, from page to page. */
   readonly rows: (...args: Args<Omit<P, 'page'>>) => AsyncGenerator<R, void>
@@ -195,7 +198,7 @@ const wholeList = <D, R>(ask: Ask, path: string, _rowsOf?: RowsOf<D, R>) => {
 
 const list = <D extends Paged, R>(ask: Ask, path: string, rowsOf: RowsOf<D, R>) => {
   const get = call<D>(ask, path)
-  const pages = (params: Params = {}, options?: CallOptions) => pagesOf(get, params, options)
+  const pages = (params: Params = {}, options?: CallOptions) => pagesOf({ get, rowsOf }, params, options)
   return Object.assign(wholeList(ask, path, rowsOf), {
     pages,
     rows: async function* (params: Params = {}, options?: CallOptions): AsyncGenerator<R, void> {
@@ -219,17 +222,19 @@ const numberedList = <D extends Paged, R extends Partial<Seq>>(
 /** Rows of a page unless the caller says otherwise: the most that the service gives. */
 const MOST_ROWS = 500
 
-const pagesOf = async function* <D extends Paged>(
-  get: Get<D>,
+const pagesOf = async function* <D extends Paged, R>(
+  { get, rowsOf }: { readonly get: Get<D>; readonly rowsOf: RowsOf<D, R> },
   params: Params,
   options: CallOptions | undefined,
 ): AsyncGenerator<D, void> {
-  let next = params['page']
+  let next: Params = { page: params['page'] ?? 1 }
   for (;;) {
-    const data = await get({ ...params, page: next ?? 1 }, options)
+    const data = await get({ ...params, ...next }, options)
     yield data
     if (data.page * data.size >= data.total) return
-    next = data.page + 1
+    const last = rowsOf(data).at(-1) as { readonly id?: string } | undefined
+    const isBehind = params['head'] === 1 && last?.id !== undefined
+    next = isBehind ? { page: 1, after: last.id } : { page: data.page + 1 }
   }
 }
 

@@ -1,7 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import type { AddressLimits } from '#keys/address-limits.ts'
+import type { Clock } from '#time/clock.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Queues } from '../turns.ts'
+import type { Queues, Turns } from '../turns.ts'
 
 /** The limits of visits. */
 export type ExplorerGate = {
@@ -28,6 +29,25 @@ export const counted = (
   const wait = addresses[as](network)
   if (wait > 0) throw tooMany(wait)
   return network
+}
+
+/** The plan of a visitor: each thousand rows of a file count as one more visit, as soon as it may be. */
+export const planOfVisitor = (
+  { addresses, networkOf }: Pick<ExplorerGate, 'addresses' | 'networkOf'>,
+  { request }: Pick<Exchange, 'request'>,
+  clock: Pick<Clock, 'sleep'>,
+): Turns['plan'] => {
+  const network = networkOf(request)
+  return {
+    require: () => undefined,
+    more: async signal => {
+      if (network === undefined) return
+      for (let ms = addresses.visit(network); ms > 0; ms = addresses.visit(network)) {
+        await clock.sleep(ms, signal)
+        signal.throwIfAborted()
+      }
+    },
+  }
 }
 
 const tooMany = (ms: number): Failure =>

@@ -1,6 +1,6 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
-import { hrefTo, rootFrom } from '#explorer/links.ts'
+import { hrefTo } from '#explorer/links.ts'
 import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
 import { type Asked, showFailure, showPage } from '#explorer/show.tsx'
@@ -12,6 +12,7 @@ import type { Exchange, Handler } from '../exchange.ts'
 import { type Reply, textReply } from '../reply.ts'
 import { targetOf } from '../target.ts'
 import { type Turns, turnsOf } from '../turns.ts'
+import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { keptPages } from './kept-pages.ts'
 
@@ -87,27 +88,6 @@ const isOfName = (error: unknown): error is Failure =>
 
 /** Visits are no exports. */
 const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => undefined }
-
-const ZH = /^\/zh(?=\/|$)/
-
-/** Headers by which proxies say that they stand between: only they know the address that visitors see. */
-const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
-
-/** Language and page of an address. */
-const askedBy = ({ path, request }: Exchange, site: Site): Omit<Asked, 'now'> => {
-  const lang = ZH.test(path) ? 'zh' : 'en'
-  const own = path.replace(ZH, '') || '/'
-  const root = rootFrom(lang, own)
-  return {
-    site,
-    lang,
-    path: own,
-    root,
-    origin: site.publicUrl ?? URL.parse(`./${root}`, request.url)?.href ?? '/',
-    isOriginKnown: site.publicUrl !== undefined || !PROXIED.some(name => request.headers.has(name)),
-    query: new URLSearchParams(targetOf(request.url).query),
-  }
-}
 
 /** Where an address leads that is none of a page: home without a slash at its end, others with one, and home in the browser's language. */
 const elsewhere = ({ path, query, request }: Exchange): string | undefined => {

@@ -1,11 +1,15 @@
 import type { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { failureFields } from '../envelope.ts'
 import type { Exchange, Handler } from '../exchange.ts'
 import { streamOf } from '../export/stream.ts'
 import { eventOf, FEED_TYPE } from '../feed/events.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
+import { freshnessOf } from '../freshness.ts'
 import type { Reply } from '../reply.ts'
+import { troublesOf } from '../status-page/standing.ts'
 import { livePlace } from '../turns.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { type LiveBox, liveBox } from './live-box.ts'
@@ -20,13 +24,16 @@ const encoder = new TextEncoder()
 
 type Following = {
   readonly feeds: OpenFeeds
-  readonly clock: Pick<Clock, 'after'>
+  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit' | 'whyUnfit'> | undefined
+  readonly maxLagMs: number | undefined
+  readonly clock: Pick<Clock, 'after' | 'now'>
   readonly stallMs: number
 }
 
 /**
- * `/live`: sends a page each published height, so that it looks again only when there is something new. It needs no key; the
- * number of open streams is limited for each network and in total.
+ * `/live`: sends a page each published height, so that it looks again only when there is something new, and whether what is
+ * published is current: what `/status` says is wrong, in the language of the page. It needs no key; the number of open streams
+ * is limited for each network and in total.
  */
 export const liveHandler =
   (gate: ExplorerGate, following: Following): Handler =>
@@ -38,14 +45,25 @@ export const liveHandler =
 
 const liveReply = (
   { request, manner }: Exchange,
-  { feeds, clock, stallMs, place }: Following & { readonly place: { leave(): void } },
+  { feeds, node, maxLagMs, clock, stallMs, place }: Following & { readonly place: { leave(): void } },
 ): Reply => {
   const box = liveBox()
   const end = (failure: Failure): void => box.end(eventOf('end', failureFields(failure, manner)))
   let remove: () => void = () => undefined
+  let known: Published | undefined
+  /** A store that stands still becomes old, so each sign of life says it anew. */
+  const standing = (): string => {
+    if (known === undefined) return BEAT
+    const [trouble] = troublesOf(freshnessOf(known, node, clock), maxLagMs)
+    return eventOf('standing', { trouble: trouble?.what[manner.lang] ?? null })
+  }
   const leave = feeds.hub.watch({
-    published: height => box.put(`id: ${height}\ndata: ${height}\n\n`),
-    beat: () => box.beat(BEAT),
+    published: published => {
+      known = published
+      const { height } = published
+      box.put(`id: ${height}\ndata: ${height}\n\n${standing()}`)
+    },
+    beat: () => box.beat(standing()),
     end,
   })
   const free = (): void => {

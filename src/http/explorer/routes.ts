@@ -1,22 +1,26 @@
 import type { AnswerDeps } from '#actions/answer.ts'
+import { downloads } from '#explorer/download/downloads.ts'
 import { pages } from '#explorer/pages.ts'
 import { type Answering, answering } from '../exchange.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { explorerAssets } from './assets.ts'
+import { downloadHandler } from './download.ts'
 import type { ExplorerGate } from './gate.ts'
 import { explorerHandler } from './handler.ts'
 import { liveHandler } from './live.ts'
 
 /** Paths of the explorer as routes, in both languages. */
-const routes: readonly string[] = pages.flatMap(({ path }) => {
-  const route = path.replace('{id}', ':id')
-  return path === '/' ? ['/', '/zh', '/zh/'] : [route, `/zh${route}`]
-})
+const routesOf = (all: readonly { readonly path: string }[]): readonly string[] =>
+  all.flatMap(({ path }) => {
+    const route = path.replace('{id}', ':id')
+    return path === '/' ? ['/', '/zh', '/zh/'] : [route, `/zh${route}`]
+  })
 
 type Answerer = (request: Request) => Promise<Response>
 
 type PagesOptions = AnswerDeps & {
   readonly stallMs: number
+  readonly maxLagMs?: number | undefined
   readonly version: string
   readonly testKey?: string
   readonly publicUrl?: string | undefined
@@ -44,7 +48,7 @@ export const explorerPages = (
     readonly unknown: Answerer
   },
 ): readonly (readonly [path: string, answer: Answerer])[] => {
-  const { version, testKey, publicUrl, clock, stallMs } = options
+  const { version, testKey, publicUrl, clock, stallMs, node, maxLagMs } = options
   if (options.explorer !== true)
     return [
       ['/', start],
@@ -54,9 +58,12 @@ export const explorerPages = (
   const site = { version, testKey, publicUrl, assets: names }
   const { handler, failed } = explorerHandler(options, { site, ...gate })
   const page = answering('explorer', handler, { ...common, written: failed })
+  const download = downloadHandler(options, { site, stallMs, ...gate })
+  const file = answering('download', download, { ...common, written: failed })
   return [
-    ...routes.map(path => [path, page] as const),
-    ['/live', answering('live', liveHandler(gate, { feeds, clock, stallMs }), common)],
+    ...routesOf(pages).map(path => [path, page] as const),
+    ...routesOf(downloads).map(path => [path, file] as const),
+    ['/live', answering('live', liveHandler(gate, { feeds, node, maxLagMs, clock, stallMs }), common)],
     ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]

@@ -30,6 +30,10 @@ export const csvRows = ({ rows, data }: Rows, columns: readonly string[] | undef
   return text
 }
 
+/** Rows of cells as such lines. */
+export const csvTable = (rows: readonly (readonly unknown[])[]): string =>
+  rows.map(cells => `${alone(cells.map(cellOf).join(','))}${END}`).join('')
+
 /** An empty line would be no record. */
 const alone = (line: string): string => (line === '' ? '""' : line)
 

@@ -13,12 +13,17 @@ import { type Written, writtenAs } from './format.ts'
 import { gzipPacker, packed, plainPacker } from './gzip.ts'
 import { streamOf } from './stream.ts'
 
+/** How an export is written and called. Throws where its list is not sent so. */
+export type Form = (opened: Export) => { readonly written: Written; readonly fileName: string }
+
 type Asked = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the first row. */
   readonly signal: AbortSignal
   readonly turns: Turns
   readonly stallMs: number
+  /** Absent: as the call asks for it. */
+  readonly form?: Form
 }
 
 /**
@@ -28,7 +33,7 @@ type Asked = {
 export const exportReply = async (
   deps: AnswerDeps,
   call: Call & { readonly format: ExportFormat },
-  { exchange, signal, turns, stallMs }: Asked,
+  { exchange, signal, turns, stallMs, form = formOf(call) }: Asked,
 ): Promise<Reply> => {
   const { request } = exchange
   const place = turns.export()
@@ -48,9 +53,9 @@ export const exportReply = async (
     const turn: Turn = () => (opened === undefined ? own : later)()
     opened = await openExport(deps, call, { signal: reading.signal, turn })
     signal.throwIfAborted()
+    const { written, fileName } = form(opened)
     turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
     const packs = acceptsGzip(request.headers.get('accept-encoding'))
-    const written = writtenAs[call.format](opened, call.options)
     const packer = packs ? gzipPacker() : plainPacker
     const texts = textsOf(opened, written, () => turns.plan.more(reading.signal))
     const body = streamOf(packed(texts, packer), {
@@ -62,7 +67,7 @@ export const exportReply = async (
         packer.close()
       },
     })
-    const headers = { ...headersOf(opened, call.format), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
+    const headers = { ...headersOf(opened, fileName), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
     return { status: 200, type: written.type, body, headers, form: 'raw' }
   } catch (error) {
     free()
@@ -72,10 +77,14 @@ export const exportReply = async (
   }
 }
 
-const headersOf = (
-  { action, at, total }: Export,
-  format: ExportFormat,
-): Readonly<Record<string, string>> => ({
+const formOf =
+  ({ format, options }: Call & { readonly format: ExportFormat }): Form =>
+  opened => ({
+    written: writtenAs[format](opened, options),
+    fileName: `${opened.action.action}-${opened.at.height}.${format}`,
+  })
+
+const headersOf = ({ at, total }: Export, fileName: string): Readonly<Record<string, string>> => ({
   'Cache-Control': 'private, no-store',
   Vary: 'X-API-Key, Accept-Encoding',
   'X-Block-Height': String(at.height),
@@ -83,7 +92,7 @@ const headersOf = (
   'X-Total-Count': String(total),
   // nginx would take the whole of it, into a file of its own, however slowly the client reads.
   'X-Accel-Buffering': 'no',
-  'Content-Disposition': `attachment; filename="${action.action}-${at.height}.${format}"`,
+  'Content-Disposition': `attachment; filename="${fileName}"`,
 })
 
 /** The body in texts of some hundred rows; throws unless there are as many rows as were announced. */

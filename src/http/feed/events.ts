@@ -21,6 +21,9 @@ export const beginText = (
   id: string | undefined,
 ): string => `retry: ${RETRY_MS}\n${standText(height, head)}\n${id === undefined ? '' : `id: ${id}\n`}\n`
 
+/** A feed that says why it has nothing yet, and ends without an event: the client goes on where it was. */
+export const pauseText = (reason: string): string => `retry: ${RETRY_MS}\n: ${reason}\n\n`
+
 /** A sign of life: nothing new up to a height. */
 export const beatText = (height: number, head: HeadNow | undefined): string =>
   `${standText(height, head)}\n\n`

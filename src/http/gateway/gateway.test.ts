@@ -29,7 +29,8 @@ const setUp = ({ maxBytes = 100_000 } = {}) => {
           status: 200,
           contentType: 'application/json',
           body: new TextEncoder().encode(text),
-          upToDate: true,
+          reaches: () => true,
+          lookAgain: async () => undefined,
           isFirst: true,
           isUsable: () => true,
           release: () => {

@@ -116,7 +116,7 @@ test('openapi: each action lists the failures that it has, by status and code', 
   const every = { 400: [4000], 401: [4010], 403: [4030], 405: [4050], 414: [4140], 429: [4290], 500: [5000] }
   const late = { 504: [5040] }
   expect(codesAt('get-overview')).toEqual({ ...every, 503: [5030, 5033], ...late })
-  expect(codesAt('get-block-list')).toEqual({ ...every, 503: [5030, 5031, 5033], ...late })
+  expect(codesAt('get-block-list')).toEqual({ ...every, 409: [4090], 503: [5030, 5031, 5033], ...late })
   expect(codesAt('get-token-detail')).toEqual({ ...every, 404: [4040], 503: [5030, 5031, 5033], ...late })
   expect(codesAt('get-transaction-detail')).toEqual({
     ...every,

@@ -110,7 +110,12 @@ export const loadProperties: Json = {
     description:
       "Age of the last loaded block by the clock of the service, in seconds; null when that clock is before the block's time.",
   },
-  node: { type: 'string', enum: ['none', 'reachable', 'unreachable'], description: 'The node followed.' },
+  node: {
+    type: 'string',
+    enum: ['none', 'reachable', 'unreachable', 'foreign', 'apart'],
+    description:
+      'The node followed; foreign: what responds serves another chain than the store holds; apart: it is on another branch.',
+  },
   node_heard: {
     type: ['string', 'null'],
     description: 'When a node of the chain was last heard, ISO-8601 UTC; null when none was.',

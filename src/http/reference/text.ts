@@ -224,8 +224,8 @@ export const paragraphs: {
       '没有 page 与 size 参数的列表始终完整返回。交易记录最新的在前；sort=asc 时顺序完全相反，并且新区块到来时各页内容不会移动。',
     ),
     say(
-      'start_block, end_block, start_time, end_time, start_seq and end_seq limit a list to a range that includes both ends; several of them hold together, and total and pages refer to the limited list.',
-      'start_block、end_block、start_time、end_time、start_seq、end_seq 用于限定区间，区间含首尾；可同时使用多个条件，total 与分页按筛选结果计算。',
+      'start_block, end_block, start_time, end_time, start_date, end_date, start_seq and end_seq limit a list to a range that includes both ends: a time includes the whole of its last given unit, a date the whole UTC day; several of them hold together, and total and pages refer to the limited list.',
+      'start_block、end_block、start_time、end_time、start_date、end_date、start_seq、end_seq 用于限定区间，区间含首尾：时间包含其末位单位的全部时长，日期包含该 UTC 日全天；可同时使用多个条件，total 与分页按筛选结果计算。',
     ),
   ],
   errors: [

@@ -3,6 +3,7 @@ import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import { createPace } from '#time/pace.ts'
 import type { Handler } from '../exchange.ts'
 import { type PublishedLately, publishedLately } from '../published-lately.ts'
 import { style } from '../reference/style.ts'
@@ -67,14 +68,11 @@ const SHORT_MS = 5_000
 
 /** Blocks per second since the first block that was seen here. */
 const paceOf = ({ elapsed }: Pick<Clock, 'elapsed'>) => {
-  let first: { readonly height: number; readonly at: number } | undefined
+  const pace = createPace()
   return (found: Awaited<ReturnType<PublishedLately>>): number | null => {
     if (found === undefined || found instanceof Failure) return null
-    first ??= { height: found.height, at: elapsed() }
-    const ms = elapsed() - first.at
-    return ms < SHORT_MS || found.height < first.height
-      ? null
-      : Math.round(((found.height - first.height) / ms) * 10_000) / 10
+    pace.note(elapsed(), found.height)
+    return pace.spanMs() < SHORT_MS ? null : Math.round(pace.perSecond() * 10) / 10
   }
 }
 

@@ -2,6 +2,7 @@ import { BEHIND } from '#actions/find/loading.ts'
 import type { Text } from '#actions/text.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
+import { type Unfit, unfitText } from '#node/judge.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -26,7 +27,7 @@ export type Standing = {
 }
 
 export type StandingFrom = {
-  readonly node: Pick<Node, 'heard' | 'heardAgo'> | undefined
+  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
   readonly version: string
   readonly clock: Pick<Clock, 'now'>
   readonly maxLagMs: number | undefined
@@ -61,16 +62,32 @@ export const standingOf = (published: Published | undefined | Failure, from: Sta
   }
 }
 
-const troublesOf = (
-  { node, behind, isFarBehind, lagSeconds }: Freshness,
+/** What is wrong with a store that has blocks; the first is the one that says most. */
+export const troublesOf = (
+  { node, unfit, behind, isFarBehind, lagSeconds }: Freshness,
   maxLagMs: number | undefined,
 ): readonly Trouble[] => [
+  ...(unfit === undefined ? [] : [unfitTrouble(unfit)]),
   ...(isFarBehind ? [FAR_BEHIND] : []),
   ...(node === 'unreachable' ? [NODE_SILENT] : []),
   ...(node === 'reachable' && behind === null ? [NODE_BEHIND] : []),
   ...(lagSeconds === null ? [CLOCK] : []),
   ...(lagSeconds !== null && lagSeconds > (maxLagMs ?? OLD_SECONDS * 1_000) / 1_000 ? [OLD] : []),
 ]
+
+const unfitTrouble = (unfit: Unfit): Trouble => ({
+  what: {
+    en: `${unfitText(unfit, 'the node')}.`,
+    zh:
+      unfit.is === 'foreign'
+        ? `全节点所属的链与存储中的不同：${unfit.why}。`
+        : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点为 ${unfit.there}。`,
+  },
+  help: {
+    en: "'iostlens doctor' names the node and what helps.",
+    zh: '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
+  },
+})
 
 const UNREADABLE: Trouble = {
   what: { en: 'The store cannot be read.', zh: '无法读取存储。' },

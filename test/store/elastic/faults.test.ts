@@ -228,7 +228,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await setBlock(true)
       const commit = commitBatch(writer, tellingBatch(at, at + 2))
       while (events.length === 0) await Bun.sleep(5)
-      expect(events[0]?.type).toBe('blocked')
+      expect(events[0]).toEqual({
+        type: 'blocked',
+        reason: expect.stringMatching(
+          /The fullest disk is that of server \S+ \(\/.*\): [\d.]+ of [\d.]+ GB are free\.$/,
+        ),
+      })
       expect(await target.store.published()).toEqual(publishedAt(at - 1))
       await setBlock(null)
       await commit

@@ -6,13 +6,8 @@ import { serviceOn } from '../../support/processes/service.ts'
 import { SOAK } from '../../support/processes/soak.ts'
 import { seeded, seedOf } from '../../support/seeded.ts'
 import { type Dump, differences, dumpElastic } from '../../support/stores/dump.ts'
-import {
-  freePorts,
-  type OwnServer,
-  type OwnServers,
-  ownServers,
-  type Ports,
-} from '../../support/stores/elastic-process.ts'
+import { isGreen, OPEN, threeServers, urlOfAll } from '../../support/stores/elastic-cluster.ts'
+import { freePorts, ownServers } from '../../support/stores/elastic-process.ts'
 import { openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../../support/stores/loading.ts'
 
@@ -21,8 +16,6 @@ const DOCUMENTS = 40
 const KILLS = SOAK ? 20 : 2
 /** Of the cluster: each node once, so that every role a node can have is lost once. */
 const ROUNDS = SOAK ? 5 : 1
-
-const OPEN = ['xpack.security.enabled: false']
 
 const servers = await ownServers()
 let expected: Dump
@@ -116,11 +109,10 @@ describe.skipIf(servers === undefined)('Elasticsearch killed under load and quer
     if (servers === undefined) return
     const seed = seedOf(37)
     const random = seeded(seed)
-    const nodes = await cluster(servers)
+    const nodes = await threeServers(servers)
     await Promise.all(nodes.map(({ start }) => start()))
-    const url = `http://${nodes.map(one => one.url.slice('http://'.length)).join(',')}`
-    const target = openTestElastic({ url, replicas: 1 })
-    await isGreen(nodes[0]?.url)
+    const target = openTestElastic({ url: urlOfAll(nodes), replicas: 1 })
+    await isGreen(nodes[0].url)
     const { watching, loads, end } = await underLoad(target, seed)
     for (let round = 0; round < ROUNDS; round++)
       for (const [at, one] of nodes.entries()) {
@@ -140,26 +132,3 @@ describe.skipIf(servers === undefined)('Elasticsearch killed under load and quer
     await target.destroy()
   })
 })
-
-const cluster = async (own: OwnServers): Promise<readonly OwnServer[]> => {
-  const names = ['first', 'second', 'third']
-  const ports = [await freePorts(), await freePorts(), await freePorts()]
-  const hosts = ports.map(({ transport }) => `"127.0.0.1:${transport}"`).join(', ')
-  const settings = [
-    `discovery.seed_hosts: [${hosts}]`,
-    `cluster.initial_master_nodes: [${names.join(', ')}]`,
-    ...OPEN,
-  ]
-  return names.map((name, at) => own.make(name, ports[at] as Ports, { settings }))
-}
-
-/** Resolves when every copy of every shard is there. */
-const isGreen = async (url = ''): Promise<void> => {
-  for (;;) {
-    // Refused while the node that was just started does not listen; 408 when it took longer.
-    const answer = await fetch(`${url}/_cluster/health?wait_for_status=green&timeout=10s`).catch(
-      () => undefined,
-    )
-    if (answer?.ok) return
-  }
-}

@@ -7,6 +7,8 @@ import { type Fault, startFaultyNode } from './faulty-node.ts'
 export const GENESIS = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
 /** The recorded chain. */
 export const OURS: ChainIdentity = { chainId: 1020, genesis: GENESIS }
+/** Of its last block, 4851. */
+export const LAST_HASH = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
 /** A call that is passed on, and that no probe makes. */
 export const PATH = '/getRAMInfo'
 

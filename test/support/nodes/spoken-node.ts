@@ -34,6 +34,7 @@ export const spokenNode = (
     chainInfo: async () => heard,
     heard: () => heard,
     heardAgo: () => 0,
+    whyUnfit: () => undefined,
     watch: async () => undefined,
     get: async path => {
       const answers = said[path] ?? []
@@ -45,7 +46,8 @@ export const spokenNode = (
         status: answer.status,
         contentType: 'application/json',
         body: new TextEncoder().encode(answer.text),
-        upToDate: true,
+        reaches: height => height <= heard.headBlock,
+        lookAgain: async () => undefined,
         isFirst: true,
         isUsable: () => true,
         release: () => undefined,

@@ -10,6 +10,7 @@ const CAN_NOT_BE_HAD = 3
 
 /** A server of a test's own, on 127.0.0.1, to be killed and started again with the same ports and data. */
 export type OwnServer = {
+  readonly name: string
   readonly url: string
   /** Its folder, with `config`, `data` and `logs`. */
   readonly folder: string
@@ -17,6 +18,10 @@ export type OwnServer = {
   start(): Promise<void>
   /** SIGKILL, as the kernel or a power cut does it. */
   kill(): void
+  /** SIGSTOP: it keeps its connections and does nothing, as in a long collection or on a hung machine. */
+  pause(): void
+  /** Ends a pause. */
+  resume(): void
   /** Runs a tool of the distribution, such as `bin/elasticsearch-users`, for this server; what it printed. */
   run(command: string, ...args: readonly string[]): Promise<string>
 }
@@ -95,14 +100,18 @@ const makeServer = (
     if (code !== 0) throw new Error(`${command} ended with ${code}:\n${text.slice(-4_000)}`)
     return text
   }
+  const signal = (name: NodeJS.Signals): boolean => process.kill(Number(readFileSync(pidFile, 'utf8')), name)
   return {
+    name,
     url: `${scheme}://127.0.0.1:${ports.http}`,
     folder: own,
     start: async () => {
       rmSync(pidFile, { force: true })
       await run('bin/elasticsearch', '-d', '-p', pidFile)
     },
-    kill: () => process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL'),
+    kill: () => signal('SIGKILL'),
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
     run,
   }
 }

@@ -94,6 +94,9 @@ export const fateOf = (
   return isPassing(status) ? 'again' : 'wrong'
 }
 
+/** Items of at most so many bytes together are one request; bulk loading gets no faster with more. */
+export const ONE_REQUEST_BYTES = 2_000_000
+
 /** Cuts items lazily into runs of at most `maxBytes`; a larger item is a run of its own. */
 export const cut = function* <T extends { readonly bytes: number }>(
   items: Iterable<T>,

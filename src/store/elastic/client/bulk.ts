@@ -1,14 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import type { Try } from '#time/retry.ts'
-import { type BulkItem, cut, fateOf, type ItemAnswer } from './bulk-item.ts'
+import { type BulkItem, cut, fateOf, type ItemAnswer, ONE_REQUEST_BYTES } from './bulk-item.ts'
 import type { Answer } from './connection.ts'
 import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
+import { fullestDisk } from './fullest-disk.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
-/** Bulk loading gets no faster with bodies beyond a few MB. */
-const BULK_BYTES = 2_000_000
 const IN_FLIGHT = 3
 
 /** What is read of an answer. */
@@ -35,7 +34,7 @@ export const sendBulk = async (
   items: Iterable<BulkItem>,
   { searchable: wanted = false }: { readonly searchable?: boolean } = {},
 ): Promise<Sent> => {
-  const { runs, isOne } = counted(cut(items, BULK_BYTES))
+  const { runs, isOne } = counted(cut(items, ONE_REQUEST_BYTES))
   const existing: BulkItem[] = []
   let searchable = wanted && isOne
   const worker = async (): Promise<void> => {
@@ -82,7 +81,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     // For a loader that was replaced the partition may be read-only by now.
     if (!isFirst) sender.requireLease?.()
     // Only a first try that does everything makes everything searchable.
-    const tried = await tryRun(sender, pending, refreshes && isFirst)
+    const tried = await namingDisk(sender, blocked, tryRun(sender, pending, refreshes && isFirst))
     const searchable = isFirst && tried.searchable
     isFirst = false
     existing.push(...tried.existing)
@@ -99,6 +98,17 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     if (!blocked) sender.onEvent({ type: 'retry', reason, waitMs })
     else if (!wasBlocked) sender.onEvent({ type: 'blocked', reason })
   })
+}
+
+/** The usual reason of a block that begins is a full disk. */
+const namingDisk = async (
+  { connection }: Sender,
+  wasBlocked: boolean,
+  trying: Promise<Tried>,
+): Promise<Tried> => {
+  const tried = await trying
+  if (!tried.blocked || wasBlocked) return tried
+  return { ...tried, reason: [tried.reason, await fullestDisk(connection)].filter(Boolean).join(' ') }
 }
 
 const tryRun = async (sender: Sender, pending: readonly BulkItem[], refreshes: boolean): Promise<Tried> => {

@@ -7,7 +7,7 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { openElastic } from '../open-elastic.ts'
 import { ask } from './ask.ts'
 import { connect } from './connection.ts'
-import { FetchConnection } from './fetch-connection.ts'
+import { openRequests } from './http-requests.ts'
 import { clientOptions } from './official-client.ts'
 
 /** Answers by path: `/404/index_not_found_exception` is that status with that error; other paths do what they say. */
@@ -51,15 +51,11 @@ const asked = async (path: string, options: object = {}): Promise<Failure> => {
   return failure
 }
 
-test('clientOptions: a connection that works on Bun, no retries, one address', () => {
-  const options = clientOptions(new URL('http://127.0.0.1:9200'), {
-    requestTimeoutMs: 30_000,
-    maxSockets: 32,
-  })
-  expect(options.Connection).toBe(FetchConnection)
+test('clientOptions: no retries, one address, nothing but our own sockets', () => {
+  const at = new URL('http://127.0.0.1:9200')
+  const options = clientOptions(at, openRequests({ url: at, headers: {}, maxSockets: 1 }))
   expect(options.ConnectionPool).toBe(CloudConnectionPool)
-  expect([options.maxRetries, options.requestTimeout]).toEqual([0, 30_000])
-  expect(options.agent).toEqual({ keepAlive: true, maxSockets: 32, maxFreeSockets: 32 })
+  expect([options.maxRetries, options.Connection?.name]).toEqual([0, 'SocketConnection'])
 })
 
 test('send: an answer is text, so no digit is lost', async () => {

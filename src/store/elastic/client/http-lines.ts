@@ -5,12 +5,24 @@ import { type HttpLine, type LineOptions, NoAnswer, openLine } from './http-line
 /** Connections to one server, kept from request to request. */
 export type HttpLines = {
   /**
-   * Sends a request on a kept connection, else on a new one; `onLine` learns which. Where a kept one turns out to have
-   * ended, the request is sent once more, on a new one. Throws `NoAnswer`.
+   * Sends a request on a kept connection, else on a new one. Where a kept one turns out to have ended, a repeatable
+   * request is sent once more, on a new one. Throws `NoAnswer`.
    */
-  send(request: string, onLine: (line: HttpLine) => void): Promise<HttpAnswer>
+  send(request: string, sending: Sending, isRepeatable: boolean): Promise<HttpAnswer>
   close(): void
 }
+
+/** A request on its way to one host. */
+export type Sending = {
+  /** Names the host, to give up all that is there. */
+  readonly host: object | undefined
+  /** The connection that it is on, until it is answered. */
+  line: HttpLine | undefined
+  /** Nobody waits for it any more. */
+  isOver: boolean
+}
+
+export const newSending = (host?: object): Sending => ({ host, line: undefined, isOver: false })
 
 /** Beyond this a router on the way may have forgotten the connection, and a request would vanish. */
 const IDLE_MS = 55_000
@@ -34,26 +46,28 @@ export const openLines = (options: LineOptions): HttpLines => {
     if (isClosed) line.close()
     return line
   }
-  const sendOn = async (line: HttpLine, request: string): Promise<HttpAnswer> => {
+  const sendOn = async (line: HttpLine, request: string, sending: Sending): Promise<HttpAnswer> => {
+    sending.line = line
+    if (sending.isOver) line.close()
     try {
       return await line.send(request)
     } finally {
+      // It may carry another request from here on.
+      sending.line = undefined
       if (line.isClosed()) all.delete(line)
       else idle.push(line)
     }
   }
   return {
-    send: async (request, onLine) => {
+    send: async (request, sending, isRepeatable) => {
       const line = kept() ?? (await fresh())
-      onLine(line)
       try {
-        return await sendOn(line, request)
+        return await sendOn(line, request, sending)
       } catch (error) {
-        if (!(error instanceof NoAnswer) || !error.wasKept || isClosed) throw error
+        if (!isRepeatable || !(error instanceof NoAnswer) || !error.wasKept || isClosed) throw error
       }
       const another = await fresh()
-      onLine(another)
-      return sendOn(another, request)
+      return sendOn(another, request, sending)
     },
     close: () => {
       isClosed = true

@@ -1,22 +1,10 @@
 import { readFileSync } from 'node:fs'
-import {
-  type Client,
-  type ClientOptions,
-  CloudConnectionPool,
-  errors,
-  Serializer,
-} from '@elastic/elasticsearch'
+import { type Client, type ClientOptions, CloudConnectionPool, Serializer } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
-import { within } from '#time/deadline.ts'
-import type { ConnectionOptions, ElasticAuth, Timed } from './connection.ts'
-import { FetchConnection } from './fetch-connection.ts'
-
-/** Of one host of a cluster. */
-export type HostOptions = Required<Pick<ConnectionOptions, 'requestTimeoutMs' | 'maxSockets'>> & {
-  readonly auth?: ElasticAuth | undefined
-  /** PEM text. */
-  readonly ca?: string | undefined
-}
+import type { ElasticAuth, Request } from './connection.ts'
+import type { Sending } from './http-lines.ts'
+import type { HttpRequests } from './http-requests.ts'
+import { socketConnection } from './socket-connection.ts'
 
 /** What came back, and whether the server says that it is Elasticsearch. */
 export type Received = { readonly status: number; readonly text: string; readonly isElastic: boolean }
@@ -32,23 +20,15 @@ class TextSerializer extends Serializer {
 }
 
 /**
- * Options of the client of one host. FetchConnection: the default connection, on undici, fails on Bun with every request.
- * CloudConnectionPool: one address, never marked dead, never asked `HEAD /`, which small distributions lack.
+ * Options of the client of one host. CloudConnectionPool: one address, never marked dead, never asked `HEAD /`, which
+ * small distributions lack.
  */
-export const clientOptions = (url: URL, options: HostOptions): ClientOptions => ({
+export const clientOptions = (url: URL, requests: HttpRequests): ClientOptions => ({
   node: { url },
-  Connection: FetchConnection,
+  Connection: socketConnection(requests),
   ConnectionPool: CloudConnectionPool,
   Serializer: TextSerializer,
   maxRetries: 0,
-  requestTimeout: options.requestTimeoutMs,
-  agent: {
-    keepAlive: true,
-    maxSockets: options.maxSockets,
-    maxFreeSockets: options.maxSockets,
-  },
-  ...(options.auth === undefined ? {} : { auth: options.auth }),
-  ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),
 })
 
 /** The text of the file that --store-ca names. */
@@ -63,51 +43,38 @@ export const readCa = (file: string): string => {
   }
 }
 
-/** Sends a request by the client's own transport, once. It ends at its time limit, by its signal, or by its entry in `underWay`. */
-export const sendByClient = async (
-  client: Client,
-  request: Timed,
-  underWay: Set<AbortController>,
-): Promise<Received> => {
-  const deadline = new AbortController()
-  underWay.add(deadline)
-  // The client's own timeout ends with the headers; this one also covers a body that never ends.
-  const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
-  const abort = () => deadline.abort()
-  request.signal?.addEventListener('abort', abort, { once: true })
-  try {
-    return await within(perform(client, request, deadline.signal), {
-      signal: deadline.signal,
-      aborted: () => new errors.TimeoutError('No whole answer in time'),
-    })
-  } finally {
-    underWay.delete(deadline)
-    clearTimeout(timer)
-    request.signal?.removeEventListener('abort', abort)
-  }
+/** The headers by which the server knows the user. */
+export const authHeaders = (auth: ElasticAuth | undefined): Readonly<Record<string, string>> => {
+  if (auth === undefined) return {}
+  if ('apiKey' in auth) return { Authorization: `ApiKey ${auth.apiKey}` }
+  return { Authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` }
 }
 
-const perform = async (client: Client, request: Timed, signal: AbortSignal): Promise<Received> => {
-  const { statusCode, body, headers } = await client.transport.request<string | boolean>(
+/** Has the client build a request and send it, once. */
+export const sendByClient = async (
+  client: Client,
+  { method, path, query, body, lines }: Request,
+  sending: Sending,
+): Promise<Received> => {
+  const answer = await client.transport.request<string | boolean>(
     {
-      method: request.method,
-      path: request.path,
-      ...(request.query === undefined ? {} : { querystring: { ...request.query } }),
-      ...(request.body === undefined ? {} : { body: request.body }),
-      ...(request.lines === undefined ? {} : { bulkBody: request.lines }),
+      method,
+      path,
+      ...(query === undefined ? {} : { querystring: { ...query } }),
+      ...(body === undefined ? {} : { body }),
+      ...(lines === undefined ? {} : { bulkBody: lines }),
     },
     {
       meta: true,
       ignore: EVERY_STATUS,
-      requestTimeout: request.timeoutMs,
-      signal,
+      context: sending,
       // The client takes a body that is text for plain text.
-      ...(request.body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
     },
   )
   return {
-    status: statusCode ?? 0,
-    text: typeof body === 'string' ? body : '',
-    isElastic: headers?.['x-elastic-product'] === 'Elasticsearch',
+    status: answer.statusCode ?? 0,
+    text: typeof answer.body === 'string' ? answer.body : '',
+    isElastic: answer.headers?.['x-elastic-product'] === 'Elasticsearch',
   }
 }

@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { View } from '#store/port.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
+import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
 import { passed, untilAborted } from './until-aborted.ts'
 
 /**
@@ -21,8 +22,9 @@ export type ReadOptions<V extends AtHeight> = HeightOptions & {
 
 /**
  * Runs work on views of one height. State documents carry the height they were written at, and every read of a view
- * refuses newer ones. So work that ends without `Newer` is true at the view's height, however long it took and however
- * long that height was known before.
+ * refuses newer ones; a copy that lacks what was written last is refused as well, and the read begins again, on another
+ * copy by chance. So work that ends is true at the view's height, however long it took and however long that height was
+ * known before.
  *
  * The height known from the last call saves a round trip: work begins with it while the published one is read, and
  * counts only if both are the same. A height that was published `LOOK_SERVES_MS` before a call is always seen by it.
@@ -46,9 +48,10 @@ export const consistentReads = <V extends AtHeight>(options: ReadOptions<V>) => 
     for (let attempt = 0; ; attempt++) {
       done ??= await runAt(work, at, signal)
       if (done.status === 'fulfilled') return done.value
-      if (!(done.reason instanceof Newer)) throw done.reason
-      if (signal?.aborted) throw replaced(at)
-      if (options.now() - since > options.patienceMs) throw unpublished(at)
+      const { reason } = done
+      if (!mayGoWell(reason, attempt)) throw reason
+      if (signal?.aborted) throw endOf(reason, replaced(at))
+      if (options.now() - since > options.patienceMs) throw endOf(reason, unpublished(at))
       await options.sleep(waitMs(attempt))
       at = await height.fresh(signal)
       done = undefined
@@ -56,6 +59,13 @@ export const consistentReads = <V extends AtHeight>(options: ReadOptions<V>) => 
   }
   return { read, lookAgain: height.lookAgain, fresh: height.fresh }
 }
+
+/** Whether a read that ended so may go well when it begins again. */
+const mayGoWell = (reason: unknown, attempt: number): boolean =>
+  reason instanceof Newer || (reason instanceof OutOfDate && attempt + 1 < COPIES_TRIED)
+
+/** Of a read that ends without an answer. */
+const endOf = (reason: unknown, newer: Failure): unknown => (reason instanceof Newer ? newer : reason)
 
 const replaced = ({ end }: PublishedMeta): Failure =>
   new Failure('deadline', `The deadline passed while height ${end.height} was being replaced.`)

@@ -1,7 +1,9 @@
 import { type BalanceDoc, balances } from '#indices/balance.ts'
-import { askHits } from '../client/ask.ts'
+import { expected } from '../client/parse-answer.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
+import { searchOneCopy } from './one-copy.ts'
+import type { Proving } from './proved-docs.ts'
 
 type Range = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
 type Hit = { readonly _id: string; readonly _source: Source }
@@ -14,7 +16,7 @@ const MAX_HITS = 10_000
  * order of ids is not that of their parts: all balances due at the last moment are fetched and sorted here.
  */
 export const dueBalances = async (
-  cluster: ReadCluster,
+  cluster: ReadCluster & Proving,
   { after, until, limit }: Range,
 ): Promise<readonly BalanceDoc[]> => {
   const from = after === undefined ? {} : { gt: String(after) }
@@ -27,7 +29,11 @@ export const dueBalances = async (
   return [...before, ...together].toSorted(byDue).slice(0, limit)
 }
 
-const walk = async (cluster: ReadCluster, range: object, limit: number): Promise<readonly BalanceDoc[]> => {
+const walk = async (
+  cluster: ReadCluster & Proving,
+  range: object,
+  limit: number,
+): Promise<readonly BalanceDoc[]> => {
   const found: BalanceDoc[] = []
   while (found.length < limit) {
     const size = Math.min(limit - found.length, MAX_HITS)
@@ -39,24 +45,21 @@ const walk = async (cluster: ReadCluster, range: object, limit: number): Promise
 }
 
 const search = async (
-  cluster: ReadCluster,
+  cluster: ReadCluster & Proving,
   range: object,
   { size, after }: { readonly size: number; readonly after: BalanceDoc | undefined },
 ): Promise<readonly BalanceDoc[]> => {
   const { connection, names } = cluster
-  const hits = await askHits<Hit>(connection, {
-    what: `search ${names.state(balances)}`,
-    method: 'POST',
-    path: `/${names.state(balances)}/_search`,
-    query: { allow_partial_search_results: 'false' },
-    body: JSON.stringify({
+  const index = names.state(balances)
+  const [found] = await searchOneCopy<Hit>(cluster, index, [
+    {
       size,
-      track_total_hits: false,
       query: { bool: { filter: [{ range: { next_due: range } }] } },
       sort: [{ next_due: 'asc' }, { token: 'asc' }, { owner: 'asc' }],
       ...(after === undefined ? {} : { search_after: [String(after.next_due), after.token, after.owner] }),
-    }),
-  })
+    },
+  ])
+  const hits = expected({ connection, what: `search ${index}` }, found?.hits?.hits, Array.isArray)
   return hits.map(({ _id, _source }) => decode(balances, _id, _source))
 }
 

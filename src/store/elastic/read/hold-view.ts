@@ -7,9 +7,11 @@ import { openPit, type Pit } from '../client/point-in-time.ts'
 import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
+import { lastDocuments } from '../schema/last-documents.ts'
 import { AT } from '../schema/mappings.ts'
 import { unpublished } from './consistent-read.ts'
 import { waitMs } from './known-height.ts'
+import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
 import { queryOf } from './ranking.ts'
 import { passed } from './until-aborted.ts'
 
@@ -34,19 +36,20 @@ type Hit = {
   readonly sort: readonly unknown[]
 }
 type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
-type Pits = ReadonlyMap<string, Pit>
+type Pits = ReadonlyMap<StateIndex, Pit>
 
 /**
  * A point in time of each index that is exactly the state of a published height. Why it is:
  *
  * - All of a height is searchable before the height is published, and the point in time is taken after the height was
- *   read, so nothing of it is missing.
+ *   read, from a copy that shows the last document of the index, so nothing of it is missing.
  * - Every document carries the stamp of the batch that wrote it, and none is deleted but by a repair. The point in time
  *   is used only if it has no document with a later stamp, so nothing of it is newer.
  * - A repair closes the published record before it takes anything back, so the record that is still the same after the
  *   points in time were taken says that none of them was taken during a repair.
  *
- * Between the refresh of a batch and its publication there is something newer: it is tried again.
+ * Between the refresh of a batch and its publication there is something newer, and a copy may be out of date: it is
+ * tried again.
  */
 export const holdView = async (
   cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },
@@ -60,9 +63,10 @@ export const holdView = async (
     const { pits, close } = await openPits(cluster, at, options.indices)
     const end = (): void => void close().catch(() => undefined)
     try {
-      const newer = await hasNewer(pits, at)
+      const state = await stateOf(cluster, pits, at)
       const after = await published()
-      if (!newer && after.batch === at.batch && stampOf(after) === stampOf(at)) {
+      if (state instanceof OutOfDate && attempt + 1 >= COPIES_TRIED) throw state
+      if (state === 'exact' && after.batch === at.batch && stampOf(after) === stampOf(at)) {
         signal?.throwIfAborted()
         return { view: heldView(viewOf(at), { at, pits, signal }), close: end }
       }
@@ -82,13 +86,13 @@ const openPits = async (
   { generations }: PublishedMeta,
   indices: readonly StateIndex[],
 ) => {
-  const pits = new Map<string, Pit>()
+  const pits = new Map<StateIndex, Pit>()
   const close = async (): Promise<void> => {
     await Promise.all([...pits.values()].map(pit => pit.close()))
   }
   try {
     for (const index of indices)
-      pits.set(index.name, await openPit(connection, [names.at(generations).state(index)], KEEP))
+      pits.set(index, await openPit(connection, [names.at(generations).state(index)], KEEP))
   } catch (error) {
     await close().catch(() => undefined)
     throw error
@@ -96,17 +100,30 @@ const openPits = async (
   return { pits, close }
 }
 
-const hasNewer = async (pits: Pits, at: PublishedMeta): Promise<boolean> => {
-  for (const pit of pits.values()) {
+/** Whether the points in time are exactly of a height. */
+const stateOf = async (
+  cluster: ReadCluster,
+  pits: Pits,
+  at: PublishedMeta,
+): Promise<'exact' | 'newer' | OutOfDate> => {
+  const last = lastDocuments(at)
+  for (const [index, pit] of pits) {
+    const name = cluster.names.at(at.generations).state(index)
+    const [id, version = 0] = last[name] ?? []
+    const later = { range: { [AT]: { gt: stampOf(at) } } }
     const { hits } = await pit.search<Hits>({
-      size: 1,
+      // Either of them, or both.
+      size: 2,
+      version: true,
       _source: false,
       track_total_hits: false,
-      query: { range: { [AT]: { gt: stampOf(at) } } },
+      query: id === undefined ? later : { bool: { should: [later, { ids: { values: [id] } }] } },
     })
-    if (hits.hits.length > 0) return true
+    if (hits.hits.some(({ _version }) => _version > versionAt(stampOf(at)))) return 'newer'
+    const isWhole = id === undefined || hits.hits.some(hit => hit._id === id && hit._version >= version)
+    if (!isWhole) return new OutOfDate(cluster.connection, name)
   }
-  return false
+  return 'exact'
 }
 
 type Taken = { readonly at: PublishedMeta; readonly pits: Pits; readonly signal: AbortSignal | undefined }
@@ -114,7 +131,7 @@ type Taken = { readonly at: PublishedMeta; readonly pits: Pits; readonly signal:
 const heldView = (view: View, { at, pits, signal }: Taken): View => {
   const pitOf = (index: AnyIndex): Pit => {
     if (signal?.aborted) throw passed(`the state of height ${at.end.height} was read`)
-    const pit = pits.get(index.name)
+    const pit = index.kind === 'state' ? pits.get(index) : undefined
     if (pit === undefined) throw new Failure('defect', `A view is not held for ${index.name}.`)
     return pit
   }

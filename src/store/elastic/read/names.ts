@@ -4,8 +4,11 @@ import type { NamedIndex } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
 import { expected } from '../client/parse-answer.ts'
 import { stampOf } from '../schema/checkpoint.ts'
+import { MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
 import { Newer } from './consistent-read.ts'
+import { searchOneCopy } from './one-copy.ts'
+import { OutOfDate } from './out-of-date.ts'
 import type { Reader } from './view.ts'
 
 type Reading<I extends NamedIndex> = {
@@ -17,7 +20,6 @@ type Terms = {
   readonly complete?: boolean
   readonly _shards?: { readonly failed?: number }
 }
-type Found = { readonly hits?: { readonly total?: { readonly value?: number } } }
 
 /** Longest that the server looks for terms; a list of terms takes it some milliseconds. */
 const TIMEOUT = '10s'
@@ -28,13 +30,16 @@ const MORE = 1_000
 /**
  * Documents whose names begin with a text, by name. The names come from the list of terms itself, which is sorted: a
  * search would visit all that match. Terms of documents that were removed or changed stay in it for a while, so the
- * documents decide. Throws `Newer` when something newer than the view could be seen, for a name may be gone with it.
+ * documents decide. Throws `Newer` when something newer than the view could be seen, for a name may be gone with it, and
+ * `OutOfDate` when the list lacks a name, since it may be that of any copy.
  */
 export const docsStartingWith = async <I extends NamedIndex>(
   { reader, getMany }: Reading<I>,
   index: I,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Promise<readonly DocOf<I>[]> => {
+  // Names are ids; a query for a longer text may be refused.
+  if (Buffer.byteLength(text) > MAX_ID_BYTES) return []
   const field: string = index.named
   const found: DocOf<I>[] = []
   for (let after: string | undefined; ; ) {
@@ -49,7 +54,8 @@ export const docsStartingWith = async <I extends NamedIndex>(
     after = names.at(-1)
     if (names.length < size || found.length >= limit) break
   }
-  await requireNothingNewer(reader, index)
+  const until = found.length < limit ? undefined : found.at(-1)?.id
+  await requireAll(reader, index, { field, text, until, found })
   return found.slice(0, limit)
 }
 
@@ -94,23 +100,34 @@ const termsOf = async (
   return expected({ connection, what }, answer.terms, Array.isArray)
 }
 
-const requireNothingNewer = async (reader: Reader, index: NamedIndex): Promise<void> => {
-  const { connection, signal } = reader
-  const alias = reader.names.state(index)
-  const what = `search ${alias}`
-  const answer = await ask<Found>(connection, {
-    what,
-    method: 'POST',
-    path: `/${alias}/_search`,
-    query: { allow_partial_search_results: 'false' },
-    body: JSON.stringify({
+/** Names from a text to the end of all that begin with it, or to one of them, inclusive. */
+type Span = {
+  readonly field: string
+  readonly text: string
+  readonly until: string | undefined
+  readonly found: readonly { readonly id: string }[]
+}
+
+const requireAll = async (
+  reader: Reader,
+  index: NamedIndex,
+  { field, text, until, found }: Span,
+): Promise<void> => {
+  const name = reader.names.state(index)
+  const within =
+    until === undefined ? { prefix: { [field]: text } } : { range: { [field]: { gte: text, lte: until } } }
+  const [named, newer] = await searchOneCopy<{ readonly _id: string }>(reader, name, [
+    { size: found.length + 1, _source: false, query: { bool: { filter: [within] } } },
+    {
       size: 0,
       track_total_hits: 1,
       terminate_after: 1,
       query: { range: { [AT]: { gt: stampOf(reader.published) } } },
-    }),
-    isRead: true,
-    signal,
-  })
-  if (expected({ connection, what }, answer.hits?.total?.value) > 0) throw new Newer()
+    },
+  ])
+  const asked = { connection: reader.connection, what: `search ${name}` }
+  if (expected(asked, newer?.hits?.total?.value) > 0) throw new Newer()
+  const known = new Set(found.map(({ id }) => id))
+  for (const { _id } of expected(asked, named?.hits?.hits, Array.isArray))
+    if (!known.has(_id)) throw new OutOfDate(reader.connection, name)
 }

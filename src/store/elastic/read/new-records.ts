@@ -1,8 +1,8 @@
 import { placeOf } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
 
-/** Places asked for in one search: as many hits as an index gives at most. */
-const MOST_PLACES = 10_000
+/** Places asked for in one search: an index gives at most 10,000 hits, and the documents that prove it are among them. */
+const MOST_PLACES = 9_000
 /** Rows of one list that are looked for at once; a list has a few new ones as a rule. */
 const MOST_OF_LIST = 64
 /** So that a row that is missing shows by the one behind it. */

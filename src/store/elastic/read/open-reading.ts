@@ -7,12 +7,14 @@ import type { HoldOptions } from '#store/read-port.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { type PublishedMeta, readCheckpoint, readPublished } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
+import { lastDocuments } from '../schema/last-documents.ts'
 import { lostToReaders } from '../schema/lost-indices.ts'
 import { FIRST_PARTITION } from '../schema/partitions.ts'
 import { consistentReads } from './consistent-read.ts'
 import { holdView } from './hold-view.ts'
+import { OutOfDate } from './out-of-date.ts'
 import { readableFrom, removedMeanwhile } from './published-height.ts'
-import { rememberState } from './state-cache.ts'
+import { rememberNothing, rememberState } from './state-cache.ts'
 import { untilAborted } from './until-aborted.ts'
 import { openView } from './view.ts'
 
@@ -23,6 +25,8 @@ const PATIENCE_MS = 10_000
 type Opened = {
   readonly at: View['at']
   readonly view: View
+  /** Reads what is there, as damaged or out of date as it may be. */
+  readonly unproved: () => View
   readonly published: PublishedMeta
   foundNothing: boolean
 }
@@ -61,12 +65,20 @@ export const openReading = (cluster: Cluster) => {
       await untilAborted(signal, whole.requireNow(), 'the store was looked at')
     return work
   }
+  /** No copy was whole: servers are cut off, unless the store turns out to have lost data. */
+  const namedLoss = async (error: unknown, signal?: AbortSignal): Promise<unknown> => {
+    if (error instanceof OutOfDate) await untilAborted(signal, whole.requireNow(), 'the store was looked at')
+    return error
+  }
   const readOne: Store['read'] = async (work, { signal, damaged } = {}) => {
     if (damaged !== true) await requireWhole(signal)
     return read(opened => {
-      const done = removedMeanwhile(work(opened.view), opened.published, published)
+      const view = damaged === true ? opened.unproved() : opened.view
+      const done = removedMeanwhile(work(view), opened.published, published)
       return damaged === true ? done : unlessLost(opened, done, signal)
-    }, signal)
+    }, signal).catch(async (error: unknown) => {
+      throw await namedLoss(error, signal)
+    })
   }
   return {
     source: {
@@ -103,19 +115,20 @@ export const openReading = (cluster: Cluster) => {
 const viewOpener = (cluster: Cluster, state: ReturnType<typeof rememberState>) => {
   const hints: Hints = new Map()
   return (published: PublishedMeta, signal: AbortSignal | undefined): Opened => {
+    const reader = {
+      connection: cluster.connection,
+      names: cluster.names.at(published.generations),
+      published,
+      hints,
+      signal,
+      onNothing: () => {
+        opened.foundNothing = true
+      },
+    }
     const opened: Opened = {
       at: published.end,
-      view: openView({
-        connection: cluster.connection,
-        names: cluster.names.at(published.generations),
-        published,
-        hints,
-        remembered: state.of(published),
-        signal,
-        onNothing: () => {
-          opened.foundNothing = true
-        },
-      }),
+      view: openView({ ...reader, last: lastDocuments(published), remembered: state.of(published) }),
+      unproved: () => openView({ ...reader, last: {}, remembered: rememberNothing() }),
       published,
       foundNothing: false,
     }

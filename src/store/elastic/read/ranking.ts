@@ -1,17 +1,15 @@
-import { parseExact, writeJson } from '#chain/json.ts'
 import type { DocOf, Order } from '#indices/define.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/standing.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Ranking, Rows } from '#store/ranking-page.ts'
 import type { RankRange } from '#store/ranking-start.ts'
-import { askOnce, trying } from '../client/ask.ts'
-import { type ElasticError, toFailure } from '../client/failures.ts'
-import { expected, parseAnswer } from '../client/parse-answer.ts'
+import { expected } from '../client/parse-answer.ts'
 import { stampOf, versionAt } from '../schema/checkpoint.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
 import { Newer } from './consistent-read.ts'
+import { searchOneCopy } from './one-copy.ts'
 import type { Reader } from './view.ts'
 
 type Hit = {
@@ -19,11 +17,6 @@ type Hit = {
   readonly _version: number
   readonly _source: Source
   readonly sort: Keys
-}
-type Part = {
-  readonly status: number
-  readonly error?: ElasticError
-  readonly hits?: { readonly total?: { readonly value: number }; readonly hits?: readonly Hit[] }
 }
 /** One search of a ranking, in addition to its query and sort. */
 type Step = {
@@ -158,42 +151,28 @@ const within = (order: Order, range: RankRange): readonly object[] => {
 const leastOf = ({ positive }: Order): object => (positive === undefined ? {} : { gt: '0' })
 
 /**
- * Searches of one ranking, all on the same copy. Each request also has, after it, a search for anything newer than the
+ * Searches of one ranking. Each request also has, after it and on the same copy, a search for anything newer than the
  * view: a document that has left the ranking is in no hit, so the versions of the hits would not be enough. Throws
  * `Newer` if there is one.
  */
-const rankingSearch = (reader: Reader, alias: string, ranking: object): Search => {
+const rankingSearch = (reader: Reader, index: string, ranking: object): Search => {
   const stamp = stampOf(reader.published)
-  const head = { index: alias, allow_partial_search_results: false, preference: crypto.randomUUID() }
   const newer = {
     size: 0,
     track_total_hits: 1,
     terminate_after: 1,
     query: { range: { [AT]: { gt: stamp } } },
   }
-  const searchOnce = async (step: Step): Promise<readonly Hit[]> => {
-    const what = `search ${alias}`
-    const answer = await askOnce(reader.connection, {
-      what,
-      method: 'POST',
-      path: '/_msearch',
-      // One after the other, in this order.
-      query: { max_concurrent_searches: '1' },
-      lines: [head, { ...ranking, ...step, version: true, track_total_hits: false }, head, newer]
-        .map(line => `${writeJson(line)}\n`)
-        .join(''),
-      isRead: true,
-      signal: reader.signal,
-    })
-    const { connection } = reader
-    const parsed = parseAnswer<{ responses?: readonly Part[] }>({ connection, what }, answer.text, parseExact)
-    const responses = expected({ connection, what }, parsed?.responses, parts => parts.length === 2)
-    for (const { status, error } of responses)
-      if (error !== undefined) throw toFailure({ connection, what }, { status, error })
-    const hits = expected({ connection, what }, responses[0]?.hits?.hits, Array.isArray)
+  return async step => {
+    const searches = [{ ...ranking, ...step, version: true }, newer]
+    const [found, later] = await searchOneCopy<Hit>(reader, index, searches)
+    const hits = expected(
+      { connection: reader.connection, what: `search ${index}` },
+      found?.hits?.hits,
+      Array.isArray,
+    )
     const isNewer = hits.some(({ _version }) => _version > versionAt(stamp))
-    if (isNewer || (responses[1]?.hits?.total?.value ?? 1) > 0) throw new Newer()
+    if (isNewer || (later?.hits?.total?.value ?? 1) > 0) throw new Newer()
     return hits
   }
-  return step => trying(() => searchOnce(step))
 }

@@ -33,6 +33,9 @@ export const rememberState = (now: () => number, onLook: (isHit: boolean) => voi
   }
 }
 
+/** For a view that does not tell whether what it reads is of its height. */
+export const rememberNothing = (): Remembered => ({ get: () => undefined, put: () => undefined })
+
 const remembered = (onLook: (isHit: boolean) => void): Remembered => {
   const docs: BoundedCache<Got | undefined> = boundedCache(MAX_CHARACTERS)
   return {

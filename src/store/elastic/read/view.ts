@@ -7,43 +7,38 @@ import { lacking } from '#store/lacking.ts'
 import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Hints } from '#store/ranking-start.ts'
-import { askHits } from '../client/ask.ts'
 import { batchGets } from '../client/batch-gets.ts'
 import type { Ref } from '../client/bulk-item.ts'
-import type { Connection } from '../client/connection.ts'
-import { type Got, getMany } from '../client/get-many.ts'
+import type { Got } from '../client/get-many.ts'
 import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
-import { decode, type Source } from '../schema/documents.ts'
+import { decode } from '../schema/documents.ts'
 import { hashTerm } from '../schema/hash-term.ts'
-import { inParts, type Names } from '../schema/names.ts'
+import type { Names } from '../schema/names.ts'
 import { type Partitions, partitionAt, partitionsOf } from '../schema/partitions.ts'
 import { Newer } from './consistent-read.ts'
+import { type Hit, provedHistory, searchHistory } from './history-search.ts'
 import { docsStartingWith } from './names.ts'
 import { newRecordsOf } from './new-records.ts'
+import { type Proving, provedDocs } from './proved-docs.ts'
 import { rankedRows } from './ranking.ts'
 import type { Remembered } from './state-cache.ts'
 
-export type Reader = {
-  readonly connection: Connection
+export type Reader = Proving & {
   readonly names: Names
   readonly published: PublishedMeta
   /** Shared by all views. */
   readonly hints: Hints
   /** Cached state of the published batch. */
   readonly remembered: Remembered
-  readonly signal: AbortSignal | undefined
   /** Called when nothing is found where a lost document may have been. */
   readonly onNothing: () => void
 }
 /** A reader that combines its gets. */
 type Gatherer = Reader & { readonly getTogether: ReturnType<typeof batchGets> }
 
-type Hit = { readonly _id: string; readonly _source: Source }
-
 /** A view of the published height; a read throws `Newer` if it could see anything newer. */
 export const openView = (reader: Reader): View => {
-  const { connection, signal } = reader
-  const getTogether = batchGets(refs => getMany(connection, refs, { realtime: false, signal }))
+  const getTogether = batchGets(refs => provedDocs(reader, refs))
   const gatherer: Gatherer = { ...reader, getTogether }
   return {
     at: reader.published.end,
@@ -154,9 +149,9 @@ const find = async <I extends HistoryIndex>(
   const terms = values.map(hashTerm)
   const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
   const size = MOST_FOUND * terms.length
-  const found = terms.length === 0 ? [] : inParts(indices).map(part => search(reader, part, { query, size }))
-  return (await Promise.all(found))
-    .flat()
+  const found =
+    terms.length === 0 ? [] : await searchHistory(reader, indices, { query, size, wanted: terms.length })
+  return found
     .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
     .toSorted(byId)
     .map(({ _id, _source }) => decode(index, _id, _source))
@@ -190,10 +185,9 @@ const placedRows = async (
   const partitions = partitionsOf(list.starts, first, last)
   const indices = partitions.map(partition => reader.names.partition(records, partition))
   const range = { gte: String(placeOf(list.number, first)), lte: String(placeOf(list.number, last)) }
-  const found = inParts(indices).map(part =>
-    search(reader, part, { query: { range: { places: range } }, size: last - first + 1 }),
-  )
-  const hits = (await Promise.all(found)).flat()
+  const size = last - first + 1
+  const query = { range: { places: range } }
+  const hits = await searchHistory(reader, indices, { query, size, wanted: size })
   if (hits.length !== last - first + 1)
     throw lacking(
       `List '${list.id}' has ${hits.length} rows with ordinals ${first} to ${last} in ${indices.join(', ')}.`,
@@ -210,9 +204,9 @@ const placedDocs = async (reader: Reader, places: readonly bigint[], height: num
     .map((_, partition) => reader.names.partition(records, partition))
     .filter((_, partition) => partition >= first)
   const query = { terms: { places: places.map(String) } }
-  const found = inParts(indices).map(part => search(reader, part, { query, size: places.length }))
-  return (await Promise.all(found))
-    .flat()
+  // A row that is not there yet is no sign of a copy that lacks it.
+  const found = await provedHistory(reader, indices, { query, size: places.length })
+  return found
     .map(({ _id, _source }) => decode(records, _id, _source))
     .filter(row => row.height <= end.height)
 }
@@ -223,41 +217,22 @@ const momentsOf = async (
   ordinals: readonly number[],
 ): Promise<readonly Moment[]> => {
   const partitions = new Set(ordinals.flatMap(ordinal => partitionsOf(list.starts, ordinal, ordinal)))
-  const indices = [...partitions].map(partition => reader.names.partition(records, partition)).join(',')
+  const indices = [...partitions].map(partition => reader.names.partition(records, partition))
   const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))
-  const hits = await search(reader, indices, {
+  const hits = await searchHistory(reader, indices, {
     query: { terms: { places } },
     size: ordinals.length,
+    wanted: ordinals.length,
     _source: ['height', 'time'],
   })
   if (hits.length !== ordinals.length)
-    throw lacking(`List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices}.`)
+    throw lacking(
+      `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices.join(', ')}.`,
+    )
   return hits.toSorted(byId).map(({ _source: { height, time } }) => ({
     height: height as number,
     time: BigInt(time as string),
   }))
-}
-
-type Search = {
-  /** Not inside a `bool`, nor the answer filtered: `bool` costs some per cent of a page's time, `filter_path` a sixth. */
-  readonly query: object
-  readonly size: number
-  /** Absent: all fields. */
-  readonly _source?: readonly (keyof ListedRecord)[]
-}
-
-const search = async (reader: Reader, indices: string, body: Search): Promise<readonly Hit[]> => {
-  // An empty list of names would search all indices.
-  if (indices === '') return []
-  return askHits<Hit>(reader.connection, {
-    what: `search ${indices}`,
-    method: 'POST',
-    path: `/${indices}/_search`,
-    query: { allow_partial_search_results: 'false' },
-    body: JSON.stringify({ track_total_hits: false, ...body }),
-    isRead: true,
-    signal: reader.signal,
-  })
 }
 
 const byId = (a: Hit, b: Hit): number => (a._id < b._id ? -1 : 1)

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import type { Connection } from '../client/connection.ts'
 import type { ReadCluster } from './cluster.ts'
-import { countsOf, type IndexState, indexStates } from './index-states.ts'
-import { countedNames, type Inventory } from './inventory.ts'
+import { countsInCopies, countsOf, type IndexState, indexStates } from './index-states.ts'
+import { type Counts, countedNames, type Inventory } from './inventory.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 import { wantedIndices } from './wanted-indices.ts'
@@ -28,10 +28,30 @@ export type Expected = {
   readonly mayHoldMore: (index: string) => boolean
   /** Whether to check aliases; readers do not need them, since they read by name of index. */
   readonly aliases: boolean
+  /** Without the master, as `indexStates` says. */
+  readonly local?: boolean
 }
 
-/** Compares the indices with an inventory; []: nothing is lost. */
+/** Further looks before damage is believed. The hosts of a cluster take turns, so they go to different servers. */
+const LOOKS = 2
+
+/**
+ * Compares the indices with an inventory; []: nothing is lost. A server that is cut off from its cluster lacks what was
+ * written since, so a difference counts only if it is found again, in every copy that a master has in use. Throws
+ * 'unavailable' if that cannot be seen.
+ */
 export const damageOf = async (cluster: ReadCluster, expected: Expected): Promise<readonly Damage[]> => {
+  let damages = await lookOnce(cluster, expected, countsOf)
+  for (let look = 0; look < LOOKS && damages.length > 0; look++)
+    damages = await lookOnce(cluster, expected, countsInCopies)
+  return damages
+}
+
+const lookOnce = async (
+  cluster: ReadCluster,
+  expected: Expected,
+  countDocuments: (connection: Connection, indices: readonly string[]) => Promise<Counts>,
+): Promise<readonly Damage[]> => {
   const { connection, names } = cluster
   const { partitions, inventory } = expected
   const all = Object.entries(inventory.indices)
@@ -39,7 +59,7 @@ export const damageOf = async (cluster: ReadCluster, expected: Expected): Promis
     documents === undefined ? [] : [{ name, documents }],
   )
   // At once: a loader waits for both twice in each batch.
-  const counting = countsOf(
+  const counting = countDocuments(
     connection,
     counted.map(({ name }) => name),
   )
@@ -48,6 +68,7 @@ export const damageOf = async (cluster: ReadCluster, expected: Expected): Promis
   const standing = await indexStates(
     connection,
     all.map(([name]) => name),
+    { local: expected.local === true },
   )
   const aliases = expected.aliases ? aliasesIn(names, partitions) : new Map<string, readonly string[]>()
   const damages = all.flatMap(([name, [uuid]]) =>

@@ -11,7 +11,7 @@ export type Source = Readonly<Record<string, unknown>>
 const MIN_INT64 = -(2n ** 63n)
 const MAX_INT64 = 2n ** 63n - 1n
 /** Limits of Elasticsearch, in bytes of UTF-8. */
-const MAX_ID_BYTES = 512
+export const MAX_ID_BYTES = 512
 const MAX_TERM_BYTES = 32_766
 
 /**

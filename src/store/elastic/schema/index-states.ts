@@ -3,7 +3,9 @@ import type { Connection } from '../client/connection.ts'
 import { type ElasticError, toFailure } from '../client/failures.ts'
 import { expected, parseAnswer } from '../client/parse-answer.ts'
 import type { Counts } from './inventory.ts'
+import type { LastDocument, LastDocuments } from './last-documents.ts'
 import { inParts } from './names.ts'
+import { shardCopies } from './shard-copies.ts'
 
 /** An index as it exists in the cluster. */
 export type IndexState = {
@@ -17,11 +19,14 @@ type IndexAnswer = {
   readonly settings?: { readonly index?: { readonly uuid?: string; readonly verified_before_close?: string } }
 }
 
+/** `local`: as the server that is asked knows it, which needs no master and may be a moment old. */
+export type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local?: boolean }
+
 /** Those of the indices that exist, including closed ones. */
 export const indexStates = async (
   connection: Connection,
   indices: readonly string[],
-  signal?: AbortSignal,
+  { signal, local = false }: StatesOptions = {},
 ): Promise<ReadonlyMap<string, IndexState>> => {
   const found = new Map<string, IndexState>()
   for (const part of inParts(indices)) {
@@ -32,6 +37,7 @@ export const indexStates = async (
       signal,
       query: {
         ignore_unavailable: 'true',
+        ...(local ? { local: 'true' } : {}),
         filter_path: '*.aliases,*.settings.index.uuid,*.settings.index.verified_before_close',
       },
     })
@@ -48,34 +54,119 @@ export const indexStates = async (
 type Part = {
   readonly status?: number
   readonly error?: ElasticError
-  readonly hits?: { readonly total?: { readonly value?: number } }
+  readonly hits?: {
+    readonly total?: { readonly value?: number }
+    readonly hits?: readonly {
+      readonly _id: string
+      readonly _version: number
+      readonly sort?: readonly number[]
+    }[]
+  }
 }
 
 /** Number of documents that a search sees in each index; takes the same time for any number. */
-export const countsOf = (connection: Connection, indices: readonly string[]): Promise<Counts> =>
-  indices.length === 0 ? Promise.resolve(new Map()) : trying(() => countOnce(connection, indices))
+export const countsOf = async (connection: Connection, indices: readonly string[]): Promise<Counts> => {
+  const parts = await searchEach(
+    connection,
+    indices.map(index => ({ index })),
+    { size: 0, track_total_hits: true },
+  )
+  return countsIn(connection, indices, parts)
+}
 
-const countOnce = async (connection: Connection, indices: readonly string[]): Promise<Counts> => {
-  const what = `count ${indices[0]} and others`
+/**
+ * As `countsOf`, counted in every copy that the elected master has in use: the highest count, because a copy that has
+ * been cut off has less. Throws 'unavailable' if a copy cannot be asked.
+ */
+export const countsInCopies = async (connection: Connection, indices: readonly string[]): Promise<Counts> => {
+  const all = await inCopies(connection, indices)
+  const parts = await searchEach(connection, all, { size: 0, track_total_hits: true })
+  const highest = new Map<string, number>()
+  for (const [at, { index }] of all.entries()) {
+    const count = countsIn(connection, [index], [parts[at]]).get(index) ?? 0
+    highest.set(index, Math.max(count, highest.get(index) ?? 0))
+  }
+  return highest
+}
+
+/** The document of each index that was written last; indices without documents are left out. */
+export const newestDocuments = async (
+  connection: Connection,
+  indices: readonly string[],
+): Promise<LastDocuments> => {
+  const all = await inCopies(connection, indices)
+  const newest = {
+    size: 1,
+    version: true,
+    _source: false,
+    sort: [{ _seq_no: 'desc' }],
+    track_total_hits: false,
+  }
+  const found: Record<string, LastDocument> = {}
+  const seen = new Map<string, number>()
+  for (const [at, part] of (await searchEach(connection, all, newest)).entries()) {
+    const index = all[at]?.index ?? ''
+    const [hit] = part.hits?.hits ?? []
+    const number = hit?.sort?.[0] ?? -1
+    if (hit === undefined || number <= (seen.get(index) ?? -1)) continue
+    seen.set(index, number)
+    found[index] = [hit._id, hit._version]
+  }
+  return found
+}
+
+type Copy = { readonly index: string; readonly preference?: string }
+
+const inCopies = async (connection: Connection, indices: readonly string[]): Promise<readonly Copy[]> =>
+  [...(await shardCopies(connection, indices))].flatMap(([index, nodes]) =>
+    nodes.map(node => ({ index, preference: `_only_nodes:${node}` })),
+  )
+
+const countsIn = (
+  connection: Connection,
+  indices: readonly string[],
+  parts: readonly (Part | undefined)[],
+): Counts =>
+  new Map(
+    indices.map((index, at) => [
+      index,
+      expected({ connection, what: `count ${index}` }, parts[at]?.hits?.total?.value, Number.isInteger),
+    ]),
+  )
+
+/** The same search of each index, or of one copy of it. */
+const searchEach = (
+  connection: Connection,
+  all: readonly Copy[],
+  search: object,
+): Promise<readonly Part[]> =>
+  all.length === 0 ? Promise.resolve([]) : trying(() => searchEachOnce(connection, all, search))
+
+const searchEachOnce = async (
+  connection: Connection,
+  all: readonly Copy[],
+  search: object,
+): Promise<readonly Part[]> => {
+  const what = `count ${all[0]?.index} and others`
   const answer = await askOnce(connection, {
     what,
     method: 'POST',
     path: '/_msearch',
-    lines: indices
+    lines: all
       .map(
-        index =>
-          `${JSON.stringify({ index, allow_partial_search_results: false })}\n{"size":0,"track_total_hits":true}\n`,
+        copy =>
+          `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`,
       )
       .join(''),
   })
   const parsed = parseAnswer<{ readonly responses?: readonly Part[] }>({ connection, what }, answer.text)
-  const parts = expected({ connection, what }, parsed?.responses, all => all.length === indices.length)
-  return new Map(
-    indices.map((index, at) => {
-      const { error, status = 503, hits } = parts[at] ?? {}
-      if (error !== undefined)
-        throw toFailure({ connection, what: `count ${index}` }, { status, error: { index, ...error } })
-      return [index, expected({ connection, what }, hits?.total?.value, Number.isInteger)] as const
-    }),
-  )
+  const parts = expected({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
+  for (const [at, { error, status = 503 }] of parts.entries())
+    if (error !== undefined) {
+      const { index, preference } = all[at] as Copy
+      const asked = { connection, what: `count ${index}` }
+      // A copy that has just moved is looked for anew.
+      throw toFailure(asked, { status: preference === undefined ? status : 503, error: { index, ...error } })
+    }
+  return parts
 }

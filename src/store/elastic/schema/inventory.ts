@@ -1,5 +1,6 @@
 import { type AnyIndex, type Change, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Batch } from '#store/port.ts'
+import type { LastDocument, LastDocuments } from './last-documents.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 
@@ -12,6 +13,8 @@ export type Inventory = {
   readonly batch: string
   /** By name of index. */
   readonly indices: Readonly<Record<string, Holding>>
+  /** What a copy of each index must show to be used; absent in data of older versions. */
+  readonly last?: LastDocuments | undefined
 }
 
 /** Counts of documents by name of index. */
@@ -49,7 +52,18 @@ export const sumOf = (a: Added, b: Added): Added => ({
   records: a.records + b.records,
 })
 
-/** The inventory after a batch: `uuids` are those of a partition that it opens. */
+/** Ids of the last documents of each kind; absent: none was added. */
+export type LastIds = { readonly [I in keyof Added]?: string }
+
+export const lastIdsOf = (history: Pick<Batch, keyof Added>): LastIds =>
+  Object.fromEntries(
+    historyIndices.flatMap(({ name }) => {
+      const last = history[name].at(-1)
+      return last === undefined ? [] : [[name, last.id]]
+    }),
+  )
+
+/** The inventory after a batch: `uuids` are those of a partition that it opens, `version` is that of its state. */
 export const inventoryAfter = (
   before: Inventory,
   names: Names,
@@ -57,13 +71,17 @@ export const inventoryAfter = (
     name,
     partition,
     added,
+    lastIds,
     changes,
+    version,
     uuids,
   }: {
     readonly name: string
     readonly partition: number
     readonly added: Added
+    readonly lastIds: LastIds
     readonly changes: readonly Change[]
+    readonly version: number
     readonly uuids: ReadonlyMap<string, string>
   },
 ): Inventory => {
@@ -78,5 +96,13 @@ export const inventoryAfter = (
   for (const { index, before: was } of changes)
     if (was === undefined) made.set(index, (made.get(index) ?? 0) + 1)
   for (const [index, more] of made) if (index.kind === 'state') add(names.state(index), more)
-  return { batch: name, indices }
+  if (before.last === undefined) return { batch: name, indices }
+  const last: Record<string, LastDocument> = { ...before.last }
+  for (const index of historyIndices) {
+    const id = lastIds[index.name]
+    if (id !== undefined) last[names.partition(index, partition)] = [id, 1]
+  }
+  // Written in this order.
+  for (const { index, doc } of changes) last[names.state(index)] = [doc.id, version]
+  return { batch: name, indices, last }
 }

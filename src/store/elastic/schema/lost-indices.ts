@@ -19,7 +19,9 @@ export const lostToReaders = async (
     if (seen?.inventory?.batch !== seen?.batch || seen?.inventory === undefined) return undefined
     const { generations, partitions, inventory } = seen
     const expected = { partitions, inventory, aliases: false, mayHoldMore: () => true }
-    failure = readerFailure(await damageOf(at(cluster, generations), expected))
+    // Pages need no master. Only what it confirms is damage: a server that was cut off knows no later indices.
+    const isDoubtful = (await damageOf(at(cluster, generations), { ...expected, local: true })).length > 0
+    failure = isDoubtful ? readerFailure(await damageOf(at(cluster, generations), expected)) : undefined
     if (failure === undefined || (await look())?.batch === seen.batch) return failure
   }
   return failure
@@ -29,7 +31,7 @@ export const lostToReaders = async (
 export const lostKeysOf = (
   cluster: ReadCluster,
 ): ((signal?: AbortSignal) => Promise<Failure | undefined>) => {
-  const { connection, names } = cluster
+  const { names } = cluster
   // The last known record also counts when the published one is gone.
   let known: PublishedMeta | undefined
   return async signal => {
@@ -41,14 +43,26 @@ export const lostKeysOf = (
       const name = here.names.behind('keys')
       const uuid = inventory?.indices[name]?.[0]
       if (uuid === undefined || inventory?.batch !== batch) return undefined
-      const found = (await indexStates(connection, [name], signal)).get(name)
-      failure = readerFailure(stateDamage(here, { name, uuid, aliases: [names.keys] }, found))
+      failure = await failureOf(here, { name, uuid, aliases: [names.keys] }, signal)
       if (failure === undefined) return undefined
       const now = await readPublished(cluster, signal)
       if (now === undefined || now.batch === batch) return failure
     }
     return failure
   }
+}
+
+/** What is wrong with an index, if the master says so, too. */
+const failureOf = async (
+  here: ReadCluster,
+  known: Parameters<typeof stateDamage>[1],
+  signal: AbortSignal | undefined,
+): Promise<Failure | undefined> => {
+  const seen = async (local: boolean): Promise<Failure | undefined> => {
+    const found = await indexStates(here.connection, [known.name], { signal, local })
+    return readerFailure(stateDamage(here, known, found.get(known.name)))
+  }
+  return (await seen(true)) && (await seen(false))
 }
 
 /** The same for operators, by the checkpoint. */

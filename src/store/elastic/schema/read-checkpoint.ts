@@ -84,9 +84,17 @@ const areGenerations = (value: unknown): boolean =>
   value === undefined || (membersOf(value) !== undefined && Object.values(value as object).every(isCount))
 
 /** Absent in data of older versions. */
+const areLast = (value: unknown): boolean =>
+  value === undefined ||
+  (membersOf(value) !== undefined &&
+    Object.values(value as object).every(
+      each => Array.isArray(each) && typeof each[0] === 'string' && isCount(each[1]),
+    ))
+
+/** Absent in data of older versions. */
 const isInventory = (value: unknown): boolean => {
   if (value === undefined) return true
-  const { batch, indices } = membersOf(value) ?? {}
+  const { batch, indices, last } = membersOf(value) ?? {}
   return (
     typeof batch === 'string' &&
     membersOf(indices) !== undefined &&
@@ -96,6 +104,7 @@ const isInventory = (value: unknown): boolean => {
         holding.length <= 2 &&
         typeof holding[0] === 'string' &&
         (holding[1] === undefined || isCount(holding[1])),
-    )
+    ) &&
+    areLast(last)
   )
 }

@@ -5,13 +5,13 @@ import type { Batch } from '#store/port.ts'
 import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
 import { type BulkItem, deleteItem } from '../client/bulk-item.ts'
 import { refresh } from '../client/refresh.ts'
-import { type Checkpoint, stampOf } from '../schema/checkpoint.ts'
+import { type Checkpoint, stampOf, versionAt } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createPartition, showPartition } from '../schema/create-partition.ts'
 import { type IndexState, indexStates } from '../schema/index-states.ts'
-import { addedBy, type Inventory, inventoryAfter, sumOf } from '../schema/inventory.ts'
+import { addedBy, type Inventory, inventoryAfter, lastIdsOf, sumOf } from '../schema/inventory.ts'
 import { partitionsWith } from '../schema/partitions.ts'
-import { historyItems } from './history.ts'
+import { writeHistory } from './history.ts'
 import type { historyAhead, Stored } from './history-ahead.ts'
 import type { inventoryKeeper } from './inventory-keeper.ts'
 import { entriesOf, journalParts, partId, partItems } from './journal.ts'
@@ -76,6 +76,7 @@ const plan = (before: Checkpoint, batch: Batch, stored: Stored | undefined) => {
     stored,
     partitions,
     partition,
+    version: versionAt(stamp),
     opens: partitions !== before.partitions,
     entries: entriesOf(batch.changes, stamp),
     kept: undoOf(batch, before, stamp),
@@ -121,14 +122,15 @@ const carryOut = async (lease: Lease, keeper: Keeper, planned: Planned): Promise
 const inventoriesOf = async (
   { connection, names }: Cluster,
   before: Inventory,
-  { name, batch, stored, partition, opens }: Planned,
+  { name, batch, stored, partition, version, opens }: Planned,
 ): Promise<{ readonly written: Inventory; readonly applied: Inventory }> => {
   const opened = opens ? historyIndices.map(index => names.partition(index, partition)) : []
   const states = opens ? await indexStates(connection, opened) : new Map<string, IndexState>()
   const uuids = new Map([...states].map(([index, { uuid }]) => [index, uuid] as const))
   const own = addedBy(batch)
   const added = stored === undefined ? own : sumOf(stored.added, own)
-  const grown = { name, partition, added, uuids }
+  const lastIds = { ...stored?.lastIds, ...lastIdsOf(batch) }
+  const grown = { name, partition, added, lastIds, version, uuids }
   return {
     written: inventoryAfter(before, names, { ...grown, changes: [] }),
     applied: inventoryAfter(before, names, { ...grown, changes: batch.changes }),
@@ -158,7 +160,7 @@ const writeAll = async (
   // Two requests: nobody searches the journal, so it need not be refreshed.
   const written = await Promise.allSettled([
     // What was stored ahead is not searchable yet.
-    sendAcknowledged(cluster, historyItems(names, partition, batch), { searchable: stored === undefined }),
+    writeHistory(cluster, { partition, history: batch, searchable: stored === undefined }),
     sendAcknowledged(cluster, journal()),
   ])
   for (const each of written) if (each.status === 'rejected') throw each.reason

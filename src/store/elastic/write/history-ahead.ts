@@ -2,13 +2,12 @@ import { Failure } from '#failure/failure.ts'
 import { appendedHistory, batchWith } from '#store/appended.ts'
 import { type Ahead, type Bounds, checkHistory, isFull } from '#store/batch.ts'
 import type { Batch, BatchEnd, History } from '#store/port.ts'
-import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createPartition } from '../schema/create-partition.ts'
-import { type Added, addedBy, sumOf } from '../schema/inventory.ts'
+import { type Added, addedBy, type LastIds, lastIdsOf, sumOf } from '../schema/inventory.ts'
 import { partitionsWith } from '../schema/partitions.ts'
-import { historyItems } from './history.ts'
+import { writeHistory } from './history.ts'
 
 /** History that was written ahead of its batch. */
 export type Stored = {
@@ -18,6 +17,7 @@ export type Stored = {
   readonly filling: History['filling']
   /** Number of its documents. */
   readonly added: Added
+  readonly lastIds: LastIds
   /** Settles when all of it is written, rejects if a write failed. */
   readonly written: Promise<void>
 }
@@ -51,7 +51,7 @@ export const historyAhead = ({ cluster, checkpoint, piece }: Options) => {
       await after
       await createPartition(cluster, partition)
     }
-    await sendAcknowledged(cluster, historyItems(cluster.names, partition, history))
+    await writeHistory(cluster, { partition, history })
   }
   /** Whether history that begins a batch opens a partition. */
   const opens = (first: number, filling: History['filling']): boolean => {
@@ -80,6 +80,7 @@ export const historyAhead = ({ cluster, checkpoint, piece }: Options) => {
       last: { height: end.height, hash: end.hash, time: end.time },
       filling,
       added: stored === undefined ? added : sumOf(stored.added, added),
+      lastIds: { ...stored?.lastIds, ...lastIdsOf(history) },
       written,
     }
     last = written.catch(() => {})

@@ -4,11 +4,12 @@ import { readCheckpoint, restoreHelp } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { showUnder } from '../schema/create-partition.ts'
 import { damageOf, loaderFailure } from '../schema/damage.ts'
-import { indexStates } from '../schema/index-states.ts'
-import type { Inventory } from '../schema/inventory.ts'
+import { indexStates, newestDocuments } from '../schema/index-states.ts'
+import { countedNames, type Inventory } from '../schema/inventory.ts'
 import type { Partitions } from '../schema/partitions.ts'
 import type { Lease } from './keep-lease.ts'
 import { publish } from './recover.ts'
+import { removeHistoryAbove } from './remove-leftovers.ts'
 import { adoptInventory, takeInventory } from './take-inventory.ts'
 
 /** Compares the store with the inventory of its checkpoint, for a loader. */
@@ -36,6 +37,15 @@ export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
     const checkpoint = lease.checkpoint()
     if (checkpoint.end !== undefined) await publish(cluster, { ...checkpoint, end: checkpoint.end })
   }
+  /** With what versions before did not record: the last documents, and the index of keys. */
+  const completed = async (kept: Inventory, partitions: Partitions): Promise<Inventory> => {
+    const keys = names.behind('keys')
+    const isWhole = names.building || kept.indices[keys] !== undefined
+    if (isWhole && kept.last !== undefined) return kept
+    const found = isWhole ? undefined : (await indexStates(connection, [keys])).get(keys)
+    const last = kept.last ?? (await newestDocuments(connection, countedNames(names, partitions)))
+    return { ...kept, last, indices: { ...kept.indices, ...(found && { [keys]: [found.uuid] }) } }
+  }
   return {
     require,
     /** Checks that all indices exist, before anything is written over what another loader left. */
@@ -60,14 +70,17 @@ export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
       if (kept === undefined) return record(await adoptInventory(cluster, checkpoint))
       const failure = await failureOf(kept, checkpoint.partitions, () => false)
       if (failure !== undefined) throw failure
-      const keys = names.behind('keys')
-      if (names.building || kept.indices[keys] !== undefined) return
-      // The inventory was written by an older version or by a migration, without the index of keys.
-      const found = (await indexStates(connection, [keys])).get(keys)
-      if (found !== undefined) await record({ ...kept, indices: { ...kept.indices, [keys]: [found.uuid] } })
+      const now = await completed(kept, checkpoint.partitions)
+      if (now !== kept) await record(now)
     },
-    /** Accepts the store as it is: a repair has checked every document. */
-    accept: async (): Promise<void> => record(await takeInventory(cluster, lease.checkpoint())),
+    /**
+     * Accepts the store as it is: a repair has checked every document. What a loader that ended had written above its last
+     * batch belongs to none and goes first, or the next loader would miss it.
+     */
+    accept: async (): Promise<void> => {
+      await removeHistoryAbove(cluster, lease.checkpoint())
+      await record(await takeInventory(cluster, lease.checkpoint()))
+    },
     /** As of the last committed batch. */
     inventory: (): Inventory => {
       const kept = inventory()

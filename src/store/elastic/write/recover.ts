@@ -15,6 +15,7 @@ import {
 } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import type { Names } from '../schema/names.ts'
+import { inOrder } from './in-order.ts'
 import { applyItems, type Entry, readJournal } from './journal.ts'
 import { removeHistoryAbove, removeJournalsBut } from './remove-leftovers.ts'
 
@@ -95,10 +96,12 @@ export const apply = async (
   const { names } = cluster
   const { end, lift } = checkpoint
   if (end === undefined) return
-  const options = { searchable: indices === undefined }
-  const { searchable } = await sendBulk(cluster, applyItems(names, entries, stampOf({ end, lift })), options)
+  const { first, last } = inOrder(applyItems(names, entries, stampOf({ end, lift })))
+  const { searchable } = await sendBulk(cluster, first, { searchable: indices === undefined })
+  const left = last()
+  await sendBulk(cluster, left)
   const written = new Set(entries.map(({ index }) => names.state(index)))
-  if (!searchable) await refresh(cluster, indices ?? [...written])
+  if (!searchable || left.length > 0) await refresh(cluster, indices ?? [...written])
   await confirm()
   await publish(cluster, { ...checkpoint, end })
 }

@@ -11,7 +11,7 @@ import { getMany } from '../client/get-many.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
-import { countsOf, indexStates } from '../schema/index-states.ts'
+import { countsInCopies, indexStates, newestDocuments } from '../schema/index-states.ts'
 import { type Counts, countedNames, type Inventory, listedNames } from '../schema/inventory.ts'
 import type { Names } from '../schema/names.ts'
 
@@ -23,18 +23,20 @@ export const takeInventory = async (
   const { connection, names } = cluster
   const listed = listedNames(names, partitions)
   const standing = await indexStates(connection, listed)
-  const counts = await countsOf(connection, countedNames(names, partitions))
+  const missing = listed.find(name => !standing.has(name))
+  if (missing !== undefined)
+    throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
+      help: 'Run: iostlens repair --node URL.',
+    })
+  const counted = countedNames(names, partitions)
+  const counts = await countsInCopies(connection, counted)
   return {
     batch,
+    last: await newestDocuments(connection, counted),
     indices: Object.fromEntries(
-      listed.map(name => {
-        const found = standing.get(name)
-        if (found === undefined)
-          throw new Failure('damaged', `There is no index ${name} at ${connection.url}.`, {
-            help: 'Run: iostlens repair --node URL.',
-          })
+      [...standing].map(([name, { uuid }]) => {
         const documents = counts.get(name)
-        return [name, documents === undefined ? [found.uuid] : [found.uuid, documents]]
+        return [name, documents === undefined ? [uuid] : [uuid, documents]]
       }),
     ),
   }

@@ -2,12 +2,15 @@ import { Failure } from '#failure/failure.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { Bounds } from '#store/batch.ts'
 import type { Identity, Writer } from '#store/port.ts'
-import { getMany } from '../client/get-many.ts'
+import { tryAgain } from '../client/try-again.ts'
 import { dueBalances } from '../read/due-balances.ts'
+import { OutOfDate } from '../read/out-of-date.ts'
+import { type Proving, provedDocs } from '../read/proved-docs.ts'
 import { membersOf } from '../read/ranking-members.ts'
 import { stampOf } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
+import { lastDocuments } from '../schema/last-documents.ts'
 import { acquireLease, requireServed } from './acquire-lease.ts'
 import { batchCommitter } from './commit-batch.ts'
 import { historyAhead } from './history-ahead.ts'
@@ -57,6 +60,16 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       throw await keeper.reasonFor(error)
     }
   }
+  /** Reads the state of the last batch; a copy that is out of date is passed over, by chance, for another one. */
+  const onWholeCopies = <T>(read: (proving: Cluster & Proving) => Promise<T>): Promise<T> =>
+    tryAgain(cluster, async () => {
+      try {
+        return { done: await read({ ...cluster, last: lastDocuments(lease.checkpoint()) }) }
+      } catch (error) {
+        if (error instanceof OutOfDate) return { again: error.message }
+        throw error
+      }
+    })
   return {
     get checkpoint() {
       return lease.checkpoint().end
@@ -79,9 +92,9 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     endings: async () => requireMender(mender).endings(),
     takeBack: height => inTurn(() => requireMender(mender).takeBack(height)),
     settle: settled => inTurn(() => requireMender(mender).settle(settled)),
-    getMany: keys => named(stateOf(cluster, keys)),
-    due: range => named(dueBalances(cluster, range)),
-    members: range => named(membersOf(cluster, range)),
+    getMany: keys => named(onWholeCopies(proving => stateOf(proving, keys))),
+    due: range => named(onWholeCopies(proving => dueBalances(proving, range))),
+    members: range => named(onWholeCopies(proving => membersOf(proving, range))),
     release: async () => {
       await settled()
       await ahead.forget()
@@ -143,12 +156,12 @@ const requireMender = (mender: Mender | undefined): Mender => {
 
 /** State as of the last committed batch: it is applied and refreshed before the next one begins. */
 const stateOf = async (
-  cluster: Cluster,
+  cluster: Cluster & Proving,
   keys: readonly Key[],
 ): Promise<readonly (Change['doc'] | undefined)[]> => {
   const { names } = cluster
   const refs = keys.map(({ index, id }) => ({ index: names.state(index), id }))
-  const found = await getMany(cluster.connection, refs, { realtime: false })
+  const found = await provedDocs(cluster, refs)
   return keys.map(({ index, id }, at) => {
     const got = found[at]
     return got === undefined ? undefined : (decode(index, id, got.source) as Change['doc'])

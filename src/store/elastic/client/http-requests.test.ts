@@ -1,20 +1,39 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
+import type { HttpAnswer } from './http-answer.ts'
 import { NoAnswer } from './http-line.ts'
-import { type HttpReads, openReads, TooLate } from './http-reads.ts'
+import { type HttpRequest, openRequests } from './http-requests.ts'
+import { type JobLimits, openJobs, TooLate } from './jobs.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
 const FAR_MS = 60_000
 const asked = { method: 'GET', path: '/a' } as const
+const never = Number.POSITIVE_INFINITY
 
 /** What the server does with the `n`th request of a connection (from 1). */
 let answer: (socket: Socket, n: number, text: string) => void
 let requests: string[]
 let connections: Socket[]
 let server: Server
-let reads: HttpReads
+let reads: ReturnType<typeof open>
 let url: URL
+
+/** Requests of one host within limits, as a connection sends them. */
+const open = (options: Parameters<typeof openRequests>[0]) => {
+  const requests = openRequests(options)
+  const jobs = openJobs<{ readonly host: object }, HttpAnswer>(() => {})
+  return {
+    read: (request: Omit<HttpRequest, 'isRepeatable'>, limits: Omit<JobLimits, 'lateMs'>) =>
+      jobs.run({ host: options }, { ...limits, lateMs: never }, job =>
+        requests.send({ ...request, isRepeatable: true }, job),
+      ),
+    close: () => {
+      jobs.endAll()
+      requests.close()
+    },
+  }
+}
 
 beforeEach(async () => {
   requests = []
@@ -38,7 +57,7 @@ beforeEach(async () => {
   })
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`)
-  reads = openReads({ url, headers: { Authorization: 'ApiKey secret' }, maxSockets: 3 })
+  reads = open({ url, headers: { Authorization: 'ApiKey secret' }, maxSockets: 3 })
 })
 afterEach(() => {
   reads.close()
@@ -66,9 +85,9 @@ test('read: the request as HTTP/1.1, on one connection after the other', async (
   expect(first.split('\r\n')).toEqual([
     'POST /prefix/a?b=c HTTP/1.1',
     `Host: ${url.host}`,
-    'Accept: application/json',
     'Accept-Encoding: identity',
     'Authorization: ApiKey secret',
+    'Accept: application/json',
     'Content-Type: application/json',
     'Content-Length: 9',
     '',
@@ -148,7 +167,7 @@ test('close: requests under way fail, as do later ones', async () => {
 })
 
 test('read: nobody listens', async () => {
-  const none = openReads({ url: new URL('http://127.0.0.1:1'), headers: {}, maxSockets: 1 })
+  const none = open({ url: new URL('http://127.0.0.1:1'), headers: {}, maxSockets: 1 })
   expect(await thrownBy(none.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
   none.close()
 })

@@ -18,28 +18,3 @@ export const hostUrls = (text: string): readonly URL[] => {
     return new URL(url)
   })
 }
-
-/** A host that failed is left out for this time. */
-const REST_MS = 5_000
-
-/**
- * Hosts of one cluster in turn. One that failed is left out for a while; if all are, the one that failed first is next.
- */
-export const hostTurns = <T>(hosts: readonly T[], now: () => number = Date.now) => {
-  const restingUntil = new Map<T, number>()
-  let turn = 0
-  return {
-    next: (): T => {
-      const at = now()
-      const order = hosts.map((_, step) => hosts[(turn + step) % hosts.length] as T)
-      const until = (host: T): number => restingUntil.get(host) ?? 0
-      const chosen =
-        order.find(host => until(host) <= at) ?? order.reduce((a, b) => (until(b) < until(a) ? b : a))
-      turn = (hosts.indexOf(chosen) + 1) % hosts.length
-      return chosen
-    },
-    failed: (host: T): void => {
-      restingUntil.set(host, now() + REST_MS)
-    },
-  }
-}

@@ -1,0 +1,20 @@
+import { expect, test } from 'bun:test'
+import { inTurn, type Place } from './answer.ts'
+
+test('inTurn: the place is given back when the work has ended, also when it failed', async () => {
+  let taken = 0
+  const turn = async (): Promise<Place> => {
+    taken += 1
+    return {
+      apart: ask => ask(),
+      lastly: ask => ask(),
+      leave: () => {
+        taken -= 1
+      },
+    }
+  }
+  expect(await inTurn(turn, async () => taken)).toBe(1)
+  expect(taken).toBe(0)
+  await expect(inTurn(turn, () => Promise.reject(new Error('x')))).rejects.toThrow('x')
+  expect(taken).toBe(0)
+})

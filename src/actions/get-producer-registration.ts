@@ -1,0 +1,80 @@
+import { Type } from '@sinclair/typebox'
+import { toIso } from '#chain/time.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { producers } from '#indices/producer.ts'
+import { lacking } from '#store/lacking.ts'
+import type { View } from '#store/port.ts'
+import { defineAction } from './define.ts'
+import { unknown } from './find/unknown.ts'
+import { producer } from './request/parameter-types.ts'
+import { count, exact, flag, shape, text } from './shape/results.ts'
+import { iostOf } from './shape/values.ts'
+
+/** Whether an account is a producer, or since when it is none any more. */
+export const getProducerRegistration = defineAction({
+  module: 'producer',
+  action: 'get-producer-registration',
+  title: { en: 'Registration of a producer', zh: '生产者的登记情况' },
+  summary: {
+    en: 'Whether an account is registered as a producer, or since when it no longer is, with the votes that it still has. An account that was never registered is not found.',
+    zh: '账户目前是否登记为生产者；已注销的，给出注销的区块与时间，以及仍投给它的票数。从未登记过的账户无法查询。',
+  },
+  params: Type.Object({ producer: producer() }),
+  result: shape({
+    account: text('Account name of the producer.', '生产者的账户名。'),
+    registered: flag('Whether the producer is registered.', '目前是否已登记。'),
+    unregistered_block: Type.Optional(
+      count(
+        'Number of the block in which the producer was unregistered; absent while it is registered.',
+        '注销所在的区块高度；登记期间没有此字段。',
+      ),
+    ),
+    unregistered_at: Type.Optional(
+      text(
+        'Time of that block, ISO-8601 UTC, cut to milliseconds; absent while the producer is registered.',
+        '该区块的时间，ISO-8601 UTC，截断到毫秒；登记期间没有此字段。',
+      ),
+    ),
+    votes: exact('Votes, in IOST.', '票数（IOST）。'),
+    voter_count: count('Number of accounts that vote for the producer.', '为该生产者投票的账户数。'),
+    block_count: count('Number of blocks the producer signed.', '出块数。'),
+    received_award: exact(
+      'IOST received as rewards for blocks and votes.',
+      '已获得的出块奖励与投票奖励（IOST）。',
+    ),
+    pubkey: text(
+      "Public key that signs the producer's blocks; the last one if it is not registered.",
+      '用于签名区块的公钥；已注销时为最后一个。',
+    ),
+    loc: text('Registered location, or the last one.', '登记的地区；已注销时为最后登记的。'),
+    url: text('Registered URL, or the last one.', '登记的网址；已注销时为最后登记的。'),
+  }),
+  run: async (context, { producer: account }) => {
+    const found = await context.view.get(producers, account)
+    // Votes of earlier contracts, rewards and keys make a document of an account, too.
+    if (found === undefined || !(found.registered || found.unregistered !== undefined))
+      throw unknown(context, 'producer', account)
+    return {
+      account,
+      registered: found.registered,
+      ...(found.unregistered === undefined ? {} : await momentOf(context.view, found.unregistered)),
+      votes: iostOf(found.votes),
+      voter_count: found.voter_count,
+      block_count: found.block_count,
+      received_award: iostOf(found.received_award),
+      pubkey: found.pubkey,
+      loc: found.loc,
+      url: found.url,
+    }
+  },
+  isOfStore: true,
+  fails: ['not_found', 'loading'],
+  example: { producer: 'prod_11' },
+})
+
+const momentOf = async (view: View, height: number) => {
+  const block = await view.get(blocks, blockId(height))
+  if (block === undefined) throw lacking(`Block ${height} is not stored.`)
+  return { unregistered_block: height, unregistered_at: toIso(block.time) }
+}

@@ -1,0 +1,55 @@
+import { blocks } from '#indices/block.ts'
+import { blockId, positionOf } from '#indices/position.ts'
+import { lacking } from '#store/lacking.ts'
+import type { View } from '#store/port.ts'
+import type { Numbered } from './numbered.ts'
+
+/**
+ * What names a row whose block may still be replaced, and names it for ever after: its position in the chain, and the hash
+ * of its block.
+ */
+export type RowId = { readonly position: string; readonly hash: string }
+
+export const ROW_ID_PATTERN = '^([0-9]{12}(?:-[0-9]{5}){0,2})-([1-9A-HJ-NP-Za-km-z]{32,44})$'
+const ROW_ID = new RegExp(ROW_ID_PATTERN)
+
+export const rowIdText = ({ position, hash }: RowId): string => `${position}-${hash}`
+
+/** undefined: it is no id of a row. */
+export const readRowId = (text: string): RowId | undefined => {
+  const [, position, hash] = ROW_ID.exec(text) ?? []
+  return position === undefined || hash === undefined ? undefined : { position, hash }
+}
+
+/** The block in which a position is. */
+export const heightOf = (position: string): number => {
+  const [height] = positionOf(position) ?? []
+  if (height === undefined) throw new TypeError(`'${position}' is no position.`)
+  return height
+}
+
+/** The ids of rows of a list, in order; `positionOf`: what `Listing.idOf` says of them. */
+export const rowIds = async <D>(
+  view: View,
+  rows: readonly Numbered<D>[],
+  positionOf: (doc: D) => string,
+): Promise<readonly string[]> => {
+  const stored = rows.flatMap(({ doc, above }) => (above === undefined ? [heightOf(positionOf(doc))] : []))
+  const hashes = await blockHashes(view, stored)
+  return rows.map(({ doc, above }) => {
+    const position = positionOf(doc)
+    const hash = above?.doc.hash ?? hashes.get(heightOf(position))
+    if (hash === undefined) throw lacking(`Block ${heightOf(position)} has rows, and no document.`)
+    return rowIdText({ position, hash })
+  })
+}
+
+/** Hashes of stored blocks by height; those that are not stored are left out. */
+export const blockHashes = async (
+  view: View,
+  heights: readonly number[],
+): Promise<ReadonlyMap<number, string>> => {
+  const ids = [...new Set(heights)].map(blockId)
+  const docs = ids.length === 0 ? [] : await view.getMany(blocks, ids)
+  return new Map(docs.flatMap(doc => (doc === undefined ? [] : [[doc.height, doc.hash]])))
+}

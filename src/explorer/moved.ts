@@ -1,0 +1,80 @@
+import { getTokenDetail } from '#actions/get-token-detail.ts'
+import { getTransactionRecords } from '#actions/get-transaction-records.ts'
+import { fromUnits, unitsOf } from '#chain/amount.ts'
+import { AMOUNT_AT } from '#chain/effects.ts'
+import { partsOfFuncName } from '#chain/func-name.ts'
+import { listIn } from './format/json.ts'
+import { type Movement, movementsIn } from './format/movements.ts'
+import { ifFound, ifKnown } from './found.ts'
+import type { Visit } from './page.ts'
+import type { Transaction } from './part/transaction-facts.tsx'
+
+type Asked = Pick<Visit, 'ask'>
+
+/**
+ * What transactions moved, by hash. Records are of published blocks; the receipts of a transaction in a later block say the
+ * same. undefined: it is not known yet.
+ */
+export const movementsOf = async (
+  visit: Asked,
+  transactions: readonly Transaction[],
+): Promise<ReadonlyMap<string, readonly Movement[] | undefined>> => {
+  if (transactions.length === 0) return new Map()
+  const tx_hashes = transactions.map(({ hash }) => hash).join(',')
+  const known = await ifKnown(visit.ask(getTransactionRecords, { tx_hashes }))
+  const rows = Map.groupBy(known?.records ?? [], ({ tx_hash }) => tx_hash)
+  return new Map(
+    await Promise.all(
+      transactions.map(async tx => {
+        const moved = known === undefined ? receiptsOf(visit, tx) : movementsIn(rows.get(tx.hash) ?? [])
+        return [tx.hash, await moved] as const
+      }),
+    ),
+  )
+}
+
+const receiptsOf = async (visit: Asked, tx: Transaction): Promise<readonly Movement[] | undefined> => {
+  const { status_code, receipts = [] } = tx.tx_receipt
+  if (status_code === undefined) return undefined
+  if (status_code !== 'SUCCESS' || Number(tx.delay) > 0) return []
+  const moving = receipts.flatMap(movingReceipt)
+  // The contribute that pays for the block before is no movement of its own.
+  const own =
+    tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
+  const decimals = await decimalsOf(visit, new Set(own.map(({ token }) => token)))
+  const rows = own.map(({ token, text, ...row }) => {
+    const decimal = decimals.get(token)
+    const units = decimal === undefined ? undefined : unitsOf(text, decimal)
+    return decimal === undefined || units === undefined
+      ? undefined
+      : { ...row, amount: fromUnits(units, decimal) }
+  })
+  const read = rows.filter(row => row !== undefined)
+  return read.length < rows.length ? undefined : movementsIn(read)
+}
+
+/** A receipt of token.iost that moved something; `text` is the amount as it is written there, maybe with too many decimals. */
+const movingReceipt = ({ func_name, content }: { readonly func_name: string; readonly content: string }) => {
+  const { contract, name } = partsOfFuncName(func_name)
+  const place = contract === 'token.iost' ? AMOUNT_AT.get(name) : undefined
+  if (place === undefined) return []
+  const data = listIn(content) ?? []
+  const textAt = (at: number): string => {
+    const text = data[at]
+    return typeof text === 'string' ? text : ''
+  }
+  const from = name === 'issue' ? '' : textAt(1)
+  const to = name === 'destroy' ? '' : textAt(name === 'issue' ? 1 : 2)
+  return [{ action_name: name, data, from, to, token: textAt(0), text: textAt(place) }]
+}
+
+/** Decimals of the tokens that the chain has as of the published block. */
+const decimalsOf = async (
+  visit: Asked,
+  tokens: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, number>> => {
+  const found = await Promise.all(
+    [...tokens].map(async token => [token, await ifFound(visit.ask(getTokenDetail, { token }))] as const),
+  )
+  return new Map(found.flatMap(([token, detail]) => (detail === undefined ? [] : [[token, detail.decimal]])))
+}

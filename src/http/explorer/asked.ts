@@ -1,0 +1,26 @@
+import { rootFrom } from '#explorer/links.ts'
+import type { Site } from '#explorer/page.ts'
+import type { Asked } from '#explorer/show.tsx'
+import type { Exchange } from '../exchange.ts'
+import { targetOf } from '../target.ts'
+
+const ZH = /^\/zh(?=\/|$)/
+
+/** Headers by which proxies say that they stand between: only they know the address that visitors see. */
+const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
+
+/** Language and page of an address. */
+export const askedBy = ({ path, request }: Exchange, site: Site): Omit<Asked, 'now'> => {
+  const lang = ZH.test(path) ? 'zh' : 'en'
+  const own = path.replace(ZH, '') || '/'
+  const root = rootFrom(lang, own)
+  return {
+    site,
+    lang,
+    path: own,
+    root,
+    origin: site.publicUrl ?? URL.parse(`./${root}`, request.url)?.href ?? '/',
+    isOriginKnown: site.publicUrl !== undefined || !PROXIED.some(name => request.headers.has(name)),
+    query: new URLSearchParams(targetOf(request.url).query),
+  }
+}

@@ -1,0 +1,96 @@
+import type { AnswerDeps } from '#actions/answer.ts'
+import { askTogether } from '#actions/ask.ts'
+import type { Export } from '#actions/export.ts'
+import type { Options } from '#actions/request/options.ts'
+import { badRequest } from '#actions/request/refusals.ts'
+import { type AskedFile, type Download, fileStem, MOST_ROWS } from '#explorer/download/download.ts'
+import { downloads } from '#explorer/download/downloads.ts'
+import type { Site } from '#explorer/page.ts'
+import { routeAt } from '#explorer/route.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Handler } from '../exchange.ts'
+import { csvHead, csvTable } from '../export/csv.ts'
+import { exportReply, type Form } from '../export/reply.ts'
+import { downloadPlace, type Turns, turnsOf } from '../turns.ts'
+import { askedBy } from './asked.ts'
+import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
+
+type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: number }
+
+/** Lists of pages as files for people: without a key, within what a network may open in a minute, and of bounded length. */
+export const downloadHandler =
+  (deps: AnswerDeps, options: DownloadOptions): Handler =>
+  async (exchange, signal) => {
+    const { site, queues, stallMs } = options
+    const key = counted(options, exchange, 'visit')
+    queues.store.check(key)
+    const { path, query, lang } = askedBy(exchange, site)
+    const route = routeAt(downloads, path)
+    if (route === undefined)
+      throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+    const { found: file } = route
+    const plan = planOfVisitor(options, exchange, deps.clock)
+    const turns: Turns = {
+      ...turnsOf(queues, { key, plan }, signal),
+      export: () => downloadPlace(queues.downloads, key),
+    }
+    const id = await exactName(deps, { file, id: route.id }, { signal, turn: turns.store })
+    const asked: AskedFile = { id, query, lang }
+    const { module, action } = file.action
+    const call = {
+      query: Object.entries({ module, action, ...file.given(asked) }),
+      options: { ...OPTIONS, lang },
+      format: 'csv',
+    } as const
+    return exportReply(deps, call, { exchange, signal, turns, stallMs, form: formOf(file, asked) })
+  }
+
+const OPTIONS = {
+  format: 'bare',
+  compat: 'none',
+  numbers: 'string',
+  export: 'csv',
+} as const satisfies Partial<Options>
+
+/** The name of what a file is of: who owns something may have been named in another way. */
+const exactName = async (
+  deps: AnswerDeps,
+  { file, id }: { readonly file: Pick<Download, 'exactName'>; readonly id: string },
+  running: Parameters<typeof askTogether>[2],
+): Promise<string> => {
+  const { exactName } = file
+  return exactName === undefined ? id : askTogether(deps, ({ ask }) => exactName(ask, id), running)
+}
+
+/** Spreadsheets take a text without it for one of an old code page. */
+const BYTE_ORDER_MARK = '\ufeff'
+
+const formOf =
+  (file: Download, asked: AskedFile): Form =>
+  opened => {
+    refuseBeyond(opened, file, asked)
+    const { heads, cellsOf } = file.table(asked)
+    return {
+      fileName: `${fileStem(file.names(asked, opened.at))}.csv`,
+      written: {
+        type: 'text/csv; charset=utf-8; header=present',
+        head: BYTE_ORDER_MARK + csvHead(heads),
+        rows: rows => csvTable(cellsOf(rows)),
+        tail: '',
+      },
+    }
+  }
+
+/** A file that ended there would look like the whole. */
+const refuseBeyond = ({ total }: Export, file: Download, asked: AskedFile): void => {
+  if (total <= MOST_ROWS) return
+  const { module, action } = file.action
+  const call = `api/${module}/${action}?${new URLSearchParams({ ...file.given(asked), format: 'csv' })}`
+  throw badRequest(
+    {
+      en: `This list has ${total} rows; a file has at most ${MOST_ROWS}. Choose a shorter period, or take the whole list from the API with a key: ${call}`,
+      zh: `此列表共 ${total} 条；单个文件最多 ${MOST_ROWS} 条。请选择较短的区间，或使用 API key 通过 API 获取完整列表：${call}`,
+    },
+    { parameter: 'from' },
+  )
+}

@@ -1,0 +1,87 @@
+import { LANGUAGE_TAG } from '#actions/request/options.ts'
+import type { Failure } from '#failure/failure.ts'
+import { Away } from './away.ts'
+import { ownHttpCounts } from './counts.ts'
+import { failureFields, failureReply } from './envelope.ts'
+import { type Answering, answering, type Exchange, type Handler } from './exchange.ts'
+import { beforeRouting } from './methods.ts'
+import { type Reply, textReply } from './reply.ts'
+import { healthHandler, startingHandler } from './status.ts'
+
+type StartingOptions = Pick<Answering, 'log' | 'defaults' | 'basePath' | 'deadlineMs' | 'clock'> & {
+  readonly version: string
+}
+
+/** Seconds after which a request is worth sending again. */
+const RETRY_SECONDS = 1
+
+const STARTING = new Away('unavailable', 'The service is starting; ask again.', {
+  zh: '服务正在启动；请重新请求。',
+  details: { retryAfter: RETRY_SECONDS },
+})
+
+/**
+ * What an address answers until those who serve listen on it: a refusal in the caller's language and form, a stream that
+ * ends to one who asks for events, and a page that loads itself again to a browser.
+ */
+export const startingAnswers = ({
+  version,
+  ...options
+}: StartingOptions): ((request: Request) => Response | Promise<Response>) => {
+  const common: Answering = {
+    ...options,
+    counts: ownHttpCounts(),
+    isLogged: () => false,
+    addressOf: () => undefined,
+  }
+  const handlers = new Map([
+    ['/health', healthHandler(version)],
+    ['/ready', startingHandler(version)],
+  ])
+  const starting: Handler = async (exchange, signal) => {
+    // The next request is to find those who serve.
+    exchange.headers['Connection'] = 'close'
+    const handler = handlers.get(exchange.path)
+    if (handler === undefined) throw STARTING
+    return handler(exchange, signal)
+  }
+  const get = answering('starting', starting, { ...common, written: startingPage })
+  return request => beforeRouting(request, { answering: common, get }) ?? get(request)
+}
+
+/** Paths that programs ask, also when a browser opens one of them. */
+const OF_PROGRAMS = /^\/(?:api|rpc|usage|metrics|openapi\.json)(?:\/|$)/
+
+const OF_CHINESE_PAGES = /^\/zh(?:\/|$)/
+
+const startingPage = async (exchange: Exchange, failure: Failure): Promise<Reply | undefined> => {
+  const { request, path, id, headers } = exchange
+  if (request.headers.get('accept')?.includes('text/html') !== true || OF_PROGRAMS.test(path))
+    return undefined
+  const manner = OF_CHINESE_PAGES.test(path) ? { ...exchange.manner, lang: 'zh' as const } : exchange.manner
+  const { message } = failureFields(failure, manner)
+  const refused = failureReply(failure, manner, id)
+  return textReply(
+    refused.status,
+    { type: 'text/html; charset=utf-8', text: pageOf(message, LANGUAGE_TAG[manner.lang]) },
+    {
+      headers: {
+        ...headers,
+        ...refused.headers,
+        'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      },
+    },
+  )
+}
+
+const pageOf = (message: string, lang: string): string => `<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="${RETRY_SECONDS}">
+<title>iostlens</title>
+</head>
+<body><p>${message}</p></body>
+</html>
+`

@@ -1,0 +1,68 @@
+import { PARENT_HASH } from '#chain/check.ts'
+import { Failure } from '#failure/failure.ts'
+import { judge, type Unfit, unfitHelp, unfitText } from '#node/judge.ts'
+import type { BlockSource, ChainInfo } from '#node/port.ts'
+import type { Identity, Published, Store } from '#store/port.ts'
+import { storedBlocks } from '#store/stored-blocks.ts'
+import { OtherEnd } from './patience.ts'
+
+/** What is stored when a session begins; without a checkpoint there is no block yet. */
+type Stored = {
+  readonly checkpoint: Published | undefined
+  readonly store: Store
+  readonly identity: Identity
+}
+
+/** The checkpoint's block must be the node's: a store goes on with one chain only. Throws 'unavailable' and OtherEnd. */
+export const requireSameChain = async (
+  { checkpoint, store, identity }: Stored,
+  { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
+  signal: AbortSignal,
+): Promise<void> => {
+  if (checkpoint === undefined) return
+  const verdict = await judge(
+    // The store could not have been taken over if the first block were another one.
+    {
+      ...info,
+      blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)),
+    },
+    { identity, last: checkpoint, hashAt: storedBlocks(store, signal).hashAt },
+  )
+  if (verdict.is === 'behind')
+    // The node is still syncing, or was restarted: wait for it rather than go back.
+    throw new Failure(
+      'unavailable',
+      `The node's last irreversible block ${info.libBlock} is below the loaded height ${checkpoint.height}.`,
+    )
+  if (verdict.is === 'lacks')
+    // Its reported last irreversible block is not true.
+    throw new Failure(
+      'unavailable',
+      `The node has no irreversible block ${verdict.height}, which is loaded in the store.`,
+    )
+  if (verdict.is !== 'fit') throw otherEnd(verdict, node)
+}
+
+const otherEnd = (unfit: Unfit, { name }: BlockSource): OtherEnd =>
+  new OtherEnd('conflict', `${unfitText(unfit, 'the node')}.`, {
+    help: `The stored blocks differ from the node's. ${unfitHelp(unfit, name)}`,
+  })
+
+/** Why a session failed: a block may fail because the last stored one, which no other had named yet, is not the chain's. */
+export const reasonFor = async (
+  failed: unknown,
+  checkpoint: Published | undefined,
+  { node, signal }: { readonly node: BlockSource; readonly signal: AbortSignal },
+): Promise<unknown> => {
+  if (!(failed instanceof Failure) || failed.kind !== 'bad_block' || checkpoint === undefined) return failed
+  const { height, hash: stored } = checkpoint
+  const there = await node.blockHash(height, signal).catch(() => undefined)
+  if (there !== undefined && there !== stored) return otherEnd({ is: 'apart', height, stored, there }, node)
+  const { rule, height: at } = failed.details
+  if (rule !== PARENT_HASH || at !== height + 1) return failed
+  return new Failure('bad_block', failed.message, {
+    cause: failed,
+    details: failed.details,
+    help: `The node's next block does not follow the last stored one. Use another node. If that one has another block ${height}, run iostlens repair with it.`,
+  })
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'bun:test'
+import { extraRequests } from './extra-requests.ts'
+
+const spent = (extra: ReturnType<typeof extraRequests>): number => {
+  for (let count = 0; ; count++) if (!extra.spend()) return count
+}
+
+test('extraRequests: a burst, then a twentieth of the usual ones, and a few a second', () => {
+  let now = 0
+  const extra = extraRequests(() => now)
+  expect(spent(extra)).toBe(20)
+  for (let usual = 0; usual < 101; usual++) extra.earn()
+  expect(spent(extra)).toBe(5)
+  now = 1_000
+  expect(spent(extra)).toBe(5)
+  now = 60_000
+  expect(spent(extra)).toBe(20)
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { type CopiedRead, hasNoCopy, isReading, onNodes } from './read-copies.ts'
+
+const lines = (...heads: readonly object[]): string =>
+  heads.map(head => `${JSON.stringify(head)}\n{"size":0}\n`).join('')
+
+test('isReading: GET, and the POSTs that only read', () => {
+  const all = ['/a,b/_search', '/_search', '/_msearch', '/_mget', '/a/_count', '/a/_terms_enum']
+  expect(all.filter(path => !isReading({ method: 'POST', path }))).toEqual([])
+  expect(isReading({ method: 'GET', path: '/a' })).toBe(true)
+  for (const path of ['/_bulk', '/a/_refresh', '/a/_pit', '/_aliases'])
+    expect(isReading({ method: 'POST', path })).toBe(false)
+  expect(isReading({ method: 'DELETE', path: '/_search' })).toBe(false)
+})
+
+for (const path of ['/a,b/_search', '/_mget', '/a/_doc/published'])
+  test(`onNodes: ${path} takes copies on any of the nodes, by preference`, () => {
+    expect(onNodes<CopiedRead>({ path, query: { realtime: 'false' } }, ['n1', 'n2'])).toEqual([
+      { path, query: { realtime: 'false', preference: '_prefer_nodes:n1,n2' } },
+    ])
+    expect(onNodes<CopiedRead>({ path }, [])).toEqual([{ path, query: { preference: '_local' } }])
+  })
+
+for (const path of ['/a', '/_search', '/a/_terms_enum', '/_cluster/health'])
+  test(`onNodes: ${path} chooses no copies`, () => {
+    expect(onNodes<CopiedRead>({ path }, ['n1'])).toEqual([{ path }])
+  })
+
+test('onNodes: several searches, each on any of the nodes', () => {
+  expect(
+    onNodes<CopiedRead>({ path: '/_msearch', lines: lines({ index: 'a' }, { index: 'b' }) }, ['n1']),
+  ).toEqual([
+    {
+      path: '/_msearch',
+      lines: lines(
+        { preference: '_prefer_nodes:n1', index: 'a' },
+        { preference: '_prefer_nodes:n1', index: 'b' },
+      ),
+    },
+  ])
+})
+
+test('onNodes: searches that must see one copy are tried on one node after the other, and then as they were', () => {
+  const head = { index: 'a', preference: 'some text' }
+  const on = (preference: string) => ({
+    path: '/_msearch',
+    lines: lines({ index: 'a', preference }, { index: 'a', preference }),
+  })
+  expect(onNodes<CopiedRead>({ path: '/_msearch', lines: lines(head, head) }, ['n1', 'n2'])).toEqual([
+    on('_only_nodes:n1'),
+    on('_only_nodes:n2'),
+    on('some text'),
+  ])
+})
+
+test('onNodes: searches of certain copies stay', () => {
+  const read = {
+    path: '/_msearch',
+    lines: lines({ index: 'a', preference: '_only_nodes:x' }, { index: 'a', preference: '_only_nodes:y' }),
+  }
+  expect(onNodes(read, ['n1'])).toEqual([read])
+})
+
+test('hasNoCopy: as Elasticsearch says it', () => {
+  expect(hasNoCopy('{"reason":"no data nodes with criteria [n1] found for shard: [a][0]"}')).toBe(true)
+  expect(hasNoCopy('{"hits":[]}')).toBe(false)
+})

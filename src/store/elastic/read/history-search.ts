@@ -1,0 +1,86 @@
+import type { ListedRecord } from '#indices/record.ts'
+import { askHits } from '../client/ask.ts'
+import type { Source } from '../schema/documents.ts'
+import { inParts } from '../schema/names.ts'
+import { OutOfDate } from './out-of-date.ts'
+import type { Proving } from './proved-docs.ts'
+
+export type Hit = { readonly _id: string; readonly _source: Source }
+
+type Search = {
+  /** Not inside a `bool`, nor the answer filtered: `bool` costs some per cent of a page's time, `filter_path` a sixth. */
+  readonly query: object
+  readonly size: number
+  /** Absent: all fields. */
+  readonly _source?: readonly (keyof ListedRecord)[]
+}
+
+/**
+ * Hits in indices of history, whose documents never change: what is found is right. Where fewer than `wanted` are found,
+ * a second search tells whether there are no more, or a copy is out of date, which throws `OutOfDate`.
+ */
+export const searchHistory = async (
+  proving: Proving,
+  indices: readonly string[],
+  { wanted, ...search }: Search & { readonly wanted: number },
+): Promise<readonly Hit[]> => {
+  const found = await inAll(indices, part => searchOnce(proving, part, search))
+  return found.length < wanted ? provedHistory(proving, indices, search) : found
+}
+
+type NamedHit = Hit & { readonly _index?: string; readonly matched_queries?: readonly string[] }
+
+const [OWN, LAST] = ['own', 'last']
+
+/**
+ * As `searchHistory`, with the proof that nothing is missing: the last documents of the indices are among the hits, so
+ * they were seen by the same search of the same copies.
+ */
+export const provedHistory = (
+  proving: Proving,
+  indices: readonly string[],
+  { query, size, _source }: Search,
+): Promise<readonly Hit[]> =>
+  inAll(indices, async part => {
+    const last = part.flatMap(index => {
+      const [id] = proving.last[index] ?? []
+      return id === undefined ? [] : [{ index, id }]
+    })
+    const hits = await searchOnce<NamedHit>(proving, part, {
+      query: {
+        bool: {
+          should: [
+            { bool: { filter: [query], _name: OWN } },
+            { ids: { values: last.map(({ id }) => id), _name: LAST } },
+          ],
+        },
+      },
+      size: size + last.length,
+      ...(_source === undefined ? {} : { _source }),
+    })
+    const seen = new Set(hits.map(({ _index, _id }) => `${_index}/${_id}`))
+    for (const { index, id } of last)
+      if (!seen.has(`${index}/${id}`)) throw new OutOfDate(proving.connection, index)
+    return hits.filter(({ matched_queries }) => matched_queries?.includes(OWN))
+  })
+
+/** In requests of as many indices as fit. */
+const inAll = async <H>(
+  indices: readonly string[],
+  search: (part: readonly string[]) => Promise<readonly H[]>,
+): Promise<readonly H[]> => (await Promise.all(inParts(indices).map(part => search(part.split(','))))).flat()
+
+const searchOnce = <H extends Hit>(
+  { connection, signal }: Proving,
+  indices: readonly string[],
+  body: Search,
+): Promise<readonly H[]> =>
+  askHits<H>(connection, {
+    what: `search ${indices}`,
+    method: 'POST',
+    path: `/${indices}/_search`,
+    query: { allow_partial_search_results: 'false' },
+    body: JSON.stringify({ track_total_hits: false, ...body }),
+    isRead: true,
+    signal,
+  })

@@ -1,0 +1,110 @@
+import { parseExact, writeJson } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import { askOnce, trying } from '../client/ask.ts'
+import type { Connection } from '../client/connection.ts'
+import { type ElasticError, reasonOf, toFailure } from '../client/failures.ts'
+import { expected, parseAnswer } from '../client/parse-answer.ts'
+import { shardCopies } from '../schema/shard-copies.ts'
+import { OutOfDate } from './out-of-date.ts'
+import type { Proving } from './proved-docs.ts'
+
+/** The answer to one of several searches; `H`: a hit. */
+export type Searched<H> = {
+  readonly hits?: { readonly total?: { readonly value: number }; readonly hits?: readonly H[] }
+}
+type Part<H> = Searched<H & { readonly _version?: number }> & {
+  readonly status?: number
+  readonly error?: ElasticError
+}
+
+/** Searches after which it is asked again which servers have a copy. */
+const USES = 1_000
+
+/** Servers with a copy of an index, as they were last asked for. */
+type Servers = { readonly nodes: Promise<readonly string[]>; uses: number }
+const known = new WeakMap<Connection, Map<string, Servers>>()
+
+const serversOf = (connection: Connection): Map<string, Servers> => {
+  const servers = known.get(connection) ?? new Map<string, Servers>()
+  known.set(connection, servers)
+  return servers
+}
+
+/** Shared by all callers, so none of them may abort it. */
+const copyOf = async (connection: Connection, index: string): Promise<string> => {
+  const servers = serversOf(connection)
+  let found = servers.get(index)
+  if (found === undefined || found.uses >= USES) {
+    const nodes = shardCopies(connection, [index]).then(all => all.get(index) ?? [])
+    nodes.catch(() => undefined)
+    found = { nodes, uses: 0 }
+    servers.set(index, found)
+  }
+  found.uses++
+  const nodes = await found.nodes
+  return nodes[Math.floor(Math.random() * nodes.length)] ?? ''
+}
+
+/**
+ * Searches of one index, one after the other on the same copy, which shows the last document of the index before the
+ * first of them. Elasticsearch passes a search that fails on to another copy, so they are bound to one server; after a
+ * failure the next try takes a server anew. Throws `OutOfDate` if the copy lacks that document.
+ */
+export const searchOneCopy = <H>(
+  proving: Proving,
+  index: string,
+  searches: readonly object[],
+): Promise<readonly Searched<H>[]> =>
+  trying(async () => {
+    try {
+      return await searchOnce<H>(proving, index, searches)
+    } catch (error) {
+      serversOf(proving.connection).delete(index)
+      throw error
+    }
+  })
+
+const searchOnce = async <H>(
+  { connection, last, signal }: Proving,
+  index: string,
+  searches: readonly object[],
+): Promise<readonly Searched<H>[]> => {
+  const what = `search ${index}`
+  const [id, version = 0] = last[index] ?? []
+  const preference = id === undefined ? crypto.randomUUID() : `_only_nodes:${await copyOf(connection, index)}`
+  const proof = { size: 1, _source: false, version: true, query: { ids: { values: [id] } } }
+  const all = id === undefined ? searches : [proof, ...searches]
+  const head = { index, allow_partial_search_results: false, preference }
+  const answer = await askOnce(connection, {
+    what,
+    method: 'POST',
+    path: '/_msearch',
+    // In this order.
+    query: { max_concurrent_searches: '1' },
+    lines: all
+      .map(body => `${writeJson(head)}\n${writeJson({ track_total_hits: false, ...body })}\n`)
+      .join(''),
+    isRead: true,
+    signal,
+  })
+  const parsed = parseAnswer<{ responses?: readonly Part<H>[] }>(
+    { connection, what },
+    answer.text,
+    parseExact,
+  )
+  const parts = expected({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
+  for (const { status = 503, error } of parts)
+    if (error !== undefined) throw failureOf(connection, what, { status, error })
+  if (id !== undefined && Number(parts[0]?.hits?.hits?.[0]?._version ?? -1) < version)
+    throw new OutOfDate(connection, index)
+  return parts.slice(all.length - searches.length)
+}
+
+const failureOf = (
+  connection: Connection,
+  what: string,
+  answer: { readonly status: number; readonly error: ElasticError },
+): Failure =>
+  reasonOf(answer.error).startsWith('no data nodes')
+    ? new Failure('unavailable', `The server at ${connection.url} that had the copy has left (${what}).`)
+    : toFailure({ connection, what }, answer)

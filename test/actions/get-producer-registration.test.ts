@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { toIso } from '#chain/time.ts'
+import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask } from '#test/support/stores/ask.ts'
+
+/** The last block in which each producer left the table, by the receipts. */
+const departures = async (): Promise<ReadonlyMap<string, { height: number; time: bigint }>> => {
+  const left = new Map<string, { height: number; time: bigint }>()
+  for (const { block } of await recordedBlocks())
+    for (const { receipt } of block.transactions)
+      for (const { funcName, content } of receipt.receipts) {
+        const [account = ''] =
+          funcName === 'vote_producer.iost/unregister' ? (JSON.parse(content) as string[]) : []
+        if (account !== '') left.set(account, { height: block.height, time: block.time })
+      }
+  return left
+}
+
+test('get-producer-registration: every producer that was voted for is in the table, or left it in the block that says so', async () => {
+  const { producers, producerVotes, votes } = await oracle()
+  const left = await departures()
+  let former = 0
+  for (const [producer, option] of producerVotes) {
+    const said = await ask('get-producer-registration', { producer })
+    const registered = producers.has(producer)
+    const departure = left.get(producer)
+    const since =
+      registered || departure === undefined
+        ? {}
+        : { unregistered_block: departure.height, unregistered_at: toIso(departure.time) }
+    expect(said).toMatchObject({
+      account: producer,
+      registered,
+      ...since,
+      votes: option.get('votes'),
+      voter_count: votes.get(producer)?.size ?? 0,
+    })
+    expect('unregistered_block' in said).toBe(!registered)
+    former += Number(!registered)
+  }
+  expect(former).toBeGreaterThan(0)
+})
+
+test('get-producer-registration: who never registered is not found', async () => {
+  expect((await refusal(ask('get-producer-registration', { producer: 'busyhub' }))).kind).toBe('not_found')
+})

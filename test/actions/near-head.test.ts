@@ -1,0 +1,77 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ForkBlock } from '../head/fork-node.ts'
+import { type ForkStand, forkStand } from '../head/stand.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+
+// Makes a chain and loads it; a test that hangs still ends.
+setDefaultTimeout(300_000)
+
+const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+const UNKNOWN = [
+  `transaction&action=get-transaction-detail&tx_hash=${HASH}`,
+  `transaction&action=get-transaction-receipt&tx_hash=${HASH}`,
+  'block&action=get-block-detail&number=70',
+  `block&action=get-block-detail&hash=${HASH}`,
+]
+
+const grown = ({ forks }: ForkStand, from: ForkBlock, blocks: number): ForkBlock => {
+  let tip = from
+  for (let more = 0; more < blocks; more += 1) tip = forks.grow(tip, { waits: false, seed: 1 })
+  return tip
+}
+const stands = ({ node, other }: ForkStand, head: ForkBlock): void => {
+  for (const each of [node, other]) each.stand = { head, lib: head.made.height }
+}
+const statuses = async (stand: ForkStand): Promise<readonly number[]> =>
+  stand.done(
+    Promise.all(
+      UNKNOWN.map(
+        async query => (await stand.service.ask(`/api/?module=${query}&apikey=${stand.service.key}`)).status,
+      ),
+    ),
+  )
+
+const STORES = [
+  ['SQLite', true, () => temporarySqlite()],
+  ['Elasticsearch', elasticsearchUrl() !== undefined, async () => openTestElastic()],
+] as const
+
+describe.each(STORES.filter(([, isThere]) => isThere).map(([name, , open]) => [name, open] as const))(
+  'where every block is irreversible at once: %s',
+  (_name, open) => {
+    test('what does not exist is not found, though the node was last heard below the published height', async () => {
+      const { store, destroy } = await open()
+      const stand = await forkStand(23, store)
+      try {
+        const first = grown(stand, stand.forks.base, 5)
+        stands(stand, first)
+        await stand.load()
+        await stand.probe()
+        expect(await statuses(stand)).toEqual([404, 404, 404, 404])
+        const next = grown(stand, first, 5)
+        stands(stand, next)
+        await stand.load()
+        let looks = 0
+        for (const node of [stand.node, stand.other])
+          node.meddle = call => {
+            if (call === 'getChainInfo') looks += 1
+            return undefined
+          }
+        expect(await statuses(stand)).toEqual([404, 404, 404, 404])
+        // All of them have shared one look, or the one after it.
+        expect(looks).toBeGreaterThan(0)
+        expect(looks).toBeLessThanOrEqual(2)
+        // A node that is behind may not know what exists.
+        const last = grown(stand, next, 5)
+        stands(stand, last)
+        await stand.load()
+        stands(stand, grown(stand, next, 2))
+        expect(await statuses(stand)).toEqual([503, 503, 503, 503])
+      } finally {
+        stand.stop()
+        await destroy()
+      }
+    })
+  },
+)

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import type { Replay } from '#test/replay/serve.ts'
+import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
+import { ask } from '../support/stores/ask-elastic.ts'
+import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '../support/stores/loading.ts'
+
+setDefaultTimeout(600_000)
+
+const HEIGHT = 200
+/** How far the batch leads that never ends. */
+const NEXT = 211
+/** How far it is loaded after the repair. */
+const LAST = 216
+
+const isCheckpoint = ({ method, path, body }: Asked): boolean =>
+  method === 'PUT' && path.includes('/_doc/checkpoint') && body.includes(`\\"height\\":${NEXT}`)
+const writes =
+  (index: string) =>
+  ({ path, body }: Asked): boolean =>
+    path.startsWith('/_bulk') && body.includes(`-${index}"`)
+
+/** The request of a batch right before which, or right after which, an index is deleted. */
+const MOMENTS: readonly (readonly [string, (asked: Asked) => boolean])[] = [
+  ['before its history is written', writes('blocks-000000-into')],
+  ['before it is committed', isCheckpoint],
+  ['before its state is written', writes('statistics')],
+]
+
+describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch: an index is deleted under a load', () => {
+  let clean: Dump
+  let replay: Replay
+  beforeAll(async () => {
+    replay = await replayed(LAST)
+    const target = openTestElastic()
+    await loadFrom(replay.url, target.store)
+    clean = await dumped(target)
+    await target.destroy()
+  })
+  afterAll(() => replay.stop())
+
+  for (const index of ['accounts-0', 'records-000000'])
+    for (const [moment, isMeant] of MOMENTS)
+      test(`${index}, ${moment}: one repair puts it right, and the load goes on`, async () => {
+        const target = openTestElastic()
+        let isDeleted = false
+        let fateOf = (_: Asked): Fate => pass
+        const proxy = await openProxy(target.url, asked => fateOf(asked))
+        await using folder = await cliFolder()
+        try {
+          await loadTo(target, HEIGHT)
+          const at = `${target.url}/${target.prefix}`
+          fateOf = asked => {
+            if (isDeleted || !isMeant(asked)) return pass
+            isDeleted = true
+            return { type: 'hold', until: ask('DELETE', `${at}-${index}`) }
+          }
+          const failed = await loadTo(target, NEXT, proxy.url).catch((error: unknown) => error)
+          expect([failed, isDeleted]).toEqual([expect.any(Failure), true])
+          fateOf = () => pass
+          const repaired = await folder.run(['repair', '--store', at, '--node', replay.url])
+          expect([repaired.code, repaired.out]).toEqual([
+            0,
+            expect.stringMatching(/(?: 0 are left|nothing to repair)\n$/),
+          ])
+          expect(await loadTo(target, LAST)).toBe(LAST)
+          expect(differences(await dumped(target), clean)).toEqual([])
+        } finally {
+          await proxy.close()
+          await target.destroy()
+        }
+      })
+
+  const loadTo = async (target: TestElastic, to: number, url = target.url): Promise<number> => {
+    const store = target.reopen({ url })
+    try {
+      return await loadFrom(replay.url, store, { to })
+    } finally {
+      await store.close()
+    }
+  }
+})
+
+const dumped = async ({ url, prefix }: TestElastic): Promise<Dump> => {
+  await ask('POST', `${url}/${prefix}-*/_refresh`)
+  return dumpElastic(url, prefix)
+}

@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { addressLimits, addressMemory } from '#keys/address-limits.ts'
+import type { Store } from '#store/port.ts'
+import { serveGenerated } from '../generator/serve.ts'
+import { small } from '../generator/small.ts'
+import { readCsv } from '../support/read-csv.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
+import { crawl } from './crawl.ts'
+import { inChinese, samplePaths } from './samples.ts'
+import { type Explorer, explorerOn, HTML } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+let explorer: Explorer
+beforeAll(async () => {
+  explorer = await explorerOn({ isKeyless: true })
+})
+
+type Row = {
+  readonly action_name: string
+  readonly data: readonly unknown[]
+  readonly created_at: string
+  readonly tx_hash: string
+  readonly block: string
+  readonly amount?: string
+}
+
+/** The cells of a file without its first line. */
+const tableOf = async (response: Response): Promise<readonly (readonly string[])[]> =>
+  readCsv(await response.text()).slice(1)
+
+/** All rows of a list of the API. */
+const allRows = async (
+  { call }: Explorer,
+  action: string,
+  params: Readonly<Record<string, string>>,
+): Promise<readonly Row[]> => {
+  const rows: Row[] = []
+  for (let page = 1, total = 1; rows.length < total; page++) {
+    const answer = await call<{ readonly total: number; readonly transactions: readonly Row[] }>(action, {
+      ...{ ...params, size: '500' },
+      page: String(page),
+    })
+    rows.push(...answer.transactions)
+    total = answer.total
+  }
+  return rows
+}
+
+const unitsOf = (text: string): bigint => {
+  const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  const units = BigInt(whole + fraction.padEnd(18, '0'))
+  return sign === '-' ? -units : units
+}
+
+/** What an account had of a token in the end, by the arguments of the movements. */
+const sumOf = (rows: readonly Row[], account: string, token: string): bigint =>
+  rows.reduce((sum, { action_name, amount, data: [symbol, first, second] }) => {
+    if (amount === undefined || symbol !== token) return sum
+    const giver = action_name === 'issue' ? '' : first
+    const taker = action_name === 'issue' ? first : action_name === 'destroy' ? '' : second
+    const gain = (taker === account ? unitsOf(amount) : 0n) - (giver === account ? unitsOf(amount) : 0n)
+    return sum + gain
+  }, 0n)
+
+const fileOf = async ({ ask }: Explorer, path: string): Promise<Response> =>
+  ask(path, { headers: { accept: HTML } })
+
+/** The files of an account: every row of the API's list, and changes that add up. */
+const expectFile = async (own: Explorer, account: string): Promise<void> => {
+  const rows = await allRows(own, 'account/get-account-tx', { account })
+  const response = await fileOf(own, `/account/${encodeURIComponent(account)}/records.csv`)
+  expect([account, response.status, response.headers.get('x-total-count')]).toEqual([
+    account,
+    200,
+    String(rows.length),
+  ])
+  const table = await tableOf(response)
+  expect(table.map(([time, , , , , , , , hash, block]) => [time, hash, block])).toEqual(
+    rows.map(({ created_at, tx_hash, block }) => [
+      created_at.replace('T', ' ').replace('Z', ''),
+      tx_hash,
+      block,
+    ]),
+  )
+  const tokens = new Set(table.map(([, , , , token = '']) => token).filter(token => token !== ''))
+  for (const token of tokens) {
+    const changes = table.filter(each => each[4] === token).map(([, , , change = '']) => change)
+    expect(changes.filter(change => !/^(?:0|[+-]\d+(?:\.\d+)?)$/.test(change))).toEqual([])
+    const sum = changes.reduce((all, change) => all + unitsOf(change), 0n)
+    expect([account, token, sum]).toEqual([account, token, sumOf(rows, account, token)])
+  }
+}
+
+test('downloads: the file of an account has every row of its list, and changes that add up to what it got', async () => {
+  for (const account of ['__proto__', 'tokenboss', '12345', 'admin']) await expectFile(explorer, account)
+})
+
+test('downloads: the words are of the page’s language, the first line names the columns, the mark tells spreadsheets the code', async () => {
+  const en = new Uint8Array(
+    await (await fileOf(explorer, '/account/tokenboss/records.csv?failed=1')).arrayBuffer(),
+  )
+  expect([...en.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
+  expect(new TextDecoder().decode(en).split('\r\n')[0]).toBe(
+    'Time (UTC),Direction,Counterparty,Change,Token,Memo,Action,Status,Transaction,Block',
+  )
+  const zh = await (await fileOf(explorer, '/zh/account/tokenboss/records.csv?token=iost')).text()
+  expect(zh.split('\r\n')[0]).toBe('时间（UTC）,方向,对方,变动,代币,备注,方法,状态,交易,区块')
+  expect(zh).toContain(',成功,')
+  const token = await (await fileOf(explorer, '/token/contribute/movements.csv')).text()
+  expect(token.split('\r\n')[0]).toBe('Time (UTC),From,To,Amount,Token,Memo,Action,Status,Transaction,Block')
+})
+
+test('downloads: no cell is what a spreadsheet would run, and signed numbers stay numbers', async () => {
+  let signed = 0
+  for (const account of ['__proto__', '12345', 'tokenboss', 'admin']) {
+    const response = await fileOf(explorer, `/account/${account}/records.csv`)
+    for (const row of await tableOf(response))
+      for (const [at, cell] of row.entries()) {
+        if (at === 3) signed += /^[+-]\d/.test(cell) ? 1 : 0
+        else expect(cell).not.toMatch(/^[=+\-@\t\r\n]/)
+      }
+  }
+  expect(signed).toBeGreaterThan(100)
+})
+
+test.each([
+  ['/account/admin/records.csv', 'account-admin-to-2026-11-21.csv'],
+  [
+    '/account/admin/records.csv?token=iost&from=2026-11-01&to=2026-11-30',
+    'account-admin-token-iost-from-2026-11-01-to-2026-11-30.csv',
+  ],
+  [
+    '/account/admin/records.csv?func_name=token.iost%2Ftransfer&start_block=7',
+    'account-admin-action-token.iost_transfer-to-2026-11-21-blocks-7-4851.csv',
+  ],
+  ['/zh/account/__proto__/records.csv?failed=1', 'account-__proto__-failed-to-2026-11-21.csv'],
+  ['/contract/exchange.iost/records.csv', 'contract-exchange.iost-to-2026-11-21.csv'],
+  ['/token/contribute/movements.csv?to=2026-11-20', 'token-contribute-to-2026-11-20.csv'],
+])('downloads: the name of %s says what it is', async (path, name) => {
+  const response = await fileOf(explorer, path)
+  expect([response.status, response.headers.get('content-disposition')]).toEqual([
+    200,
+    `attachment; filename="${name}"`,
+  ])
+  await response.body?.cancel()
+})
+
+test('downloads: a list that is longer than a file is refused with what to do, and never cut', async () => {
+  for (const [path, call] of [
+    ['/contract/token.iost/records.csv', 'api/contract/get-contract-tx?contract=token.iost&amp;format=csv'],
+    ['/zh/account/busyhub/records.csv?token=iost', 'api/account/get-account-tx?account=busyhub'],
+  ] as const) {
+    const { response, html } = await explorer.visit(path)
+    expect([path, response.status, html.includes(call)]).toEqual([path, 400, true])
+  }
+  const { text } = await explorer.visit('/account/busyhub')
+  expect(text).toContain('are more than the 10,000 of a file; choose a period, or use the API with a key.')
+})
+
+test('downloads: a page offers the usual periods by the day of the last block, with its filters', async () => {
+  const { links } = await explorer.visit('/account/admin?token=iost&page=2&from=2026-11-20')
+  const files = links.map(({ href }) => href).filter(href => href.includes('.csv'))
+  const rest = (from: string, to: string) => `../account/admin/records.csv?token=iost&from=${from}&to=${to}`
+  expect(files).toEqual([
+    '../account/admin/records.csv?token=iost&from=2026-11-20',
+    rest('2026-11-15', '2026-11-21'),
+    rest('2026-10-23', '2026-11-21'),
+    rest('2026-11-01', '2026-11-21'),
+    rest('2026-10-01', '2026-10-31'),
+    rest('2026-01-01', '2026-11-21'),
+    rest('2025-01-01', '2025-12-31'),
+  ])
+})
+
+test('downloads: without a test key every link of every page works, also behind prefixes', async () => {
+  const paths = await samplePaths(explorer)
+  const bad = async (options: Partial<Parameters<typeof crawl>[0]>) =>
+    (await crawl({ explorer, from: [...paths, ...inChinese(paths)], most: 6, ...options }))
+      // A list may be longer than a file, and says so.
+      .filter(
+        ({ status, path }) => status !== 200 && status !== 302 && !(status === 400 && /\.csv\?/.test(path)),
+      )
+      .map(({ path, status }) => `${status} ${path}`)
+  expect(await bad({})).toEqual([])
+  const from = ['/account/admin', '/zh/contract/gas.iost', '/token/contribute']
+  const behind = await explorerOn({ isKeyless: true, basePath: '/iost' })
+  const crawled = await crawl({ explorer: behind, basePath: '/iost', seenAt: '/proxy/iost', from, most: 8 })
+  expect(
+    crawled.filter(({ path, status }) => path.includes('.csv') && status === 200).length,
+  ).toBeGreaterThan(9)
+  expect(crawled.some(({ path }) => path.startsWith('/api/'))).toBe(false)
+})
+
+test('downloads: the owner of a file is the exact one, whatever its address calls it', async () => {
+  const { contracts } = await explorer.call<{ readonly contracts: readonly { contract_id: string }[] }>(
+    'base/get-contract-list',
+    { size: '500' },
+  )
+  let compared = 0
+  for (const { contract_id: id } of contracts.filter(each => each.contract_id.startsWith('Contract'))) {
+    const [whole, bare] = await Promise.all(
+      [id, id.slice('Contract'.length)].map(async name => {
+        const response = await fileOf(explorer, `/account/${name}/records.csv`)
+        return response.status === 200 ? response.text() : ''
+      }),
+    )
+    expect([id, bare]).toEqual([id, whole ?? ''])
+    compared += whole?.includes(',In,') === true ? 1 : 0
+    if (compared > 2) break
+  }
+  expect(compared).toBeGreaterThan(0)
+})
+
+test('downloads: they count as visits, two at once for a network, and keys keep their own places', async () => {
+  const now = Date.UTC(2026, 10, 21)
+  const limits = addressLimits({ memory: addressMemory(), thread: 0, now: () => now })
+  let visits = 0
+  let isSpent = false
+  const service = await explorerOn({
+    isKeyless: true,
+    trustedProxies: [],
+    maxExports: 2,
+    addresses: {
+      ...limits,
+      visit: () => {
+        visits += 1
+        return isSpent ? 1_000 : 0
+      },
+    },
+  })
+  service.app.listen({ port: 0, hostname: '127.0.0.1' })
+  const get = (path: string) =>
+    fetch(`http://127.0.0.1:${service.app.server?.port}${path}`, { headers: { accept: HTML } })
+  try {
+    const response = await get('/account/__proto__/records.csv')
+    await response.text()
+    // One for the file, and one for the second thousand of its rows.
+    expect([response.status, visits]).toEqual([200, 2])
+    // Nothing is made before it is taken, so an answer that nobody reads keeps its place.
+    const open = [
+      await service.ask('/account/12345/records.csv'),
+      await service.ask('/account/12345/records.csv'),
+    ]
+    const refused = await service.ask('/account/12345/records.csv', { headers: { accept: HTML } })
+    expect([refused.status, await refused.text()]).toMatchObject([
+      429,
+      expect.stringContaining('A network address may load 2 files at once'),
+    ])
+    const keyed = await service.ask('/api/account/get-account-tx?account=admin&format=csv', {
+      headers: { 'x-api-key': service.key },
+    })
+    expect(keyed.status).toBe(200)
+    await keyed.text()
+    for (const each of open) await each.body?.cancel()
+    isSpent = true
+    expect((await get('/account/admin/records.csv')).status).toBe(429)
+  } finally {
+    await service.app.stop(true)
+  }
+})
+
+type Opening = () => Promise<{ readonly store: Store; destroy(): Promise<void> }>
+
+const suite = (name: string, open: Opening): void =>
+  describe(`downloads of a generated chain on ${name}`, () => {
+    let opened: Awaited<ReturnType<Opening>>
+    let own: Explorer
+    beforeAll(async () => {
+      opened = await open()
+      const node = serveGenerated(small('mixed'))
+      await loadFrom(node.url, opened.store)
+      await node.stop()
+      own = await explorerOn({ isKeyless: true }, opened.store)
+    })
+    afterAll(() => opened.destroy())
+
+    test('files have every row, and changes that add up', async () => {
+      const { wealth } = await own.call<{ readonly wealth: readonly { readonly account: string }[] }>(
+        'base/get-wealth-list',
+        { size: '5' },
+      )
+      for (const { account } of wealth) await expectFile(own, account)
+      expect(wealth.length).toBe(5)
+    })
+  })
+
+suite('SQLite', temporarySqlite)
+describe.skipIf(elasticsearchUrl() === undefined)('Elasticsearch', () =>
+  suite('Elasticsearch', async () => openTestElastic({ leaseMs: 15_000 })),
+)

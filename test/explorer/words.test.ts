@@ -1,0 +1,164 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { oracle, recordedBlocks } from '../support/nodes/recording.ts'
+import { found, spokenNode } from '../support/nodes/spoken-node.ts'
+import { type Explorer, explorerOn } from './served.ts'
+
+// Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+let explorer: Explorer
+beforeAll(async () => {
+  explorer = await explorerOn()
+})
+
+/** The text of a page with single blanks. */
+const textOf = async (path: string): Promise<string> => (await explorer.visit(path)).text.replace(/\s+/g, ' ')
+
+test('words: a token says who may transfer it', async () => {
+  const { tokens } = await oracle()
+  const seen = new Set<string>()
+  for (const [symbol, stored] of tokens) {
+    const told =
+      stored.get('canTransfer') !== 'true'
+        ? 'Not allowed'
+        : stored.get('onlyIssuerCanTransfer') === 'true'
+          ? 'Only with the issuer&#x27;s permission'
+          : 'Allowed'
+    expect([symbol, await textOf(`/token/${symbol}`)]).toEqual([
+      symbol,
+      expect.stringMatching(new RegExp(`Transfers\\s*${told}`)),
+    ])
+    seen.add(told)
+  }
+  expect(seen.size).toBeGreaterThan(1)
+})
+
+test('words: the total of an account names the gas pledge that the rich list leaves out', async () => {
+  const { wealth } = await explorer.call<{ wealth: readonly { account: string; balance: string }[] }>(
+    'base/get-wealth-list',
+    { size: '500' },
+  )
+  let pledged = 0
+  for (const { account, balance } of wealth.slice(0, 60)) {
+    const { html, text } = await explorer.visit(`/account/${account}`)
+    const isPledged = text.includes('without the gas pledge')
+    expect([account, html.includes(`value="${balance}"`)]).toEqual([account, true])
+    pledged += Number(isPledged)
+  }
+  expect(pledged).toBeGreaterThan(0)
+  const list = await textOf('/wealth')
+  expect(list).toContain('Total without gas pledge (IOST)')
+  expect(list).toContain('Share of circulating supply')
+  expect(await textOf('/token/iost')).toContain('Available balances by share of the supply')
+})
+
+test('words: a producer that left says when, and who still votes', async () => {
+  const { producers, producerVotes, votes } = await oracle()
+  const former = [...producerVotes.keys()].filter(name => !producers.has(name))
+  expect(former.length).toBeGreaterThan(0)
+  for (const name of former) {
+    const { response, html, text } = await explorer.visit(`/producer/${name}`)
+    const said = await explorer.call<{ unregistered_at: string; unregistered_block: number }>(
+      'producer/get-producer-registration',
+      { producer: name },
+    )
+    expect(response.status).toBe(200)
+    expect(text).toContain('Not registered')
+    expect(html).toContain(`datetime="${said.unregistered_at}"`)
+    expect(html).toContain(`/block/${said.unregistered_block}"`)
+    for (const voter of votes.get(name)?.keys() ?? []) {
+      expect(html).toContain(`/account/${voter}"`)
+      expect((await explorer.visit(`/account/${voter}`)).html).toContain(`/producer/${name}"`)
+    }
+  }
+  // Rewards make nobody a producer.
+  expect((await explorer.visit('/producer/busyhub')).response.status).toBe(404)
+})
+
+test('words: bars say whether they show what is left or what is used', async () => {
+  const text = await textOf('/account/busyhub')
+  expect(text).toMatch(/Gas left.*% left.*RAM used \(bytes\).*% used/)
+})
+
+test('words: RAM that a transaction gives back is returned, not paid', async () => {
+  const all = (await recordedBlocks()).flatMap(({ block }) => block.transactions)
+  const usageOf = (body: string): readonly (readonly [string, string])[] =>
+    Object.entries(JSON.parse(body).tx_receipt.ram_usage as Readonly<Record<string, string>>)
+  const given = all.find(({ body }) => usageOf(body).some(([, bytes]) => bytes.startsWith('-')))
+  const text = await textOf(`/tx/${given?.hash}`)
+  for (const [payer, bytes] of usageOf(given?.body ?? ''))
+    expect(text).toContain(
+      bytes.startsWith('-') ? `${bytes.slice(1)} bytes, returned to ${payer}` : `bytes, paid by ${payer}`,
+    )
+  expect(text).not.toMatch(/-\d+ bytes/)
+})
+
+test('words: a block counts its transactions as their list does', async () => {
+  const blocks = (await recordedBlocks()).slice(-25).toReversed()
+  const { html } = await explorer.visit('/blocks')
+  const counted = [...html.matchAll(/<td data-head="Transactions"[^>]*>.*?>(\d+)</gs)].map(([, text]) => text)
+  expect(counted).toEqual(blocks.map(({ block }) => String(block.transactions.length - 1)))
+  expect(await textOf('/block/4850')).toContain('0, and the base transaction of the block')
+  expect(await textOf('/block/0')).not.toContain('and the base transaction')
+})
+
+test('words: a block that is not there is like no other', async () => {
+  const { response, text, html } = await explorer.visit('/block/99999999')
+  expect([response.status, text.includes('Did you mean')]).toEqual([404, false])
+  expect(html).toContain('href="../block/4851"')
+})
+
+test('words: a page behind the last one leads to the last one', async () => {
+  for (const [path, to] of [
+    ['/blocks?page=999999', 'blocks?page=195'],
+    ['/zh/blocks?page=999999', 'zh/blocks?page=195'],
+    ['/producers?page=7', 'producers'],
+    ['/token/iost?holders=1&page=99', 'token/iost?holders=1&page=8'],
+  ] as const) {
+    const { response } = await explorer.visit(path)
+    const location = new URL(response.headers.get('location') ?? '', `http://127.0.0.1${path}`)
+    expect([path, response.status, location.href]).toEqual([path, 302, `http://127.0.0.1/${to}`])
+  }
+  const { text } = await explorer.visit('/block/4824?page=99')
+  expect(text).not.toContain('No transactions on this page')
+})
+
+test('words: a transaction in a block that is not published moves what its receipts say', async () => {
+  const hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+  const receipts = [
+    ['transfer', ['iost', 'whale_01', 'user_001', '1.123456789', 'a memo']],
+    ['issue', ['iost', 'user_002', '2.5']],
+    ['destroy', ['iost', 'user_003', '3']],
+  ].map(([name, content]) => ({ func_name: `token.iost/${name}`, content: JSON.stringify(content) }))
+  const tx = {
+    ...{
+      hash,
+      time: '1795247868355000000',
+      expiration: '1795247948355000000',
+      gas_ratio: 1,
+      gas_limit: 300000,
+    },
+    ...{ delay: '0', chain_id: 1020, signers: [], publisher: 'whale_01', referred_tx: '', amount_limit: [] },
+    actions: [{ contract: 'token.iost', action_name: 'transfer', data: '[]' }],
+    tx_receipt: {
+      ...{
+        tx_hash: hash,
+        gas_usage: 9119.29,
+        ram_usage: {},
+        status_code: 'SUCCESS',
+        message: '',
+        returns: [],
+      },
+      receipts,
+    },
+  }
+  const body = JSON.stringify({ status: 'PACKED', transaction: tx, block_number: '-1' })
+  const node = spokenNode({ [`/getTxByHash/${hash}`]: [found(body)] })
+  const { visit } = await explorerOn({ node })
+  const { text, html } = await visit(`/tx/${hash}`)
+  const [moved = ''] = text.split('BlockTime')[0]?.match(/FromTo.*/s) ?? []
+  expect(moved).not.toContain('Known once')
+  expect(moved).toContain('whale_01user_001a memo1.12345678 iost')
+  expect(moved).toContain('user_002—2.5 iost')
+  expect(html).toContain('/account/user_003"')
+})

@@ -1,0 +1,118 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { SOAK } from '../support/processes/soak.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { type AbsentReaders, absentReaders } from './absent-readers.ts'
+import { feedsSettled } from './check-feeds.ts'
+import type { ForkBlock } from './fork-node.ts'
+import { aboveOf } from './lines.ts'
+import type { ForkStand } from './stand.ts'
+import { STORES, withStand } from './stores.ts'
+
+setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+
+/**
+ * Clients that follow nothing but the written rules of feeds, over branches that change and services that end while they
+ * are away: each confirms the oldest packed row with the next irreversible one, and finds by their ids that both are one
+ * (`head-reader.ts`). None holds a row for final that is not, none loses one, and nothing is dropped that is still so.
+ */
+
+type Course = { readonly stand: ForkStand; readonly readers: AbsentReaders; readonly random: () => number }
+
+const ROUNDS = 8
+/** Blocks that stay above the irreversible one when it goes up. */
+const MOST_ABOVE = 10
+
+const below = (random: () => number, most: number): number => Math.floor(random() * most)
+
+/** The chain goes on, maybe on another branch from above the irreversible block. */
+const goOn = ({ stand: { forks, node, other }, random }: Course): void => {
+  const { head, lib } = node.stand
+  const above = aboveOf(head, lib)
+  let tip: ForkBlock = random() < 0.5 ? (above[below(random, above.length)]?.parent ?? head) : head
+  const until = head.made.height + 1 + below(random, 5)
+  while (tip.made.height < until)
+    tip = forks.grow(tip, { waits: random() < 0.3, seed: below(random, 2 ** 31) })
+  node.stand = { head: tip, lib }
+  other.stand = node.stand
+}
+
+/** The last irreversible block goes up, but rarely to the head. */
+const conclude = ({ stand: { node, other }, random }: Course): void => {
+  const { head, lib } = node.stand
+  const room = head.made.height - lib
+  const risen = random() < 0.2 ? room : below(random, room)
+  node.stand = { head, lib: lib + Math.max(risen, room - MOST_ABOVE) }
+  other.stand = node.stand
+}
+
+const look = async ({ stand }: Course): Promise<void> => {
+  await stand.probe()
+  await stand.follower.look(new AbortController().signal)
+}
+
+/** What happens while nobody reads, or while somebody does. */
+const EVENTS: readonly ((course: Course) => void | Promise<void>)[] = [
+  goOn,
+  goOn,
+  conclude,
+  ({ readers }) => readers.load(),
+  ({ stand }) => stand.restart(),
+  look,
+]
+
+const happen = async (course: Course, times: number): Promise<void> => {
+  for (let time = 0; time < times; time += 1) await EVENTS[below(course.random, EVENTS.length)]?.(course)
+}
+
+const simulate = async (stand: ForkStand, seed: number): Promise<HeadEvents> => {
+  const random = seeded(seed)
+  const readers = await absentReaders(stand, seeded(seed + 1))
+  const course: Course = { stand, readers, random }
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      goOn(course)
+      await look(course)
+      await feedsSettled(stand, readers.readers)
+      await happen(course, 1 + below(random, 6))
+      const isUnknown = random() < 0.7
+      // A service that has just begun, and whose node does not answer.
+      if (isUnknown) stand.restart()
+      readers.comeAgain()
+      await feedsSettled(stand, readers.readers)
+      if (isUnknown && random() < 0.5) {
+        conclude(course)
+        await readers.load()
+        await feedsSettled(stand, readers.readers)
+      }
+      expect([`seed ${seed}, round ${round}`, readers.wrong]).toEqual([`seed ${seed}, round ${round}`, []])
+    }
+  } finally {
+    await readers.stop()
+  }
+  return Object.fromEntries(
+    ['message', 'packed', 'dropped'].map(name => [
+      name,
+      readers.readers.reduce((sum, { seen }) => sum + (seen[name] ?? 0), 0),
+    ]),
+  )
+}
+
+type HeadEvents = Readonly<Record<string, number>>
+
+/** Other courses: Elasticsearch needs much longer for each. */
+const SEEDS: Readonly<Record<(typeof STORES)[number][0], number>> = SOAK
+  ? { SQLite: 1_000, Elasticsearch: 50 }
+  : { SQLite: 4, Elasticsearch: 1 }
+
+test.each(STORES)(
+  'feeds: a client that was away holds no row for final that is not, and loses none, on %s',
+  async (name, open) => {
+    const first = seedOf(40)
+    const seen: Record<string, number> = {}
+    for (let seed = first; seed < first + SEEDS[name]; seed += 1) {
+      const events = await withStand(open, seed, stand => simulate(stand, seed))
+      for (const [event, count] of Object.entries(events)) seen[event] = (seen[event] ?? 0) + count
+    }
+    for (const event of ['message', 'packed', 'dropped']) expect(seen[event]).toBeGreaterThan(10)
+  },
+)

@@ -1,0 +1,159 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { ForkBlock } from './fork-node.ts'
+import { aboveOf, ancestor } from './lines.ts'
+import type { ForkStand } from './stand.ts'
+import { STORES, withStand } from './stores.ts'
+import type { AnsweredRow } from './true-list.ts'
+
+setDefaultTimeout(600_000)
+
+type Page = {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+  readonly rows: readonly AnsweredRow[]
+  readonly next: string | undefined
+  readonly headers: Headers
+}
+
+const get = async ({ service }: ForkStand, path: string): Promise<Page> => {
+  const { status, headers, ...response } = await (async () => {
+    const answer = await service.ask(path, { headers: { 'x-api-key': service.key } })
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  })()
+  const body = JSON.parse(response.text)
+  const rows = body.data?.blocks ?? body.data?.transactions ?? []
+  const query = /<(\?[^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+  const next = query === undefined ? undefined : path.replace(/\?.*/s, '') + query
+  return { status, body, rows, next, headers }
+}
+
+/** Blocks come on top, the node goes on from `parent`; the service sees it. */
+const goOn = async (stand: ForkStand, parent: ForkBlock, blocks: number, lib: number): Promise<ForkBlock> => {
+  let head = parent
+  for (let more = 0; more < blocks; more += 1)
+    head = stand.forks.grow(head, { waits: false, seed: more + lib })
+  stand.node.stand = { head, lib }
+  stand.other.stand = { head, lib }
+  await stand.probe()
+  await stand.load()
+  await stand.follower.look(new AbortController().signal)
+  return head
+}
+
+const LISTS = [
+  '/api/base/get-block-list',
+  '/api/base/get-transaction-list',
+  '/api/token/get-token-tx',
+] as const
+const query = (list: string): string => (list.includes('token') ? '&token=iost' : '')
+
+test.each(STORES)(
+  'pages with head=1: the link to the next one skips and repeats no row, however many blocks come meanwhile, on %s',
+  async (_name, open) =>
+    withStand(open, 7, async stand => {
+      const base = stand.forks.base.made.height
+      let head = await goOn(stand, stand.forks.base, 8, base)
+      for (const list of LISTS)
+        for (const sort of ['desc', 'asc']) {
+          const start = `start_block=${base - 2}&sort=${sort}${query(list)}`
+          const whole = await get(stand, `${list}?${start}&head=1&size=500`)
+          const rows: AnsweredRow[] = []
+          let lib = base
+          for (
+            let at: string | undefined = `${list}?${start}&head=1&size=3`;
+            at !== undefined && rows.length < whole.rows.length;
+          ) {
+            const page: Page = await get(stand, at)
+            expect([at, page.status]).toEqual([at, 200])
+            rows.push(...page.rows)
+            at = page.next
+            if (lib > base + 3) continue
+            // What was packed becomes irreversible meanwhile, too.
+            lib += 1
+            head = await goOn(stand, head, 2, Math.max(stand.node.stand.lib, lib))
+          }
+          const ids = (of: readonly AnsweredRow[]) => of.map(({ id }) => id)
+          expect([list, sort, ids(rows).slice(0, whole.rows.length)]).toEqual([list, sort, ids(whole.rows)])
+        }
+    }),
+)
+
+test.each(STORES)(
+  'pages with head=1: behind a row that another branch replaced there is no page, but behind those that are left, on %s',
+  async (_name, open) =>
+    withStand(open, 8, async stand => {
+      const base = stand.forks.base.made.height
+      const head = await goOn(stand, stand.forks.base, 8, base)
+      const [list] = LISTS
+      const { rows } = await get(stand, `${list}?head=1&size=20`)
+      const behind = (row: AnsweredRow | undefined, more = '') =>
+        get(stand, `${list}?head=1&size=3&after=${row?.['id']}${more}`)
+      const numbers = (page: Page) => page.rows.map(({ number }) => number)
+      expect(numbers(await behind(rows[2]))).toEqual([base + 5, base + 4, base + 3])
+      expect((await behind(rows[2])).body['data']).toMatchObject({ page: 1, total: base + 6 })
+      expect(numbers(await behind(rows[2], '&sort=asc'))).toEqual([base + 7, base + 8])
+      expect(numbers(await behind(rows[2], '&page=2'))).toEqual([base + 2, base + 1, base])
+
+      await goOn(stand, ancestor(head, base + 4), 6, base + 1)
+      const gone = await behind(rows[2], '&lang=en')
+      expect([gone.status, gone.body['code']]).toEqual([409, 4090])
+      expect(gone.body['message']).toContain(`Block ${base + 6}`)
+      expect((await behind(rows[2], '&lang=zh')).body['message']).toContain(`区块 ${base + 6}`)
+      expect(numbers(await behind(rows[4]))).toEqual([base + 3, base + 2, base + 1])
+      expect(numbers(await behind(rows[7]))).toEqual([base, base - 1, base - 2])
+      // Its block was replaced, and the other one is irreversible by now.
+      await goOn(stand, stand.node.stand.head, 1, base + 7)
+      expect((await behind(rows[2])).status).toBe(409)
+
+      const packed = (await get(stand, `${list}?head=1&size=1`)).rows[0]
+      stand.restart()
+      // The head is not known yet.
+      const unknown = await behind(packed)
+      expect([unknown.status, unknown.headers.has('retry-after')]).toEqual([503, true])
+      expect((await behind(rows[4])).status).toBe(200)
+    }),
+)
+
+test('after: only with head=1, only the id of a row of the list, and not in feeds', async () => {
+  await withStand(STORES[0][1], 9, async stand => {
+    await goOn(stand, stand.forks.base, 3, stand.forks.base.made.height)
+    const [list, transactions] = LISTS
+    const [block] = (await get(stand, `${list}?head=1&size=1`)).rows
+    const refused = async (path: string) => {
+      const { status, body } = await get(stand, path)
+      return [status, body['code'], String(body['message']).split(';')[0]]
+    }
+    expect(await refused(`${list}?after=${block?.['id']}`)).toEqual([
+      400,
+      4000,
+      "Parameter 'after' is given without head=1",
+    ])
+    expect((await refused(`${list}?head=1&after=17`))[2]).toBe("Parameter 'after' is '17'")
+    const height = Number(block?.['number'])
+    expect((await refused(`${transactions}?head=1&after=${block?.['id']}`))[2]).toBe(
+      `Parameter 'after' names a row of block ${height} that this list does not have`,
+    )
+    expect((await refused(`${list}?head=1&format=sse&after=${block?.['id']}`))[0]).toBe(400)
+    // Without head=1 rows have no id, and pages have numbers.
+    const plain = await get(stand, `${list}?size=1`)
+    expect([plain.rows[0]?.['id'], plain.next]).toEqual([undefined, `${list}?size=1&page=2`])
+  })
+})
+
+test('get-overview: head_block is the block up to which lists have rows with head=1', async () => {
+  await withStand(STORES[0][1], 10, async stand => {
+    const { forks, node, other, follower } = stand
+    const base = forks.base.made.height
+    const head = await goOn(stand, forks.base, 3, base)
+    // The follower sees the next block before the node is probed again.
+    const next = { head: forks.grow(head, { waits: false, seed: 5 }), lib: base }
+    node.stand = next
+    other.stand = next
+    await follower.look(new AbortController().signal)
+    const overview = await get(stand, '/api/base/get-overview')
+    const list = await get(stand, `${LISTS[0]}?head=1&size=1`)
+    expect(list.headers.get('x-head-height')).toBe(String(base + 4))
+    expect(overview.body['data']).toMatchObject({ head_block: String(base + 4), lib_block: base })
+    expect(aboveOf(next.head, base).length).toBe(4)
+  })
+})

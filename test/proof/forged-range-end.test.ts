@@ -1,0 +1,162 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Store } from '#store/port.ts'
+import type { Recording } from '#test/replay/recording.ts'
+import { serveReplay } from '#test/replay/serve.ts'
+import { systemClock } from '#time/clock.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { forgedChain } from '../support/nodes/forged-chain.ts'
+import { isBulk } from '../support/nodes/read-blocks.ts'
+import { recording } from '../support/nodes/recording.ts'
+import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
+import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
+import { repairedEnd } from '../support/stores/repaired-end.ts'
+
+// Loads the beginning of the recorded chain many times.
+setDefaultTimeout(600_000)
+
+const END = 60
+/** Each of them alone: whatever the ranges of a load are, several end there. */
+const HEIGHTS = Array.from({ length: 34 }, (_, at) => at + 2)
+
+/** The recorded chain in which one block alone is made up: it has all its own hashes, and the next one does not name it. */
+const withForged = async (height: number, isForged: () => boolean = () => true): Promise<Recording> => {
+  const all = await recording()
+  const alter = (block: object) => Object.assign(block, { version: '7' })
+  const text = forgedChain(all, { height, alter, rehashed: true }, height).blockText(height)
+  return { ...all, blockText: at => (at === height && isForged() ? text : all.blockText(at)) }
+}
+
+const linkedNode = (url: string) => createNode({ urls: [url], clock: idleClock(), prove: 'linked' })
+
+const loadLinked = async (url: string, store: Store, to?: number): Promise<unknown> => {
+  const node = linkedNode(url)
+  try {
+    await store.create()
+    const options = { clock: { ...systemClock, random: () => 0 }, ...(to === undefined ? {} : { to }) }
+    return (await loadOnce(node, store, options)).height
+  } catch (error) {
+    return error
+  } finally {
+    node.close()
+  }
+}
+
+let made: Dump | undefined
+/** What the recorded chain gives. */
+const clean = async (): Promise<Dump> => {
+  if (made !== undefined) return made
+  const { store, path, destroy } = await temporarySqlite()
+  await using honest = await replayed(END)
+  await loadLinked(honest.url, store)
+  made = dumpSqlite(path)
+  await destroy()
+  return made
+}
+
+test.each([
+  ['as far as the node has blocks', undefined],
+  ['up to that block', 0],
+] as const)(
+  'linked: a block that the one behind it does not name is not stored, at whichever height: load %s',
+  async (_, past) => {
+    for (const height of HEIGHTS) {
+      const { store, path, destroy } = await temporarySqlite()
+      await using lying = serveReplay({ recording: await withForged(height), to: END })
+      const failed = await loadLinked(lying.url, store, past === undefined ? undefined : height + past)
+      expect([height, failed]).toEqual([height, expect.any(Failure)])
+      expect((failed as Failure).kind).toBe('bad_block')
+      expect((await store.published())?.height ?? -1).toBeLessThan(height)
+      await using honest = await replayed(END)
+      expect([height, await loadLinked(honest.url, store)]).toEqual([height, END])
+      expect(differences(dumpSqlite(path), await clean())).toEqual([])
+      await destroy()
+    }
+  },
+)
+
+test('linked: a block that is made up in bulk answers only is asked for again, at whichever height', async () => {
+  for (const height of HEIGHTS) {
+    const { store, path, destroy } = await temporarySqlite()
+    await using liar = serveReplay({ recording: await withForged(height), to: END })
+    await using node = await startFaultyNode(async ({ method, path: at, body }) => {
+      if (!isBulk(at)) return undefined
+      return fetch(`${liar.url}${at}`, { method, body })
+    }, END)
+    expect([height, await loadLinked(node.url, store)]).toEqual([height, END])
+    expect(differences(dumpSqlite(path), await clean())).toEqual([])
+    await destroy()
+  }
+})
+
+/** Where the node's own last block is made up, while it is the last. */
+const TAIL = 40
+
+const suite = (open: () => Promise<Damageable>): void => {
+  const filled = async (body: (place: Damageable) => Promise<void>): Promise<void> => {
+    const place = await open()
+    try {
+      await using honest = await replayed(TAIL - 8)
+      expect(await loadLinked(honest.url, place.store)).toBe(TAIL - 8)
+      await body(place)
+    } finally {
+      await place.destroy()
+    }
+  }
+
+  test("a made-up block at the node's own last block: the load that finds it names repair, which takes it back", () =>
+    filled(async place => {
+      let isForged = true
+      await using replay = serveReplay({ recording: await withForged(TAIL, () => isForged), to: TAIL })
+      const node = linkedNode(replay.url)
+      // Once it is stored, the chain grows, and its blocks name another one.
+      const found = await loadOnce(node, place.store, {
+        once: false,
+        onProgress: ({ height }) => {
+          if (height < TAIL) return
+          isForged = false
+          replay.setHeight(END)
+        },
+      }).catch((error: unknown) => error)
+      expect(found).toBeInstanceOf(Failure)
+      const { message, help } = found as Failure
+      expect(message).toMatch(new RegExp(`^Block ${TAIL} is \\w+ in the store and \\w+ at the node`))
+      expect(help).toContain(`iostlens repair --node ${replay.url}`)
+      const { aligned } = await repairedEnd(place.store, node)
+      expect([aligned.way, aligned.end.height < TAIL, aligned.from]).toEqual(['back', true, TAIL])
+      node.close()
+      expect(await loadLinked(replay.url, place.store)).toBe(END)
+      expect((await place.store.published())?.hash).toBe(await hashAt(replay.url, END))
+    }))
+
+  test('a node that goes on from another block than it shows: the load says what to do, and a repair with it writes nothing', () =>
+    filled(async place => {
+      await using lying = serveReplay({ recording: await withForged(TAIL), to: TAIL })
+      expect(await loadLinked(lying.url, place.store)).toBe(TAIL)
+      lying.setHeight(END)
+      const failed = await loadLinked(lying.url, place.store)
+      expect(failed).toBeInstanceOf(Failure)
+      expect((failed as Failure).help).toContain('iostlens repair')
+      const node = linkedNode(lying.url)
+      await expect(repairedEnd(place.store, node)).rejects.toMatchObject({
+        kind: 'bad_block',
+        help: expect.stringContaining('Use another node'),
+      })
+      node.close()
+      expect((await place.store.published())?.height).toBe(TAIL)
+    }))
+}
+
+const hashAt = async (url: string, height: number): Promise<string | undefined> => {
+  const node = linkedNode(url)
+  const hash = await node.blockHash(height)
+  node.close()
+  return hash
+}
+
+describe('the end of SQLite', () => suite(damageableSqlite))
+if (elasticsearchUrl() !== undefined) describe('the end of Elasticsearch', () => suite(damageableElastic))

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { exitCodeFor } from '#cli/exit-code.ts'
+import { accounts } from '#indices/account.ts'
+import { blocks } from '#indices/block.ts'
+import { lists } from '#indices/list.ts'
+import { blockId } from '#indices/position.ts'
+import type { Change } from '#indices/registry.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { View } from '#store/port.ts'
+import {
+  batchOf,
+  blockDoc,
+  identity,
+  listAt,
+  publishedAt,
+  tellingBatch,
+  totalAt,
+} from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { ask } from '#test/support/stores/ask-elastic.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { type Link, openLink } from '#test/support/stores/cut-link.ts'
+import { freePorts, type OwnServer, ownServers } from '#test/support/stores/elastic-process.ts'
+import { openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+
+/** What both servers have, and what only the one that is left has. */
+const [BEFORE, AFTER] = [5, 9]
+
+const servers = await ownServers()
+
+let links: readonly Link[] = []
+let main: OwnServer
+let cutOff: OwnServer
+let target: TestElastic
+/** Asks one of the two servers, as `isStale` says. */
+let proxy: Awaited<ReturnType<typeof openProxy>>
+let isStale: (asked: Asked) => boolean = () => false
+let to = ''
+
+const accountBatch = (height: number, names: readonly string[]) =>
+  batchOf(height, height, {
+    ...tellingBatch(height, height),
+    changes: [
+      ...tellingBatch(height, height).changes,
+      ...names.map(name => ({ index: accounts, doc: accountDoc(name) }) as Change),
+    ],
+  })
+
+const accountDoc = (name: string) => ({
+  id: name,
+  name,
+  creator: '',
+  height: 0,
+  time: 0n,
+  tx_hash: '',
+  permissions: [],
+  groups: [],
+})
+
+type Case = readonly [what: string, read: (view: View) => Promise<unknown>, right: unknown]
+const newest = blockDoc(AFTER)
+const cases: readonly Case[] = [
+  ['a document of state', async view => (await view.get(wealth, 'a'))?.total, totalAt(AFTER)],
+  ['a list', async view => (await view.get(lists, listAt(0).id))?.count, AFTER + 1],
+  ['a document of history', async view => (await view.get(blocks, blockId(AFTER)))?.hash, newest.hash],
+  ['a search by hash', async view => (await view.find(blocks, 'hash8', newest.hash8)).length, 1],
+  [
+    'a ranking',
+    async view => (await view.page(wealth, 'richest', { offset: 0, limit: 1 })).map(({ total }) => total),
+    [totalAt(AFTER)],
+  ],
+  ['rows of a list', async view => (await view.records(listAt(AFTER), 1, AFTER + 1)).length, AFTER + 1],
+  [
+    'new rows of a list',
+    async view => (await view.newRecords(new Map([[1, BEFORE + 1]]), BEFORE)).length,
+    AFTER - BEFORE,
+  ],
+  [
+    'moments',
+    async view => (await view.moments(listAt(AFTER), [AFTER + 1])).map(({ height }) => height),
+    [AFTER],
+  ],
+  ['names', async view => (await view.startingWith(accounts, 'u', 10)).map(({ id }) => id), ['u1', 'u2']],
+]
+
+const readThrough = async <T>(read: (view: View) => Promise<T>): Promise<T> => {
+  const store = target.reopen({ url: proxy.url })
+  try {
+    return await store.read(read)
+  } finally {
+    await store.close()
+  }
+}
+
+const isCount = ({ body }: Asked): boolean => body.includes('"track_total_hits":true')
+
+/** The server that is cut off answers such calls; all others go to the one that is left. */
+const staleAt = (
+  calls: readonly string[],
+  atMost = Number.POSITIVE_INFINITY,
+  of = (asked: Asked) => !isCount(asked),
+): void => {
+  let left = atMost
+  isStale = asked => {
+    const call = /_[a-z_]+(?=\?|$)/.exec(asked.path)?.[0] ?? ''
+    return calls.includes(call) && of(asked) && left-- > 0
+  }
+}
+const READS = ['_mget', '_search', '_msearch', '_terms_enum']
+
+describe.skipIf(servers === undefined)('a server that is cut off from its cluster', () => {
+  setDefaultTimeout(600_000)
+  beforeAll(async () => {
+    if (servers === undefined) return
+    const [one, two] = [await freePorts(), await freePorts()]
+    const [fromOne, fromTwo] = [await freePorts(), await freePorts()]
+    links = [
+      await openLink(fromOne.transport, one.transport),
+      await openLink(fromTwo.transport, two.transport),
+    ]
+    const usual = [
+      'xpack.security.enabled: false',
+      `discovery.seed_hosts: ["127.0.0.1:${fromOne.transport}"]`,
+      'cluster.initial_master_nodes: [main]',
+    ]
+    main = servers.make('main', one, {
+      settings: [...usual, `transport.publish_port: ${fromOne.transport}`],
+    })
+    // It cannot become the master of itself.
+    cutOff = servers.make('cut-off', two, {
+      settings: [...usual, 'node.roles: [data]', `transport.publish_port: ${fromTwo.transport}`],
+    })
+    await Promise.all([main.start(), cutOff.start()])
+    await health(main.url, 'wait_for_nodes=2')
+    target = openTestElastic({ url: main.url, replicas: 1 })
+    await target.store.create()
+    const writer = await target.store.takeOver(identity)
+    await commitBatch(writer, tellingBatch(0, BEFORE - 1))
+    await commitBatch(writer, accountBatch(BEFORE, ['u1']))
+    await health(main.url, 'wait_for_status=green')
+    for (const link of links) link.cut()
+    // The master takes the copies of the other server out of use.
+    await health(main.url, 'wait_for_nodes=1')
+    await commitBatch(writer, tellingBatch(BEFORE + 1, AFTER - 1))
+    await commitBatch(writer, accountBatch(AFTER, ['u2']))
+    await writer.release()
+    proxy = await openProxy(
+      () => to,
+      asked => {
+        to = isStale(asked) ? cutOff.url : main.url
+        return pass
+      },
+    )
+  })
+  afterAll(async () => {
+    await proxy?.close()
+    await target?.destroy()
+    for (const link of links) link[Symbol.dispose]()
+    servers?.[Symbol.dispose]()
+  })
+
+  test('its copies are those of before: what is tested here can happen', async () => {
+    const { _source } = await ask<{ _source: { total: string } }>(
+      'GET',
+      `${cutOff.url}/${target.prefix}-wealth-0/_doc/a?realtime=false`,
+    )
+    expect(_source.total).toBe(String(totalAt(BEFORE)))
+  })
+
+  for (const [what, read, right] of cases) {
+    test(`${what}: never what it was before`, async () => {
+      staleAt(READS)
+      const answer = await readThrough(read).catch((error: unknown) => error)
+      if (answer instanceof Error)
+        expect([exitCodeFor(answer), (await failureOf(Promise.reject(answer))).kind]).toEqual([
+          75,
+          'unavailable',
+        ])
+      else expect(answer).toEqual(right)
+    })
+    test(`${what}: another copy is asked`, async () => {
+      staleAt(READS, 2)
+      expect(await readThrough(read)).toEqual(right)
+    })
+  }
+
+  test('an export is taken from a copy that is not out of date', async () => {
+    staleAt(['_pit', '_search'])
+    const store = target.reopen({ url: proxy.url })
+    const held = await store.hold({ state: [wealth] }).catch((error: unknown) => error)
+    expect([exitCodeFor(held), (held as Error).message]).toEqual([75, expect.stringContaining('out of date')])
+    // What was opened before may still be closing.
+    staleAt(['_pit', '_search'], 2, ({ method }) => method === 'POST')
+    const { view, close } = await store.hold({ state: [wealth] })
+    expect((await view.get(wealth, 'a'))?.total).toBe(totalAt(AFTER))
+    close()
+    await store.close()
+  })
+
+  test('a loader reads no old state', async () => {
+    isStale = () => false
+    const store = target.reopen({ url: proxy.url })
+    const writer = await store.takeOver(identity)
+    const right = tellingBatch(AFTER, AFTER).changes.flatMap(({ index, doc }) =>
+      index === wealth ? [doc] : [],
+    )
+    staleAt(['_mget'], 2)
+    expect(await writer.getMany(right.map(({ id }) => ({ index: wealth, id })))).toEqual(right)
+    staleAt(['_msearch'], 2)
+    expect(await writer.members({ index: wealth, order: 'richest' })).toEqual(right)
+    await writer.release()
+    await store.close()
+  })
+
+  test('a count that is too low there is no damage', async () => {
+    staleAt(['_msearch'], 1, isCount)
+    const store = target.reopen({ url: proxy.url })
+    const writer = await store.takeOver(identity)
+    await writer.release()
+    expect(await store.published()).toEqual(publishedAt(AFTER))
+    await store.close()
+  })
+
+  test('while no copy can be vouched for, a load is to be tried again', async () => {
+    staleAt(['_msearch', '_search_shards'], Number.POSITIVE_INFINITY, () => true)
+    const store = target.reopen({ url: proxy.url, requestTimeoutMs: 10_000 })
+    const failure = await failureOf(store.takeOver(identity))
+    expect([exitCodeFor(failure), failure.kind, failure.retryable]).toEqual([75, 'unavailable', true])
+    await store.close()
+  })
+})
+
+/** Resolves when the cluster is as it is wanted. */
+const health = async (url: string, wanted: string): Promise<void> => {
+  for (;;) {
+    const answer = await fetch(`${url}/_cluster/health?${wanted}&timeout=10s`).catch(() => undefined)
+    if (answer?.ok) return
+  }
+}

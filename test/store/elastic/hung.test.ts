@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { secondOpinion } from '../../support/oracle/second-opinion.ts'
+import { type Testimony, type Witness, witness } from '../../support/oracle/witness.ts'
+import { serviceOn } from '../../support/processes/service.ts'
+import { seedOf } from '../../support/seeded.ts'
+import { isGreen, masterName, threeServers, urlOfAll } from '../../support/stores/elastic-cluster.ts'
+import { type OwnServer, ownServers } from '../../support/stores/elastic-process.ts'
+import { openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '../../support/stores/loading.ts'
+import { openTroubledLine, type Trouble, type TroubledLine } from '../../support/stores/troubled-line.ts'
+
+const HEIGHT = 60
+const PAGES = 150
+/** Nothing of ours ends a wait: what hangs is got round, or the test never ends. */
+const NEVER_MS = 3_600_000
+/** Nor does the cluster help by dropping a server that hangs. */
+const UNNOTICED = ['follower_check', 'leader_check'].map(
+  check => `cluster.fault_detection.${check}.timeout: 1h`,
+)
+
+setDefaultTimeout(600_000)
+
+const own = await ownServers()
+let node: Awaited<ReturnType<typeof replayed>>
+let servers: Awaited<ReturnType<typeof threeServers>>
+let lines: readonly TroubledLine[]
+let target: TestElastic
+beforeAll(async () => {
+  if (own === undefined) return
+  node = await replayed(HEIGHT)
+  servers = await threeServers(own, { settings: UNNOTICED, heap: '256m' })
+  await Promise.all(servers.map(({ start }) => start()))
+  lines = await Promise.all(servers.map(({ url }) => openTroubledLine(url)))
+  target = openTestElastic({ url: urlOfAll(servers), replicas: 1 })
+  await isGreen(servers[0].url)
+  await loadFrom(node.url, target.store, { to: 30 })
+})
+afterAll(async () => {
+  for (const line of lines ?? []) await line.close()
+  await target?.destroy()
+  own?.[Symbol.dispose]()
+  await node?.stop()
+})
+
+/** So many right answers more. */
+const answers = async (watching: Witness, count: number): Promise<void> => {
+  for (const enough = watching.good() + count; watching.good() < enough; ) await watching.sees(200)
+}
+
+const troubled = () => ({
+  ...target,
+  url: urlOfAll(lines),
+  store: target.reopen({
+    url: urlOfAll(lines),
+    requestTimeoutMs: NEVER_MS,
+    writeTimeoutMs: NEVER_MS,
+    patienceMs: NEVER_MS,
+  }),
+})
+
+/** Asks for pages all the time, before, while and after something is wrong. */
+const watchedThrough = async (
+  begin: () => void,
+  end: () => void,
+  during = async () => {},
+): Promise<Testimony> => {
+  const { store } = troubled()
+  const watching = await witness(serviceOn(store, { deadlineMs: NEVER_MS }), {
+    seed: seedOf(41),
+    askers: 4,
+    also: [503],
+  })
+  try {
+    await answers(watching, PAGES)
+    begin()
+    await Promise.all([answers(watching, PAGES), during()])
+  } finally {
+    end()
+  }
+  await answers(watching, PAGES)
+  return watching.stop()
+}
+
+const expectRight = async (seen: Testimony): Promise<void> => {
+  const { wrong, statuses, longestGapMs } = seen
+  expect(wrong).toEqual([])
+  expect(await secondOpinion(node.url, seen)).toEqual([])
+  const { 200: good = 0, 503: refused = 0 } = statuses
+  process.stderr.write(`${good} answers, ${refused} of 503, longest gap ${Math.round(longestGapMs)} ms\n`)
+  expect(refused).toBeLessThan(PAGES / 10)
+}
+
+describe.skipIf(own === undefined)('one of three servers is in trouble', () => {
+  const suffer = (trouble: Trouble) => () => lines[1]?.suffer(trouble)
+
+  test('clients are cut off from it: pages are answered and blocks loaded by way of the others', async () => {
+    const seen = await watchedThrough(suffer('hold'), suffer('none'), async () => {
+      const { store } = troubled()
+      expect(await loadFrom(node.url, store)).toBe(HEIGHT)
+    })
+    await expectRight(seen)
+  })
+
+  test('it is slow: pages go round it', async () => {
+    await expectRight(await watchedThrough(suffer({ delayMs: 3_000 }), suffer('none')))
+  })
+
+  const hangs = (which: (master: string) => OwnServer | undefined) => async () => {
+    const hung = which(await masterName(servers[0].url))
+    await expectRight(
+      await watchedThrough(
+        () => hung?.pause(),
+        () => hung?.resume(),
+      ),
+    )
+  }
+
+  test(
+    'it hangs: its copies are gone round, too',
+    hangs(master => servers.find(({ name }) => name !== master)),
+  )
+  test(
+    'the master hangs: no page needs it',
+    hangs(master => servers.find(({ name }) => name === master)),
+  )
+})

@@ -1,0 +1,46 @@
+import { freePorts, type OwnServer, type OwnServers, type Ports } from './elastic-process.ts'
+
+/** Without users and passwords. */
+export const OPEN = ['xpack.security.enabled: false']
+
+/** Three servers that are one cluster; nothing runs before they are started. */
+export const threeServers = async (
+  own: OwnServers,
+  { settings = [], heap }: { readonly settings?: readonly string[]; readonly heap?: string } = {},
+): Promise<readonly [OwnServer, OwnServer, OwnServer]> => {
+  const names = ['first', 'second', 'third'] as const
+  const ports: readonly Ports[] = [await freePorts(), await freePorts(), await freePorts()]
+  const hosts = ports.map(({ transport }) => `"127.0.0.1:${transport}"`).join(', ')
+  const all = [
+    `discovery.seed_hosts: [${hosts}]`,
+    `cluster.initial_master_nodes: [${names.join(', ')}]`,
+    ...OPEN,
+    ...settings,
+  ]
+  const make = (at: 0 | 1 | 2): OwnServer =>
+    own.make(names[at], ports[at] as Ports, { settings: all, ...(heap === undefined ? {} : { heap }) })
+  return [make(0), make(1), make(2)]
+}
+
+/** The `--store` of several servers. */
+export const urlOfAll = (servers: readonly { readonly url: string }[]): string =>
+  `http://${servers.map(({ url }) => url.slice('http://'.length)).join(',')}`
+
+/** Resolves when every copy of every shard is there. */
+export const isGreen = async (url = ''): Promise<void> => {
+  for (;;) {
+    // Refused while the node that was just started does not listen; 408 when it took longer.
+    const answer = await fetch(`${url}/_cluster/health?wait_for_status=green&timeout=10s`).catch(
+      () => undefined,
+    )
+    if (answer?.ok) return
+  }
+}
+
+/** Name of the node that is master now. */
+export const masterName = async (url: string): Promise<string> => {
+  const [master] = (await (await fetch(`${url}/_cat/master?format=json`)).json()) as {
+    readonly node: string
+  }[]
+  return master?.node ?? ''
+}
