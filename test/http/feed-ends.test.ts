@@ -128,6 +128,33 @@ test('feeds: all end when the service stops', async () => {
   ])
 })
 
+test('feeds: one that is still being opened when the service has stopped is a stream that ends; queries are refused', async () => {
+  const stopping = stoppingService()
+  const store = await loadedStore()
+  const asked = Promise.withResolvers<void>()
+  let count = 0
+  const hanging = () => {
+    count += 1
+    if (count === 2) asked.resolve()
+    return new Promise<never>(() => undefined)
+  }
+  const { ask, key } = serviceOn({ ...store, read: hanging }, { stopping })
+  const feed = ask(LIST, { headers: { 'x-api-key': key } })
+  const query = ask(`/api/account/get-account-tx?account=busyhub&apikey=${key}`)
+  await asked.promise
+  stopping.begin()
+  stopping.end()
+  const paused = await feed
+  expect([paused.status, paused.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ])
+  expect(await paused.text()).toMatch(/^retry: \d+\n/)
+  const refused = await query
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
+  expect(await refused.json()).toMatchObject({ code: 5030, data: {} })
+})
+
 test('client: follow goes on from the last row, whatever ends its connections', async () => {
   const service = await started()
   let asked = 0
