@@ -1,8 +1,28 @@
+import { downloads } from '#explorer/download/downloads.ts'
+import { routeAt } from '#explorer/route.ts'
 import type { ReadPage } from './read-page.ts'
 import type { Explorer } from './served.ts'
 
 /** A page that a crawl came to. */
 export type Crawled = ReadPage & { readonly path: string; readonly status: number }
+
+/**
+ * Addresses of pages and files that do not work; a list of a period may be longer than a file, and says so.
+ */
+export const brokenOf = (crawled: readonly Crawled[]): readonly string[] =>
+  crawled
+    .filter(
+      ({ status, path }) => status !== 200 && status !== 302 && !(status === 400 && /\.csv\?/.test(path)),
+    )
+    .map(({ path, status }) => `${status} ${path}`)
+
+/** Paths of the files that no page of a crawl led to. */
+export const filesMissing = (crawled: readonly Crawled[]): readonly string[] => {
+  const found = crawled
+    .filter(({ status }) => status === 200)
+    .map(({ path }) => routeAt(downloads, path.replace(/^\/zh(?=\/)|\?.*$/gs, ''))?.found)
+  return downloads.filter(file => !found.includes(file)).map(({ path }) => path)
+}
 
 type CrawlOptions = {
   readonly explorer: Explorer
@@ -64,5 +84,6 @@ const kindOf = (path: string): string => {
   const [, ...parts] = pathname.split('/')
   const lang = parts[0] === 'zh' ? parts.shift() : ''
   const action = parts[0] === 'api' ? `${searchParams.get('module')}/${searchParams.get('action')}` : ''
-  return [lang, parts[0], action, ...[...searchParams.keys()].toSorted()].join(' ')
+  const file = parts.at(-1)?.endsWith('.csv') === true ? parts.at(-1) : ''
+  return [lang, parts[0], file, action, ...[...searchParams.keys()].toSorted()].join(' ')
 }

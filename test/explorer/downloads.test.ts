@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { downloads } from '#explorer/download/downloads.ts'
+import { routeAt } from '#explorer/route.ts'
 import { addressLimits, addressMemory } from '#keys/address-limits.ts'
 import type { Store } from '#store/port.ts'
 import { serveGenerated } from '../generator/serve.ts'
@@ -6,7 +8,8 @@ import { small } from '../generator/small.ts'
 import { readCsv } from '../support/read-csv.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
-import { crawl } from './crawl.ts'
+import { brokenOf, crawl, filesMissing } from './crawl.ts'
+import { fileCells } from './file-cells.ts'
 import { inChinese, samplePaths } from './samples.ts'
 import { type Explorer, explorerOn, HTML } from './served.ts'
 
@@ -32,19 +35,20 @@ const tableOf = async (response: Response): Promise<readonly (readonly string[])
   readCsv(await response.text()).slice(1)
 
 /** All rows of a list of the API. */
-const allRows = async (
+const allRows = async <R = Row>(
   { call }: Explorer,
   action: string,
   params: Readonly<Record<string, string>>,
-): Promise<readonly Row[]> => {
-  const rows: Row[] = []
+  list = 'transactions',
+): Promise<readonly R[]> => {
+  const rows: R[] = []
   for (let page = 1, total = 1; rows.length < total; page++) {
-    const answer = await call<{ readonly total: number; readonly transactions: readonly Row[] }>(action, {
+    const answer = await call<Readonly<Record<string, unknown>>>(action, {
       ...{ ...params, size: '500' },
       page: String(page),
     })
-    rows.push(...answer.transactions)
-    total = answer.total
+    rows.push(...(answer[list] as readonly R[]))
+    total = answer['total'] as number
   }
   return rows
 }
@@ -98,6 +102,60 @@ test('downloads: the file of an account has every row of its list, and changes t
   for (const account of ['__proto__', 'tokenboss', '12345', 'admin']) await expectFile(explorer, account)
 })
 
+/** The cells of a file are those of the API's list, row for row. */
+const expectCells = async (own: Explorer, path: string): Promise<number> => {
+  const { call, columns } = fileCells[path] ?? { call: ['', {}, ''], columns: {} }
+  const [action, params, list] = call
+  const rows = await allRows<Readonly<Record<string, unknown>>>(own, action, params, list)
+  const response = await fileOf(own, path)
+  expect([path, response.status, response.headers.get('x-total-count')]).toEqual([
+    path,
+    200,
+    String(rows.length),
+  ])
+  const [heads = [], ...table] = readCsv((await response.text()).replace('\ufeff', ''))
+  expect([path, heads]).toEqual([path, Object.keys(columns)])
+  const cells = Object.values(columns)
+  const compared = (row: readonly string[]) => row.filter((_cell, at) => cells[at] !== undefined)
+  expect([path, table.map(compared)]).toEqual([
+    path,
+    rows.map((row, at) => cells.flatMap(cell => (cell === undefined ? [] : [cell(row, at)]))),
+  ])
+  return table.length
+}
+
+test('downloads: every file has the rows of its list of the API, cell for cell', async () => {
+  for (const path of Object.keys(fileCells)) expect(await expectCells(explorer, path)).toBeGreaterThan(0)
+  const compared = Object.keys(fileCells).map(path => routeAt(downloads, path.replace(/\?.*/, ''))?.found)
+  expect(downloads.filter(file => !compared.includes(file))).toEqual([])
+})
+
+test('downloads: in Chinese every file has as many rows, and columns with Chinese names', async () => {
+  for (const path of Object.keys(fileCells)) {
+    const [en, zh] = await Promise.all([fileOf(explorer, path), fileOf(explorer, `/zh${path}`)])
+    const [table, [heads = [], ...rows]] = [await tableOf(en), readCsv(await zh.text())]
+    expect([path, rows.length]).toEqual([path, table.length])
+    expect(heads.filter(head => head !== 'Gas' && !/\p{Script=Han}/u.test(head))).toEqual([])
+  }
+})
+
+test('downloads: a list without a range of time is offered as it is, whatever the address of its page says', async () => {
+  for (const [path, files] of [
+    ['/token/iost?holders=1&page=2&from=2026-11-20', ['../token/iost/holders.csv']],
+    ['/wealth?page=2', ['wealth.csv']],
+    ['/zh/producer/producer000?page=1', ['../../zh/producer/producer000/voters.csv']],
+    ['/tokens', ['tokens.csv']],
+    ['/producers', ['producers.csv']],
+  ] as const) {
+    const { links } = await explorer.visit(path)
+    const found = links.map(({ href }) => href).filter(href => href.includes('.csv'))
+    expect([path, found]).toEqual([path, [...files]])
+  }
+  const { links } = await explorer.visit('/account/admin?token=iost')
+  const found = links.map(({ href }) => href).filter(href => href.includes('sub-accounts.csv'))
+  expect([found.length, found[0]]).toEqual([7, '../account/admin/sub-accounts.csv'])
+})
+
 test('downloads: the words are of the page’s language, the first line names the columns, the mark tells spreadsheets the code', async () => {
   const en = new Uint8Array(
     await (await fileOf(explorer, '/account/tokenboss/records.csv?failed=1')).arrayBuffer(),
@@ -139,6 +197,12 @@ test.each([
   ['/zh/account/__proto__/records.csv?failed=1', 'account-__proto__-failed-to-2026-11-21.csv'],
   ['/contract/exchange.iost/records.csv', 'contract-exchange.iost-to-2026-11-21.csv'],
   ['/token/contribute/movements.csv?to=2026-11-20', 'token-contribute-to-2026-11-20.csv'],
+  ['/token/contribute/holders.csv', 'token-contribute-holders-block-4851.csv'],
+  ['/zh/producer/prod_01/voters.csv', 'producer-prod_01-voters-block-4851.csv'],
+  ['/wealth.csv?from=2026-11-20', 'wealth-block-4851.csv'],
+  ['/blocks.csv?start_block=7&end_block=9', 'blocks-to-2026-11-21-blocks-7-9.csv'],
+  ['/contracts.csv?from=2026-11-21', 'contracts-from-2026-11-21-to-2026-11-21.csv'],
+  ['/account/admin/sub-accounts.csv', 'account-admin-sub-accounts-to-2026-11-21.csv'],
 ])('downloads: the name of %s says what it is', async (path, name) => {
   const response = await fileOf(explorer, path)
   expect([response.status, response.headers.get('content-disposition')]).toEqual([
@@ -151,6 +215,7 @@ test.each([
 test('downloads: a list that is longer than a file is refused with what to do, and never cut', async () => {
   for (const [path, call] of [
     ['/contract/token.iost/records.csv', 'api/contract/get-contract-tx?contract=token.iost&amp;format=csv'],
+    ['/transactions.csv', 'api/base/get-transaction-list?format=csv'],
     ['/zh/account/busyhub/records.csv?token=iost', 'api/account/get-account-tx?account=busyhub'],
   ] as const) {
     const { response, html } = await explorer.visit(path)
@@ -162,7 +227,7 @@ test('downloads: a list that is longer than a file is refused with what to do, a
 
 test('downloads: a page offers the usual periods by the day of the last block, with its filters', async () => {
   const { links } = await explorer.visit('/account/admin?token=iost&page=2&from=2026-11-20')
-  const files = links.map(({ href }) => href).filter(href => href.includes('.csv'))
+  const files = links.map(({ href }) => href).filter(href => href.includes('records.csv'))
   const rest = (from: string, to: string) => `../account/admin/records.csv?token=iost&from=${from}&to=${to}`
   expect(files).toEqual([
     '../account/admin/records.csv?token=iost&from=2026-11-20',
@@ -177,14 +242,8 @@ test('downloads: a page offers the usual periods by the day of the last block, w
 
 test('downloads: without a test key every link of every page works, also behind prefixes', async () => {
   const paths = await samplePaths(explorer)
-  const bad = async (options: Partial<Parameters<typeof crawl>[0]>) =>
-    (await crawl({ explorer, from: [...paths, ...inChinese(paths)], most: 6, ...options }))
-      // A list may be longer than a file, and says so.
-      .filter(
-        ({ status, path }) => status !== 200 && status !== 302 && !(status === 400 && /\.csv\?/.test(path)),
-      )
-      .map(({ path, status }) => `${status} ${path}`)
-  expect(await bad({})).toEqual([])
+  const all = await crawl({ explorer, from: [...paths, ...inChinese(paths)], most: 6 })
+  expect([brokenOf(all), filesMissing(all)]).toEqual([[], []])
   const from = ['/account/admin', '/zh/contract/gas.iost', '/token/contribute']
   const behind = await explorerOn({ isKeyless: true, basePath: '/iost' })
   const crawled = await crawl({ explorer: behind, basePath: '/iost', seenAt: '/proxy/iost', from, most: 8 })
@@ -284,6 +343,11 @@ const suite = (name: string, open: Opening): void =>
       )
       for (const { account } of wealth) await expectFile(own, account)
       expect(wealth.length).toBe(5)
+    })
+
+    test('files of lists of state and of history have the rows of the API, cell for cell', async () => {
+      for (const path of ['/wealth.csv', '/token/iost/holders.csv', '/blocks.csv', '/contracts.csv'])
+        expect(await expectCells(own, path)).toBeGreaterThan(0)
     })
   })
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { crawl } from './crawl.ts'
+import { brokenOf, crawl, filesMissing } from './crawl.ts'
 import { foreignIn } from './parts.ts'
 import { inChinese, samplePaths } from './samples.ts'
 import { type Explorer, explorerOn } from './served.ts'
@@ -115,11 +115,10 @@ test('any page of a list is a number away, and keeps the filters', async () => {
 })
 
 test('every link leads to a page: as it stands, behind a base path, and behind a proxy that takes a prefix off', async () => {
+  const all = await crawl({ explorer, most: 12, from: [...paths, ...inChinese(paths)] })
+  expect([brokenOf(all), filesMissing(all)]).toEqual([[], []])
   const bad = async (options: Partial<Parameters<typeof crawl>[0]> & { readonly from: readonly string[] }) =>
-    (await crawl({ explorer, most: 12, ...options }))
-      .filter(({ status }) => status !== 200 && status !== 302)
-      .map(({ path, status }) => `${status} ${path}`)
-  expect(await bad({ from: [...paths, ...inChinese(paths)] })).toEqual([])
+    brokenOf(await crawl({ explorer, most: 12, ...options }))
   const from = ['/', '/zh/', ...paths.slice(-3)]
   expect(await bad({ from, most: 3, seenAt: '/chain/v1' })).toEqual([])
   const behind = await explorerOn({ basePath: '/iost' })

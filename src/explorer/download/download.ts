@@ -11,7 +11,8 @@ export type AskedFile = { readonly id: string; readonly query: URLSearchParams; 
 /** What a file shows: the names of its columns, and the cells of each row: texts, and numbers as `Exact`. */
 export type Table = {
   readonly heads: readonly string[]
-  readonly cellsOf: (rows: Rows) => readonly (readonly (string | Exact)[])[]
+  /** `before` counts the rows of the file that came before these. */
+  readonly cellsOf: (rows: Rows, before: number) => readonly (readonly (string | Exact)[])[]
 }
 
 /** The list of a page as a file for people, made of a list of the API. */
@@ -19,6 +20,10 @@ export type Download = {
   /** Its path; `{id}` stands for one segment. */
   readonly path: string
   readonly action: Typed
+  /** Whether a shorter period makes it shorter. */
+  readonly isOfTime: boolean
+  /** Parameters of its page's address that narrow the list there, and so the file of what is shown. */
+  readonly narrowedBy: readonly string[]
   /** The exact name of what it is of, which an address may name in another way; absent: it has one name. */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
   /** Parameters of the call. */

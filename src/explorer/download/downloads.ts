@@ -1,5 +1,11 @@
 import type { Download } from './download.ts'
+import { blockFile, contractFile, subAccountFile, transactionFile } from './histories.ts'
 import { accountRecords, contractRecords, tokenMovements } from './records.ts'
+import { holderFile, producerFile, tokenFile, voterFile, wealthFile } from './states.ts'
 
 /** Every file that a page offers, listed by hand. */
-export const downloads: readonly Download[] = [accountRecords, contractRecords, tokenMovements]
+export const downloads: readonly Download[] = [
+  ...[accountRecords, contractRecords, tokenMovements],
+  ...[blockFile, transactionFile, contractFile, subAccountFile],
+  ...[holderFile, wealthFile, voterFile, tokenFile, producerFile],
+]

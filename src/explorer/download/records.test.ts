@@ -32,14 +32,14 @@ test.each([
   [['usd', 'carol', '1.5'], { action_name: 'issue' }, ['Others', 'carol', new Exact('0'), 'usd', '']],
   [[FORMULA], { action_name: '+run', from: 'alice', to: '=c', amount: undefined }, ['', "'=c", '', '', '']],
 ])('a row of an account’s file: %j %j', (data, over, cells) => {
-  const [row = []] = accountRecords.table(asked).cellsOf(rowsWith(data, over))
+  const [row = []] = accountRecords.table(asked).cellsOf(rowsWith(data, over), 0)
   expect(row.slice(0, 6)).toEqual(['2026-11-21 08:25:32.500', ...cells])
 })
 
 test('a row of a token’s file names both sides, in the words of its language', () => {
   const { heads, cellsOf } = tokenMovements.table({ ...asked, lang: 'zh' })
   expect(heads.slice(0, 4)).toEqual(['时间（UTC）', '转出方', '转入方', '数量'])
-  const [row = []] = cellsOf(rowsWith(['iost', 'bobby', 'carol', '1.5', ''], { status_code: '=OOPS' }))
+  const [row = []] = cellsOf(rowsWith(['iost', 'bobby', 'carol', '1.5', ''], { status_code: '=OOPS' }), 0)
   expect(row.slice(1)).toEqual([
     ...['bobby', 'carol', new Exact('1.5'), 'iost', '', 'transfer', "'=OOPS", 'hash'],
     new Exact('7'),

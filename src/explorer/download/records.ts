@@ -1,20 +1,17 @@
-import type { Typed } from '#actions/define.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
 import type { Rows } from '#actions/list/rows.ts'
 import { recordFilters } from '#actions/request/record-filters.ts'
-import type { Text } from '#actions/text.ts'
 import { Exact, RawJson } from '#chain/json.ts'
-import { dateOf, dayOf } from '#chain/time.ts'
-import type { Published } from '#store/port.ts'
 import { listIn } from '../format/json.ts'
 import { outcomeOf } from '../format/outcome.ts'
 import { memoOf, movedBy, partiesOf, type Recorded, WAYS, wayOf } from '../format/record.ts'
-import { filtersGiven } from '../part/filters.tsx'
 import { textCell } from './cell.ts'
-import type { AskedFile, Download, Table } from './download.ts'
+import type { AskedFile, Download } from './download.ts'
+import { listFile } from './list-file.ts'
+import { column, type FileColumn, numberCell, timeCell } from './table.ts'
 
 /** Filters of an account's records. */
 export const ACCOUNT_FILTERS = Object.keys(recordFilters)
@@ -27,30 +24,19 @@ const recordsIn = ({ rows, data = [] }: Rows): readonly Recorded[] =>
 const argumentsIn = (data: RawJson | string | undefined): readonly unknown[] =>
   data instanceof RawJson ? (listIn(data.text) ?? []) : []
 
-type FileColumn = {
-  readonly head: Text
-  readonly cell: (row: Recorded) => string | Exact
-}
+type RecordColumn = FileColumn<Recorded>
 
-const column = (en: string, zh: string, cell: FileColumn['cell']): FileColumn => ({
-  head: { en, zh },
-  cell,
-})
-
-/** `2026-11-21 08:25:32.500`, which spreadsheets take for a time. */
-const time = column('Time (UTC)', '时间（UTC）', ({ created_at }) =>
-  created_at.replace('T', ' ').replace(/Z$/, ''),
-)
-const token = column('Token', '代币', row => textCell(movedBy(row)?.token ?? ''))
+const time: RecordColumn = column('Time (UTC)', '时间（UTC）', ({ created_at }) => timeCell(created_at))
+const token: RecordColumn = column('Token', '代币', row => textCell(movedBy(row)?.token ?? ''))
 
 /** What the columns of every file of records end with. */
-const tail = ({ lang }: AskedFile): readonly FileColumn[] => [
+const tail = ({ lang }: AskedFile): readonly RecordColumn[] => [
   token,
   column('Memo', '备注', ({ action_name, data }) => textCell(memoOf(action_name, data))),
   column('Action', '方法', ({ action_name }) => textCell(action_name)),
   column('Status', '状态', ({ status_code }) => textCell(outcomeOf(status_code)[lang])),
   column('Transaction', '交易', ({ tx_hash }) => tx_hash),
-  column('Block', '区块', ({ block }) => new Exact(block)),
+  column('Block', '区块', ({ block }) => numberCell(block)),
 ]
 
 /** The change of an owner's balance, with its sign; nothing where no tokens moved. */
@@ -69,7 +55,7 @@ const otherOf = (row: Recorded, owner: string): string => {
   return [from, to].filter(name => name !== '').join(' → ')
 }
 
-const ofOwner = (asked: AskedFile): readonly FileColumn[] => {
+const ofOwner = (asked: AskedFile): readonly RecordColumn[] => {
   const { id, lang } = asked
   const directionOf = (row: Recorded): string => {
     const way = wayOf(row, id)
@@ -84,59 +70,20 @@ const ofOwner = (asked: AskedFile): readonly FileColumn[] => {
   ]
 }
 
-const ofMany = (asked: AskedFile): readonly FileColumn[] => [
+const ofMany = (asked: AskedFile): readonly RecordColumn[] => [
   time,
   column('From', '转出方', row => textCell(partiesOf(row).from)),
   column('To', '转入方', row => textCell(partiesOf(row).to)),
   column('Amount', '数量', row => {
     const amount = movedBy(row)?.amount
-    return amount === undefined ? '' : new Exact(amount)
+    return amount === undefined ? '' : numberCell(amount)
   }),
   ...tail(asked),
 ]
 
-/** Which days or blocks a file is of. */
-const periodOf = ({ query }: AskedFile, at: Published): readonly string[] => {
-  const given = (name: string): string => query.get(name) ?? ''
-  const blocks = given('start_block') + given('end_block')
-  return [
-    ...(given('from') === '' ? [] : ['from', given('from')]),
-    ...['to', given('to') === '' ? dateOf(dayOf(at.time)) : given('to')],
-    ...(blocks === ''
-      ? []
-      : ['blocks', given('start_block') || '0', given('end_block') || String(at.height)]),
-  ]
-}
+type Kind = Pick<Parameters<typeof listFile<Recorded>>[0], 'path' | 'action' | 'of' | 'filters' | 'columns'>
 
-const tableOf = (columns: readonly FileColumn[], { lang }: AskedFile): Table => ({
-  heads: columns.map(({ head }) => head[lang]),
-  cellsOf: rows => recordsIn(rows).map(row => columns.map(({ cell }) => cell(row))),
-})
-
-type Kind = {
-  readonly path: string
-  readonly action: Typed
-  /** What the list is of, as its parameter and the file's name call it. */
-  readonly of: 'account' | 'contract' | 'token'
-  readonly filters: readonly string[]
-  readonly columns: (asked: AskedFile) => readonly FileColumn[]
-}
-
-const recordFile = ({ path, action, of, filters, columns }: Kind): Download => ({
-  path,
-  action,
-  table: asked => tableOf(columns(asked), asked),
-  given: asked => ({ [of]: asked.id, ...filtersGiven(asked, filters) }),
-  names: (asked, at) => [
-    ...[of, asked.id],
-    ...filters.flatMap(name => {
-      const value = asked.query.get(name) ?? ''
-      if (value === '') return []
-      return name === 'failed' ? ['failed'] : [name === 'token' ? 'token' : 'action', value]
-    }),
-    ...periodOf(asked, at),
-  ],
-})
+const recordFile = (kind: Kind): Download => listFile({ ...kind, isOfTime: true, read: recordsIn })
 
 export const accountRecords: Download = {
   ...recordFile({
@@ -154,5 +101,5 @@ export const contractRecords = recordFile({
 
 export const tokenMovements = recordFile({
   ...{ path: '/token/{id}/movements.csv', action: getTokenTx, of: 'token' },
-  ...{ filters: [], columns: ofMany },
+  columns: ofMany,
 })

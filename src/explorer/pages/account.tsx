@@ -65,7 +65,7 @@ export const accountPage: Page = {
           {created === undefined || created.total === 0 ? (
             ''
           ) : (
-            <SubAccounts visit={visit} rows={created.accounts} total={created.total} />
+            <SubAccounts visit={visit} account={account} rows={created.accounts} total={created.total} />
           )}
           {detail === undefined ? '' : <Permissions visit={visit} detail={detail} />}
         </>

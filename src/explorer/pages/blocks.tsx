@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockList } from '#actions/get-block-list.ts'
+import { blockFile } from '../download/histories.ts'
 import { grouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { BlockRows } from '../part/block-rows.tsx'
@@ -19,6 +20,7 @@ export const blocksPage: Page = {
         zh: `共 ${grouped(String(total))} 个区块，最新的在前。`,
       }),
       total,
+      file: blockFile,
       table: <BlockRows visit={visit} rows={blocks} live="blocks" />,
     })
   },

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getContractList } from '#actions/get-contract-list.ts'
+import { contractFile } from '../download/histories.ts'
 import { grouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
@@ -23,6 +24,7 @@ export const contractsPage: Page = {
         zh: `共 ${grouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
       }),
       total,
+      file: contractFile,
       table: (
         <Rows
           rows={contracts}

@@ -2,12 +2,14 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
+import { producerFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
 import { Figures } from '../part/facts.tsx'
+import { Files } from '../part/files.tsx'
 import { Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
 import { Outside } from '../part/outside.tsx'
@@ -48,6 +50,7 @@ export const producersPage: Page = {
             />
           </section>
           <section class="card">
+            <Files visit={visit} file={producerFile} total={total} />
             <Rows
               rows={producers}
               none={say({ en: 'No producers.', zh: '没有生产者。' })}

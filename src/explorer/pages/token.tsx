@@ -4,7 +4,9 @@ import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
 import { tokenMovements } from '../download/records.ts'
+import { holderFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
+import { transferabilityOf } from '../format/transferability.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
@@ -121,14 +123,9 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
 
 const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly detail: Detail }): Html => {
   const isFree = detail.can_transfer && !detail.only_issuer_can_transfer
-  const text = !detail.can_transfer
-    ? { en: 'Not allowed', zh: '不允许' }
-    : isFree
-      ? { en: 'Allowed', zh: '允许' }
-      : { en: "Only with the issuer's permission", zh: '须发行者授权' }
   return (
     <span class={isFree ? undefined : 'warn'} safe>
-      {say(text)}
+      {say(transferabilityOf(detail))}
     </span>
   )
 }
@@ -170,6 +167,7 @@ const Holders = async ({
   const decimals = decimalsOf(holders.map(({ balance }) => balance))
   return (
     <Card title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
+      <Files visit={visit} file={holderFile} id={visit.id} total={total} />
       <Rows
         rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
         none={say({ en: 'No holders.', zh: '没有持有者。' })}

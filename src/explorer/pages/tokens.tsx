@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
+import { tokenFile } from '../download/states.ts'
 import { grouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { Count } from '../part/amount.tsx'
@@ -28,6 +29,7 @@ export const tokensPage: Page = {
         zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
       }),
       total,
+      file: tokenFile,
       table: (
         <Rows
           rows={tokens}

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { getTransactionList } from '#actions/get-transaction-list.ts'
+import { transactionFile } from '../download/histories.ts'
 import { grouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { listPage } from '../part/list-page.tsx'
@@ -19,6 +20,7 @@ export const transactionsPage: Page = {
         zh: `共 ${grouped(String(total))} 笔交易，最新的在前。`,
       }),
       total,
+      file: transactionFile,
       table: <TransactionRows visit={visit} rows={transactions} live="transactions" />,
     })
   },

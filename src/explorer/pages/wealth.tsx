@@ -2,11 +2,13 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
+import { wealthFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
 import { Figures } from '../part/facts.tsx'
+import { Files } from '../part/files.tsx'
 import { Owner } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
 import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
@@ -86,6 +88,7 @@ const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
   }
   return (
     <section class="card">
+      <Files visit={visit} file={wealthFile} total={total} />
       <Rows
         rows={rows.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
         none={say({ en: 'No owners.', zh: '没有持有者。' })}

@@ -8,19 +8,18 @@ import type { Html, Visit } from '../page.ts'
 
 type FilesProps = {
   readonly visit: Visit
-  readonly file: Pick<Download, 'path'>
-  /** The exact name of what the file is of. */
-  readonly id: string
+  readonly file: Pick<Download, 'path' | 'isOfTime' | 'narrowedBy'>
+  /** The exact name of what the file is of; absent: its path says it. */
+  readonly id?: string
   /** Rows of the list as the address asks for it; undefined: it cannot be asked for so. */
   readonly total: number | undefined
 }
 
-/** The list of a page as a file: as it is shown, and of the usual periods with the same filters. */
-export const Files = ({ visit, file, id, total }: FilesProps): Html => {
+/** The list of a page as a file: as it is shown, and, where it has a range of time, of the usual periods with the same filters. */
+export const Files = ({ visit, file, id = '', total }: FilesProps): Html => {
   const { say } = visit
   const to = (period: Readonly<Record<string, string>>): string => {
-    const query = new URLSearchParams(visit.query)
-    for (const name of ['page', 'holders']) query.delete(name)
+    const query = new URLSearchParams([...visit.query].filter(([name]) => file.narrowedBy.includes(name)))
     if ('from' in period) for (const name of ['start_block', 'end_block']) query.delete(name)
     for (const [name, value] of Object.entries(period)) query.set(name, value)
     const text = query.toString()
@@ -34,13 +33,13 @@ export const Files = ({ visit, file, id, total }: FilesProps): Html => {
     <p class="files">
       <span safe>{say({ en: 'Download as CSV:', zh: '下载 CSV：' })}</span>{' '}
       {total > MOST_ROWS ? (
-        <span safe>{say(beyond(total))}</span>
+        <span safe>{say(beyond(total, file))}</span>
       ) : (
         <a href={to({})} rel="nofollow" safe>
           {say(shownRows(total))}
         </a>
       )}
-      {usualPeriods(visit).map(({ name, ...period }) => (
+      {(file.isOfTime ? usualPeriods(visit) : []).map(({ name, ...period }) => (
         <>
           {' '}
           <a href={to(period)} rel="nofollow" safe>
@@ -57,7 +56,11 @@ const shownRows = (total: number): Text => {
   return { en: total === 1 ? 'This row' : `These ${rows} rows`, zh: `当前列表（${rows} 条）` }
 }
 
-const beyond = (total: number): Text => ({
-  en: `these ${grouped(String(total))} rows are more than the ${grouped(String(MOST_ROWS))} of a file; choose a period, or use the API with a key.`,
-  zh: `当前列表共 ${grouped(String(total))} 条，超过单个文件的上限 ${grouped(String(MOST_ROWS))} 条；请选择较短的区间，或使用 API key 通过 API 获取。`,
-})
+const beyond = (total: number, { isOfTime }: FilesProps['file']): Text => {
+  const [rows, most] = [grouped(String(total)), grouped(String(MOST_ROWS))]
+  const shorter = isOfTime ? { en: 'choose a period, or ', zh: '选择较短的区间，或' } : { en: '', zh: '' }
+  return {
+    en: `these ${rows} rows are more than the ${most} of a file; ${shorter.en}use the API with a key.`,
+    zh: `当前列表共 ${rows} 条，超过单个文件的上限 ${most} 条；请${shorter.zh}使用 API key 通过 API 获取。`,
+  }
+}

@@ -96,6 +96,9 @@ export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [
   { name: 'end_block', label: say({ en: 'To block', zh: '结束区块' }), type: 'number' },
 ]
 
+/** The fields of `rangeFields`. */
+export const RANGE = ['from', 'to', 'start_block', 'end_block'] as const
+
 /** What the filled fields of an address ask of the API; what is no day or number is refused there. */
 export const filtersGiven = (
   { query }: Pick<Visit, 'query'>,

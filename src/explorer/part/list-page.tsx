@@ -1,5 +1,7 @@
 /** @jsxImportSource @kitajs/html */
+import type { Download } from '../download/download.ts'
 import type { Html, Shown, Visit } from '../page.ts'
+import { Files } from './files.tsx'
 import { Pager } from './pager.tsx'
 
 type ListPage = {
@@ -9,12 +11,17 @@ type ListPage = {
   readonly description?: string
   /** Rows of the whole list. */
   readonly total: number
+  /** The whole list for people. */
+  readonly file: Download
   /** The rows of the page that is asked for. */
   readonly table: Html
 }
 
 /** A page that is one list. Searches know its first page only. */
-export const listPage = (visit: Visit, { title, lead, description, total, table }: ListPage): Shown => ({
+export const listPage = (
+  visit: Visit,
+  { title, lead, description, total, file, table }: ListPage,
+): Shown => ({
   title,
   ...(description === undefined ? {} : { description }),
   isMinor: visit.query.has('page'),
@@ -25,6 +32,7 @@ export const listPage = (visit: Visit, { title, lead, description, total, table 
         {lead}
       </p>
       <section class="card">
+        <Files visit={visit} file={file} total={total} />
         {table}
         <Pager visit={visit} total={total} />
       </section>

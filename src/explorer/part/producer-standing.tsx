@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { standingOf } from '../format/standing.ts'
 import type { Html, Visit } from '../page.ts'
 
 type StandingProps = {
@@ -8,20 +9,8 @@ type StandingProps = {
 }
 
 /** Whether a producer is a candidate, and takes part at the moment. */
-export const Standing = ({ visit: { say }, isProducer, online }: StandingProps): Html => {
-  if (!isProducer)
-    return (
-      <span class="badge" safe>
-        {say({ en: 'Not a candidate', zh: '非候选' })}
-      </span>
-    )
-  return online ? (
-    <span class="badge good" safe>
-      {say({ en: 'Online', zh: '在线' })}
-    </span>
-  ) : (
-    <span class="badge warn" safe>
-      {say({ en: 'Offline', zh: '离线' })}
-    </span>
-  )
-}
+export const Standing = ({ visit: { say }, isProducer, online }: StandingProps): Html => (
+  <span class={isProducer ? `badge ${online ? 'good' : 'warn'}` : 'badge'} safe>
+    {say(standingOf({ isProducer, online }))}
+  </span>
+)

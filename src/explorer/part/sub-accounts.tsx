@@ -1,6 +1,8 @@
 /** @jsxImportSource @kitajs/html */
+import { subAccountFile } from '../download/histories.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
+import { Files } from './files.tsx'
 import { More } from './more.tsx'
 import { Name } from './name.tsx'
 import { Rows } from './rows.tsx'
@@ -8,6 +10,8 @@ import { Ago } from './time.tsx'
 
 type SubAccountsProps = {
   readonly visit: Visit
+  /** The account that created them. */
+  readonly account: string
   readonly rows: readonly {
     readonly name: string
     readonly created_at: string
@@ -17,10 +21,11 @@ type SubAccountsProps = {
 }
 
 /** The accounts that an account created, newest first. */
-export const SubAccounts = ({ visit, rows, total }: SubAccountsProps): Html => {
+export const SubAccounts = ({ visit, account, rows, total }: SubAccountsProps): Html => {
   const { say } = visit
   return (
     <Card title={say({ en: 'Sub-accounts', zh: '子账户' })}>
+      <Files visit={visit} file={subAccountFile} id={account} total={total} />
       <Rows
         rows={rows}
         none=""

@@ -2,10 +2,12 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getBalances } from '#actions/get-balances.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
+import { voterFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count, Place } from './amount.tsx'
 import { Card } from './card.tsx'
+import { Files } from './files.tsx'
 import { Owner } from './name.tsx'
 import { None } from './none.tsx'
 import { Pager, pageGiven, rankOf } from './pager.tsx'
@@ -41,6 +43,7 @@ export const Voters = ({ visit, voting: { rows, total }, votes }: VotersProps): 
   const { say } = visit
   return (
     <Card id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（按票数降序）' })}>
+      <Files visit={visit} file={voterFile} id={visit.id} total={total} />
       <Rows
         rows={rows}
         none={say({ en: 'No voters.', zh: '没有投票者。' })}

@@ -70,12 +70,17 @@ const formOf =
   opened => {
     refuseBeyond(opened, file, asked)
     const { heads, cellsOf } = file.table(asked)
+    let sent = 0
     return {
       fileName: `${fileStem(file.names(asked, opened.at))}.csv`,
       written: {
         type: 'text/csv; charset=utf-8; header=present',
         head: BYTE_ORDER_MARK + csvHead(heads),
-        rows: rows => csvTable(cellsOf(rows)),
+        rows: rows => {
+          const before = sent
+          sent += rows.rows.length
+          return csvTable(cellsOf(rows, before))
+        },
         tail: '',
       },
     }
@@ -86,11 +91,14 @@ const refuseBeyond = ({ total }: Export, file: Download, asked: AskedFile): void
   if (total <= MOST_ROWS) return
   const { module, action } = file.action
   const call = `api/${module}/${action}?${new URLSearchParams({ ...file.given(asked), format: 'csv' })}`
+  const shorter = file.isOfTime
+    ? { en: 'Choose a shorter period, or take', zh: '请选择较短的区间，或' }
+    : { en: 'Take', zh: '请' }
   throw badRequest(
     {
-      en: `This list has ${total} rows; a file has at most ${MOST_ROWS}. Choose a shorter period, or take the whole list from the API with a key: ${call}`,
-      zh: `此列表共 ${total} 条；单个文件最多 ${MOST_ROWS} 条。请选择较短的区间，或使用 API key 通过 API 获取完整列表：${call}`,
+      en: `This list has ${total} rows; a file has at most ${MOST_ROWS}. ${shorter.en} the whole list from the API with a key: ${call}`,
+      zh: `此列表共 ${total} 条；单个文件最多 ${MOST_ROWS} 条。${shorter.zh}使用 API key 通过 API 获取完整列表：${call}`,
     },
-    { parameter: 'from' },
+    file.isOfTime ? { parameter: 'from' } : {},
   )
 }

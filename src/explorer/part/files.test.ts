@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { blockFile } from '../download/histories.ts'
+import { wealthFile } from '../download/states.ts'
+import type { Visit } from '../page.ts'
+import { Files } from './files.tsx'
+
+const visit = {
+  ...{ root: '', lang: 'en', say: text => text.en, query: new URLSearchParams('page=2&from=2026-11-20') },
+  at: { height: 7, hash: '', time: 1_795_250_000_000_000_000n },
+} as Partial<Visit> as Visit
+
+test.each([
+  [wealthFile, 'of a file; use the API with a key.', 0],
+  [blockFile, 'of a file; choose a period, or use the API with a key.', 6],
+])(
+  'Files: a list that is longer than a file has no link to the whole, and says what to do: %#',
+  async (file, remedy, periods) => {
+    const html = String(await Files({ visit, file, total: 10_001 }))
+    expect(html).toContain(`these 10,001 rows are more than the 10,000 ${remedy}`)
+    expect(html.split('<a ').length - 1).toBe(periods)
+  },
+)
+
+test('Files: a list that fits is one link, of the whole list where its page shows it whole', async () => {
+  const html = String(await Files({ visit, file: wealthFile, total: 10_000 }))
+  expect(html.match(/href="[^"]*"/g)).toEqual(['href="wealth.csv"'])
+})
