@@ -5,6 +5,7 @@ import { listOf } from '#indices/list.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { systemClock } from '#time/clock.ts'
 import { type Bench, sqlitePath } from './bench.ts'
 import { CONTRACT, HUB, hashOfRow } from './filled-chain.ts'
 import { SIZE } from './floors.ts'
@@ -25,7 +26,9 @@ export const inProcessSection = async (bench: Bench): Promise<string> => {
   ]
   const pages = lists.flatMap(({ name, key, last }) => {
     const page = async (view: View, number: number) => {
-      const { total, docs } = await recordsOf({ view, node: undefined }, key, { sort: 'desc' })
+      const { total, docs } = await recordsOf({ view, node: undefined, clock: systemClock }, key, {
+        sort: 'desc',
+      })
       const offset = (number - 1) * SIZE
       return docs(view, offset, Math.min(SIZE, total - offset))
     }

@@ -43,7 +43,7 @@ test.each([
     const { response, html, heading } = await (await explorerOn()).visit(path)
     expect([response.status, heading]).toEqual([404, title])
     expect(html.replaceAll('&#39;', "'").replaceAll('&#x27;', "'")).toContain(message)
-    expect(html).toContain('4,851')
+    expect(html).toContain('/block/4851"')
     expect(response.headers.get('cache-control')).toBe('no-store')
   },
 )

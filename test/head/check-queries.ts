@@ -61,8 +61,12 @@ const blockFound = (text: string, expected: readonly Expected[]): Query => ({
   params: { text },
   shown: ({ matches }) => matches.filter(({ type }: Answered) => type === 'block'),
   expected: found(
-    mapped(expected, ({ number, hash }) => [
-      { type: 'block', id: String(number), exact: true, block_number: String(number), hash },
+    mapped(expected, ({ number, hash, status }) => [
+      {
+        ...{ type: 'block', id: String(number), exact: true, block_number: String(number), hash },
+        // A block is not in a pool: what get-block-detail calls PENDING is packed.
+        status: status === 'PENDING' ? 'PACKED' : status,
+      },
     ]),
   ),
 })
@@ -95,8 +99,8 @@ const transactionOf = (hash: string, truth: QueryTruth): readonly Query[] => {
       params: { text: hash },
       shown: ({ matches }) => matches,
       expected: found(
-        mapped(expected, ({ block_number }) => [
-          { type: 'transaction', id: hash, exact: true, block_number, hash },
+        mapped(expected, ({ block_number, status }) => [
+          { type: 'transaction', id: hash, exact: true, block_number, hash, status },
         ]),
       ),
     },

@@ -1,4 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
 import type { ForkBlock } from './fork-node.ts'
 import { aboveOf, ancestor } from './lines.ts'
 import type { ForkStand } from './stand.ts'
@@ -156,4 +158,18 @@ test('get-overview: head_block is the block up to which lists have rows with hea
     expect(overview.body['data']).toMatchObject({ head_block: String(base + 4), lib_block: base })
     expect(aboveOf(next.head, base).length).toBe(4)
   })
+})
+
+test('after: a service that follows no node has given nobody a row above its last block', async () => {
+  const { ask, key } = serviceOn(await loadedStore())
+  const [{ id = '' } = {}] = (
+    await (await ask(`/api/base/get-block-list?head=1&size=1&format=bare&apikey=${key}`)).json()
+  ).blocks
+  const response = await ask(
+    `/api/base/get-block-list?head=1&apikey=${key}&after=${String(id).replace(/^\d+/, '000000004900')}`,
+  )
+  expect([response.status, (await response.json()).message]).toEqual([
+    400,
+    "Parameter 'after' names a row of block 4900, but the last block that this service knows is 4851; it must be the id of a row of the same list.",
+  ])
 })

@@ -1,3 +1,4 @@
+import { highestPossible } from '#chain/highest-possible.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Context } from '../define.ts'
 import type { Range } from '../request/range.ts'
@@ -6,7 +7,7 @@ import type { NumberedList } from './numbered.ts'
 import { rowsWithin } from './range-of-rows.ts'
 import { blockHashes, heightOf, type RowId } from './row-id.ts'
 
-type Standing = Pick<Context, 'view' | 'head'>
+type Standing = Pick<Context, 'view' | 'head' | 'clock'>
 
 /**
  * The number of the row that a caller has got last. Throws 'replaced' when its block is not on the branch any more,
@@ -37,17 +38,32 @@ export const ordinalOf = async <D>(
 
 /** The block of a row is there: published, or of the branch that is followed. */
 const requireBlock = async (
-  { view, head }: Standing,
+  { view, head, clock }: Standing,
   { height, hash }: { readonly height: number; readonly hash: string },
 ): Promise<void> => {
-  if (height <= view.at.height) {
+  const { at } = view
+  if (height <= at.height) {
     if ((await blockHashes(view, [height])).get(height) !== hash) throw replaced(height)
     return
   }
-  if (head?.height === undefined || head.height < height)
-    throw new Failure('unavailable', `Block ${height} is not known at the moment.`)
-  if (head.blocks[height - view.at.height - 1]?.doc.hash !== hash) throw replaced(height)
+  // Nobody has been given a row of such a block here.
+  if (head === undefined || head.status === 'none' || height > highestPossible(at, clock.now()))
+    throw beyond(height, at.height)
+  if (head.height === undefined || head.height < height) throw unknownYet(height)
+  if (head.blocks[height - at.height - 1]?.doc.hash !== hash) throw replaced(height)
 }
+
+const beyond = (height: number, published: number): Failure =>
+  badRequest(
+    {
+      en: `Parameter 'after' names a row of block ${height}, but the last block that this service knows is ${published}; it must be the id of a row of the same list.`,
+      zh: `参数 'after' 所指的记录位于区块 ${height}，而本服务已知的最新区块为 ${published}；应为同一列表中某条记录的 id。`,
+    },
+    { parameter: 'after' },
+  )
+
+const unknownYet = (height: number): Failure =>
+  new Failure('unavailable', `Block ${height} is not known at the moment.`)
 
 const replaced = (height: number): Failure =>
   new Failure(

@@ -41,7 +41,7 @@ export type RangeInOrder = Range & { readonly sort: 'asc' | 'desc'; readonly aft
  * are read at a later one. Throws 'loading' for a range beyond the loaded blocks or rows.
  */
 export const numberedRows = async <D>(
-  context: Pick<Context, 'view' | 'node' | 'head'>,
+  context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   list: NumberedList<D>,
   { sort, after, ...given }: RangeInOrder,
 ): Promise<Pick<Listing<Numbered<D>>, 'total' | 'stored' | 'docs' | 'followed' | 'idOf'>> => {

@@ -11,7 +11,7 @@ export type NumberedRecord = Numbered<ListedRecord>
  * list that does not exist has none.
  */
 export const recordsOf = async (
-  context: Pick<Context, 'view' | 'node' | 'head'>,
+  context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   list: string,
   asked: RangeInOrder,
 ): ReturnType<typeof numberedRows<ListedRecord>> => {

@@ -19,7 +19,7 @@ export type NumberedTransaction = Numbered<TimedTransaction>
  * where they are asked for.
  */
 export const transactionsOf = async (
-  context: Pick<Context, 'view' | 'node' | 'head'>,
+  context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   asked: RangeInOrder,
 ): ReturnType<typeof numberedRows<TimedTransaction>> => {
   const count = (await context.view.get(statistics, STATISTICS))?.transaction_count ?? 0
