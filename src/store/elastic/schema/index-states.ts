@@ -115,6 +115,23 @@ export const newestDocuments = async (
   return found
 }
 
+/** Whether a copy that a master has in use has a document, in this version or a later one. */
+export const isInCopies = async (
+  connection: Connection,
+  index: string,
+  [id, version]: LastDocument,
+): Promise<boolean> => {
+  const search = {
+    size: 1,
+    version: true,
+    _source: false,
+    track_total_hits: false,
+    query: { ids: { values: [id] } },
+  }
+  const parts = await searchEach(connection, await inCopies(connection, [index]), search)
+  return parts.some(({ hits }) => (hits?.hits?.[0]?._version ?? -1) >= version)
+}
+
 type Copy = { readonly index: string; readonly preference?: string }
 
 const inCopies = async (connection: Connection, indices: readonly string[]): Promise<readonly Copy[]> =>
