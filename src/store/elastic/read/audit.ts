@@ -5,19 +5,15 @@ import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.t
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Found, Placed } from '#store/port.ts'
 import type { Pit } from '../client/point-in-time.ts'
-import {
-  type PublishedMeta,
-  readCheckpoint,
-  readPublished,
-  stampOf,
-  versionAt,
-} from '../schema/checkpoint.ts'
+import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { isInCopies } from '../schema/index-states.ts'
 import { HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
+import { stampOf, versionAt } from '../schema/stamp.ts'
 import { OutOfDate } from './out-of-date.ts'
 import { heightOf } from './view.ts'
 import { type Lacking, openWholePit } from './whole-pit.ts'

@@ -3,7 +3,7 @@ import type { Connection } from '../client/connection.ts'
 import { type ElasticError, toFailure } from '../client/failures.ts'
 import { expected, parseAnswer } from '../client/parse-answer.ts'
 import type { Counts } from './inventory.ts'
-import type { LastDocument, LastDocuments } from './last-documents.ts'
+import type { LastDocument, LastDocuments } from './inventory-record.ts'
 import { inParts } from './names.ts'
 import { shardCopies } from './shard-copies.ts'
 
