@@ -1,21 +1,16 @@
 import { join } from 'node:path'
 import { USUAL_LEVEL } from '#chain/proof.ts'
-import type { Log } from '#failure/log.ts'
 import { followHead } from '#head/keep-following.ts'
-import type { HeadSource } from '#head/showing.ts'
 import { createRates } from '#keys/rate.ts'
-import type { Node } from '#node/port.ts'
-import type { Store } from '#store/port.ts'
 import { usageIn } from '#store/sqlite/usage.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Given, watchGiven } from './given.ts'
 import { type Counting, keepCounts } from './keep-counts.ts'
 import { baseUrlOf, callOf } from './listen.ts'
-import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
+import { watchThread } from './metrics/process-metrics.ts'
 import { serveMetrics } from './metrics/serve-metrics.ts'
-import type { Address, SocketPath } from './readers.ts'
 import { serveApp } from './serve-app.ts'
-import type { Values } from './settings.ts'
+import type { Serve, Served, ServingParts } from './serve-parts.ts'
 import { requireFreeSocket } from './socket-file.ts'
 import { type ServingMemory, servingMemory } from './threads/memory.ts'
 import { serveByThreads } from './threads/serve-by-threads.ts'
@@ -28,23 +23,6 @@ export type Serving = {
   readonly callOf: (path: string) => string
   /** Accepts no more requests, lets running ones end, and frees the port. */
   stop(): Promise<void>
-}
-
-export type ServingParts = {
-  readonly values: Values
-  readonly version: string
-  /** As many threads serve; with 1 it is the current one. */
-  readonly threads: number
-  /** The program of a thread. */
-  readonly threadProgram: URL
-  readonly store: Store
-  readonly node: Node | undefined
-  readonly log: Log
-  /** Writes a line that another thread has logged. */
-  readonly writeLine: (line: string) => void
-  readonly metrics: ProcessMetrics
-  /** Lines of the log that were dropped so far. */
-  readonly droppedLines: () => number
 }
 
 /** Serves the API; throws 'usage' when the address is not available. */
@@ -119,24 +97,6 @@ const keepDayCounts = ({ values, store, log }: ServingParts, memory: ServingMemo
   const rates = createRates({ now: systemClock.now, memory: memory.rates, thread: memory.threads })
   const local = { usage: usageIn(file), file }
   return keepCounts(rates, { usage: store.usage, local, clock: systemClock }, log)
-}
-
-/** What both ways to serve are made of. */
-export type Serve = ServingParts & {
-  readonly given: () => Given
-  /** Absent: no node is followed. */
-  readonly head?: HeadSource
-  readonly memory: ServingMemory
-  /** To be called before any request is answered. */
-  readonly beforeRequests: () => Promise<Counting>
-}
-
-export type Served = {
-  readonly address: Address | SocketPath
-  readonly counting: Counting
-  /** Passes on what the operator's files say now. */
-  tell(given: Given): void
-  stop(): Promise<void>
 }
 
 const serveHere = async (serve: Serve): Promise<Served> => {

@@ -1,4 +1,4 @@
-import type { ChainInfo } from '#node/port.ts'
+import type { ChainInfo } from '#node/chain-info.ts'
 import type { Published } from '#store/port.ts'
 import type { Point } from './branch.ts'
 

@@ -8,8 +8,9 @@ import type { ProofLevel } from '#chain/proof.ts'
 import { decodeRawBlock, type RawBlock } from '#chain/raw-block.ts'
 import { headHash } from '#chain/raw-head.ts'
 import { Failure } from '#failure/failure.ts'
+import type { ChainInfo } from '#node/chain-info.ts'
 import { requireSigned } from '#node/fetch-heads.ts'
-import type { ChainInfo, Node } from '#node/port.ts'
+import type { Node } from '#node/port.ts'
 
 /** A block whose hash, contents and signature are proved; whether the key is a producer's only the state tells. */
 export type Fetched = {

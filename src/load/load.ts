@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
-import type { BlockSource, ChainInfo } from '#node/port.ts'
+import type { ChainInfo } from '#node/chain-info.ts'
+import type { BlockSource } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
 import { type Backoff, backoffMs } from '#time/backoff.ts'
 import { systemClock } from '#time/clock.ts'

@@ -1,20 +1,9 @@
-import type { Block } from '#chain/block.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { changesProducers } from '#chain/producer-words.ts'
-import type { ProofLevel } from '#chain/proof.ts'
-import { decodeRawHeads, type RawHead } from '#chain/raw-head.ts'
+import { decodeRawHeads } from '#chain/raw-head.ts'
 import { assemble } from './assemble.ts'
-import { type Range, requireHeads } from './fetch-heads.ts'
-
-/** The part of one block in a bulk answer: both, or only the head, or nothing. */
-export type Part = { readonly head?: RawHead; readonly block?: Block }
-
-/** The answers of both bulk calls for a range of blocks, as the node wrote them. */
-export type BulkAnswers = Range & {
-  readonly prove: ProofLevel
-  readonly heads: string
-  readonly lists: string
-}
+import type { BulkAnswers, Part } from './bulk-answers.ts'
+import { requireHeads } from './fetch-heads.ts'
 
 /**
  * The blocks of bulk answers, each whole by itself: what `fetchBlocks` does with the answers, where nothing is left to be

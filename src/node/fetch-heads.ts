@@ -3,10 +3,9 @@ import { decodeRawBlock } from '#chain/raw-block.ts'
 import { decodeRawHeads, headHashBytes, type RawHead } from '#chain/raw-head.ts'
 import { decodeSignature, signatureFault } from '#chain/signature.ts'
 import { Failure } from '#failure/failure.ts'
+import type { Range } from './bulk-answers.ts'
 import { ask, NO_SUCH_CALL, Refused } from './call.ts'
 import { type Fetching, SIGNED_HELP } from './fetching.ts'
-
-export type Range = { readonly from: number; readonly to: number }
 
 const bad = (height: number, reason: string, help?: string): Failure =>
   new Failure('bad_block', `Block ${height}: ${reason}.`, {

@@ -1,9 +1,9 @@
 import { decodeChainInfo } from '#chain/decode.ts'
 import { backoffMs } from '#time/backoff.ts'
 import { type Asking, ask, nobodyAnswers, type Question, tryOnce } from './call.ts'
+import type { ChainInfo } from './chain-info.ts'
 import { endedByCaller } from './http.ts'
 import type { Member, Pool } from './pool.ts'
-import type { ChainInfo } from './port.ts'
 import { REST } from './rest.ts'
 
 const QUESTION: Question<ChainInfo> = {

@@ -1,4 +1,5 @@
-import type { ChainIdentity } from './port.ts'
+import type { ChainIdentity } from './chain-info.ts'
+import type { Unfit } from './unfit.ts'
 
 /** What a store holds, as far as a node is compared with it. */
 export type StoredChain = {
@@ -27,13 +28,6 @@ export type Verdict =
   /** It does not return an irreversible block that it must have. */
   | { readonly is: 'lacks'; readonly height: number }
   | Unfit
-
-/** Why a node must not be asked about what is stored. */
-export type Unfit =
-  /** It is of another chain: `genesis block 5gQ…, not 8Wx…`. */
-  | { readonly is: 'foreign'; readonly why: string }
-  /** It is of the same chain, but on another branch: it has another irreversible block at a height that is stored. */
-  | { readonly is: 'apart'; readonly height: number; readonly stored: string; readonly there: string }
 
 /**
  * Compares a node with a store: by the chain's number and first block, then by the block at the highest height that both

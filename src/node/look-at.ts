@@ -2,9 +2,9 @@ import type { Block } from '#chain/block.ts'
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Asking, type Question, tryOnce } from './call.ts'
+import type { ChainInfo } from './chain-info.ts'
 import { judge, type StoredChain, type Verdict } from './judge.ts'
 import type { Member } from './pool.ts'
-import type { ChainInfo } from './port.ts'
 
 /** `doubted`: what it says of itself is not so at this moment, and is not taken. */
 export type Said =

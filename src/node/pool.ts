@@ -1,9 +1,10 @@
 import { backoffMs } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
+import type { ChainIdentity, ChainInfo } from './chain-info.ts'
 import type { Endpoint } from './endpoint.ts'
-import { type Unfit, whyForeign } from './judge.ts'
-import type { ChainIdentity, ChainInfo } from './port.ts'
+import { whyForeign } from './judge.ts'
 import { REST } from './rest.ts'
+import type { Unfit } from './unfit.ts'
 
 /** A node and what is known of its health. */
 export type Member = {

@@ -1,23 +1,9 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import type { KnownBlock } from '#chain/highest-possible.ts'
 import type { ProofLevel } from '#chain/proof.ts'
+import type { ChainIdentity, ChainInfo } from './chain-info.ts'
 import type { Health } from './health.ts'
-import type { Unfit } from './judge.ts'
-
-/** The chain's head and last irreversible block as a node reports them. Times in nanoseconds since 1970. */
-export type ChainInfo = {
-  readonly chainId: number
-  readonly netName: string
-  readonly headBlock: number
-  readonly headHash: string
-  readonly headTime: bigint
-  readonly libBlock: number
-  readonly libHash: string
-  readonly libTime: bigint
-}
-
-/** Which chain a node has. */
-export type ChainIdentity = { readonly chainId: number; readonly genesis: string }
+import type { Unfit } from './unfit.ts'
 
 /** The stored blocks, which nodes are compared with. */
 export type StoredBlocks = {

@@ -76,6 +76,45 @@ test('layers: no file imports what the table does not allow', () => {
   expect(wrong).toEqual([])
 })
 
+/** Groups of files of which each leads to each of the others by its imports, those of types included. */
+const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
+  const circles: (readonly string[])[] = []
+  const order = new Map<string, number>()
+  const open: string[] = []
+  const isOpen = new Set<string>()
+  /** The earliest open file that a file leads to, by its place in the order of visits. */
+  const visit = (file: string): number => {
+    const own = order.size
+    order.set(file, own)
+    open.push(file)
+    isOpen.add(file)
+    let least = own
+    for (const other of imports.get(file) ?? []) {
+      const seen = order.get(other)
+      if (seen === undefined) least = Math.min(least, visit(other))
+      else if (isOpen.has(other)) least = Math.min(least, seen)
+    }
+    if (least < own) return least
+    const circle = open.splice(open.indexOf(file))
+    for (const each of circle) isOpen.delete(each)
+    if (circle.length > 1) circles.push(circle.sort())
+    return least
+  }
+  for (const file of imports.keys()) if (!order.has(file)) visit(file)
+  return circles
+}
+
+test('imports: no files import each other in a circle, not even types', () => {
+  const files = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file))
+  const imports = new Map(
+    files.map(file => [file, importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])]),
+  )
+  expect(circlesOf(imports).map(circle => circle.join(' ↔ '))).toEqual([])
+  const [first = '', second = ''] = files
+  const circle = new Map([...imports, [first, [second]], [second, [first]]])
+  expect(circlesOf(circle).flat()).toEqual(expect.arrayContaining([first, second]))
+})
+
 test('layers: one folder knows Elysia, one Elasticsearch, one SQLite, one the environment', () => {
   const homes: readonly (readonly [RegExp, RegExp])[] = [
     [/^elysia$/, /^src\/http\//],

@@ -4,7 +4,7 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { Moment, View } from '#store/port.ts'
 import { bodiesOf } from '../find/bodies.ts'
 import type { Bodies } from '../find/overflow.ts'
-import type { Numbered, NumberedList } from './numbered.ts'
+import type { Numbered, NumberedList } from './numbered-list.ts'
 
 /** A row of a block above, and when it was made. */
 type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: BlockAbove }

@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Context } from '../define.ts'
 import type { Range } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
-import type { NumberedList } from './numbered.ts'
+import type { NumberedList } from './numbered-list.ts'
 import { rowsWithin } from './range-of-rows.ts'
 import { blockHashes, heightOf, type RowId } from './row-id.ts'
 

@@ -2,7 +2,8 @@ import { lists } from '#indices/list.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { Context } from '../define.ts'
 import { recordsAbove, withAbove } from './above.ts'
-import { type Numbered, type NumberedList, numberedRows, type RangeInOrder } from './numbered.ts'
+import { numberedRows, type RangeInOrder } from './numbered.ts'
+import type { Numbered, NumberedList } from './numbered-list.ts'
 
 export type NumberedRecord = Numbered<ListedRecord>
 

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
+import type { ChainInfo } from '#node/chain-info.ts'
 import { judge, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict } from '#node/judge.ts'
-import type { ChainInfo, Node } from '#node/port.ts'
+import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { type Finding, wrongBecause } from './finding.ts'

@@ -1,7 +1,7 @@
 import { type FeedHub, feedHub } from '#actions/feed/hub.ts'
 import type { Failure } from '#failure/failure.ts'
 import { every } from '#time/every.ts'
-import type { AppOptions } from '../app.ts'
+import type { AppOptions } from '../app-options.ts'
 import { Told } from '../told.ts'
 
 /** A feed as those see it who may end it. */

@@ -2,7 +2,7 @@ import type { Block } from '#chain/block.ts'
 import { IN_GENESIS, IN_TRANSACTION } from '#chain/bounds.ts'
 import { transactionFrom } from '#chain/decode-transaction.ts'
 import type { RawHead } from '#chain/raw-head.ts'
-import type { Part } from '../bulk-parts.ts'
+import type { Part } from '../bulk-answers.ts'
 
 /**
  * Parts of blocks as they cross from one thread to another: texts, which cost next to nothing to hand over, while objects

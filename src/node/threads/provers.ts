@@ -1,4 +1,4 @@
-import type { BulkAnswers, Part } from '../bulk-parts.ts'
+import type { BulkAnswers, Part } from '../bulk-answers.ts'
 import { type Crossing, unpacked } from './crossing.ts'
 
 /** What a thread is told: the answers of one range. */

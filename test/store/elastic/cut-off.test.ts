@@ -93,6 +93,23 @@ const readThrough = async <T>(read: (view: View) => Promise<T>): Promise<T> => {
   }
 }
 
+/** What an audit sees of the last batch. */
+const audited = async () => {
+  const store = target.reopen({ url: proxy.url, requestTimeoutMs: 10_000 })
+  try {
+    const audit = await store.audit()
+    const [richest] = await audit.getMany(wealth, ['a'])
+    const [block, account] = [
+      await audit.existing(blocks, [blockId(AFTER)]),
+      await audit.existing(accounts, ['u2']),
+    ]
+    await audit.close()
+    return { richest: richest?.total, hasBlock: block.size === 1, hasAccount: account.size === 1 }
+  } finally {
+    await store.close()
+  }
+}
+
 const isCount = ({ body }: Asked): boolean => body.includes('"track_total_hits":true')
 
 /** The server that is cut off answers such calls; all others go to the one that is left. */
@@ -198,6 +215,15 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await store.close()
   })
 
+  test('an audit calls nothing damage that is only missing where a server was cut off', async () => {
+    const posted = ({ method }: Asked): boolean => method === 'POST'
+    staleAt(['_pit', '_search'], Number.POSITIVE_INFINITY, posted)
+    const failure = await failureOf(audited())
+    expect([exitCodeFor(failure), failure.message]).toEqual([75, expect.stringContaining('out of date')])
+    staleAt(['_pit', '_search'], 2, posted)
+    expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: true })
+  })
+
   test('a loader reads no old state', async () => {
     isStale = () => false
     const store = target.reopen({ url: proxy.url })
@@ -228,6 +254,12 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     const failure = await failureOf(store.takeOver(identity))
     expect([exitCodeFor(failure), failure.kind, failure.retryable]).toEqual([75, 'unavailable', true])
     await store.close()
+  })
+
+  test('what was written last and is really gone is damage to an audit', async () => {
+    isStale = () => false
+    await ask('DELETE', `${main.url}/${target.prefix}-accounts-0/_doc/u2?refresh=true`)
+    expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: false })
   })
 })
 

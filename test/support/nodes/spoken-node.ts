@@ -1,4 +1,5 @@
-import type { ChainInfo, Node } from '#node/port.ts'
+import type { ChainInfo } from '#node/chain-info.ts'
+import type { Node } from '#node/port.ts'
 
 /** What a node says to GET of a path; several texts are said one after the other, the last one from then on. */
 export type Said = { readonly status: number; readonly text: string }

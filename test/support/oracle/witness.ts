@@ -40,7 +40,7 @@ export type WitnessOptions = {
 const MOST_TOLD = 10
 
 /**
- * Asks a service all the time, of lists, rankings and figures, and judges every answer: the height must not go back;
+ * Asks a service all the time, of lists, rankings, names and figures, and judges every answer: the height must not go back;
  * rows and total of a list must be those of the plain list cut at the answer's height; the same question at the same
  * height must be answered the same.
  */
@@ -157,6 +157,7 @@ const questionsOver = (
     return pick([
       () => ranking('token/get-token-holder', { token: 'iost' }),
       () => ranking('base/get-wealth-list', {}),
+      () => ({ path: pathOf('base/search', { text: 'ad' }), check: fine }),
       () => ({ path: pathOf('base/get-overview', {}), check: fine }),
       () => ({ path: pathOf('block/get-latest-block', {}), check: latestCheck }),
       () => ({ path: pathOf('account/get-account-detail', { account: 'admin' }), check: fine }),

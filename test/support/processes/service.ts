@@ -1,5 +1,6 @@
 import type { Log } from '#failure/log.ts'
-import { type AppOptions, createApp } from '#http/app.ts'
+import { createApp } from '#http/app.ts'
+import type { AppOptions } from '#http/app-options.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'

@@ -1,7 +1,8 @@
 import { Failure } from '#failure/failure.ts'
-import type { Answer, Connection, Request } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { failureOf } from './failures.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
+import type { Answer, Request } from './request.ts'
 
 /** Pauses before a read is sent again: the server may just have closed a kept connection, or a queue was full. */
 const AGAIN_AFTER_MS = [30, 200]

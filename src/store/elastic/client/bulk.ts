@@ -1,10 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import type { Try } from '#time/retry.ts'
 import { type BulkItem, cut, fateOf, type ItemAnswer, ONE_REQUEST_BYTES } from './bulk-item.ts'
-import type { Answer } from './connection.ts'
 import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
 import { fullestDisk } from './fullest-disk.ts'
 import { expected, parseAnswer } from './parse-answer.ts'
+import type { Answer } from './request.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 

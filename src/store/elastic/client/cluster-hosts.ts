@@ -1,5 +1,4 @@
 import { systemClock } from '#time/clock.ts'
-import type { Answer, Request } from './connection.ts'
 import { extraRequests } from './extra-requests.ts'
 import { type HostChoice, hostChoice } from './host-choice.ts'
 import { type Examined, hostHealth } from './host-health.ts'
@@ -7,6 +6,7 @@ import type { Sending } from './http-lines.ts'
 import { type Job, type Jobs, openJobs, TooLate } from './jobs.ts'
 import type { Host } from './one-host.ts'
 import { hasNoCopy, isReading, onNodes } from './read-copies.ts'
+import type { Answer, Request } from './request.ts'
 
 /** A request and where it went. */
 type Task = {

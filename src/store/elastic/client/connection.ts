@@ -4,10 +4,7 @@ import { hostUrls } from './host-urls.ts'
 import { TooLate } from './jobs.ts'
 import { readCa } from './official-client.ts'
 import { type Host, openHost } from './one-host.ts'
-
-export type ElasticAuth =
-  | { readonly username: string; readonly password: string }
-  | { readonly apiKey: string }
+import type { Answer, ElasticAuth, Request } from './request.ts'
 
 export type ConnectionOptions = {
   /**
@@ -23,22 +20,6 @@ export type ConnectionOptions = {
   /** Maximum number of sockets to one host; further requests wait. */
   readonly maxSockets?: number
 }
-
-export type Request = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  readonly path: string
-  readonly query?: Readonly<Record<string, string>>
-  /** JSON text. */
-  readonly body?: string
-  /** Lines of JSON text, each ended by a line feed. */
-  readonly lines?: string
-  readonly signal?: AbortSignal | undefined
-  readonly timeoutMs?: number
-  /** A POST with a body that changes nothing; those of the usual paths, such as `_search`, are known by them. */
-  readonly isRead?: true
-}
-
-export type Answer = { readonly status: number; readonly text: string }
 
 /** The only way to the server. */
 export type Connection = {

@@ -1,5 +1,6 @@
 import { Failure, type FailureKind } from '#failure/failure.ts'
-import type { Answer, Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
+import type { Answer } from './request.ts'
 
 /** An error of Elasticsearch, of a request or of one item of a bulk request. */
 export type ElasticError = {

@@ -50,7 +50,6 @@ const getPart = async (
     path: '/_mget',
     query: { realtime: String(realtime) },
     body: JSON.stringify({ docs: refs.map(({ index, id }) => ({ _index: index, _id: id })) }),
-    isRead: true,
     signal,
   })
   const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>({ connection, what }, answer.text) ?? {}

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { type Client, type ClientOptions, CloudConnectionPool, Serializer } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
-import type { ElasticAuth, Request } from './connection.ts'
 import type { Sending } from './http-lines.ts'
 import type { HttpRequests } from './http-requests.ts'
+import type { ElasticAuth, Request } from './request.ts'
 import { socketConnection } from './socket-connection.ts'
 
 /** What came back, and whether the server says that it is Elasticsearch. */

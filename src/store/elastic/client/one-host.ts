@@ -1,9 +1,9 @@
 import { Client, errors } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
-import type { Answer, ElasticAuth, Request } from './connection.ts'
 import type { Sending } from './http-lines.ts'
 import { type HttpRequest, openRequests } from './http-requests.ts'
 import { authHeaders, clientOptions, type Received, sendByClient } from './official-client.ts'
+import type { Answer, ElasticAuth, Request } from './request.ts'
 
 /** A host of a cluster. */
 export type Host = {

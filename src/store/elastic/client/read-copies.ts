@@ -2,15 +2,8 @@
 const READS = /(?:^|\/)_(?:search|msearch|mget|count|terms_enum)$/
 
 /** Whether a request changes nothing, so that it may be sent to several servers at once. */
-export const isReading = ({
-  method,
-  path,
-  isRead,
-}: {
-  readonly method: string
-  readonly path: string
-  readonly isRead?: true | undefined
-}): boolean => isRead === true || method === 'GET' || (method === 'POST' && READS.test(path))
+export const isReading = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+  method === 'GET' || (method === 'POST' && READS.test(path))
 
 /** A read as far as the choice of copies goes. */
 export type CopiedRead = {

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { unfinishedRepair } from '#store/mending.ts'
-import type { Checkpoint } from '../schema/checkpoint.ts'
+import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { acquireLease } from '../write/acquire-lease.ts'
 import { keepLease } from '../write/keep-lease.ts'

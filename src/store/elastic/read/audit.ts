@@ -4,20 +4,19 @@ import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Found, Placed } from '#store/port.ts'
-import { openPit, type Pit } from '../client/point-in-time.ts'
-import {
-  type PublishedMeta,
-  readCheckpoint,
-  readPublished,
-  stampOf,
-  versionAt,
-} from '../schema/checkpoint.ts'
+import type { Pit } from '../client/point-in-time.ts'
+import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
-import { AT, HEIGHT } from '../schema/mappings.ts'
+import { isInCopies } from '../schema/index-states.ts'
+import { HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
+import { stampOf, versionAt } from '../schema/stamp.ts'
+import { OutOfDate } from './out-of-date.ts'
 import { heightOf } from './view.ts'
+import { type Lacking, openWholePit } from './whole-pit.ts'
 
 /** Documents per page: transactions of a few KB each make a few MB. */
 const PAGE = 1_000
@@ -38,25 +37,26 @@ type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 type Reading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
 
 /**
- * All stored documents of one published height: one point in time of each index, taken while nothing newer was visible.
+ * All stored documents of one published height: one point in time of each index, taken while nothing newer was visible,
+ * from copies that are not out of date. What such copies lack was lost.
  */
 export const openAudit = async (cluster: Cluster): Promise<Audit> => {
   const { connection, names, clock } = cluster
   for (let attempt = 0; ; attempt++) {
     const at = await readPublished(cluster)
     if (at === undefined) throw nothingLoaded(`${connection.url}/${names.prefix}`)
-    const here = names.at(at.generations)
     const pits = new Map<string, Pit>()
     const close = async (): Promise<void> => {
       await Promise.all([...pits.values()].map(pit => pit.close()))
     }
     try {
-      for (const index of [...historyIndices, ...stateIndices])
-        pits.set(index.name, await openPit(connection, [aliasOf(here, index)]))
+      const reading = { connection, names: names.at(at.generations), pits, at }
+      const { isNewer, lacking } = await takePits(cluster, reading, pits)
       const after = await readPublished(cluster)
-      const reading = { connection, names: here, pits, at }
-      if (after?.batch === at.batch && (!(await isNewer(reading)) || (await isQuiet(reading))))
+      if (after?.batch === at.batch && (!isNewer || (await isQuiet(reading)))) {
+        for (const lost of lacking) await requireLost(reading, lost)
         return auditOf(reading, close)
+      }
       await close()
     } catch (error) {
       await close().catch(() => {})
@@ -74,26 +74,34 @@ export const openAudit = async (cluster: Cluster): Promise<Audit> => {
   }
 }
 
-const aliasOf = (names: Names, index: AnyIndex): string =>
-  index.kind === 'state' ? names.state(index) : names.history(index)
+/** Adds a point in time of each index to `pits`, and says what they show. */
+const takePits = async (cluster: Cluster, { names, at }: Reading, pits: Map<string, Pit>) => {
+  let isNewer = false
+  const lacking: Lacking[] = []
+  for (const index of [...historyIndices, ...stateIndices]) {
+    const taken = await openWholePit(cluster, { at, ...indicesOf(names, index, at) })
+    pits.set(index.name, taken.pit)
+    isNewer ||= taken.isNewer
+    if (taken.lacks !== undefined) lacking.push(taken.lacks)
+  }
+  return { isNewer, lacking }
+}
+
+/** The indices of documents of one kind. */
+const indicesOf = (names: Names, index: AnyIndex, { partitions }: PublishedMeta) =>
+  index.kind === 'state'
+    ? { indices: [names.state(index)] }
+    : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) }
+
+/** Throws `OutOfDate` if a document that no point in time showed is in a copy that a master has in use. */
+const requireLost = async ({ connection }: Reading, { index, last }: Lacking): Promise<void> => {
+  if (await isInCopies(connection, index, last)) throw new OutOfDate(connection, index)
+}
 
 const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
   const pit = pits.get(index.name)
   if (pit === undefined) throw new Failure('defect', `No point in time was opened for ${index.name}.`)
   return pit
-}
-
-const isNewer = async (reading: Reading): Promise<boolean> => {
-  for (const index of stateIndices) {
-    const found = await pitOf(reading, index).search<Hits>({
-      size: 1,
-      _source: false,
-      track_total_hits: false,
-      query: { range: { [AT]: { gt: stampOf(reading.at) } } },
-    })
-    if (found.hits.hits.length > 0) return true
-  }
-  return false
 }
 
 /**

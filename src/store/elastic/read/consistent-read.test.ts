@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
-import type { PublishedMeta } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { consistentReads, Newer } from './consistent-read.ts'
 import { LOOK_SERVES_MS } from './known-height.ts'
 

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { View } from '#store/port.ts'
-import type { PublishedMeta } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
 import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
 import { passed, untilAborted } from './until-aborted.ts'

@@ -81,6 +81,5 @@ const searchOnce = <H extends Hit>(
     path: `/${indices}/_search`,
     query: { allow_partial_search_results: 'false' },
     body: JSON.stringify({ track_total_hits: false, ...body }),
-    isRead: true,
     signal,
   })

@@ -3,17 +3,17 @@ import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex, StateIndex } from '#indices/registry.ts'
 import type { Held, View } from '#store/port.ts'
 import { type Ranking, rankingOf } from '#store/ranking-page.ts'
-import { openPit, type Pit } from '../client/point-in-time.ts'
-import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
+import type { Pit } from '../client/point-in-time.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
-import { lastDocuments } from '../schema/last-documents.ts'
-import { AT } from '../schema/mappings.ts'
+import { stampOf, versionAt } from '../schema/stamp.ts'
 import { unpublished } from './consistent-read.ts'
 import { waitMs } from './known-height.ts'
-import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
+import { OutOfDate } from './out-of-date.ts'
 import { queryOf } from './ranking.ts'
 import { passed } from './until-aborted.ts'
+import { openWholePit } from './whole-pit.ts'
 
 /** How long Elasticsearch keeps what nobody closes: longer than a reader may stall, and than a plan makes it wait. */
 const KEEP = '5m'
@@ -48,8 +48,7 @@ type Pits = ReadonlyMap<StateIndex, Pit>
  * - A repair closes the published record before it takes anything back, so the record that is still the same after the
  *   points in time were taken says that none of them was taken during a repair.
  *
- * Between the refresh of a batch and its publication there is something newer, and a copy may be out of date: it is
- * tried again.
+ * Between the refresh of a batch and its publication there is something newer: it is tried again.
  */
 export const holdView = async (
   cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },
@@ -60,13 +59,12 @@ export const holdView = async (
   const since = clock.now()
   for (let attempt = 0; ; attempt++) {
     const at = await published()
-    const { pits, close } = await openPits(cluster, at, options.indices)
+    const { pits, close, isNewer, lacks } = await openPits(cluster, at, options.indices)
     const end = (): void => void close().catch(() => undefined)
     try {
-      const state = await stateOf(cluster, pits, at)
       const after = await published()
-      if (state instanceof OutOfDate && attempt + 1 >= COPIES_TRIED) throw state
-      if (state === 'exact' && after.batch === at.batch && stampOf(after) === stampOf(at)) {
+      if (lacks !== undefined) throw new OutOfDate(cluster.connection, lacks)
+      if (!isNewer && after.batch === at.batch && stampOf(after) === stampOf(at)) {
         signal?.throwIfAborted()
         return { view: heldView(viewOf(at), { at, pits, signal }), close: end }
       }
@@ -82,48 +80,29 @@ export const holdView = async (
 }
 
 const openPits = async (
-  { connection, names }: ReadCluster,
-  { generations }: PublishedMeta,
+  cluster: Parameters<typeof holdView>[0],
+  at: PublishedMeta,
   indices: readonly StateIndex[],
 ) => {
   const pits = new Map<StateIndex, Pit>()
   const close = async (): Promise<void> => {
     await Promise.all([...pits.values()].map(pit => pit.close()))
   }
+  const names = cluster.names.at(at.generations)
+  let isNewer = false
+  let lacks: string | undefined
   try {
-    for (const index of indices)
-      pits.set(index, await openPit(connection, [names.at(generations).state(index)], KEEP))
+    for (const index of indices) {
+      const taken = await openWholePit(cluster, { at, indices: [names.state(index)], keep: KEEP })
+      pits.set(index, taken.pit)
+      isNewer ||= taken.isNewer
+      lacks ??= taken.lacks?.index
+    }
   } catch (error) {
     await close().catch(() => undefined)
     throw error
   }
-  return { pits, close }
-}
-
-/** Whether the points in time are exactly of a height. */
-const stateOf = async (
-  cluster: ReadCluster,
-  pits: Pits,
-  at: PublishedMeta,
-): Promise<'exact' | 'newer' | OutOfDate> => {
-  const last = lastDocuments(at)
-  for (const [index, pit] of pits) {
-    const name = cluster.names.at(at.generations).state(index)
-    const [id, version = 0] = last[name] ?? []
-    const later = { range: { [AT]: { gt: stampOf(at) } } }
-    const { hits } = await pit.search<Hits>({
-      // Either of them, or both.
-      size: 2,
-      version: true,
-      _source: false,
-      track_total_hits: false,
-      query: id === undefined ? later : { bool: { should: [later, { ids: { values: [id] } }] } },
-    })
-    if (hits.hits.some(({ _version }) => _version > versionAt(stampOf(at)))) return 'newer'
-    const isWhole = id === undefined || hits.hits.some(hit => hit._id === id && hit._version >= version)
-    if (!isWhole) return new OutOfDate(cluster.connection, name)
-  }
-  return 'exact'
+  return { pits, close, isNewer, lacks }
 }
 
 type Taken = { readonly at: PublishedMeta; readonly pits: Pits; readonly signal: AbortSignal | undefined }

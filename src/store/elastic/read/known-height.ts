@@ -1,5 +1,6 @@
 import type { Failure } from '#failure/failure.ts'
-import { type PublishedMeta, stampOf } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
+import { stampOf } from '../schema/stamp.ts'
 import { untilAborted } from './until-aborted.ts'
 
 export type HeightOptions = {

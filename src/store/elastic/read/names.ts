@@ -3,13 +3,13 @@ import type { DocOf } from '#indices/define.ts'
 import type { NamedIndex } from '#indices/registry.ts'
 import { ask } from '../client/ask.ts'
 import { expected } from '../client/parse-answer.ts'
-import { stampOf } from '../schema/checkpoint.ts'
 import { MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
+import { stampOf } from '../schema/stamp.ts'
 import { Newer } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
 import { OutOfDate } from './out-of-date.ts'
-import type { Reader } from './view.ts'
+import type { Reader } from './reader.ts'
 
 type Reading<I extends NamedIndex> = {
   readonly reader: Reader
@@ -85,7 +85,6 @@ const termsOf = async (
       timeout: TIMEOUT,
       ...(after === undefined ? {} : { search_after: after }),
     }),
-    isRead: true,
     signal,
   })
   if (answer.complete !== true || answer._shards?.failed !== 0)

@@ -31,18 +31,31 @@ const serversOf = (connection: Connection): Map<string, Servers> => {
 }
 
 /** Shared by all callers, so none of them may abort it. */
+const askFor = (connection: Connection, index: string): Servers => {
+  const nodes = shardCopies(connection, [index]).then(all => all.get(index) ?? [])
+  nodes.catch(() => undefined)
+  return { nodes, uses: 0 }
+}
+
 const copyOf = async (connection: Connection, index: string): Promise<string> => {
   const servers = serversOf(connection)
-  let found = servers.get(index)
-  if (found === undefined || found.uses >= USES) {
-    const nodes = shardCopies(connection, [index]).then(all => all.get(index) ?? [])
-    nodes.catch(() => undefined)
-    found = { nodes, uses: 0 }
-    servers.set(index, found)
-  }
+  const found = servers.get(index) ?? askFor(connection, index)
+  servers.set(index, found)
   found.uses++
+  if (found.uses === USES) renew(connection, index, found)
   const nodes = await found.nodes
   return nodes[Math.floor(Math.random() * nodes.length)] ?? ''
+}
+
+/** The master says which servers these are. No search waits for it, since a hung one does not answer. */
+const renew = (connection: Connection, index: string, found: Servers): void => {
+  const next = askFor(connection, index)
+  next.nodes.then(
+    () => serversOf(connection).set(index, next),
+    () => {
+      found.uses = 0
+    },
+  )
 }
 
 /**
@@ -84,7 +97,6 @@ const searchOnce = async <H>(
     lines: all
       .map(body => `${writeJson(head)}\n${writeJson({ track_total_hits: false, ...body })}\n`)
       .join(''),
-    isRead: true,
     signal,
   })
   const parsed = parseAnswer<{ responses?: readonly Part<H>[] }>(

@@ -1,7 +1,7 @@
 import type { Ref } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
 import { type Got, getMany } from '../client/get-many.ts'
-import type { LastDocuments } from '../schema/last-documents.ts'
+import type { LastDocuments } from '../schema/inventory-record.ts'
 import { OutOfDate } from './out-of-date.ts'
 
 /** Where documents are read, and what a copy of each index must show. */

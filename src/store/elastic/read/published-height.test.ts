@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { MISSING_INDEX } from '../client/failures.ts'
-import type { PublishedMeta } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { EDITION } from '../schema/mappings.ts'
 import { Newer } from './consistent-read.ts'
 import { readableFrom, removedMeanwhile } from './published-height.ts'

@@ -1,5 +1,5 @@
 import { isMissingIndex } from '../client/failures.ts'
-import type { PublishedMeta } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { EDITION } from '../schema/mappings.ts'
 import { Newer } from './consistent-read.ts'
 

@@ -5,12 +5,12 @@ import { lacking } from '#store/lacking.ts'
 import type { Ranking, Rows } from '#store/ranking-page.ts'
 import type { RankRange } from '#store/ranking-start.ts'
 import { expected } from '../client/parse-answer.ts'
-import { stampOf, versionAt } from '../schema/checkpoint.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
+import { stampOf, versionAt } from '../schema/stamp.ts'
 import { Newer } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
-import type { Reader } from './view.ts'
+import type { Reader } from './reader.ts'
 
 type Hit = {
   readonly _id: string

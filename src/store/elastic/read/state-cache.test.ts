@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Got } from '../client/get-many.ts'
-import type { PublishedMeta } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { rememberState } from './state-cache.ts'
 
 const ref = (id: string): Ref => ({ index: 'lists', id })

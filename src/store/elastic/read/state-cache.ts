@@ -1,7 +1,7 @@
 import { type BoundedCache, boundedCache, charactersOf } from '#store/bounded-cache.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Got } from '../client/get-many.ts'
-import type { PublishedMeta } from '../schema/checkpoint.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 
 /** State documents as they were read; `got` undefined: there is none with that id. */
 export type Remembered = {

@@ -6,33 +6,21 @@ import { segments } from '#indices/segment.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
-import type { Hints } from '#store/ranking-start.ts'
 import { batchGets } from '../client/batch-gets.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Got } from '../client/get-many.ts'
-import { type PublishedMeta, stampOf, versionAt } from '../schema/checkpoint.ts'
 import { decode } from '../schema/documents.ts'
 import { hashTerm } from '../schema/hash-term.ts'
-import type { Names } from '../schema/names.ts'
 import { type Partitions, partitionAt, partitionsOf } from '../schema/partitions.ts'
+import { stampOf, versionAt } from '../schema/stamp.ts'
 import { Newer } from './consistent-read.ts'
 import { type Hit, provedHistory, searchHistory } from './history-search.ts'
 import { docsStartingWith } from './names.ts'
 import { newRecordsOf } from './new-records.ts'
-import { type Proving, provedDocs } from './proved-docs.ts'
+import { provedDocs } from './proved-docs.ts'
 import { rankedRows } from './ranking.ts'
-import type { Remembered } from './state-cache.ts'
+import type { Reader } from './reader.ts'
 
-export type Reader = Proving & {
-  readonly names: Names
-  readonly published: PublishedMeta
-  /** Shared by all views. */
-  readonly hints: Hints
-  /** Cached state of the published batch. */
-  readonly remembered: Remembered
-  /** Called when nothing is found where a lost document may have been. */
-  readonly onNothing: () => void
-}
 /** A reader that combines its gets. */
 type Gatherer = Reader & { readonly getTogether: ReturnType<typeof batchGets> }
 

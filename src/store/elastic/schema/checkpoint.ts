@@ -1,63 +1,14 @@
 import { Failure } from '#failure/failure.ts'
-import type { Filling, Published } from '#store/port.ts'
 import { askText } from '../client/ask.ts'
 import type { SeqNo } from '../client/bulk-item.ts'
 import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
 import { parseAnswer } from '../client/parse-answer.ts'
-import type { Undo } from '../write/undo.ts'
+import type { Checkpoint, PublishedMeta } from './checkpoint-record.ts'
 import type { ReadCluster } from './cluster.ts'
-import type { Inventory } from './inventory.ts'
 import { EDITION } from './mappings.ts'
-import type { Generations, Names } from './names.ts'
-import type { Partitions } from './partitions.ts'
+import type { Names } from './names.ts'
 import { checkpointOf, publishedOf } from './read-checkpoint.ts'
-
-/** How far the chain is stored, and the loader that holds the lease; one document, changed only by compare-and-set. */
-export type Checkpoint = {
-  readonly schema: number
-  readonly chainId: number
-  readonly genesis: string
-  readonly derivation: number
-  /** Random name of the loader that has the lease; `""`: none. */
-  readonly owner: string
-  /** When the lease was last renewed, milliseconds since 1970. */
-  readonly renewed: number
-  /** Random name of this write: after an unclear answer it shows whether the write was carried out. */
-  readonly write: string
-  readonly partitions: Partitions
-  /** The indices it describes; absent in data of older versions: the first of each. */
-  readonly generations?: Generations | undefined
-  /** A migration is replacing these indices by that generation: they must not be written any more. */
-  readonly retired?: number | undefined
-  readonly filling: Filling
-  /** End of the last committed batch. */
-  readonly end?: Published
-  /** Its random name, which is that of its journal, and the number of parts of the journal. */
-  readonly batch: string
-  readonly parts: number
-  /** By how much stamps are ahead of heights. Raised when heights go back, so that versions never do. Absent: 0. */
-  readonly lift?: number | undefined
-  /** A repair is unfinished: the store must not be read or loaded. */
-  readonly mending?: true | undefined
-  /** How to take the last batch back; absent: not possible. */
-  readonly undo?: Undo | undefined
-  /** All indices of the store; absent in data of older versions. */
-  readonly inventory?: Inventory | undefined
-}
-
-/** What readers use. */
-export type PublishedMeta = {
-  readonly end: Published
-  readonly batch: string
-  readonly partitions: Partitions
-  readonly generations?: Generations | undefined
-  /** As in the checkpoint. */
-  readonly lift?: number | undefined
-  readonly mending?: true | undefined
-  readonly inventory?: Inventory | undefined
-  /** `EDITION` of the program that published it; absent in data of older versions. */
-  readonly edition?: string
-}
+import { stampOf, versionAt } from './stamp.ts'
 
 const CHECKPOINT = 'checkpoint'
 const PUBLISHED = 'published'
@@ -81,7 +32,6 @@ const read = async (cluster: ReadCluster, id: string, signal?: AbortSignal): Pro
     what,
     method: 'GET',
     path: `/${names.meta}/_doc/${id}`,
-    isRead: true,
     signal,
     also: [404],
   })
@@ -159,18 +109,3 @@ export const checkpointRequest = (names: Names, checkpoint: Checkpoint, expected
   },
   body: write(checkpoint),
 })
-
-/**
- * Place of a height in the order of writing. State documents carry the stamp of the batch that wrote them; stamps only
- * grow, even when a repair goes back to a smaller height.
- */
-export const stampOf = ({
-  end,
-  lift = 0,
-}: {
-  readonly end: Pick<Published, 'height'>
-  readonly lift?: number | undefined
-}): number => end.height + lift
-
-/** Version of a document with a stamp; versions begin at 1. */
-export const versionAt = (stamp: number): number => stamp + 1

@@ -3,7 +3,7 @@ import type { Connection } from '../client/connection.ts'
 import { type ElasticError, toFailure } from '../client/failures.ts'
 import { expected, parseAnswer } from '../client/parse-answer.ts'
 import type { Counts } from './inventory.ts'
-import type { LastDocument, LastDocuments } from './last-documents.ts'
+import type { LastDocument, LastDocuments } from './inventory-record.ts'
 import { inParts } from './names.ts'
 import { shardCopies } from './shard-copies.ts'
 
@@ -113,6 +113,23 @@ export const newestDocuments = async (
     found[index] = [hit._id, hit._version]
   }
   return found
+}
+
+/** Whether a copy that a master has in use has a document, in this version or a later one. */
+export const isInCopies = async (
+  connection: Connection,
+  index: string,
+  [id, version]: LastDocument,
+): Promise<boolean> => {
+  const search = {
+    size: 1,
+    version: true,
+    _source: false,
+    track_total_hits: false,
+    query: { ids: { values: [id] } },
+  }
+  const parts = await searchEach(connection, await inCopies(connection, [index]), search)
+  return parts.some(({ hits }) => (hits?.hits?.[0]?._version ?? -1) >= version)
 }
 
 type Copy = { readonly index: string; readonly preference?: string }

@@ -1,21 +1,8 @@
 import { type AnyIndex, type Change, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Batch } from '#store/port.ts'
-import type { LastDocument, LastDocuments } from './last-documents.ts'
+import type { Holding, Inventory, LastDocument } from './inventory-record.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
-
-/** The UUID of an index and the number of documents that belong in it; absent: not counted. */
-export type Holding = readonly [uuid: string, documents?: number]
-
-/** All indices of a store after a batch. */
-export type Inventory = {
-  /** Name of the batch. If it is not the last batch, a version without inventories wrote that one. */
-  readonly batch: string
-  /** By name of index. */
-  readonly indices: Readonly<Record<string, Holding>>
-  /** What a copy of each index must show to be used; absent in data of older versions. */
-  readonly last?: LastDocuments | undefined
-}
 
 /** Counts of documents by name of index. */
 export type Counts = ReadonlyMap<string, number>

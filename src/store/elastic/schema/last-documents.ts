@@ -1,10 +1,4 @@
-import type { Inventory } from './inventory.ts'
-
-/** The document of an index that was written after all others, and its version; a document of history has version 1. */
-export type LastDocument = readonly [id: string, version: number]
-
-/** By name of index; absent: nothing was written to it yet, or by a version that did not record it. */
-export type LastDocuments = Readonly<Record<string, LastDocument>>
+import type { Inventory, LastDocuments } from './inventory-record.ts'
 
 const NONE: LastDocuments = {}
 

@@ -1,6 +1,7 @@
 import type { Failure } from '#failure/failure.ts'
 import type { Difference } from '#store/port.ts'
-import { type PublishedMeta, readCheckpoint, readPublished } from './checkpoint.ts'
+import { readCheckpoint, readPublished } from './checkpoint.ts'
+import type { PublishedMeta } from './checkpoint-record.ts'
 import { at, type ReadCluster } from './cluster.ts'
 import { damageOf, readerFailure, stateDamage } from './damage.ts'
 import { indexStates } from './index-states.ts'

@@ -1,6 +1,6 @@
 import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#store/published-from.ts'
 import { areMarks } from '../write/undo-marks.ts'
-import type { Checkpoint, PublishedMeta } from './checkpoint.ts'
+import type { Checkpoint, PublishedMeta } from './checkpoint-record.ts'
 
 /** The checkpoint in a document's `_source`; undefined: not a checkpoint. */
 export const checkpointOf = (source: unknown): Checkpoint | undefined => {

@@ -1,10 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import type { Try } from '#time/retry.ts'
 import type { SeqNo } from '../client/bulk-item.ts'
-import type { Answer, Connection, Request } from '../client/connection.ts'
+import type { Connection } from '../client/connection.ts'
 import { BLOCKED, errorOf, failureOf, isPassing, NO_WRITE_INDEX, reasonOf } from '../client/failures.ts'
+import type { Answer, Request } from '../client/request.ts'
 import { tryAgain } from '../client/try-again.ts'
-import { type Checkpoint, checkpointRequest, readCheckpoint } from '../schema/checkpoint.ts'
+import { checkpointRequest, readCheckpoint } from '../schema/checkpoint.ts'
+import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 
 /** The checkpoint and the write it comes from. */

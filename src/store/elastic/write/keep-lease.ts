@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { Checkpoint } from '../schema/checkpoint.ts'
+import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { signEveryMs } from './acquire-lease.ts'
 import { compareAndSet, type StoredCheckpoint } from './compare-and-set.ts'

@@ -6,15 +6,11 @@ import { sendBulk } from '../client/bulk.ts'
 import { type BulkItem, versionedItem } from '../client/bulk-item.ts'
 import { forceVersion } from '../client/force-version.ts'
 import { refresh } from '../client/refresh.ts'
-import {
-  type Checkpoint,
-  type PublishedMeta,
-  publishedDoc,
-  readPublished,
-  stampOf,
-} from '../schema/checkpoint.ts'
+import { publishedDoc, readPublished } from '../schema/checkpoint.ts'
+import type { Checkpoint, PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import type { Names } from '../schema/names.ts'
+import { stampOf } from '../schema/stamp.ts'
 import { inOrder } from './in-order.ts'
 import { applyItems, type Entry, readJournal } from './journal.ts'
 import { removeHistoryAbove, removeJournalsBut } from './remove-leftovers.ts'

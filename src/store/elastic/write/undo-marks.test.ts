@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { KEPT } from '#store/undo.ts'
-import { keptWith, type Mark } from './undo-marks.ts'
+import type { Mark } from '../schema/checkpoint-record.ts'
+import { keptWith } from './undo-marks.ts'
 
 test('keptWith: bounded in number, bytes and heights, and never short of what fits', () => {
   const batch = fc.tuple(fc.integer({ min: 1, max: 4_000 }), fc.integer({ min: 0, max: KEPT.batchBytes }))

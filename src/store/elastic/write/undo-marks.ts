@@ -1,8 +1,6 @@
 import { isCount } from '#store/published-from.ts'
 import { KEPT } from '#store/undo.ts'
-
-/** A stamp from which on batches can be taken back, and the bytes of their records until the next mark. */
-export type Mark = readonly [stamp: number, bytes: number]
+import type { Mark } from '../schema/checkpoint-record.ts'
 
 /** Whether these are stored marks: at least one, with ascending stamps. */
 export const areMarks = (value: unknown): value is readonly Mark[] =>

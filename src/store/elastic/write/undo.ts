@@ -2,19 +2,11 @@ import type { Batch, Published } from '#store/port.ts'
 import { publishedFrom } from '#store/published-from.ts'
 import { isKept, KEPT } from '#store/undo.ts'
 import { getMany } from '../client/get-many.ts'
-import type { Checkpoint } from '../schema/checkpoint.ts'
+import type { Checkpoint, Undo } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import { type Entry, journalParts, partId, readPart } from './journal.ts'
-import { keptWith, type Mark } from './undo-marks.ts'
-
-/** Where the journal has the undo record of the last batch; each record names the one before. */
-export type Undo = {
-  /** Name of its parts: the first has the checkpoint before, the others the documents as they were. */
-  readonly name: string
-  readonly parts: number
-  readonly marks: readonly Mark[]
-}
+import { keptWith } from './undo-marks.ts'
 
 /** Members of the checkpoint that an undo record leaves out: the lease, and how the batch was written. */
 type Holding = 'owner' | 'renewed' | 'write' | 'batch' | 'parts' | 'lift' | 'mending' | 'retired'

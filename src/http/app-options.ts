@@ -1,0 +1,70 @@
+import type { Prices, Profiles } from '#actions/define.ts'
+import type { OptionDefaults } from '#actions/request/options.ts'
+import type { Log } from '#failure/log.ts'
+import type { HeadSource } from '#head/showing.ts'
+import type { AddressLimits } from '#keys/address-limits.ts'
+import type { Keyring } from '#keys/keyring.ts'
+import type { Rates } from '#keys/rate.ts'
+import type { Exposed } from '#metrics/expose.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+import type { HttpCounts } from './counts.ts'
+import type { Trusted } from './forwarded.ts'
+import type { Stopping } from './stopping.ts'
+import type { QueuesMemory } from './turns.ts'
+
+/** What the service is made of. */
+export type AppOptions = {
+  readonly store: Store
+  /** undefined: the service follows no node; `/rpc/` answers 503. */
+  readonly node: Node | undefined
+  /** The blocks above the published one; absent: none are followed. */
+  readonly head?: HeadSource
+  readonly keyring: Keyring
+  readonly rates: Rates
+  /** Absent: this thread is the only one. */
+  readonly addresses?: AddressLimits
+  /** Proxies whose word on the client's address is taken; absent: none. */
+  readonly trustedProxies?: readonly Trusted[]
+  readonly prices: Prices
+  readonly profiles: Profiles
+  /** The defaults for options that a request does not give. */
+  readonly defaults: OptionDefaults
+  /** Path prefix of every address, such as `/iost`; `""`: none. */
+  readonly basePath: string
+  /** A request that takes longer is answered 504. */
+  readonly deadlineMs: number
+  /** Requests that ask the store at once; more wait for their turn, for a while. Given where no `turns` are. */
+  readonly maxInFlight: number
+  /** Bytes of answers that are kept for equal requests, in all threads; absent or 0: none are. */
+  readonly keptBytes?: number
+  /** Exports that are sent at once, the same. */
+  readonly maxExports: number
+  /** Feeds that are open at once, in all and of a key, the same; and as many live pages, in all and of a network. */
+  readonly maxFeeds: number
+  readonly maxFeedsPerKey: number
+  /** Absent: the service never stops. */
+  readonly stopping?: Stopping
+  /** An export or a feed is cut off when its client takes nothing for so long. */
+  readonly stallMs: number
+  /** `/ready` is 503 while the last loaded block is older; absent: however old it is. */
+  readonly maxLagMs?: number | undefined
+  /** One of so many successes has a line in the log; absent: each. */
+  readonly logEach?: number
+  /** How this thread counts requests; absent: nobody reads the counts. */
+  readonly counts?: HttpCounts
+  /** What `/metrics` answers with; absent: it is not here. */
+  readonly metrics?: Exposed | undefined
+  /** Where threads count together what runs and waits; absent: this thread is the only one. */
+  readonly turns?: { readonly memory: QueuesMemory; readonly thread: number }
+  readonly clock: Clock
+  readonly log: Log
+  readonly version: string
+  /** The shared test key, when there is one: the reference links calls with it. */
+  readonly testKey?: string
+  /** Whether there are pages for people. */
+  readonly explorer?: boolean
+  /** Where the service is found on the web, with a slash at its end; absent: nobody said. */
+  readonly publicUrl?: string | undefined
+}

@@ -1,0 +1,92 @@
+import { openPit, type Pit } from '../client/point-in-time.ts'
+import type { PublishedMeta } from '../schema/checkpoint-record.ts'
+import type { Cluster, ReadCluster } from '../schema/cluster.ts'
+import type { LastDocument } from '../schema/inventory-record.ts'
+import { lastDocuments } from '../schema/last-documents.ts'
+import { AT } from '../schema/mappings.ts'
+import { stampOf, versionAt } from '../schema/stamp.ts'
+import { waitMs } from './known-height.ts'
+import { COPIES_TRIED } from './out-of-date.ts'
+
+/** What a point in time is taken of. */
+type Wanted = {
+  readonly at: PublishedMeta
+  /** Indices with one shard each. */
+  readonly indices: readonly string[]
+  /** Their alias; absent: they are named. */
+  readonly alias?: string
+  /** How long it is kept after each search; absent: as long as an audit needs. */
+  readonly keep?: string
+}
+
+/** What it shows of the published height. */
+type Shown = {
+  /** Something that was written after it. */
+  readonly isNewer: boolean
+  /** The first index without its last document, and that document; undefined: each index has it. */
+  readonly lacks: Lacking | undefined
+}
+export type Lacking = { readonly index: string; readonly last: LastDocument }
+
+/**
+ * A point in time that shows the last document of each index, so that nothing of the published height is missing. The
+ * copy of a server that was cut off lacks it: another point in time is taken, which other copies may answer. Where none
+ * of several shows the document, it is lost, or no other copy can be asked: `lacks` names it.
+ */
+export const openWholePit = async (
+  {
+    connection,
+    clock,
+  }: Pick<ReadCluster, 'connection'> & {
+    readonly clock: Pick<Cluster['clock'], 'sleep'>
+  },
+  { at, indices, alias, keep }: Wanted,
+): Promise<Shown & { readonly pit: Pit }> => {
+  for (let attempt = 0; ; attempt++) {
+    const pit = await openPit(connection, alias === undefined ? indices : [alias], keep)
+    try {
+      const shown = await shownBy(pit, at, indices)
+      if (shown.lacks === undefined || attempt + 1 >= COPIES_TRIED) return { pit, ...shown }
+    } catch (error) {
+      await pit.close().catch(() => undefined)
+      throw error
+    }
+    await pit.close().catch(() => undefined)
+    await clock.sleep(waitMs(attempt))
+  }
+}
+
+type Hits = {
+  readonly hits: {
+    readonly hits: readonly { readonly _index: string; readonly _id: string; readonly _version: number }[]
+  }
+}
+
+const shownBy = async (pit: Pit, at: PublishedMeta, indices: readonly string[]): Promise<Shown> => {
+  const all = lastDocuments(at)
+  const lasts = indices.flatMap((index): Lacking[] => {
+    const last = all[index]
+    return last === undefined ? [] : [{ index, last }]
+  })
+  const { hits } = await pit.search<Hits>({
+    // The last documents come first, then one that is newer.
+    size: lasts.length + 1,
+    version: true,
+    _source: false,
+    track_total_hits: false,
+    query: { bool: { should: [{ range: { [AT]: { gt: stampOf(at) } } }, ...lasts.map(exactly)] } },
+  })
+  const isShown = ({ index, last: [id, version] }: Lacking): boolean =>
+    hits.hits.some(hit => hit._index === index && hit._id === id && hit._version >= version)
+  return {
+    isNewer: hits.hits.some(({ _version }) => _version > versionAt(stampOf(at))),
+    lacks: lasts.find(last => !isShown(last)),
+  }
+}
+
+const exactly = ({ index, last: [id] }: Lacking) => ({
+  constant_score: {
+    filter: { bool: { filter: [{ term: { _index: index } }, { ids: { values: [id] } }] } },
+    boost: 2,
+  },
+})
