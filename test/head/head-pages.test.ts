@@ -162,14 +162,16 @@ test('get-overview: head_block is the block up to which lists have rows with hea
 
 test('after: a service that follows no node has given nobody a row above its last block', async () => {
   const { ask, key } = serviceOn(await loadedStore())
-  const [{ id = '' } = {}] = (
-    await (await ask(`/api/base/get-block-list?head=1&size=1&format=bare&apikey=${key}`)).json()
-  ).blocks
-  const response = await ask(
-    `/api/base/get-block-list?head=1&apikey=${key}&after=${String(id).replace(/^\d+/, '000000004900')}`,
-  )
-  expect([response.status, (await response.json()).message]).toEqual([
-    400,
-    "Parameter 'after' names a row of block 4900, but the last block that this service knows is 4851; it must be the id of a row of the same list.",
-  ])
+  const answered = async (query: string) =>
+    (await (await ask(`/api/base/get-block-list?format=bare&apikey=${key}&${query}`)).json()) as {
+      readonly blocks?: readonly { readonly id: string }[]
+      readonly code?: number
+      readonly message?: string
+    }
+  const [{ id = '' } = {}] = (await answered('head=1&size=1')).blocks ?? []
+  expect(await answered(`head=1&after=${id.replace(/^\d+/, '000000004900')}`)).toMatchObject({
+    code: 4000,
+    message:
+      "Parameter 'after' names a row of block 4900, but the last block that this service knows is 4851; it must be the id of a row of the same list.",
+  })
 })
