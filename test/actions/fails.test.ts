@@ -45,7 +45,7 @@ const WITHOUT = ahead(async () => ({
   release: () => undefined,
 }))
 
-/** The example with one of its things replaced; one of several names alone; ranges beyond the end. */
+/** The example with one of its things replaced; one of several names alone; ranges beyond the end; a row that was replaced. */
 const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
   const all = parametersOf(params)
   const named = all.flatMap(({ name, word: { sample } }) => {
@@ -61,7 +61,11 @@ const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
     ]
   })
   const ranged = all.some(({ name }) => name === 'end_block') ? [{ ...example, end_block: '4900' }] : []
-  return [example, ...named, ...ranged]
+  // A row of a block that another one has replaced.
+  const behind = all.some(({ name }) => name === 'after')
+    ? [{ ...example, head: '1', after: `000000004000-${HASH}` }]
+    : []
+  return [example, ...named, ...ranged, ...behind]
 }
 
 const kindOf = async (

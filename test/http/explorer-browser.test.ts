@@ -297,7 +297,7 @@ const onGrowingChain = async (
       handle: (request: Request) => {
         const height = request.headers.get('x-live-height')
         if (height !== null) told.push(height)
-        return isRefused && request.url.endsWith('/live')
+        return isRefused && new URL(request.url).pathname.endsWith('/live')
           ? new Response('busy', { status: 503 })
           : growing.app.handle(request)
       },
