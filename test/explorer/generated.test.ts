@@ -5,7 +5,7 @@ import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
-import { type Crawled, crawl } from './crawl.ts'
+import { brokenOf, type Crawled, crawl } from './crawl.ts'
 import { foreignIn } from './parts.ts'
 import { type Explorer, explorerOn } from './served.ts'
 import { strayFigures } from './stray-figures.ts'
@@ -35,8 +35,7 @@ const suite = (name: string, open: Opening): void =>
     afterAll(() => opened.destroy())
 
     test('every link leads to a page, and there is one of each kind in both languages', () => {
-      const bad = crawled.filter(({ status }) => status !== 200 && status !== 302)
-      expect(bad.map(({ path, status }) => `${status} ${path}`)).toEqual([])
+      expect(brokenOf(crawled)).toEqual([])
       const shown = crawled.filter(({ html }) => html !== '').map(({ path }) => path.replace(/\?.*/s, ''))
       for (const { path } of pages.filter(each => !UNLINKED.has(each.path))) {
         const kind = new RegExp(`^${path.replace('{id}', '[^/]+')}$`)

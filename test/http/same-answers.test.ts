@@ -81,7 +81,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
   })
 
   test('make every page of the explorer alike', async () => {
-    const onSqlite = await explorerOn()
+    const onSqlite = await explorerOn({ isKeyless: true })
     const [one, other] = [onSqlite, serviceOn(elastic.store, { explorer: true })]
     const paths = await samplePaths(onSqlite)
     // How long ago it was depends on the moment, the links of calls on the key of the service.

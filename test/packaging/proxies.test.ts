@@ -160,7 +160,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
         text += part
         if (text.includes('data: ')) break
       }
-      expect(text).toBe('retry: 2000\n\nid: 4851\ndata: 4851\n\n')
+      expect(text).toStartWith('retry: 2000\n\nid: 4851\ndata: 4851\n\n')
       expect(linesOf('127.0.0.6')).toEqual([])
       live.destroy()
       await endedFor('127.0.0.6')
