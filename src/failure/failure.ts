@@ -65,6 +65,12 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * A failure whose words are meant for callers although its kind usually has inner causes ('unavailable', 'deadline').
+ * What stores and nodes say of such trouble names files and addresses, and stays in the log.
+ */
+export class PublicFailure extends Failure {}
+
 /** Text without credentials: user info of URLs, API keys in query strings and what has the form of our keys become `***`. */
 export const withoutSecrets = (text: string): string => (MAY_HAVE_SECRETS.test(text) ? masked(text) : text)
 

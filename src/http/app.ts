@@ -3,9 +3,10 @@ import type { WrittenAnswer } from '#actions/answer.ts'
 import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
-import { addressLimits, addressMemory } from '#keys/address-limits.ts'
+import { crowdedOut } from '#gate/gate.ts'
+import { addressLimits } from '#gate/networks.ts'
+import { localCounts, queuesFor } from '#gate/queues.ts'
 import { sampling } from './access-log.ts'
-import { crowdedOut } from './admit.ts'
 import { type ApiOptions, apiHandler } from './api.ts'
 import type { AppOptions } from './app-options.ts'
 import { type HttpCounts, ownHttpCounts } from './counts.ts'
@@ -20,7 +21,6 @@ import { originOf } from './origin.ts'
 import { rpcHandler } from './rpc.ts'
 import { healthHandler, readyHandler } from './status.ts'
 import { statusHandler } from './status-page/handler.ts'
-import { queuesFor, queuesMemory } from './turns.ts'
 import { usageHandler } from './usage.ts'
 
 /** No body is ever read, so none is too long: Bun itself would answer 413, without a body of its own. */
@@ -36,12 +36,12 @@ export const createApp = (options: AppOptions): Elysia<string> => {
   const { store, node, prices, profiles, defaults, basePath, deadlineMs, clock, version } = options
   const origin = originOf(() => app.server, options.trustedProxies ?? [])
   const common = answeringOf(options, origin.clientOf)
-  const { turns = { memory: queuesMemory(options), thread: 0 } } = options
-  const queues = queuesFor({ ...turns, deadlineMs, clock })
+  const { places = localCounts(options).queues } = options
+  const queues = queuesFor(places, { deadlineMs, clock })
   const gate = { ...gateOf(options), queues, networkOf: origin.networkOf }
   const open = (route: string, handler: Handler) => answering(route, handler, common)
   const deps = { store, node, head: options.head, prices, profiles, clock }
-  const threads = turns.memory.store.threads
+  const { threads } = places.store
   const feeds = openFeeds(options)
   const api = open('api', apiHandler(deps, gate, { ...apiOptionsOf(options, threads, common.counts), feeds }))
   const rpc = open('rpc', rpcHandler(gatewayOf(options, threads, common.counts), gate))
@@ -200,10 +200,9 @@ const gatewayOf = ({ node, clock }: AppOptions, threads: number, counts: HttpCou
         onKept: bytes => counts.gatewayBytes.set(bytes),
       })
 
-const gateOf = ({ keyring, rates, clock, addresses }: AppOptions) => {
-  const alone = () => addressLimits({ memory: addressMemory(), thread: 0, now: clock.now })
-  return { keyring, rates, clock, addresses: addresses ?? alone() }
-}
+const gateOf = ({ keyring, rates, clock, addresses = addressLimits(clock) }: AppOptions) => ({
+  ...{ keyring, rates, clock, addresses },
+})
 
 /** Bun's own router would lead past `onRequest`. */
 const emptyApp = (basePath: string, deadlineMs: number): Elysia<string> =>

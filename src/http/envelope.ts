@@ -1,9 +1,8 @@
 import type { Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
-import { Failure } from '#failure/failure.ts'
+import { Failure, PublicFailure } from '#failure/failure.ts'
 import { codes } from './codes.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
-import { Told } from './told.ts'
 
 /** How a failure is reported: the language, the form, and texts that it must not repeat. */
 export type Manner = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
@@ -51,7 +50,7 @@ export const failureOf = (error: unknown): Failure =>
 
 const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {
   const { message, title } = codes[failure.kind]
-  const own = message === 'own' || (message === 'title' && failure instanceof Told)
+  const own = message === 'own' || (message === 'title' && failure instanceof PublicFailure)
   if (!own) return title[lang]
   return lang === 'zh' ? (failure.zh ?? failure.message) : failure.message
 }

@@ -1,8 +1,9 @@
 import { Failure } from '#failure/failure.ts'
-import type { AddressLimits } from '#keys/address-limits.ts'
+import type { Turns } from '#gate/gate.ts'
+import type { AddressLimits } from '#gate/networks.ts'
+import type { Queues } from '#gate/queues.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Queues, Turns } from '../turns.ts'
 
 /** The limits of visits. */
 export type ExplorerGate = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { createRates, rateMemory } from '#keys/rate.ts'
-import { forgetUser } from '#keys/use-table.ts'
-import { freeLock, lockAt } from '#shared/lock.ts'
+import { createRates } from '#gate/rate.ts'
+import { forgetCounts, SharedUses, sharedCounts, useMemory } from '#gate/shared-counts.ts'
+import { freeLock, Lock } from '#gate/shared-memory.ts'
 import type { CountTask, Taken } from '../support/threads/count-thread.ts'
 
 /** Limits that threads of one process keep together, counted by real threads at one and the same moment. */
@@ -23,7 +23,7 @@ test.each([
   ['per second', { perSecond: 137, perDay: 1_000_000 }, 137],
   ['per day', { perSecond: 1_000_000, perDay: 211 }, 211],
 ])('take: two threads together allow exactly the plan %s', async (_, plan, allowed) => {
-  const memory = rateMemory()
+  const memory = useMemory()
   const gate = new SharedArrayBuffer(4)
   const keys = Array.from({ length: 300 }, (_, at) => `key${at}`)
   const tasks = [1, 2].map(thread =>
@@ -53,16 +53,16 @@ test('lock: what a dead thread had locked is free once the thread is forgotten',
   freeLock(words, 0, 2)
   expect(words[0]).not.toBe(0)
   freeLock(words, 0, 3)
-  expect(lockAt(words, 0, 1).run(() => 'mine')).toBe('mine')
+  expect(new Lock(words, 0, 1).run(() => 'mine')).toBe('mine')
 })
 
 test('take: goes on after a thread died that had locked the counts', () => {
-  const memory = rateMemory()
-  const rates = createRates({ now: () => NOON, memory })
+  const memory = sharedCounts({ maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1 }, 2)
+  const rates = createRates({ now: () => NOON, uses: new SharedUses(memory.uses, 0) })
   const key = { id: 'a', plan: { perSecond: 2, perDay: 9 } }
   expect(rates.take(key).allowed).toBe(true)
   // As a thread leaves it that dies in the midst of counting.
-  new Int32Array(memory.head)[0] = 2
-  forgetUser(memory, 1)
+  new Int32Array(memory.uses.head)[0] = 2
+  forgetCounts(memory, 1, 2)
   expect([1, 2].map(() => rates.take(key).allowed)).toEqual([true, false])
 })

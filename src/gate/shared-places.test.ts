@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '#time/clock.ts'
-import { fairQueue } from './fair-queue.ts'
-import { type Bounds, forgetPlaces, placesMemory } from './places-memory.ts'
+import type { Bounds } from './places.ts'
+import { FairQueue } from './queue.ts'
+import { forgetPlaces, placesMemory, SharedPlaces } from './shared-places.ts'
 
 const WIDE: Bounds = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000 }
 /** So that nothing is refused for its age. */
@@ -10,9 +11,8 @@ const MAIN = 2
 
 /** Two queues that count together, as two threads have them; work ends on request. */
 const setUp = (bounds: Partial<Bounds>) => {
-  const limits = { ...WIDE, ...bounds, ageMs }
-  const memory = placesMemory(limits, 2)
-  const queues = [0, 1].map(thread => fairQueue(limits, systemClock, { memory, thread }))
+  const memory = placesMemory({ ...WIDE, ...bounds }, 2)
+  const queues = [0, 1].map(thread => new FairQueue(new SharedPlaces(memory, thread), ageMs, systemClock))
   const running: { thread: number; key: string; end: () => void }[] = []
   const started: string[] = []
   const ended: string[] = []

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRates } from './rate.ts'
+import { localUses } from './use.ts'
 
 const clock = (time: number) => {
   const state = { time, now: () => state.time }
@@ -114,7 +115,7 @@ test('take: a clock that steps back neither gives nor takes', () => {
 })
 
 test('take: forgets the key unused for longest when there are too many', () => {
-  const rates = createRates({ ...clock(NOON), maxKeys: 2 })
+  const rates = createRates({ ...clock(NOON), uses: localUses(2) })
   for (const id of ['a', 'b', 'a', 'c']) rates.take(caller(1, 9, id))
   expect(['b', 'c'].map(id => rates.take(caller(1, 9, id)).allowed)).toEqual([true, false])
 })

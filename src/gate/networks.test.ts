@@ -1,16 +1,21 @@
 import { expect, test } from 'bun:test'
-import { addressLimits, addressMemory } from './address-limits.ts'
+import { addressLimits, localNetworkTimes } from './networks.ts'
+import { networkMemory, SharedNetworkTimes } from './shared-counts.ts'
 
 const PLAN = { perSecond: 1, perDay: 100 }
 
 /** Limits of several threads, at a time that is set by hand. */
 const limits = (networks?: number) => {
   const at = { time: 1_000_000 }
-  const memory = addressMemory(networks)
-  const threads = [0, 1].map(thread => addressLimits({ memory, thread, now: () => at.time }))
-  const [one, two] = threads
-  if (one === undefined || two === undefined) throw new Error('There are no threads.')
-  return { at, one, two, bytes: () => memory.times.byteLength + memory.slots.ids.byteLength }
+  const memory = networkMemory(networks)
+  const thread = (number: number) =>
+    addressLimits({ now: () => at.time, times: new SharedNetworkTimes(memory, number) })
+  return {
+    at,
+    one: thread(0),
+    two: thread(1),
+    bytes: () => memory.times.byteLength + memory.slots.ids.byteLength,
+  }
 }
 
 test('wrong keys: a hundred in a minute over all threads, then one every 600 ms', () => {
@@ -47,6 +52,18 @@ test('wrong keys: a clock that is set back locks nobody out', () => {
   for (let times = 0; times < 100; times++) one.wrong('a')
   at.time -= 500_000
   expect(one.wrongFor('a')).toBe(600)
+})
+
+test('networks: one thread alone counts the same, and forgets those that owe least', () => {
+  const at = { time: 1_000_000 }
+  const one = addressLimits({ now: () => at.time, times: localNetworkTimes(8) })
+  for (let times = 0; times < 100; times++) one.wrong('guesser')
+  for (let other = 0; other < 100; other++) {
+    one.wrong(`n${other}`)
+    expect(one.wrongFor('guesser')).toBe(600)
+  }
+  for (let times = 0; times < 99; times++) one.wrong('n99')
+  expect([one.wrongFor('n99'), one.wrongFor('n0')]).toEqual([600, 0])
 })
 
 test('networks: memory is bounded, and the one that owes most is not forgotten for others', () => {
