@@ -4,7 +4,7 @@ import type { RateAnswer, Rates } from '#keys/rate.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Exchange } from './exchange.ts'
 import { Busy } from './fair-queue.ts'
-import { type Identifying, identified, keyOf } from './identify.ts'
+import { type Identifying, keyOf } from './identify.ts'
 import { type Queues, type Turns, turnsOf } from './turns.ts'
 
 export type Gate = Identifying & {
@@ -27,11 +27,14 @@ export type Admitted = {
  */
 export const admit = async (
   exchange: Exchange,
-  signal: AbortSignal,
-  { gate, asks }: { readonly gate: Gate; readonly asks: 'store' | 'node' },
+  caller: Caller,
+  {
+    gate,
+    asks,
+    signal,
+  }: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
 ): Promise<Admitted> => {
   const { rates, queues, clock } = gate
-  const { caller } = await identified(exchange, gate)
   exchange.named.key = caller.id
   queues[asks].check(caller.id)
   const rate = rates.take(caller)

@@ -1,8 +1,8 @@
 import { drainMicrotasks } from 'bun:jsc'
+import { PublicFailure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { openPlaces, type Places } from './places.ts'
 import { type Bounds, type PlacesMemory, placesMemory } from './places-memory.ts'
-import { Told } from './told.ts'
 import { type Waiter, type WaitingLine, waitingLine } from './waiting-line.ts'
 
 /** What runs and waits at most, and the longest wait in milliseconds. */
@@ -18,7 +18,7 @@ export type Place = {
 }
 
 /** Refused before anything was done. */
-export class Busy extends Told {}
+export class Busy extends PublicFailure {}
 
 export type FairQueue = {
   /** Throws 'unavailable' when `take` would, but at once, before any work has begun. */

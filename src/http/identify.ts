@@ -7,8 +7,6 @@ import type { Exchange } from './exchange.ts'
 export type Identifying = {
   readonly keyring: Keyring
   readonly addresses: AddressLimits
-  /** The network that a request comes from; undefined: it is unknown, and not limited. */
-  readonly networkOf: (request: Request) => string | undefined
 }
 
 /**
@@ -17,10 +15,11 @@ export type Identifying = {
  */
 export const identified = async (
   exchange: Exchange,
-  { keyring, addresses, networkOf }: Identifying,
+  { keyring, addresses }: Identifying,
 ): Promise<Described> => {
   const key = keyOf(exchange)
-  const network = networkOf(exchange.request)
+  // An unknown network is not limited.
+  const network = exchange.client?.network
   if (network === undefined) return keyring.describe(key)
   const wait = addresses.wrongFor(network)
   const described = await keyring.describe(key, wait > 0 ? 'hasty' : 'careful').catch((error: unknown) => {

@@ -1,6 +1,6 @@
+import { successText } from '#actions/answer.ts'
 import { OPTION_VALUES, type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import type { Rates } from '#keys/rate.ts'
-import { successText } from './envelope.ts'
 import type { Handler } from './exchange.ts'
 import { type Identifying, identified } from './identify.ts'
 import { refuseParameters } from './refuse-parameters.ts'

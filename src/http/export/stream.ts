@@ -1,6 +1,6 @@
 import type { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { failureOf } from '../envelope.ts'
+import { failureOf } from '../failure-reply.ts'
 import type { StreamEnd, Streamed } from '../reply.ts'
 
 /** Bytes handed out at once: the client must take so many before `stallMs` are over. */

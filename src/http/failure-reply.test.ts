@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
+import { successText } from '#actions/answer.ts'
 import { Exact } from '#chain/json.ts'
-import { Failure, type FailureKind } from '#failure/failure.ts'
-import { failureOf, failureReply, successText } from './envelope.ts'
-import { Told } from './told.ts'
+import { Failure, type FailureKind, PublicFailure } from '#failure/failure.ts'
+import { failureOf, failureReply } from './failure-reply.ts'
 
 const bodyOf = (failure: Failure, lang: 'en' | 'zh' = 'en', format: 'envelope' | 'bare' = 'envelope') =>
   JSON.parse(String(failureReply(failure, { lang, format, secrets: [] }, 'r1').body))
@@ -39,7 +39,7 @@ test('failureReply: tells nothing of the inside', () => {
   expect(message('unavailable')).toBe('Temporarily unavailable; try again later.')
   expect(message('deadline')).toBe('The request took too long.')
   expect(message('unavailable', '没有可用的全节点。')).toBe('Temporarily unavailable; try again later.')
-  expect(bodyOf(new Told('unavailable', 'Come back.')).message).toBe('Come back.')
+  expect(bodyOf(new PublicFailure('unavailable', 'Come back.')).message).toBe('Come back.')
   expect(bodyOf(failureOf(new TypeError('secret')))).toEqual({
     code: 5000,
     message: 'Internal error.',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clientBehind } from './forwarded.ts'
+import { clientBehind } from './client-address.ts'
 import { type IpRange, ipAddressIn, ipRangeIn, isIn, networkOf } from './ip-address.ts'
 
 const ranges = (...texts: readonly string[]): readonly IpRange[] =>

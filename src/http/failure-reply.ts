@@ -1,21 +1,11 @@
 import type { Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
-import { Failure } from '#failure/failure.ts'
+import { Failure, PublicFailure } from '#failure/failure.ts'
 import { codes } from './codes.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
-import { Told } from './told.ts'
 
 /** How a failure is reported: the language, the form, and texts that it must not repeat. */
 export type Manner = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
-
-/** The body of a success: `data` in its envelope, or alone. */
-export const successText = (
-  data: unknown,
-  { format, numbers }: Pick<Options, 'format' | 'numbers'>,
-): string => {
-  const text = writeJson(data, { numbers })
-  return format === 'bare' ? text : `{"code":0,"message":"OK","data":${text}}`
-}
 
 /** The answer to a request that failed, with what the caller can do: status, code, words, when to try again. */
 export const failureReply = (failure: Failure, manner: Manner, id: string): Reply => {
@@ -51,7 +41,7 @@ export const failureOf = (error: unknown): Failure =>
 
 const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {
   const { message, title } = codes[failure.kind]
-  const own = message === 'own' || (message === 'title' && failure instanceof Told)
+  const own = message === 'own' || (message === 'title' && failure instanceof PublicFailure)
   if (!own) return title[lang]
   return lang === 'zh' ? (failure.zh ?? failure.message) : failure.message
 }
