@@ -110,3 +110,12 @@ const logCause = (log: Log, failure: Failure, id: string): void => {
   else if (kind === 'unavailable' || kind === 'bad_block' || kind === 'deadline')
     log('warn', 'A request could not be served.', { id, kind, error: message, ...inner })
 }
+
+/** Which successes have a line in the access log: the first one of `each`, and so on. */
+export const sampling = (each: number): (() => boolean) => {
+  let count = 0
+  return () => {
+    count = (count % each) + 1
+    return count === 1
+  }
+}
