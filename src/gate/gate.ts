@@ -12,8 +12,6 @@ import type { RateAnswer, Rates } from './rate.ts'
 export type Identifying = {
   readonly keyring: Keyring
   readonly addresses: AddressLimits
-  /** The network that a request comes from; undefined: it is unknown, and not limited. */
-  readonly networkOf: (request: Request) => string | undefined
 }
 
 export type Gate = Identifying & {
@@ -25,6 +23,8 @@ export type Gate = Identifying & {
 /** A request as the gate sees it. */
 export type Arrival = {
   readonly request: Request
+  /** Absent: the network that the request comes from is unknown, and not limited. */
+  readonly client?: { readonly network: string } | undefined
   /** Values of `apikey`, in order. */
   readonly keys: readonly string[]
   /** What is wrong with the text of the query; thrown only after the key was accepted. */
@@ -37,10 +37,10 @@ export type Arrival = {
 
 /** The turns of one caller. */
 export type Turns = {
-  /** For answers out of the store. */
-  readonly store: Turn
+  /** For an answer out of the store; its waits end with the signal. */
+  store(signal: AbortSignal): Turn
   /** For what a node is asked. */
-  readonly node: Turn
+  node(signal: AbortSignal): Turn
   /** Takes a place among the exports, which is given back once. Throws 'rate_limited' or 'unavailable' at once. */
   export(): Place
   /** The same among the feeds. */
@@ -52,8 +52,6 @@ export type Turns = {
     /** Throws 'rate_limited' when the day has fewer left. */
     require(requests: number): void
   }
-  /** The same caller's turns for work that ends with another signal. */
-  until(signal: AbortSignal): Turns
 }
 
 /** The turns of a request that was let through. */
@@ -64,17 +62,16 @@ export type Admitted = {
 }
 
 /**
- * Lets a request with a good key through, within its plan and the service's capacity. Nothing else of the request is read
- * before the key is known to be good. Throws 'unauthorized', 'rate_limited', 'unavailable', and what is wrong with the
- * text of the query.
+ * Lets a request of a caller through, within its plan and the service's capacity. Throws 'rate_limited', 'unavailable', and
+ * what is wrong with the text of the query.
  */
 export const admit = async (
   arrival: Arrival,
-  signal: AbortSignal,
-  { gate, asks }: { readonly gate: Gate; readonly asks: 'store' | 'node' },
+  caller: Caller,
+  options: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
 ): Promise<Admitted> => {
+  const { gate, asks, signal } = options
   const { rates, queues, clock } = gate
-  const caller = await identified(arrival, gate)
   arrival.named.key = caller.id
   queues[asks].check(caller.id)
   const rate = rates.take(caller)
@@ -83,7 +80,7 @@ export const admit = async (
   if (arrival.fault !== undefined) throw arrival.fault
   if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
   return {
-    turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, rates, clock) }, signal),
+    turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, rates, clock) }),
     refused: error => {
       // What counted as more than the plan has left was refused, too.
       if (error instanceof Busy || (error instanceof Failure && error.kind === 'rate_limited'))
@@ -96,32 +93,31 @@ export const admit = async (
  * The refusal of a request for which there is no room, before any work is done for it. Only possible while the list of
  * keys is fresh, so that the key is known without waiting. undefined: the request is handled as usual.
  */
-export const crowdedOut =
-  (asks: 'store' | 'node', { keyring, queues }: Pick<Gate, 'keyring' | 'queues'>) =>
-  (arrival: Arrival): Busy | undefined => {
-    try {
-      const caller = keyring.known(keyOf(arrival))
-      if (caller === undefined) return undefined
-      arrival.named.key = caller.id
-      queues[asks].check(caller.id)
-    } catch (error) {
-      if (error instanceof Busy) return error
-    }
-    return undefined
+export const crowdedOut = (
+  arrival: Arrival,
+  asks: 'store' | 'node',
+  { keyring, queues }: Pick<Gate, 'keyring' | 'queues'>,
+): Busy | undefined => {
+  try {
+    const caller = keyring.known(keyOf(arrival))
+    if (caller === undefined) return undefined
+    arrival.named.key = caller.id
+    queues[asks].check(caller.id)
+  } catch (error) {
+    if (error instanceof Busy) return error
   }
+  return undefined
+}
 
 /**
  * Who asks, by the key of the request. Throws 'rate_limited' for a network that has sent too many wrong keys with one
  * more, and for one that asks too much with the test key; other keys of such a network are let through.
  */
-export const identified = async (
-  arrival: Arrival,
-  { keyring, addresses, networkOf }: Identifying,
-): Promise<Caller> => {
+export const identified = async (arrival: Arrival, { keyring, addresses }: Identifying): Promise<Caller> => {
   const key = keyOf(arrival)
   const known = keyring.known(key)
   if (known !== undefined && known.id !== TEST_KEY_ID) return known
-  const network = networkOf(arrival.request)
+  const network = arrival.client?.network
   if (network === undefined) return known ?? keyring.check(key)
   if (known !== undefined) {
     const wait = addresses.test(network, known.plan)
@@ -147,11 +143,10 @@ export const turnsOf = (
     readonly plan: Turns['plan']
     readonly exports?: 'exports' | 'downloads'
   },
-  signal: AbortSignal,
 ): Turns => {
   const { key, plan, exports = 'exports' } = caller
   return {
-    store: async () => {
+    store: signal => async () => {
       const place = await queues.store.take(key, signal)
       const by =
         (queue: FairQueue): Apart =>
@@ -164,16 +159,15 @@ export const turnsOf = (
             other.leave()
           }
         }
-      return { apart: by(queues.aside), lastly: by(queues.lookups), leave: () => place.leave() }
+      return { apart: by(queues.aside), lastly: by(queues.lookups), leave: place.leave }
     },
-    node: async () => {
+    node: signal => async () => {
       const place = await queues.node.take(key, signal)
-      return { apart: ask => ask(), lastly: ask => ask(), leave: () => place.leave() }
+      return { apart: ask => ask(), lastly: ask => ask(), leave: place.leave }
     },
     export: () => streamPlace(queues, exports, key),
     feed: () => streamPlace(queues, 'feeds', key),
     plan,
-    until: other => turnsOf(queues, caller, other),
   }
 }
 

@@ -69,7 +69,7 @@ export class FairQueue {
    */
   async take(key: string, signal: AbortSignal): Promise<Place> {
     signal.throwIfAborted()
-    if (this.#count === 0 && this.#mayBegin() && this.places.take(key)) return new Place(this, key)
+    if (this.#count === 0 && this.#mayBegin() && this.places.take(key)) return placeIn(this, key)
     return this.#wait(key, signal)
   }
 
@@ -95,7 +95,7 @@ export class FairQueue {
 
   async #wait(key: string, signal: AbortSignal): Promise<Place> {
     const { promise, resolve, reject } = Promise.withResolvers<Place>()
-    const start = (): void => resolve(new Place(this, key))
+    const start = (): void => resolve(placeIn(this, key))
     const waiter: Waiter = { key, since: this.#clock.elapsed(), start, refuse: reject }
     this.#add(waiter)
     const abort = (): void => {
@@ -231,21 +231,18 @@ export class FairQueue {
 }
 
 /** A place among those that are worked on. */
-export class Place {
-  readonly #queue: Pick<FairQueue, 'leave'>
-  readonly #key: string
-  #isLeft = false
-
-  constructor(queue: Pick<FairQueue, 'leave'>, key: string) {
-    this.#queue = queue
-    this.#key = key
-  }
-
+export type Place = {
   /** Gives the place to the next, once; what goes on without it must be bounded elsewhere. */
-  leave(): void {
-    if (this.#isLeft) return
-    this.#isLeft = true
-    this.#queue.leave(this.#key)
+  readonly leave: () => void
+}
+
+export const placeIn = (places: { leave(key: string): void }, key: string): Place => {
+  let isLeft = false
+  return {
+    leave: () => {
+      if (!isLeft) places.leave(key)
+      isLeft = true
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import type { Text } from '#actions/text.ts'
 import type { Clock } from '#time/clock.ts'
 import { localNetworkTimes, type NetworkTimes } from './networks.ts'
 import { type Bounds, localPlaces, type Places } from './places.ts'
-import { Busy, FairQueue, Place } from './queue.ts'
+import { Busy, FairQueue, type Place, placeIn } from './queue.ts'
 import { localUses, type Uses } from './use.ts'
 
 /** What callers do, counted over all threads of the process, as one of them sees it. */
@@ -123,7 +123,7 @@ export const queuesFor = (
 /** A place for what is sent as a stream, for a key or a network. Throws 'rate_limited' or 'unavailable' at once. */
 export const streamPlace = (queues: Queues, stream: Stream, key: string): Place => {
   const places = queues[stream]
-  if (places.take(key)) return new Place(places, key)
+  if (places.take(key)) return placeIn(places, key)
   const own = places.runningOf(key)
   const { ofKey, inAll, retryAfter } = REFUSALS[stream]
   const isOfKey = own >= places.bounds.runningOfKey

@@ -10,8 +10,8 @@ import type { Exposed } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import type { Trusted } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
-import type { Trusted } from './forwarded.ts'
 import type { Stopping } from './stopping.ts'
 
 /** What the service is made of. */

@@ -1,5 +1,4 @@
-import type { Failure } from '#failure/failure.ts'
-import { PublicFailure } from '#failure/failure.ts'
+import { type Failure, PublicFailure } from '#failure/failure.ts'
 
 /** The caller closed the connection, so no one reads the answer. */
 export class ClientGone extends Error {

@@ -1,7 +1,7 @@
+import { successText } from '#actions/answer.ts'
 import { OPTION_VALUES, type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import { type Identifying, identified } from '#gate/gate.ts'
 import type { Rates } from '#gate/rate.ts'
-import { successText } from './envelope.ts'
 import type { Handler } from './exchange.ts'
 import { refuseParameters } from './refuse-parameters.ts'
 import { JSON_TYPE, textReply } from './reply.ts'

@@ -133,7 +133,9 @@ const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
         Object.entries(queues).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
     },
     gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.running()),
-    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.running()),
+    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () =>
+      queues.live.running(),
+    ),
     gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.running()),
   ]
 }

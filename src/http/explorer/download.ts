@@ -30,8 +30,8 @@ export const downloadHandler =
       throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: file } = route
     const plan = planOfVisitor(options, exchange, deps.clock)
-    const turns = turnsOf(queues, { key, plan, exports: 'downloads' }, signal)
-    const id = await exactName(deps, { file, id: route.id }, { signal, turn: turns.store })
+    const turns = turnsOf(queues, { key, plan, exports: 'downloads' })
+    const id = await exactName(deps, { file, id: route.id }, { signal, turn: turns.store(signal) })
     const asked: AskedFile = { id, query, lang }
     const { module, action } = file.action
     const call = {

@@ -1,6 +1,5 @@
 import { type FeedHub, feedHub } from '#actions/feed/hub.ts'
-import type { Failure } from '#failure/failure.ts'
-import { PublicFailure } from '#failure/failure.ts'
+import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { every } from '#time/every.ts'
 import type { AppOptions } from '../app-options.ts'
 

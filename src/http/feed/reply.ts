@@ -8,10 +8,10 @@ import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { keyOf, retried, type Turns } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
-import type { Manner } from '../envelope.ts'
+import { headHeaders } from '../answer-reply.ts'
 import type { Exchange } from '../exchange.ts'
 import { inPieces, streamOf } from '../export/stream.ts'
-import { headHeaders } from '../head-headers.ts'
+import type { Manner } from '../failure-reply.ts'
 import type { Reply } from '../reply.ts'
 import { beatText, beginText, endEvent, eventWriter, FEED_TYPE, type Sent } from './events.ts'
 import type { OpenFeeds } from './open-feeds.ts'
@@ -50,7 +50,7 @@ export const feedReply = async (
   }
   try {
     signal.throwIfAborted()
-    const own = turns.until(reading.signal).store
+    const own = turns.store(reading.signal)
     const later = retried(own, deps.clock, reading.signal)
     let isOpen = false
     const turn: Turn = () => (isOpen ? later : own)()

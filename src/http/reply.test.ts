@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { acceptsGzip, etagOf, gzipTagOf, knownTag } from './etag.ts'
+import { acceptsGzip, etagOf, gzipTagOf, knownTag } from './reply.ts'
 
 const bytes = new TextEncoder().encode('{"code":0}')
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { clientBehind } from './forwarded.ts'
-import { type IpRange, ipAddressIn, ipRangeIn, isIn, networkOf } from './ip-address.ts'
+import { clientBehind } from './client-address.ts'
+import { type IpRange, ipAddressIn, ipAddressText, ipRangeIn, isIn, networkOf } from './ip-address.ts'
 
 const ranges = (...texts: readonly string[]): readonly IpRange[] =>
   texts.flatMap(text => ipRangeIn(text) ?? [])
@@ -83,4 +83,12 @@ test('clientBehind: a proxy on the Unix socket is believed when it is named, and
   expect(clientBehind('10.0.0.1', new Headers({ 'X-Forwarded-For': 'unix' }), ranges('10.0.0.1'))).toEqual(
     ipAddressIn('10.0.0.1'),
   )
+})
+
+test('ipAddressText: as it was written', () => {
+  const texts = ['192.0.2.1', '0.0.0.0', '255.255.255.255', '2001:db8:0:0:0:0:0:1', 'fe80:1:2:3:4:5:6:ffff']
+  for (const text of texts) {
+    const address = ipAddressIn(text)
+    expect(address === undefined ? undefined : ipAddressText(address)).toBe(text)
+  }
 })

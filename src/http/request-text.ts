@@ -1,11 +1,52 @@
 import type { Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
-import type { Failure } from '#failure/failure.ts'
+import { Failure } from '#failure/failure.ts'
+
+/** Path and query of a request as they were sent, undecoded. */
+export type Target = {
+  readonly path: string
+  /** Text after the `?`, without it; `""` when there is none. */
+  readonly query: string
+}
+
+/**
+ * Cuts a request's URL by hand: Bun passes a URL that no parser takes when the Host header is missing or odd
+ * (`/api/` alone, `http://[::1/api/`), and such a request has a path all the same.
+ */
+export const targetOf = (url: string): Target => {
+  const rest = url.replace(/^https?:\/\/[^/?#]*/i, '')
+  const [whole = ''] = rest.split('#', 1)
+  const mark = whole.indexOf('?')
+  const path = mark === -1 ? whole : whole.slice(0, mark)
+  return { path: path === '' ? '/' : path, query: mark === -1 ? '' : whole.slice(mark + 1) }
+}
+
+/**
+ * The path behind the prefix that the service stands at; `""` is the prefix itself, without a slash at its end. A path
+ * that is not behind it stays as it is: no route has it.
+ */
+export const pathBehind = (prefix: string, path: string): string =>
+  path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+
+/**
+ * Whether Elysia finds the path in this URL: it searches for the first `/` from character 11 on, so a host of fewer
+ * than 4 characters hides it (`http://a/api/`).
+ */
+export const isRoutable = (url: string): boolean => /^https?:\/\/[^/?#]{4}/.test(url)
 
 /** More than any call needs; a longer list is no honest one. */
 export const MAX_PARAMETERS = 64
 /** Longest query in bytes that is read. Bun itself answers 431 when all headers together pass 16 KiB. */
 export const MAX_QUERY_BYTES = 8_192
+
+/** Why a URL is not read at all; undefined: it is. */
+export const tooLong = (path: string, query: string): Failure | undefined => {
+  const length = Math.max(path.length, query.length)
+  if (length <= MAX_QUERY_BYTES) return undefined
+  return new Failure('uri_too_long', `The URL has ${length} bytes; the limit is ${MAX_QUERY_BYTES} bytes.`, {
+    zh: `URL 长度为 ${length} 字节；上限为 ${MAX_QUERY_BYTES} 字节。`,
+  })
+}
 
 export type QueryText = {
   /** In order, decoded, without `apikey`. */

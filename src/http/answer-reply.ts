@@ -1,6 +1,44 @@
+import type { WrittenAnswer } from '#actions/answer.ts'
 import type { Paged } from '#actions/list/paging.ts'
 import type { Query } from '#actions/request/query.ts'
+import { toIso } from '#chain/time.ts'
 import { withoutSecrets } from '#failure/failure.ts'
+import type { HeadAt } from '#head/shown.ts'
+import type { Exchange } from './exchange.ts'
+import { JSON_TYPE, type Reply, textReply } from './reply.ts'
+
+/**
+ * An answer may be shown for a second by the asker's own cache, then it is asked again with its ETag. Never by a shared
+ * cache: the key is part of the URL.
+ */
+const CACHE_CONTROL = 'private, max-age=1'
+
+/** The answer of an action: its text, the height it is of, and the pages beside it. */
+export const answerReply = (
+  { query, manner: { secrets } }: Pick<Exchange, 'query' | 'manner'>,
+  { text, at, head, paged, takes }: WrittenAnswer,
+): Reply => {
+  const headers = {
+    'Cache-Control': CACHE_CONTROL,
+    Vary: 'X-API-Key',
+    'X-Block-Height': String(at.height),
+    'X-Block-Time': toIso(at.time),
+    ...headHeaders(head),
+    ...(paged === undefined ? {} : { Link: linkHeader(query, paged, { takes, secrets }) }),
+  }
+  return textReply(200, { type: JSON_TYPE, text }, { headers, form: 'tagged' })
+}
+
+/** Headers that say how far the rows of the blocks above reach, or why there are none; undefined: they are not asked for. */
+export const headHeaders = (
+  head: Pick<HeadAt, 'status' | 'height'> | undefined,
+): Readonly<Record<string, string>> =>
+  head === undefined
+    ? {}
+    : {
+        'X-Head-Status': head.status,
+        ...(head.height === undefined ? {} : { 'X-Head-Height': String(head.height) }),
+      }
 
 /** What of a request its links may repeat. */
 type Repeated = {

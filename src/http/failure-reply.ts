@@ -7,15 +7,6 @@ import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 /** How a failure is reported: the language, the form, and texts that it must not repeat. */
 export type Manner = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
 
-/** The body of a success: `data` in its envelope, or alone. */
-export const successText = (
-  data: unknown,
-  { format, numbers }: Pick<Options, 'format' | 'numbers'>,
-): string => {
-  const text = writeJson(data, { numbers })
-  return format === 'bare' ? text : `{"code":0,"message":"OK","data":${text}}`
-}
-
 /** The answer to a request that failed, with what the caller can do: status, code, words, when to try again. */
 export const failureReply = (failure: Failure, manner: Manner, id: string): Reply => {
   const { status, code, retryAfter } = codes[failure.kind]
