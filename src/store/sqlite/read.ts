@@ -1,5 +1,4 @@
-import type { BalanceDoc } from '#indices/balance.ts'
-import { balances } from '#indices/balance.ts'
+import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { type ListDoc, listAndOrdinal, placeOf } from '#indices/list.ts'

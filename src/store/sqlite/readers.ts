@@ -117,7 +117,8 @@ const transactions = (pool: Pool<Reader>, name: string) => ({
       if (connection?.db.inTransaction) connection.statement('COMMIT').run()
     } catch {
       // The request keeps its own result, and the next one opens another connection.
-      return pool.drop(reader)
+      pool.drop(reader)
+      return
     }
     if (connection === undefined) pool.drop(reader)
     else pool.giveBack(reader)
