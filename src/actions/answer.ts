@@ -12,9 +12,7 @@ import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
 import { type Leave, readAndLeave } from './read-and-leave.ts'
 import { actions } from './registry.ts'
 import type { Options } from './request/options.ts'
-import type { Query } from './request/query.ts'
-import { readParams, takes } from './request/read.ts'
-import { routeFor } from './request/route.ts'
+import { type Query, readParams, routeFor, takes } from './request/query.ts'
 
 /** What answering needs; built once by the caller. */
 export type AnswerDeps = {

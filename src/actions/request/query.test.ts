@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { getAccountTx } from '../get-account-tx.ts'
 import { getTransactionDetail } from '../get-transaction-detail.ts'
-import { readParams } from './read.ts'
+import { readParams } from './query.ts'
 
 const refusal = (params: Parameters<typeof readParams>[0], name: string): string => {
   try {
