@@ -85,7 +85,7 @@ export const alertStand = (inner: Store) => {
         {
           ...loadCounts(counts),
           once: false,
-          patience: 'always',
+          retry: 'always',
           signal: stop.signal,
           onProgress: () => undefined,
           log: () => {

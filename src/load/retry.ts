@@ -6,29 +6,29 @@ import { joinSignals } from '#time/signals.ts'
 
 /**
  * How long a load retries. `waitMs`: failures of the node or the store that may pass are retried until no block was loaded
- * for so long. `always`: every failure is retried, because a service must go on.
+ * for that time. `always`: every failure is retried, because a service must go on.
  */
-export type Patience = { readonly waitMs: number } | 'always'
+export type Retry = { readonly waitMs: number } | 'always'
 
 /** The node has another block at the height where the store ends. It may correct itself; if not, `repair` helps. */
 export class OtherEnd extends Failure {}
 
-/** Whether a retry may help. Without patience only temporary failures are waited for. */
-export const mayMend = (failed: unknown, patience: Patience | undefined): boolean => {
-  if (patience === 'always') return true
+/** Whether a retry may help. `retry` undefined: only after temporary failures. */
+export const mayPass = (failed: unknown, retry: Retry | undefined): boolean => {
+  if (retry === 'always') return true
   if (!(failed instanceof Failure)) return false
   // Another loader may end, but that takes as long as it takes: a supervisor starts this one again.
   if (failed.kind !== 'conflict' && failed.retryable) return true
-  if (patience === undefined) return false
-  if (failed instanceof OtherEnd) return patience.waitMs === Number.POSITIVE_INFINITY
+  if (retry === undefined) return false
+  if (failed instanceof OtherEnd) return retry.waitMs === Number.POSITIVE_INFINITY
   return failed.kind === 'bad_block' || failed instanceof Refused
 }
 
 /** Failures in a row after which also trouble that passes by itself is an alarm: half a minute. */
 const ALARM_AFTER = 7
 
-/** Tells of a pause; loud when it is no mere silence of a node or store, or a long one. */
-export const tellPause = (
+/** Logs a pause; loud when it is no mere silence of a node or store, or a long one. */
+export const logPause = (
   log: Log,
   failed: unknown,
   fields: { readonly attempt: number; readonly height: number; readonly pauseMs: number },
@@ -43,7 +43,7 @@ export const tellPause = (
   })
 }
 
-/** Time without progress, until it is over. */
+/** The time that a load may go without progress. */
 export type Waiting = {
   /** Aborts when the caller's does, and when the time is over. */
   readonly signal: AbortSignal
@@ -55,7 +55,7 @@ export type Waiting = {
 
 /** Begins to count the time a load may go without progress. */
 export const waiting = (
-  patience: Patience | undefined,
+  retry: Retry | undefined,
   signal: AbortSignal,
   clock: Pick<Clock, 'after'>,
 ): Waiting => {
@@ -64,8 +64,8 @@ export const waiting = (
   let cancel = (): void => undefined
   const progress = (): void => {
     cancel()
-    if (typeof patience !== 'object' || patience.waitMs === Number.POSITIVE_INFINITY) return
-    cancel = clock.after(patience.waitMs, () => {
+    if (typeof retry !== 'object' || retry.waitMs === Number.POSITIVE_INFINITY) return
+    cancel = clock.after(retry.waitMs, () => {
       over = true
       ends.abort('no progress')
     })
@@ -82,8 +82,8 @@ export const waiting = (
   }
 }
 
-/** The Failure of a load that waited in vain; `last` is what it waited for. */
-export const inVain = (last: unknown): Failure =>
+/** The Failure of a load that has waited long enough; `last` is what it waited for. */
+export const gaveUp = (last: unknown): Failure =>
   new Failure(
     'unavailable',
     `No block could be loaded within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { loadedHeight } from './loaded-height.ts'
+import { loadedHeight } from './load.ts'
 
 test('loadedHeight: a store that cannot tell now has nothing yet, one that never will is a failure', async () => {
   const published = { height: 7, hash: 'h', time: 0n, lib: 9 }
