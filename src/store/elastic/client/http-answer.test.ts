@@ -85,7 +85,7 @@ test('the end of the connection is the end of an answer without length, and of n
   const closing = new AnswerReader()
   expect(closing.push(bytesOf('HTTP/1.1 200 OK\r\n\r\n{"a"'))).toBeUndefined()
   expect(closing.push(bytesOf(':1}'))).toBeUndefined()
-  expect([closing.end().text, closing.end().keepsAlive]).toEqual(['{"a":1}', false])
+  expect(closing.end()).toMatchObject({ text: '{"a":1}', keepsAlive: false })
   for (const begun of [
     '',
     'HTTP/1.1 200 OK\r\nContent-Le',

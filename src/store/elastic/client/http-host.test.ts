@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
-import { NoAnswer } from './http-line.ts'
 import { Host, type HttpRequest } from './http-host.ts'
+import { NoAnswer } from './http-line.ts'
 import { type JobLimits, Jobs, TooLate } from './jobs.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
