@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkpointOf, publishedOf } from './read-checkpoint.ts'
+import { checkpointOf, publishedOf } from './checkpoint-record.ts'
 
 const END = { height: 3, hash: 'h', time: '1767225600000000000', lib: 8 }
 const INVENTORY = { batch: 'b', indices: { 'x-blocks-000000': ['uuid', 4], 'x-meta-0': ['uuid'] } }

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
-import type { HttpAnswer } from './http-answer.ts'
+import { Host, type HttpRequest } from './http-host.ts'
 import { NoAnswer } from './http-line.ts'
-import { type HttpRequest, openRequests } from './http-requests.ts'
-import { type JobLimits, openJobs, TooLate } from './jobs.ts'
+import { type JobLimits, Jobs, TooLate } from './jobs.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
 const FAR_MS = 60_000
@@ -20,17 +19,18 @@ let reads: ReturnType<typeof open>
 let url: URL
 
 /** Requests of one host within limits, as a connection sends them. */
-const open = (options: Parameters<typeof openRequests>[0]) => {
-  const requests = openRequests(options)
-  const jobs = openJobs<{ readonly host: object }, HttpAnswer>(() => {})
+const open = (options: ConstructorParameters<typeof Host>[0]) => {
+  const host = new Host(options)
+  const jobs = new Jobs(() => {})
   return {
-    read: (request: Omit<HttpRequest, 'isRepeatable'>, limits: Omit<JobLimits, 'lateMs'>) =>
-      jobs.run({ host: options }, { ...limits, lateMs: never }, job =>
-        requests.send({ ...request, isRepeatable: true }, job),
-      ),
+    read: (request: Omit<HttpRequest, 'isRepeatable'>, limits: Omit<JobLimits, 'lateMs'>) => {
+      const job = jobs.begin(host, undefined, { ...limits, lateMs: never })
+      void jobs.follow(job, job.first, host.send({ ...request, isRepeatable: true }, job.first))
+      return job.over.promise
+    },
     close: () => {
       jobs.endAll()
-      requests.close()
+      host.close()
     },
   }
 }
@@ -57,7 +57,7 @@ beforeEach(async () => {
   })
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`)
-  reads = open({ url, headers: { Authorization: 'ApiKey secret' }, maxSockets: 3 })
+  reads = open({ url, auth: { apiKey: 'secret' }, maxSockets: 3 })
 })
 afterEach(() => {
   reads.close()
@@ -167,7 +167,7 @@ test('close: requests under way fail, as do later ones', async () => {
 })
 
 test('read: nobody listens', async () => {
-  const none = open({ url: new URL('http://127.0.0.1:1'), headers: {}, maxSockets: 1 })
+  const none = open({ url: new URL('http://127.0.0.1:1'), auth: undefined, maxSockets: 1 })
   expect(await thrownBy(none.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
   none.close()
 })
