@@ -1,6 +1,7 @@
 import type { Log } from '#failure/log.ts'
 import type { HeadSource } from '#head/showing.ts'
 import { createApp } from '#http/app.ts'
+import type { AppOptions } from '#http/app-options.ts'
 import { stoppingService } from '#http/stopping.ts'
 import { addressLimits } from '#keys/address-limits.ts'
 import { keyring } from '#keys/keyring.ts'
@@ -58,55 +59,15 @@ export type ServedApp = {
 
 /** Serves on an address, which other threads of the process may share. Throws 'usage' when it is not available. */
 export const serveApp = (
-  { values, version, store, node, head, log, given, memory, thread, droppedLines }: AppParts,
+  parts: AppParts,
   { address, isShared }: { readonly address: Address | SocketPath; readonly isShared: boolean },
 ): ServedApp => {
-  const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
+  const { values, memory, thread, droppedLines } = parts
   const lateness = watchLateness()
   const stopping = stoppingService()
   const counts = countingIn(catalogue, memory.metrics, thread)
   const watching = watchThread(counts, droppedLines)
-  const { turns, threads } = memory
-  const exposedHere = exposedBy(
-    { memory: memory.metrics },
-    { store, node, clock: systemClock, version, threads, turns },
-  )
-  const app = createApp({
-    store,
-    node,
-    ...(head === undefined ? {} : { head }),
-    keyring: keyring({
-      store: store.keys,
-      clock: systemClock,
-      ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
-    }),
-    rates: createRates({ now: systemClock.now, lateMs: lateness.ms, memory: memory.rates, thread }),
-    addresses: addressLimits({ memory: memory.addresses, thread, now: systemClock.now }),
-    ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
-    prices: { get: () => given().prices },
-    profiles: { get: producer => given().profiles?.get(producer) },
-    defaults: { format: values.format, compat: values.compat },
-    basePath: values['base-path'],
-    deadlineMs: values.deadline,
-    maxInFlight: values['max-in-flight'],
-    keptBytes: values['kept-answers'] * MEGABYTE,
-    maxExports: values['max-exports'],
-    maxFeeds: values['max-feeds'],
-    maxFeedsPerKey: values['max-feeds-per-key'],
-    stopping,
-    stallMs: values['export-stall'],
-    maxLagMs: values['max-lag'],
-    logEach: values['log-sample'],
-    turns: { memory: memory.turns, thread },
-    counts,
-    metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
-    clock: systemClock,
-    log,
-    version,
-    explorer: values.explorer,
-    publicUrl: values['public-url'],
-    ...(testKey === undefined ? {} : { testKey }),
-  })
+  const app = createApp(appOptionsOf(parts, { lateMs: lateness.ms, stopping, counts }))
   const server = openServer(app, address, { isShared, mode: values['socket-mode'] })
   return {
     address: server.address,
@@ -122,5 +83,49 @@ export const serveApp = (
       lateness.stop()
       watching.stop()
     },
+  }
+}
+
+type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateMs: () => number }
+
+const appOptionsOf = (
+  { values, version, store, node, head, log, given, memory, thread }: AppParts,
+  { lateMs, stopping, counts }: Own,
+): AppOptions => {
+  const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
+  const { turns, threads } = memory
+  const exposedHere = exposedBy(
+    { memory: memory.metrics },
+    { store, node, clock: systemClock, version, threads, turns },
+  )
+  return {
+    ...{ store, node, log, version, counts, stopping, clock: systemClock },
+    ...(head === undefined ? {} : { head }),
+    keyring: keyring({
+      store: store.keys,
+      clock: systemClock,
+      ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
+    }),
+    rates: createRates({ now: systemClock.now, lateMs, memory: memory.rates, thread }),
+    addresses: addressLimits({ memory: memory.addresses, thread, now: systemClock.now }),
+    ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
+    prices: { get: () => given().prices },
+    profiles: { get: producer => given().profiles?.get(producer) },
+    defaults: { format: values.format, compat: values.compat },
+    basePath: values['base-path'],
+    deadlineMs: values.deadline,
+    maxInFlight: values['max-in-flight'],
+    keptBytes: values['kept-answers'] * MEGABYTE,
+    maxExports: values['max-exports'],
+    maxFeeds: values['max-feeds'],
+    maxFeedsPerKey: values['max-feeds-per-key'],
+    stallMs: values['export-stall'],
+    maxLagMs: values['max-lag'],
+    logEach: values['log-sample'],
+    turns: { memory: memory.turns, thread },
+    metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
+    explorer: values.explorer,
+    publicUrl: values['public-url'],
+    ...(testKey === undefined ? {} : { testKey }),
   }
 }

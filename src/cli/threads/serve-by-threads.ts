@@ -18,41 +18,17 @@ const LEAVE_MS = 2_000
  * clients; this one watches them, tells them what it has read and heard, and writes what they log. Throws 'usage' when the address is not available.
  */
 export const serveByThreads = async (listen: Address, serve: Serve): Promise<Served> => {
-  const {
-    values,
-    version,
-    threads: count,
-    threadProgram,
-    node,
-    head,
-    given,
-    memory,
-    log,
-    writeLine,
-    metrics,
-  } = serve
+  const { values, node, head, memory, log, writeLine } = serve
   const reserved = (values['reuse-port'] ? shared : reserve)(listen, answersBefore(serve))
   const counting = await serve.beforeRequests()
   const { address } = reserved
-  const begin = (thread: number): ToThread => {
-    const health = node?.health()
-    const task = { values, version, address, thread, memory, given: given() }
-    return {
-      type: 'serve',
-      task: {
-        ...task,
-        ...(health === undefined ? {} : { health }),
-        ...(head === undefined ? {} : { head: messageOf(head.shown(), NOTHING_TOLD) }),
-      },
-    }
-  }
-  const threads: readonly KeptThread[] = Array.from({ length: count }, (_, number) =>
+  const threads: readonly KeptThread[] = Array.from({ length: serve.threads }, (_, number) =>
     keepThread({
       number,
-      open: workersOf(threadProgram),
-      begin: () => begin(number),
+      open: workersOf(serve.threadProgram),
+      begin: () => beginning(serve, address, number),
       onDeath: () => {
-        metrics.own.threadDeaths.add(1)
+        serve.metrics.own.threadDeaths.add(1)
         forgetThread(memory, number)
       },
       log,
@@ -84,6 +60,23 @@ export const serveByThreads = async (listen: Address, serve: Serve): Promise<Ser
     stop: async () => {
       await stop()
       silence?.()
+    },
+  }
+}
+
+/** The first message to a thread. */
+const beginning = (
+  { values, version, memory, given, node, head }: Serve,
+  address: Address,
+  thread: number,
+): ToThread => {
+  const health = node?.health()
+  return {
+    type: 'serve',
+    task: {
+      ...{ values, version, address, thread, memory, given: given() },
+      ...(health === undefined ? {} : { health }),
+      ...(head === undefined ? {} : { head: messageOf(head.shown(), NOTHING_TOLD) }),
     },
   }
 }

@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { Failure } from '#failure/failure.ts'
 import { decimalsOf } from '../format/amount.ts'
@@ -6,7 +7,7 @@ import { FIGURES, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
-import type { Page } from '../page.ts'
+import type { Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { Day } from '../part/day.tsx'
 import { Pager, pageOf } from '../part/pager.tsx'
@@ -25,9 +26,6 @@ export const statisticPage: Page = {
     const period = periodOf(visit)
     const { days } = await visit.ask(getDailyStatistics, daysGiven(visit))
     const series = seriesOf(days, figure.name)
-    const latest = days.toReversed()
-    const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
-    const decimals = decimalsOf(series.map(({ value }) => value))
     const title = say(figure.title)
     return {
       title,
@@ -51,36 +49,51 @@ export const statisticPage: Page = {
             <Plot visit={visit} title={title} series={series} isLarge />
           </section>
           <section class="card">
-            <Rows
-              rows={pageOf(visit, latest)}
-              none={say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
-              columns={[
-                {
-                  head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
-                  cell: day => <Day visit={visit} day={day} />,
-                },
-                {
-                  head: '',
-                  place: 'wide',
-                  cell: day => <Bar part={String(day[figure.name])} whole={most} />,
-                },
-                {
-                  head:
-                    figure.unit === ''
-                      ? title
-                      : say({ en: `${title} (${figure.unit})`, zh: `${title}（${figure.unit}）` }),
-                  isNumber: true,
-                  place: 'end',
-                  cell: day => <Count value={day[figure.name]} decimals={decimals} />,
-                },
-              ]}
-            />
+            <DayRows visit={visit} days={days} figure={figure} />
             <Pager visit={visit} total={days.length} />
           </section>
         </>
       ),
     }
   },
+}
+
+type DayRowsProps = {
+  readonly visit: Visit
+  readonly days: AnswerOf<typeof getDailyStatistics>['days']
+  readonly figure: (typeof FIGURES)[number]
+}
+
+/** A table of the days, the latest first. */
+const DayRows = ({ visit, days, figure: { name, title, unit } }: DayRowsProps) => {
+  const { say } = visit
+  const values = seriesOf(days, name).map(({ value }) => value)
+  const most = values.reduce((most, value) => (Number(value) > Number(most) ? value : most), '0')
+  const decimals = decimalsOf(values)
+  const named = say(title)
+  return (
+    <Rows
+      rows={pageOf(visit, days.toReversed())}
+      none={say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
+      columns={[
+        {
+          head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
+          cell: day => <Day visit={visit} day={day} />,
+        },
+        {
+          head: '',
+          place: 'wide',
+          cell: day => <Bar part={String(day[name])} whole={most} />,
+        },
+        {
+          head: unit === '' ? named : say({ en: `${named} (${unit})`, zh: `${named}（${unit}）` }),
+          isNumber: true,
+          place: 'end',
+          cell: day => <Count value={day[name]} decimals={decimals} />,
+        },
+      ]}
+    />
+  )
 }
 
 const noSuch = (name: string): Failure =>

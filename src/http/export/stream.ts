@@ -16,6 +16,8 @@ type Options = {
   readonly free: () => void
 }
 
+type Controller = ReadableStreamDefaultController<Uint8Array>
+
 /**
  * A body of pieces that are made as the client takes them: nothing is made ahead. If one cannot be made, the connection is
  * cut before the end of the chunked body, so that the client sees an error and no short body that looks whole.
@@ -47,36 +49,34 @@ export const streamOf = (
   const watch = (): void => {
     calm = clock.after(stallMs, () => cutOff('stalled'))
   }
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      start: controller => {
-        // Bun prints any reason, and none closes the connection as well.
-        cut = () => controller.error()
-      },
-      pull: async controller => {
-        calm()
-        if (isOver) return
-        try {
-          const next = await pieces.next()
-          if (isOver) return
-          if (next.done) {
-            end('ok')
-            controller.close()
-            return
-          }
-          bytes += next.value.length
-          controller.enqueue(next.value)
-          watch()
-        } catch (error) {
-          const failure = failureOf(error)
-          end(failure.kind, failure)
-          cut()
-        }
-      },
-      cancel: leave,
+  const source = {
+    start: (controller: Controller) => {
+      // Bun prints any reason, and none closes the connection as well.
+      cut = () => controller.error()
     },
-    { highWaterMark: 0 },
-  )
+    pull: async (controller: Controller) => {
+      calm()
+      if (isOver) return
+      try {
+        const next = await pieces.next()
+        if (isOver) return
+        if (next.done) {
+          end('ok')
+          controller.close()
+          return
+        }
+        bytes += next.value.length
+        controller.enqueue(next.value)
+        watch()
+      } catch (error) {
+        const failure = failureOf(error)
+        end(failure.kind, failure)
+        cut()
+      }
+    },
+    cancel: leave,
+  }
+  const stream = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 })
   client.addEventListener('abort', leave)
   watch()
   if (client.aborted) leave()

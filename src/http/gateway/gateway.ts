@@ -92,15 +92,21 @@ export const createGateway = (
       const known = calls.get(path)
       const isJoined = known !== undefined && elapsed() - known.since < FRESH_MS
       const call = isJoined ? known : begin(path)
-      call.readers += 1
-      try {
-        const { shared, passed } = await within(call.answer, { signal })
-        onAnswer(isJoined ? 'joined' : passed.isFirst ? 'node' : 'other_node')
-        return shared.take()
-      } finally {
-        call.readers -= 1
-        if (call.readers === 0) call.leave()
-      }
+      const { taken, passed } = await takeFrom(call, signal)
+      onAnswer(isJoined ? 'joined' : passed.isFirst ? 'node' : 'other_node')
+      return taken
     },
+  }
+}
+
+/** Waits for the answer of a call, which ends when nobody waits any more. */
+const takeFrom = async (call: Call, signal: AbortSignal) => {
+  call.readers += 1
+  try {
+    const { shared, passed } = await within(call.answer, { signal })
+    return { taken: shared.take(), passed }
+  } finally {
+    call.readers -= 1
+    if (call.readers === 0) call.leave()
   }
 }
