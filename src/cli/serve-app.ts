@@ -1,25 +1,25 @@
 import type { Log } from '#failure/log.ts'
+import { watchLateness } from '#gate/lateness.ts'
+import { addressLimits } from '#gate/networks.ts'
+import type { Counts } from '#gate/queues.ts'
+import { createRates } from '#gate/rate.ts'
 import type { HeadSource } from '#head/showing.ts'
 import { createApp } from '#http/app.ts'
 import type { AppOptions } from '#http/app-options.ts'
 import { stoppingService } from '#http/stopping.ts'
-import { addressLimits } from '#keys/address-limits.ts'
 import { keyring } from '#keys/keyring.ts'
-import { watchLateness } from '#keys/lateness.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
-import { createRates } from '#keys/rate.ts'
 import { countingIn } from '#metrics/counting.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Given } from './given.ts'
 import { catalogue } from './metrics/catalogue.ts'
-import { watchThread } from './metrics/process-metrics.ts'
+import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
 import { exposedBy } from './metrics/serve-metrics.ts'
 import { openServer } from './open-server.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
-import type { ServingMemory } from './threads/memory.ts'
 
 /** A process that shares its port takes connections for so long after the stop began, and answers each with its last answer. */
 const HAND_OVER_MS = 1_000
@@ -42,8 +42,11 @@ export type AppParts = {
   readonly log: Log
   /** What the operator's files say at the moment. */
   readonly given: () => Given
-  readonly memory: ServingMemory
-  /** The number of this thread in that memory. */
+  /** What callers do, as this thread sees it. */
+  readonly callers: Counts
+  readonly metrics: Pick<ProcessMetrics, 'memory'>
+  /** The number of threads that serve, and that of this one among them, from 0. */
+  readonly threads: number
   readonly thread: number
   /** Lines of this thread's log that were dropped so far. */
   readonly droppedLines: () => number
@@ -62,10 +65,10 @@ export const serveApp = (
   parts: AppParts,
   { address, isShared }: { readonly address: Address | SocketPath; readonly isShared: boolean },
 ): ServedApp => {
-  const { values, memory, thread, droppedLines } = parts
+  const { values, metrics, thread, droppedLines } = parts
   const lateness = watchLateness()
   const stopping = stoppingService()
-  const counts = countingIn(catalogue, memory.metrics, thread)
+  const counts = countingIn(catalogue, metrics.memory, thread)
   const watching = watchThread(counts, droppedLines)
   const app = createApp(appOptionsOf(parts, { lateMs: lateness.ms, stopping, counts }))
   const server = openServer(app, address, { isShared, mode: values['socket-mode'] })
@@ -89,15 +92,12 @@ export const serveApp = (
 type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateMs: () => number }
 
 const appOptionsOf = (
-  { values, version, store, node, head, log, given, memory, thread }: AppParts,
+  { values, version, store, node, head, log, given, callers, metrics, threads }: AppParts,
   { lateMs, stopping, counts }: Own,
 ): AppOptions => {
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
-  const { turns, threads } = memory
-  const exposedHere = exposedBy(
-    { memory: memory.metrics },
-    { store, node, clock: systemClock, version, threads, turns },
-  )
+  const { queues: places, uses, networks: times } = callers
+  const exposedHere = exposedBy(metrics, { store, node, clock: systemClock, version, threads, places })
   return {
     ...{ store, node, log, version, counts, stopping, clock: systemClock },
     ...(head === undefined ? {} : { head }),
@@ -106,8 +106,8 @@ const appOptionsOf = (
       clock: systemClock,
       ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
     }),
-    rates: createRates({ now: systemClock.now, lateMs, memory: memory.rates, thread }),
-    addresses: addressLimits({ memory: memory.addresses, thread, now: systemClock.now }),
+    rates: createRates({ now: systemClock.now, lateMs, uses }),
+    addresses: addressLimits({ now: systemClock.now, times }),
     ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
     prices: { get: () => given().prices },
     profiles: { get: producer => given().profiles?.get(producer) },
@@ -122,7 +122,7 @@ const appOptionsOf = (
     stallMs: values['export-stall'],
     maxLagMs: values['max-lag'],
     logEach: values['log-sample'],
-    turns: { memory: memory.turns, thread },
+    places,
     metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
     explorer: values.explorer,
     publicUrl: values['public-url'],

@@ -209,7 +209,7 @@ const linesAbove = async (view: View, list: FeedList, docs: readonly unknown[]) 
 const docsOf = (followed: Followed, block: BlockAbove): readonly unknown[] => {
   const rows =
     followed.kind === 'records'
-      ? recordsAbove(followed.key)(block)
+      ? recordsAbove(followed.key, block)
       : followed.kind === 'blocks'
         ? [block.doc]
         : transactionsAbove(block)

@@ -16,6 +16,52 @@ import { Plot } from '../part/plot.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Bar } from '../part/share.tsx'
 
+type Days = AnswerOf<typeof getDailyStatistics>['days']
+
+/** The page of the table, the last day first. */
+const DayRows = ({
+  visit,
+  figure,
+  days,
+  series,
+}: {
+  readonly visit: Visit
+  readonly figure: (typeof FIGURES)[number]
+  readonly days: Days
+  readonly series: ReturnType<typeof seriesOf>
+}) => {
+  const { say } = visit
+  const title = say(figure.title)
+  const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
+  const decimals = decimalsOf(series.map(({ value }) => value))
+  return (
+    <Rows
+      rows={pageOf(visit, days.toReversed())}
+      none={say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
+      columns={[
+        {
+          head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
+          cell: day => <Day visit={visit} day={day} />,
+        },
+        {
+          head: '',
+          place: 'wide',
+          cell: day => <Bar part={String(day[figure.name])} whole={most} />,
+        },
+        {
+          head:
+            figure.unit === ''
+              ? title
+              : say({ en: `${title} (${figure.unit})`, zh: `${title}（${figure.unit}）` }),
+          isNumber: true,
+          place: 'end',
+          cell: day => <Count value={day[figure.name]} decimals={decimals} />,
+        },
+      ]}
+    />
+  )
+}
+
 /** One figure of the days of a period, as a plot and as a table. */
 export const statisticPage: Page = {
   path: '/statistics/{id}',
@@ -49,51 +95,13 @@ export const statisticPage: Page = {
             <Plot visit={visit} title={title} series={series} isLarge />
           </section>
           <section class="card">
-            <DayRows visit={visit} days={days} figure={figure} />
+            <DayRows visit={visit} figure={figure} days={days} series={series} />
             <Pager visit={visit} total={days.length} />
           </section>
         </>
       ),
     }
   },
-}
-
-type DayRowsProps = {
-  readonly visit: Visit
-  readonly days: AnswerOf<typeof getDailyStatistics>['days']
-  readonly figure: (typeof FIGURES)[number]
-}
-
-/** A table of the days, the latest first. */
-const DayRows = ({ visit, days, figure: { name, title, unit } }: DayRowsProps) => {
-  const { say } = visit
-  const values = seriesOf(days, name).map(({ value }) => value)
-  const most = values.reduce((most, value) => (Number(value) > Number(most) ? value : most), '0')
-  const decimals = decimalsOf(values)
-  const named = say(title)
-  return (
-    <Rows
-      rows={pageOf(visit, days.toReversed())}
-      none={say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
-      columns={[
-        {
-          head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
-          cell: day => <Day visit={visit} day={day} />,
-        },
-        {
-          head: '',
-          place: 'wide',
-          cell: day => <Bar part={String(day[name])} whole={most} />,
-        },
-        {
-          head: unit === '' ? named : say({ en: `${named} (${unit})`, zh: `${named}（${unit}）` }),
-          isNumber: true,
-          place: 'end',
-          cell: day => <Count value={day[name]} decimals={decimals} />,
-        },
-      ]}
-    />
-  )
 }
 
 const noSuch = (name: string): Failure =>

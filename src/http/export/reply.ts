@@ -5,12 +5,11 @@ import { linesOf, type Rows } from '#actions/list/rows.ts'
 import type { ExportFormat, Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
+import { retried, type Turns } from '#gate/gate.ts'
 import { lacking } from '#store/lacking.ts'
-import { acceptsGzip } from '../etag.ts'
 import type { Exchange } from '../exchange.ts'
-import { patient } from '../patient.ts'
 import type { Reply } from '../reply.ts'
-import type { Turns } from '../turns.ts'
+import { acceptsGzip } from '../reply.ts'
 import { csvHead, csvRows } from './csv.ts'
 import { gzipPacker, packed, plainPacker } from './gzip.ts'
 import { streamOf } from './stream.ts'
@@ -50,8 +49,8 @@ export const exportReply = async (
   }
   try {
     signal.throwIfAborted()
-    const own = turns.until(reading.signal).store
-    const later = patient(own, { clock: deps.clock, signal: reading.signal })
+    const own = turns.store(reading.signal)
+    const later = retried(own, deps.clock, reading.signal)
     const turn: Turn = () => (opened === undefined ? own : later)()
     opened = await openExport(deps, call, { signal: reading.signal, turn })
     signal.throwIfAborted()

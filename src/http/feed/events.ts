@@ -1,6 +1,6 @@
 import type { FeedEnd, HeadNow } from '#actions/feed/message.ts'
 import { writeJson } from '#chain/json.ts'
-import { failureFields, type Manner } from '../envelope.ts'
+import { failureFields, type Manner } from '../failure-reply.ts'
 
 /** Events as `text/event-stream` has them (html.spec.whatwg.org, "Server-sent events"). */
 export const FEED_TYPE = 'text/event-stream; charset=utf-8'
