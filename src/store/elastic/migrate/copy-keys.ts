@@ -17,7 +17,7 @@ const PAGE = 1_000
  * Copies the API keys to their next index. Keys are added and revoked without a lease, so the old index is made
  * read-only first: until the alias is moved, adding a key fails with advice to try again.
  */
-export const moveKeys = async (target: Cluster): Promise<void> => {
+export const copyKeys = async (target: Cluster): Promise<void> => {
   const { connection, names } = target
   const from = names.keys
   const to = names.behind('keys')
