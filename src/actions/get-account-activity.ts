@@ -1,10 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { dateOf } from '#chain/time.ts'
+import { dateOf, startOfDay } from '#chain/time.ts'
+import { listOf, lists } from '#indices/list.ts'
+import type { Moment, View } from '#store/port.ts'
 import { defineAction } from './define.ts'
 import { daysAsked } from './find/asked-days.ts'
 import { ownerOf } from './find/owner.ts'
+import { ORIGIN } from './list/numbered.ts'
+import { countPassing } from './list/ordinal-search.ts'
 import { wholeOf } from './list/paging.ts'
-import { recordsByDay } from './list/records-by-day.ts'
 import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
 import { owner } from './request/parameter-types.ts'
 import { isDayOver, utcDay } from './shape/days.ts'
@@ -49,3 +52,26 @@ export const getAccountActivity = defineAction({
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub', start_date: '2026-11-20', end_date: '2026-11-21' },
 })
+
+/** How many rows an account's list has on each UTC day from `from` to `to`, by a search for where each day begins and ends. */
+const recordsByDay = async (
+  view: View,
+  account: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<readonly number[]> => {
+  if (from > to) return []
+  const list = await view.get(lists, listOf.account(account))
+  const days = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+  if (list === undefined) return days.map(() => 0)
+  const rows = {
+    count: list.count,
+    floor: ORIGIN,
+    ceiling: view.at,
+    look: (ordinals: readonly number[]) => view.moments(list, ordinals),
+  }
+  const before = await countPassing<Moment>(
+    rows,
+    [...days, to + 1].map(startOfDay).map(start => made => made.time < start),
+  )
+  return days.map((_, at) => (before[at + 1] ?? 0) - (before[at] ?? 0))
+}

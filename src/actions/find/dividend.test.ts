@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { placeIn } from '../list/ranking.ts'
-import { dividendRateOf } from './dividend.ts'
+import { dividendRateOf, placeIn } from './dividend.ts'
 
 const IOST = 10n ** 8n
 

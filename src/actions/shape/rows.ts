@@ -12,6 +12,7 @@ import { rowIds } from '../list/row-id.ts'
 import type { Rows } from '../list/rows.ts'
 import { statusOf } from './head-status.ts'
 
+const NO_TEXTS: ReadonlyMap<string, RowTexts> = new Map()
 /** Rows with the most text that are in memory at once: 130 KB each. */
 const LONG_AT_ONCE = 64
 
@@ -54,7 +55,9 @@ const recordRows = async (
   { contract, compat, head }: Shown,
 ): Promise<Rows> => {
   const docs = numbered.map(({ doc }) => doc)
-  const texts = await textsOf(bodiesWith(view, numbered), docs)
+  const texts = docs.some(({ overflow }) => overflow)
+    ? await textsOf(bodiesWith(view, numbered), docs)
+    : NO_TEXTS
   const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
   const isNamed = contract === 'always' || compat === 'iostabc'
   return writtenRows(docs, { texts, compat }, at => {

@@ -1,2 +1,2 @@
-/** The value of a cell; integers are read as bigint (`safeIntegers`). */
+/** The value of a cell; integers are read as bigint (`safeIntegers`), but for `Connection.numberRows`. */
 export type Cell = string | bigint | number | Uint8Array | null

@@ -27,6 +27,8 @@ export type Connection = {
   /** First row, undefined: none. */
   readonly row: (sql: string, ...cells: Cell[]) => Cell[] | undefined
   readonly rows: (sql: string, ...cells: Cell[]) => Cell[][]
+  /** The same with integers as numbers, for a statement that selects none beyond 2^53. */
+  readonly numberRows: (sql: string, ...cells: Cell[]) => Cell[][]
   /** Whether the path still leads to the file that is open, which never gets smaller. */
   readonly isInPlace: () => boolean
   /** Rolls back what is open, frees statements and file. */
@@ -92,13 +94,16 @@ const connect = (path: string, name: string, db: Database): Connection => {
     prepared.set(sql, made)
     return made
   }
-  const rows = (sql: string, ...cells: Cell[]): Cell[][] => {
-    try {
-      return (prepared.get(sql) ?? statement(sql)).values(...cells) as Cell[][]
-    } catch (error) {
-      throw toFailure(name, error)
+  const reading =
+    (areSafe: boolean) =>
+    (sql: string, ...cells: Cell[]): Cell[][] => {
+      try {
+        return (prepared.get(sql) ?? statement(sql).safeIntegers(areSafe)).values(...cells) as Cell[][]
+      } catch (error) {
+        throw toFailure(name, error)
+      }
     }
-  }
+  const rows = reading(true)
   const opened = statOf(path)
   return {
     db,
@@ -109,6 +114,7 @@ const connect = (path: string, name: string, db: Database): Connection => {
     },
     statement,
     rows,
+    numberRows: reading(false),
     row: (sql, ...cells) => rows(sql, ...cells)[0],
     close: () => {
       if (db.inTransaction) db.run('ROLLBACK')

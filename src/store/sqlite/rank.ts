@@ -19,18 +19,22 @@ export const rankedRows = <I extends StateIndex>(
   const named = group === undefined ? [] : [group]
   const counts = [BigInt(limit), BigInt(skip)]
   const { after } = range ?? {}
+  const key = `${table.name}.${name}`
+  const sql = statements.get(key) ?? {
+    all: rankSql(table, name, order),
+    rest: order.counted ? rankAfterSql(table, name, order) : '',
+  }
+  statements.set(key, sql)
   const rows =
     after === undefined
-      ? connection.rows(rankSql(table, name, order), ...named, ...counts)
-      : connection.rows(
-          rankAfterSql(table, name, order),
-          ...[...named, after.amount, after.name],
-          ...[...named, after.amount],
-          ...counts,
-        )
+      ? connection.rows(sql.all, ...named, ...counts)
+      : connection.rows(sql.rest, ...named, after.amount, after.name, ...named, after.amount, ...counts)
   // Rows of the table of an index are its documents.
   return rows.map(cells => toDoc(table, cells) as DocOf<I>)
 }
+
+/** The statements of each order, and of what comes behind a place in it. */
+const statements = new Map<string, { readonly all: string; readonly rest: string }>()
 
 /** Takes the group if there is one, then limit and offset. */
 export const rankSql = (table: Table, orderName: string, order: Order): string => {

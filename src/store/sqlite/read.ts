@@ -2,13 +2,16 @@ import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { type ListDoc, listAndOrdinal, placeOf } from '#indices/list.ts'
-import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indices/record.ts'
+import { idOf } from '#indices/position.ts'
+import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Moment } from '#store/port.ts'
+import type { Cell } from './cell.ts'
 import type { Connection } from './connection.ts'
 import { formerRow } from './former-layout.ts'
+import { WORDS } from './packed/words.ts'
 import { columnList, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
-import { fieldIndexName, quoted, ROW, type Table, tableFor, tableOf } from './tables.ts'
+import { fieldIndexName, quoted, ROW, type Table, tableOf } from './tables.ts'
 
 /** Hashes share 8 bytes by chance about never: no real value has more documents. */
 const HANDFUL = 16n
@@ -49,12 +52,16 @@ export const findSql = (table: Table, field: string): string =>
   ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
   ` ORDER BY ${keyList(table)} LIMIT ?`
 
-/** The table of records without the column of their places. */
-const listed = { ...tableOf(listedRecords), columns: tableFor(listedRecords).columns }
+const recordsTable = tableOf(records)
+const byPlace =
+  `FROM ${quoted(recordsTable.places ?? '')} AS p` +
+  ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"`
+
+/** The columns of `recordOf`; a time has more digits than a double. */
 export const recordsSql =
-  `SELECT ${columnList(listed, 'r')} FROM ${quoted(listed.places ?? '')} AS p` +
-  ` CROSS JOIN ${quoted(listed.name)} AS r ON r."${ROW}" = p."row"` +
-  ' WHERE p."place" BETWEEN ? AND ? ORDER BY p."place"'
+  'SELECT r."height", r."tx", r."index", r."tx_hash", CAST(r."time" AS TEXT), r."contract", r."action_name", r."data",' +
+  ' r."return", r."status_code", r."from", r."to", r."amount", r."creator", r."deployed", r."receipt", r."overflow"' +
+  ` ${byPlace} WHERE p."place" BETWEEN ? AND ? ORDER BY p."place"`
 
 /** Rows of a list with the ordinals that are both asked for and counted, ascending: one run of the table of places. */
 export const recordsOf = (
@@ -65,13 +72,46 @@ export const recordsOf = (
   const from = Math.max(first, 1)
   const to = Math.min(last, list.count)
   if (from > to) return []
-  const rows = connection.rows(recordsSql, placeOf(list.number, from), placeOf(list.number, to))
+  const rows = connection.numberRows(recordsSql, placeOf(list.number, from), placeOf(list.number, to))
   if (rows.length !== to - from + 1)
     throw lacking(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
-  return rows.map(cells => toDoc(listed, cells) as ListedRecord)
+  return rows.map(recordOf)
 }
 
-const recordsTable = tableOf(records)
+/** A row of `recordsSql`, as `toDoc` would make it of all columns: written out, since each page of a list has them by dozens. */
+const recordOf = (cells: readonly Cell[]): ListedRecord => {
+  const [height, tx, index] = [cells[0] as number, cells[1] as number, cells[2] as number]
+  const record = {
+    id: idOf(height, tx, index),
+    height,
+    tx,
+    index,
+    tx_hash: cells[3],
+    time: BigInt(cells[4] as string),
+    contract: wordIn(cells[5]),
+    action_name: wordIn(cells[6]),
+    data: cells[7],
+    return: wordIn(cells[8]),
+    status_code: wordIn(cells[9]),
+    from: cells[10],
+    to: cells[11],
+    amount: cells[12] ?? undefined,
+    creator: cells[13] ?? undefined,
+    deployed: cells[14] ?? undefined,
+    receipt: cells[15] ?? undefined,
+    overflow: cells[16] !== 0,
+  }
+  const unreadable = WORD_FIELDS.find(name => record[name] === undefined)
+  if (unreadable !== undefined)
+    throw lacking(`Field '${unreadable}' of ${recordsTable.name} '${record.id}' cannot be read.`)
+  return record as ListedRecord
+}
+
+const WORD_FIELDS = ['contract', 'action_name', 'return', 'status_code'] as const
+
+const wordIn = (cell: Cell | undefined): string | undefined =>
+  typeof cell === 'number' ? WORDS[cell] : typeof cell === 'string' ? cell : undefined
+
 export const newRecordsSql =
   `SELECT ${columnList(recordsTable)} FROM ${quoted(recordsTable.name)}` +
   ` WHERE "height" > ? ORDER BY ${keyList(recordsTable)}`
@@ -92,9 +132,7 @@ export const newRecordsOf = (
       }),
     )
 
-export const momentSql =
-  `SELECT r."height", r."time" FROM ${quoted(listed.places ?? '')} AS p` +
-  ` CROSS JOIN ${quoted(listed.name)} AS r ON r."${ROW}" = p."row" WHERE p."place" = ?`
+export const momentSql = `SELECT r."height", r."time" ${byPlace} WHERE p."place" = ?`
 
 /** When single rows of a list were made: each is one look-up. */
 export const momentsOf = (

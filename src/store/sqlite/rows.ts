@@ -111,7 +111,7 @@ const jsonIn = (text: string): unknown => {
 /** The document of a row read with `columnList`. Throws 'damaged' where a cell cannot be read. */
 export const toDoc = (table: Table, cells: readonly Cell[]): object => {
   const { columns, head } = table
-  const doc = headFields(table, cells)
+  const doc: Record<string, unknown> = head.length === 0 ? {} : headFields(table, cells)
   let isImplied = false
   // Half of the time of an iterator over the columns; a page has some 300 cells.
   for (let at = 0; at < columns.length; at++) {
@@ -175,7 +175,6 @@ const headCells = (table: Table, doc: Readonly<Record<string, unknown>>): Cell[]
 /** The fields that follow from the cells of `Table.head`. */
 const headFields = (table: Table, cells: readonly Cell[]): Record<string, unknown> => {
   if (table.position.length === 0) return { id: cells[0] }
-  if (!isNumbered(table)) return {}
   const [height, tx] = positionIn(table, cells[0] as bigint)
   const [first = '', second] = table.position
   return second === undefined

@@ -1,4 +1,4 @@
-import { base58Of32 } from '#chain/base58-of-32.ts'
+import { base58Of32, bytesOf32 } from '#chain/base58-of-32.ts'
 import { hashBytes } from '#chain/hash.ts'
 import { merkleRoot } from '#chain/merkle.ts'
 import { blocks } from '#indices/block.ts'
@@ -36,7 +36,7 @@ const MEMBERS: Readonly<Record<string, RegExp>> = {
 
 /** Root of the tree whose only leaf is this hash. */
 const rootOfOne = (hashes: unknown): string | undefined => {
-  const leaf = typeof hashes === 'string' ? hashBytes(hashes) : undefined
+  const leaf = typeof hashes === 'string' ? (bytesOf32(hashes) ?? hashBytes(hashes)) : undefined
   return leaf === undefined ? undefined : base58Of32(merkleRoot([leaf]))
 }
 
