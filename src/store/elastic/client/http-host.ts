@@ -199,8 +199,13 @@ const headText = (headers: Readonly<Record<string, string>>): string =>
 /** A request that changes nothing, as it is sent. */
 export const readOf = ({ path, query, lines, body = lines }: Request): HttpRequest => ({
   method: body === undefined ? 'GET' : 'POST',
-  path: query === undefined ? path : `${path}?${new URLSearchParams(query)}`,
+  path: query === undefined ? path : `${path}?${queryText(query)}`,
   body,
   type: lines === undefined ? 'application/json' : 'application/x-ndjson',
   isRepeatable: true,
 })
+
+const queryText = (query: Readonly<Record<string, string>>): string =>
+  Object.entries(query)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')

@@ -13,7 +13,7 @@ import { deleteIndices, type Existing } from '../schema/list-indices.ts'
 import { type Names, namesOf } from '../schema/names.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { type Wanted, wantedIndices } from '../schema/wanted-indices.ts'
-import { inventoryKeeper } from '../write/inventory-keeper.ts'
+import { InventoryKeeper } from '../write/inventory-keeper.ts'
 import type { Lease } from '../write/keep-lease.ts'
 import { type Copying, compareIndices, copyIndex } from './copy-index.ts'
 import type { MigrationState } from './plan-migration.ts'
@@ -52,7 +52,7 @@ export const copyIndices = async (lease: Lease, seen: MigrationState, options: O
   const target: Cluster = { ...cluster, names: targetOf(seen) }
   const tasks = tasksOf(seen, target.names, checkpoint)
   // A source that lost data must not be copied as if it were complete.
-  const keeper = inventoryKeeper(lease)
+  const keeper = new InventoryKeeper(lease)
   await keeper.begin()
   await keeper.settle()
   await prepare(target, seen, tasks)

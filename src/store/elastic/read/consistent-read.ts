@@ -63,7 +63,7 @@ export const consistentReads = (options: ReadOptions) => {
     if (!isNewer) throw failure
     throw isAborted ? replaced(at) : unpublished(at)
   }
-  const begin = async (until: UntilAborted, { signal, damaged }: OpenOptions) => {
+  const begin = async (until: UntilAborted, { signal, damaged }: OpenOptions): Promise<Begun> => {
     if (damaged !== true) await until.wait(whole.require(), 'the store was checked')
     const known = height.known()
     const current = height.current(signal)
@@ -75,10 +75,7 @@ export const consistentReads = (options: ReadOptions) => {
     const until = new UntilAborted(signal)
     const since = now()
     try {
-      let { at, current }: { at: PublishedMeta; current?: Promise<PublishedMeta> | undefined } = await begin(
-        until,
-        how,
-      )
+      let { at, current } = await begin(until, how)
       for (let attempt = 0; ; ) {
         const opened = open(at, how)
         const what = `the data of height ${at.end.height} was read`
@@ -103,6 +100,9 @@ export const consistentReads = (options: ReadOptions) => {
   }
   return { read, lookAgain: height.lookAgain, fresh: height.fresh }
 }
+
+/** The height that a read begins with, and the published one where that is another. */
+type Begun = { readonly at: PublishedMeta; readonly current?: Promise<PublishedMeta> | undefined }
 
 /** One try of a read. */
 type Attempt = {
