@@ -29,68 +29,72 @@ const LEASE_MS = 300_000
 /** Blocks of one batch: some 40,000 documents, 30 MB. */
 const BLOCKS = 200
 
-const genesisThings = (holders: number, rows: number): readonly Change[] => {
-  const genesis = blockWith(0, [])
-  const born = { height: 0, time: genesis.time, tx_hash: hashOfRow(0) }
-  const token = (symbol: string, holder_count: number): Change => ({
-    index: tokens,
-    doc: {
-      id: symbol,
-      symbol,
-      full_name: symbol,
-      issuer: 'issue.iost',
-      decimal: DECIMAL,
-      total_supply: 9_000_000_000_000_000_000n,
-      current_supply: 2_100_000_000_000_000_000n,
-      can_transfer: true,
-      only_issuer_can_transfer: false,
-      holder_count,
-      ...born,
-    },
-  })
-  return [
-    token(TOKEN, holders),
-    token('iost', 0),
-    {
-      index: contracts,
-      doc: {
-        id: CONTRACT,
-        contract: CONTRACT,
-        publisher: 'deadaddr',
-        owner: '',
-        system: true,
-        version: '1.0.0',
-        language: 'native',
-        abis: [],
-        ...born,
-      },
-    },
-    {
-      index: statistics,
-      doc: {
-        id: STATISTICS,
-        account_count: holders,
-        contract_count: 1,
-        token_count: 2,
-        producer_count: 0,
-        producer_votes: 0n,
-        wealth_count: 0,
-        list_count: 0,
-        pledge_seq: 0,
-        transaction_count: rows,
-        record_count: rows,
-        highest_tps: 200,
-        tps_second: 0,
-        tps_count: 0,
-        ram: { left: '0', used: '0', balance: '0' },
-        versions: [],
-        genesis_publisher: 'deadaddr',
-        genesis_tx: born.tx_hash,
-        genesis_time: String(genesis.time),
-      },
-    },
-  ]
+const genesis = blockWith(0, [])
+const BORN = { height: 0, time: genesis.time, tx_hash: hashOfRow(0) }
+
+const tokenOf = (symbol: string, holder_count: number): Change => ({
+  index: tokens,
+  doc: {
+    id: symbol,
+    symbol,
+    full_name: symbol,
+    issuer: 'issue.iost',
+    decimal: DECIMAL,
+    total_supply: 9_000_000_000_000_000_000n,
+    current_supply: 2_100_000_000_000_000_000n,
+    can_transfer: true,
+    only_issuer_can_transfer: false,
+    holder_count,
+    ...BORN,
+  },
+})
+
+const contract: Change = {
+  index: contracts,
+  doc: {
+    id: CONTRACT,
+    contract: CONTRACT,
+    publisher: 'deadaddr',
+    owner: '',
+    system: true,
+    version: '1.0.0',
+    language: 'native',
+    abis: [],
+    ...BORN,
+  },
 }
+
+const statisticsOf = (holders: number, rows: number): Change => ({
+  index: statistics,
+  doc: {
+    id: STATISTICS,
+    account_count: holders,
+    contract_count: 1,
+    token_count: 2,
+    producer_count: 0,
+    producer_votes: 0n,
+    wealth_count: 0,
+    list_count: 0,
+    pledge_seq: 0,
+    transaction_count: rows,
+    record_count: rows,
+    highest_tps: 200,
+    tps_second: 0,
+    tps_count: 0,
+    ram: { left: '0', used: '0', balance: '0' },
+    versions: [],
+    genesis_publisher: 'deadaddr',
+    genesis_tx: BORN.tx_hash,
+    genesis_time: String(genesis.time),
+  },
+})
+
+const genesisThings = (holders: number, rows: number): readonly Change[] => [
+  tokenOf(TOKEN, holders),
+  tokenOf('iost', 0),
+  contract,
+  statisticsOf(holders, rows),
+]
 
 /** The segments as derivation makes them when it first counts a large ranking. */
 const segmentChanges = (holders: ReturnType<typeof holdersOf>): readonly Change[] => {

@@ -139,28 +139,29 @@ export type Filled = {
   readonly records: readonly RecordDoc[]
 }
 
+type Counts = Map<string, { readonly number: number; count: number }>
+
+/** The next place of a list. */
+const nextPlace = (counts: Counts, key: string): bigint => {
+  let list = counts.get(key)
+  if (list === undefined) {
+    list = { number: counts.size + 1, count: 0 }
+    counts.set(key, list)
+  }
+  list.count += 1
+  return placeOf(list.number, list.count)
+}
+
+const OF_ALL_ROWS = [listOf.contract(CONTRACT), listOf.action(CONTRACT, ACTION)]
+
 /** Blocks 0 … of a chain with `rows` rows in all, one after the other; `lists` as of the last one taken. */
 export const filledBlocks = (rows: number) => {
   const accounts = accountsFor(rows)
-  const counts = new Map<string, { readonly number: number; count: number }>()
-  const next = (key: string): bigint => {
-    let list = counts.get(key)
-    if (list === undefined) {
-      list = { number: counts.size + 1, count: 0 }
-      counts.set(key, list)
-    }
-    list.count += 1
-    return placeOf(list.number, list.count)
-  }
+  const counts: Counts = new Map()
   const record = (row: number, hash: string, { from, to, amount, data }: Transfer): RecordDoc => {
     const height = heightOfRow(row)
     const tx = 1 + (row % ROWS_PER_BLOCK)
-    const keys = [
-      listOf.account(from),
-      listOf.account(to),
-      listOf.contract(CONTRACT),
-      listOf.action(CONTRACT, ACTION),
-    ]
+    const keys = [listOf.account(from), listOf.account(to), ...OF_ALL_ROWS]
     return {
       id: recordId(height, tx, 0),
       height,
@@ -177,7 +178,7 @@ export const filledBlocks = (rows: number) => {
       to,
       amount,
       overflow: false,
-      places: keys.map(next),
+      places: keys.map(key => nextPlace(counts, key)),
     }
   }
   const block = (height: number): Filled => {

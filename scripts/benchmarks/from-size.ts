@@ -13,11 +13,7 @@ const MOST = 1_000_000
 const FEWER = 20
 
 /** The hub's rows once more, found by their list's key and sorted by ordinal on disk, as others page through them. */
-export const fromSizeSection = async (bench: Bench, served: Served): Promise<string> => {
-  const { elastic } = bench
-  const index = `${bench.prefix}-from-size`
-  const list = hubList(bench)
-  const total = Math.min(list.total, MOST)
+const copyHub = async ({ elastic, rows }: Bench, index: string, total: number): Promise<void> => {
   await createLike(elastic, index, {
     like: records,
     settings: {
@@ -26,16 +22,25 @@ export const fromSizeSection = async (bench: Bench, served: Served): Promise<str
     },
     properties: { list: { type: 'keyword' }, ordinal: { type: 'long' } },
   })
-  const chain = filledBlocks(bench.rows)
-  function* rows() {
+  const chain = filledBlocks(rows)
+  function* copies() {
     for (let ordinal = 1; ordinal <= total; ordinal++) {
       const doc = chain.record(hubRow(ordinal))
       const source = sourceOf(records, doc).slice(0, -1)
       yield { id: doc.id, source: `${source},"list":"account/${HUB}","ordinal":${ordinal}}` }
     }
   }
-  await sendBodies(elastic, bodiesOf(index, rows()), index)
+  await sendBodies(elastic, bodiesOf(index, copies()), index)
   await calm(elastic, index)
+}
+
+/** Random pages of the hub by `from` and `size` against ours. */
+export const fromSizeSection = async (bench: Bench, served: Served): Promise<string> => {
+  const { elastic } = bench
+  const index = `${bench.prefix}-from-size`
+  const list = hubList(bench)
+  const total = Math.min(list.total, MOST)
+  await copyHub(bench, index, total)
   let refused = 0
   const theirs = (n: number): Promise<unknown> =>
     elastic

@@ -41,27 +41,29 @@ const NO_HEIGHT: Tried = {
   properties: { height: { type: 'long', index: false, doc_values: false } },
 }
 
+const nearEmpty = (count: number): Kind => ({
+  title: 'near-empty block',
+  index: blocks,
+  docs: Array.from({ length: count }, (_, at) => blockWith(at + 1, [])),
+  variants: [
+    AS_MADE,
+    COMPRESSED,
+    SHORT,
+    NO_HEIGHT,
+    { name: 'without parent_hash (the block before has it)', without: ['parent_hash'] },
+    {
+      name: 'without what is empty or follows from others',
+      without: ['parent_hash', 'height', 'orig_info', 'info', 'version', 'witness_account'],
+    },
+  ],
+})
+
 const kindsFor = (count: number): readonly Kind[] => {
   const chain = filledBlocks(count)
   const filled = Array.from({ length: chain.last + 1 }, (_, height) => chain.block(height))
   const holders = holdersOf(count)
   return [
-    {
-      title: 'near-empty block',
-      index: blocks,
-      docs: Array.from({ length: count }, (_, at) => blockWith(at + 1, [])),
-      variants: [
-        AS_MADE,
-        COMPRESSED,
-        SHORT,
-        NO_HEIGHT,
-        { name: 'without parent_hash (the block before has it)', without: ['parent_hash'] },
-        {
-          name: 'without what is empty or follows from others',
-          without: ['parent_hash', 'height', 'orig_info', 'info', 'version', 'witness_account'],
-        },
-      ],
-    },
+    nearEmpty(count),
     {
       title: 'transaction',
       index: transactions,

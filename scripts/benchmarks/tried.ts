@@ -191,28 +191,19 @@ const askingWays = async (
   const byId = `{"index":"${counters}"}\n${JSON.stringify({ query: { ids: { values: [list.id] } } })}\n`
   const connection = connect({ url: elastic.url })
   const client = new Client({ node: elastic.url, Connection: HttpConnection, maxRetries: 0 })
+  const path = `/${index}/_search`
+  const filtered = { filter_path: 'hits.hits._id,hits.hits._source' }
   const asks: readonly Ask[] = [
     { name: 'fetch, rows only (count known)', ask: page },
     {
       name: "the store's own connection, rows only",
-      ask: n =>
-        connection.send({
-          method: 'POST',
-          path: `/${index}/_search`,
-          query: { filter_path: 'hits.hits._id,hits.hits._source' },
-          body: body(n),
-        }),
+      ask: n => connection.send({ method: 'POST', path, query: filtered, body: body(n) }),
     },
     {
       name: "the client's HttpConnection, rows only",
       ask: n =>
         client.transport.request(
-          {
-            method: 'POST',
-            path: `/${index}/_search`,
-            querystring: { filter_path: 'hits.hits._id,hits.hits._source' },
-            body: body(n),
-          },
+          { method: 'POST', path, querystring: filtered, body: body(n) },
           { headers: { 'content-type': 'application/json' } },
         ),
     },

@@ -1,3 +1,4 @@
+import { expect } from 'bun:test'
 import type { Service } from '#test/support/processes/service.ts'
 
 /** A parsed answer: objects as Maps, numbers as the text they were written with: nothing rounded, no name special. */
@@ -39,13 +40,41 @@ export const pathOf = (action: string, params: Params = {}): string => {
   return `/api/?${query}`
 }
 
-/** `data` of a call that must go well. */
-export const dataOf = async (service: Service, action: string, params?: Params): Promise<Data> => {
+/** Text of a call that must go well. */
+const textOf = async (service: Service, action: string, params?: Params): Promise<string> => {
   const response = await service.ask(pathOf(action, params), { headers: { 'x-api-key': service.key } })
   const text = await response.text()
   if (response.status !== 200)
     throw new Error(`${action} ${JSON.stringify(params)}: ${response.status} ${text}`)
-  return field(parseData(text), 'data') ?? null
+  return text
+}
+
+/** `data` of a call that must go well. */
+export const dataOf = async (service: Service, action: string, params?: Params): Promise<Data> =>
+  field(parseData(await textOf(service, action, params)), 'data') ?? null
+
+export type ListQuery = {
+  readonly action: string
+  /** Name of the rows in the answer. */
+  readonly list: string
+  readonly params: Params
+}
+
+/**
+ * Asks for a page of a list and compares its text with the rows expected, amounts apart. Texts are compared because parsing
+ * half a million rows takes longer than answering them. `rows`: texts of all rows, in the order asked for.
+ */
+export const requirePage = async (
+  service: Service,
+  { action, list, params }: ListQuery,
+  rows: readonly string[],
+  { page, size }: { readonly page: number; readonly size: number },
+): Promise<void> => {
+  const query = { ...params, page, size }
+  const shown = rows.slice((page - 1) * size, page * size).join(',')
+  const expected = `{"code":0,"message":"OK","data":{"${list}":[${shown}],"page":${page},"size":${size},"total":${rows.length}}}`
+  const text = (await textOf(service, action, query)).replace(/,"amount":"[\d.]+"\}(?=,\{"seq"|\])/g, '}')
+  if (text !== expected) expect([action, query, text]).toEqual([action, query, expected])
 }
 
 /** Every page of a list, in order, until its total is reached; fails when a page is short or the total moves. */

@@ -14,6 +14,7 @@ import { type Damageable, damageableElastic, damageableSqlite } from '../support
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+import { rememberElastic } from '../support/stores/remembered.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 setDefaultTimeout(600_000)
@@ -145,15 +146,17 @@ const requireGoesOn = async (place: Damageable, what: string): Promise<void> => 
   ]).toEqual([what, []])
 }
 
-const suite = (open: () => Promise<Damageable>): void => {
+/** A store of a chain whose last `orphans` blocks are another node's, as a loader left it. */
+type Filled = (orphans: number, lib: number) => Promise<Damageable>
+
+const suite = (filled: Filled): void => {
   for (const [orphans, way] of [
     [3, 'back'],
     [40, 'closed'],
   ] as const)
     test(`repair: ${orphans} orphans, killed at each of its writes: no reader sees a half-done repair, and the last one ends`, async () => {
-      const place = await open()
+      const place = await filled(orphans, HEIGHT + 5)
       try {
-        await fill(place.store, await forkedChain(HEIGHT, orphans), HEIGHT + 5)
         for (let call = 0; ; call++) {
           const held = dying(1 + (call >> 1), call % 2 === 1)
           const ended = await repaired(place.store, held).catch((error: unknown) => String(error))
@@ -169,9 +172,8 @@ const suite = (open: () => Promise<Damageable>): void => {
 
   for (const { name, orphans = 0, lib = HEIGHT + 5, damage, way } of CASES)
     test(`repair: ${name}: the store loads on and is as if nothing had been`, async () => {
-      const place = await open()
+      const place = await filled(orphans, lib)
       try {
-        await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
         await damage?.(place)
         const { aligned } = await repaired(place.store)
         expect([name, aligned.way]).toEqual([name, typeof way === 'string' ? way : way[place.kind]])
@@ -234,14 +236,44 @@ const cleanOf = ({ kind }: Damageable): Dump =>
 
 let cleanElastic: Dump
 
-describe('the end of SQLite', () => suite(damageableSqlite))
+describe('the end of SQLite', () =>
+  suite(async (orphans, lib) => {
+    const place = await damageableSqlite()
+    await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
+    return place
+  }))
+
 if (elasticsearchUrl() !== undefined)
   describe('the end of Elasticsearch', () => {
+    const opened: Damageable[] = []
     beforeAll(async () => {
       const place = await damageableElastic()
+      opened.push(place)
       await loadFrom(replay.url, place.store)
       cleanElastic = await place.dump()
-      await place.destroy()
     })
-    suite(damageableElastic)
+    afterAll(async () => {
+      for (const { destroy } of opened) await destroy()
+    })
+
+    type Kept = { readonly place: Damageable; readonly putBack: () => Promise<void> }
+    const kept = new Map<string, Kept>()
+    const keep = async (orphans: number, lib: number): Promise<Kept> => {
+      const place = await damageableElastic()
+      opened.push(place)
+      await place.store.create()
+      await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
+      const [, url = '', prefix = ''] = place.args
+      return { place, putBack: await rememberElastic({ url, prefix }) }
+    }
+    // Each is filled once, and put back as it was for every other test.
+    suite(async (orphans, lib) => {
+      const key = `${orphans} ${lib}`
+      const known = kept.get(key)
+      const { place, putBack } = known ?? (await keep(orphans, lib))
+      if (known === undefined) kept.set(key, { place, putBack })
+      else await putBack()
+      const store = place.reopen()
+      return { ...place, store, destroy: () => store.close() }
+    })
   })

@@ -61,7 +61,9 @@ describe('movements', () => {
     ])
     expect(balance(chain, 'iost/alice00').amount).toBe(100_000_000_000n)
     const [row] = rowsOf(chain, 1)
-    expect([row?.from, row?.to, row?.amount, row?.places.length]).toEqual(['alice00', 'alice00', '7', 6])
+    expect([row?.from, row?.to, row?.amount]).toEqual(['alice00', 'alice00', '7'])
+    const lists = row?.places.map(place => place >> 32n) ?? []
+    expect([lists.length > 0, new Set(lists).size]).toEqual([true, lists.length])
   })
 
   test('deriveBlock: freezes to oneself, in the past, and due at a later block', () => {

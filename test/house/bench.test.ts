@@ -32,7 +32,7 @@ test.skipIf(url === undefined)(
   'bench: measures everything on a small chain, and leaves nothing behind',
   async () => {
     await using folder = await cliFolder()
-    const { code, out, err } = await spawnIn(folder.path, [BENCH, '--rows', '8000', '--out', 'report.md'], {
+    const { code, out, err } = await spawnIn(folder.path, [BENCH, '--rows', '4000', '--out', 'report.md'], {
       ELASTICSEARCH_URL: url ?? '',
     }).ended
     // A section that fails says why there.

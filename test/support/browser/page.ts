@@ -73,15 +73,7 @@ export const openPage = async (
     })
   }
   await prefer(scheme)
-  const run = async <T>(expression: string): Promise<T> => {
-    const { result, exceptionDetails } = await devtools.send('Runtime.evaluate', {
-      expression,
-      returnByValue: true,
-      awaitPromise: true,
-    })
-    if (exceptionDetails !== undefined) throw new Error(`${expression}\n${JSON.stringify(exceptionDetails)}`)
-    return (result as { readonly value: T }).value
-  }
+  const run = <T>(expression: string): Promise<T> => evaluate(devtools, expression)
   return {
     go: url => navigate(devtools, url),
     run,
@@ -108,6 +100,16 @@ export const openPage = async (
     asked,
     close,
   }
+}
+
+const evaluate = async <T>(devtools: Devtools, expression: string): Promise<T> => {
+  const { result, exceptionDetails } = await devtools.send('Runtime.evaluate', {
+    expression,
+    returnByValue: true,
+    awaitPromise: true,
+  })
+  if (exceptionDetails !== undefined) throw new Error(`${expression}\n${JSON.stringify(exceptionDetails)}`)
+  return (result as { readonly value: T }).value
 }
 
 const navigate = async (devtools: Devtools, url: string): Promise<void> => {

@@ -1,14 +1,16 @@
 import { toIso } from '#chain/time.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
-import { type PlainRow, plainChain } from './plain-records.ts'
+import { type PlainChain, type PlainRow, plainChain } from './plain-records.ts'
 
-let lists: Promise<ReadonlyMap<string, readonly PlainRow[]>> | undefined
+let recorded: Promise<PlainChain> | undefined
 
-/** The rows of every list of the recorded chain, oldest first, computed plainly from the blocks; once in a process. */
-export const plainLists = (): Promise<ReadonlyMap<string, readonly PlainRow[]>> => {
-  lists ??= recordedBlocks().then(blocks => plainChain(blocks.map(({ block }) => block)).lists)
-  return lists
+/** All rows and lists of the recorded chain, oldest first, computed plainly from the blocks; once in a process. */
+export const plainRecording = (): Promise<PlainChain> => {
+  recorded ??= recordedBlocks().then(blocks => plainChain(blocks.map(({ block }) => block)))
+  return recorded
 }
+
+export const plainLists = async (): Promise<PlainChain['lists']> => (await plainRecording()).lists
 
 /** A plain row as `compat=iostabc` answers it, apart from `amount`. */
 export const shownPlainRow = (row: PlainRow) => ({

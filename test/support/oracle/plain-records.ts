@@ -168,16 +168,19 @@ const learnTokens = (tx: Transaction, decimals: Map<string, number>): void => {
   }
 }
 
+/** What an action's text says once its amount is cut to the token's decimals. */
+const meaningOf = (name: string, data: string, decimals: ReadonlyMap<string, number>): string => {
+  const args = argumentsOf(data)
+  const amountAt = AMOUNT_AT.get(name)
+  if (args === undefined || amountAt === undefined) return JSON.stringify(args)
+  const places = decimals.get(String(args[0])) ?? 8
+  return JSON.stringify(args.map((value, at) => (at === amountAt ? cut(value, places) : value)))
+}
+
 const rowsOf = (block: Block, tx: Transaction, decimals: ReadonlyMap<string, number>): PlainRow[] => {
   const base = tx.publisher === 'base.iost'
   const success = tx.receipt.statusCode === 'SUCCESS'
-  const meaning = (name: string, data: string): string => {
-    const args = argumentsOf(data)
-    const amountAt = AMOUNT_AT.get(name)
-    if (args === undefined || amountAt === undefined) return JSON.stringify(args)
-    const places = decimals.get(String(args[0])) ?? 8
-    return JSON.stringify(args.map((value, at) => (at === amountAt ? cut(value, places) : value)))
-  }
+  const meaning = (name: string, data: string): string => meaningOf(name, data, decimals)
   const receipts = success ? tx.receipt.receipts.filter(({ funcName }) => MOVEMENTS.has(funcName)) : []
   const owned = new Set<number>()
   const fixed = { height: block.height, hash: tx.hash, time: block.time, publisher: tx.publisher }

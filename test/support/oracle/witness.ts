@@ -60,9 +60,8 @@ export const witness = async (
   let lastGood = performance.now()
   let longestGapMs = 0
   let stopping = false
-
-  const tell = (path: string, problem: string): void => {
-    if (wrong.length < MOST_TOLD) wrong.push(`${path}: ${problem}`)
+  const tell = (path: string, problem: string | undefined): void => {
+    if (problem !== undefined && wrong.length < MOST_TOLD) wrong.push(`${path}: ${problem}`)
   }
   const judgeGood = (path: string, text: string, at: number, floor: number, check: Check): void => {
     const now = performance.now()
@@ -70,19 +69,13 @@ export const witness = async (
     lastGood = now
     if (at < floor) tell(path, `height ${at} after ${floor}`)
     height = Math.max(height, at)
-    const known = answers.get(at) ?? new Map<string, string>()
-    answers.set(at, known)
-    const before = known.get(path)
-    if (before !== undefined && before !== text)
-      tell(path, `two answers at height ${at}: ${before} and ${text}`)
-    known.set(path, text)
+    tell(path, otherBefore(answers, at, path, text))
     const problem = check(text, at)
-    if (problem !== undefined) tell(path, `at height ${at}: ${problem}`)
+    tell(path, problem && `at height ${at}: ${problem}`)
   }
   const askOnce = async (): Promise<void> => {
     const { path, check } = questions(height)
-    const number = asked++
-    const floor = height
+    const [number, floor] = [asked++, height]
     const response = await service.ask(path, { headers: { 'x-api-key': service.key } })
     const text = await response.text()
     const { status } = response
@@ -110,6 +103,21 @@ export const witness = async (
       return { wrong, statuses, longestGapMs, answers }
     },
   }
+}
+
+/** What is wrong when the same question had another answer at this height; the answer is kept. */
+const otherBefore = (
+  answers: Map<number, Map<string, string>>,
+  height: number,
+  path: string,
+  text: string,
+): string | undefined => {
+  const known = answers.get(height) ?? new Map<string, string>()
+  answers.set(height, known)
+  const before = known.get(path)
+  known.set(path, text)
+  if (before === undefined || before === text) return undefined
+  return `two answers at height ${height}: ${before} and ${text}`
 }
 
 /** What the log says of a request that failed. */

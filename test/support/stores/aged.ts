@@ -26,12 +26,11 @@ const FINGERPRINT = 'of an older one'
 const textOf = (body: object): string =>
   Array.isArray(body) ? body.map(line => `${JSON.stringify(line)}\n`).join('') : JSON.stringify(body)
 
-/**
- * Makes an index of a store what an older version would have made: the same name, aliases, documents, ids and versions
- * in an index that was created with another shape.
- */
-export const ageIndex = async (url: string, name: string, ageing: Ageing): Promise<void> => {
-  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
+type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
+
+const askingAt =
+  (url: string): Ask =>
+  async <T>(method: string, path: string, body?: object) => {
     const answer = await fetch(`${url}/${path}`, {
       method,
       ...(body === undefined ? {} : { body: textOf(body), headers: { 'content-type': 'application/json' } }),
@@ -39,6 +38,13 @@ export const ageIndex = async (url: string, name: string, ageing: Ageing): Promi
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
     return (await answer.json()) as T
   }
+
+/**
+ * Makes an index of a store what an older version would have made: the same name, aliases, documents, ids and versions
+ * in an index that was created with another shape.
+ */
+export const ageIndex = async (url: string, name: string, ageing: Ageing): Promise<void> => {
+  const ask = askingAt(url)
   type Found = Readonly<Record<string, Shape & { readonly aliases: object }>>
   const found = (await ask<Found>('GET', name))[name]
   if (found === undefined) throw new Error(`There is no ${name}.`)
@@ -80,7 +86,11 @@ export const ageIndex = async (url: string, name: string, ageing: Ageing): Promi
     aliases: found.aliases,
   })
   await ask('DELETE', temporary)
-  // Older versions kept no inventory, which would tell that this is another index.
+  await forgetInventory(ask, name)
+}
+
+/** Older versions kept no inventory, which would tell that this is another index. */
+const forgetInventory = async (ask: Ask, name: string): Promise<void> => {
   const meta = `${/^test-[^-]+-[^-]+/.exec(name)?.[0]}-meta/_doc`
   for (const id of ['checkpoint', 'published']) {
     const { _source, _version } = await ask<Hit & { readonly _source: { readonly body: string } }>(
