@@ -1,4 +1,4 @@
-import { highestPossible } from '#chain/highest-possible.ts'
+import { highestPossible } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Context } from '../define.ts'
 import type { Range } from '../request/range.ts'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { partsOfFuncName } from '#chain/func-name.ts'
+import { partsOfFuncName } from '#chain/effects.ts'
 import { ACTION, CONTRACT, tokenAs } from './parameter-types.ts'
 import { flag, word } from './parameters.ts'
 import { badRequest } from './refusals.ts'

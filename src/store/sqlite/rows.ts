@@ -4,10 +4,16 @@ import { idOf } from '#indices/position.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Cell } from './cell.ts'
 import { headCells, headFields } from './keys.ts'
-import { bytesOfHash, bytesOfHashes, hashesOfBytes, hashOfBytes } from './packed/hash-bytes.ts'
-import type { Fields } from './packed/implied.ts'
 import { packText, unpackText } from './packed/packed-text.ts'
-import { numberOfWord, wordOf } from './packed/words.ts'
+import {
+  bytesOfHash,
+  bytesOfHashes,
+  type Fields,
+  hashesOfBytes,
+  hashOfBytes,
+  numberOfWord,
+  wordOf,
+} from './packed/values.ts'
 import { type Column, quoted, type Table } from './tables.ts'
 
 const PLACE_BYTES = 8

@@ -1,4 +1,4 @@
-import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#store/published-from.ts'
+import { isCount, isHeight, type Members, membersOf, publishedFrom } from '../../published.ts'
 import { areMarks } from '../write/undo-marks.ts'
 import type { Checkpoint, PublishedMeta } from './checkpoint-record.ts'
 

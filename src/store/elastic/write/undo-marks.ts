@@ -1,5 +1,5 @@
-import { isCount } from '#store/published-from.ts'
-import { KEPT } from '#store/undo.ts'
+import { KEPT } from '../../batch.ts'
+import { isCount } from '../../published.ts'
 import type { Mark } from '../schema/checkpoint-record.ts'
 
 /** Whether these are stored marks: at least one, with ascending stamps. */

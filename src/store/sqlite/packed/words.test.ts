@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { numberOfWord, wordOf } from './words.ts'
+import { numberOfWord, wordOf } from './values.ts'
 
 test('words: what was stored as a number is the same word for ever', () => {
   const words = Array.from({ length: 50 }, (_, number) => wordOf(BigInt(number)))
