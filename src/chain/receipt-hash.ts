@@ -36,7 +36,7 @@ export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array 
 }
 
 /** Where the message begins in `receiptBytes`: behind the hash and the gas, the status and three lengths. */
-export const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
+const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
 
 /** The hashed bytes of a receipt. */
 const receiptBytes = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
