@@ -1,7 +1,7 @@
 import type { DocOf } from '#indices/define.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import { compareStandings, type Standing, type StandingRange } from '#indices/standing.ts'
-import { countedOf, withChanges } from './members.ts'
+import { countedOf, withChanges } from './rankings.ts'
 import { Missing, type State } from './state.ts'
 
 /** Result of looking up a document that was not fetched; `undefined` means that the store has none. */

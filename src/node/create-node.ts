@@ -1,19 +1,16 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
+import { systemContractsIn } from '#chain/effects.ts'
 import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
-import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
-import { hashesOf, irreversibleHash } from './block-hash.ts'
 import { blockStream } from './block-stream.ts'
 import { createBudget, type HeldMemory } from './budget.ts'
 import { type Asking, ask, type Question } from './call.ts'
 import { endpointOf } from './endpoint.ts'
-import type { BlockEvent, Fetching } from './fetching.ts'
+import { type BlockEvent, createRangeSize, type Fetching } from './fetching.ts'
 import { healthOf, takeOverHealth } from './health.ts'
-import { highest } from './highest.ts'
-import { type LookAgain, looksAgain } from './look-again.ts'
 import { type Passed, passOn, usable } from './pass-on.ts'
 import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
 import {
@@ -26,8 +23,9 @@ import {
   type StoredBlocks,
 } from './port.ts'
 import { watchNodes } from './probe.ts'
+import { type LookAgain, looksAgain } from './probe-node.ts'
 import type { Proven } from './prove-blocks.ts'
-import { createRangeSize } from './range-size.ts'
+import { hashesOf, highest, irreversibleHash } from './questions.ts'
 import { type OpenProvingThread, openProvers, type Provers } from './threads/provers.ts'
 
 export type NodeOptions = {

@@ -1,10 +1,8 @@
-import { backoffMs } from '#time/backoff.ts'
+import { type Backoff, backoffMs } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
-import type { ChainIdentity, ChainInfo } from './chain-info.ts'
+import type { ChainIdentity, ChainInfo, Unfit } from './chain-info.ts'
 import type { Endpoint } from './endpoint.ts'
 import { whyForeign } from './judge.ts'
-import { REST } from './rest.ts'
-import type { Unfit } from './unfit.ts'
 
 /** A node and what is known of its health. */
 export type Member = {
@@ -208,3 +206,6 @@ const byUse =
     Number(a.shunnedUntil > now) - Number(b.shunnedUntil > now) ||
     b.lib - a.lib ||
     Math.floor(a.probeMs / SPEED_STEP_MS) - Math.floor(b.probeMs / SPEED_STEP_MS)
+
+/** Rests of a node that does not answer: long enough to spare it, short enough to notice its return. */
+export const REST: Backoff = { firstMs: 250, longestMs: 10_000 }

@@ -1,11 +1,11 @@
-import { highestPossible } from '#chain/highest-possible.ts'
+import { highestPossible } from '#chain/time.ts'
 import { within } from '#time/deadline.ts'
 import type { Asking } from './call.ts'
 import type { ChainIdentity } from './chain-info.ts'
 import { type StoredChain, unfitText } from './judge.ts'
-import { LOOK_MS, lookAt, type Said } from './look-at.ts'
 import type { Member, Pool } from './pool.ts'
 import type { NodeEvent, StoredBlocks } from './port.ts'
+import { LOOK_MS, lookAt, type Said } from './probe-node.ts'
 
 /** Two blocks' time: what is known of a node is about as old as its next block. */
 const EVERY_MS = 1_000

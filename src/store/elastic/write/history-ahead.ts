@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import { appendedHistory, batchWith } from '#store/appended.ts'
-import { type Ahead, type Bounds, checkHistory, isFull } from '#store/batch.ts'
 import type { Batch, BatchEnd, History } from '#store/port.ts'
+import { type Ahead, appendedHistory, type Bounds, batchWith, checkHistory, isFull } from '../../batch.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createPartition } from '../schema/create-partition.ts'

@@ -77,11 +77,11 @@ export const LOOK_MS = 1_500
 const MAX_BYTES = 4 * 1024 * 1024
 
 /** Where a node says that it stands, or as text why it says nothing that can be used. */
-export const infoOf = (asking: Asking, member: Member): Promise<ChainInfo | string> =>
+const infoOf = (asking: Asking, member: Member): Promise<ChainInfo | string> =>
   answerOf(asking, member, chainInfo)
 
 /** Blocks a node may go on between two looks, and its head be above its last irreversible block, without being doubted. */
-export const FAR = 1_000
+const FAR = 1_000
 
 /**
  * Why a node does not stand where it says: a number alone may be nonsense, so one that is far from what was known of the
@@ -131,4 +131,37 @@ const answerOf = async <T extends object>(
   const result = await tryOnce({ ...asking, limits }, member, question)
   if (result.tag === 'done') return result.value
   return result.tag === 'again' ? result.detail : result.failure.message
+}
+
+/**
+ * Looks where a node stands now, beside the regular looks. All who wait for a look at a node share one; who comes while one
+ * is under way, and does not learn enough of it, shares the next. Never throws: what was known stays where the node does
+ * not answer, or says what only a probe may believe.
+ */
+export type LookAgain = (member: Member, isEnough: () => boolean) => Promise<void>
+
+export const looksAgain = (asking: Asking): LookAgain => {
+  const underWay = new Map<Member, Promise<void>>()
+  const begin = (member: Member): Promise<void> => {
+    const look = lookOnce(asking, member).finally(() => underWay.delete(member))
+    underWay.set(member, look)
+    return look
+  }
+  return async (member, isEnough) => {
+    const begun = underWay.get(member)
+    await begun
+    if (begun !== undefined && isEnough()) return
+    await (underWay.get(member) ?? begin(member))
+  }
+}
+
+const lookOnce = async (asking: Asking, member: Member): Promise<void> => {
+  // The node's end rejects; there is nothing to learn then.
+  const info = await infoOf(asking, member).catch(() => 'closed')
+  const known = member.heard?.info
+  if (typeof info === 'string' || known === undefined || info.chainId !== known.chainId) return
+  const { libBlock: lib, headBlock: head } = info
+  const isNear =
+    lib <= head && Math.abs(head - known.headBlock) <= FAR && Math.abs(lib - known.libBlock) <= FAR
+  if (isNear) asking.pool.stands(member, info)
 }

@@ -3,9 +3,8 @@ import type { Batch, Published } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { guarded } from './failures.ts'
 import type { Owner } from './meta.ts'
-import { requireInPlace, requireOwn } from './require-own.ts'
 import type { FarBatches } from './threads/far-batches.ts'
-import { inTransaction } from './transaction.ts'
+import { inTransaction, requireInPlace, requireOwn } from './transaction.ts'
 
 export type PenParts = {
   readonly name: string
