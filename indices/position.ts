@@ -8,18 +8,9 @@
 const HEIGHT_DIGITS = 12
 const TX_DIGITS = 5
 const ROW_DIGITS = 5
+const HEIGHTS = 10 ** HEIGHT_DIGITS
 /** Transactions that a block has room for. */
 export const TX_PLACES = 10 ** TX_DIGITS
-
-const POWERS = Array.from({ length: HEIGHT_DIGITS + 1 }, (_, digits) => 10 ** digits)
-
-const fixed = (value: number, digits: number): string => {
-  const beyond = POWERS[digits] ?? 0
-  if (!Number.isInteger(value) || value < 0 || value >= beyond)
-    throw new RangeError(`Position ${value} does not fit ${digits} digits.`)
-  // Digits behind a one, which goes: a third of the time of padStart, and every row that is read has an id.
-  return String(beyond + value).slice(1)
-}
 
 /** Most positions within a block or a transaction are among the first: their digits are ready. */
 const PARTS = Array.from({ length: 1_000 }, (_, value) => `-${String(value).padStart(TX_DIGITS, '0')}`)
@@ -29,11 +20,21 @@ const PARTS = Array.from({ length: 1_000 }, (_, value) => `-${String(value).padS
  * the row's number in the transaction, of a record.
  */
 export const idOf = (height: number, tx?: number, index?: number): string => {
-  const block = fixed(height, HEIGHT_DIGITS)
+  if (!(Number.isInteger(height) && height >= 0 && height < HEIGHTS)) throw misfit(height, HEIGHT_DIGITS)
+  // Digits behind a one, which goes: a third of the time of padStart, and every row that is read has an id.
+  const block = String(HEIGHTS + height).slice(1)
   if (tx === undefined) return block
-  const transaction = block + (PARTS[tx] ?? `-${fixed(tx, TX_DIGITS)}`)
-  return index === undefined ? transaction : transaction + (PARTS[index] ?? `-${fixed(index, ROW_DIGITS)}`)
+  const transaction = block + (PARTS[tx] ?? partOf(tx))
+  return index === undefined ? transaction : transaction + (PARTS[index] ?? partOf(index))
 }
+
+const partOf = (value: number): string => {
+  if (!(Number.isInteger(value) && value >= 0 && value < TX_PLACES)) throw misfit(value, TX_DIGITS)
+  return `-${String(value).padStart(TX_DIGITS, '0')}`
+}
+
+const misfit = (value: number, digits: number): RangeError =>
+  new RangeError(`Position ${value} does not fit ${digits} digits.`)
 
 export const blockId = (height: number): string => idOf(height)
 export const transactionId = (height: number, tx: number): string => idOf(height, tx)

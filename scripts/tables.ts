@@ -1,5 +1,5 @@
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/read.ts'
+import { parametersOf } from '#actions/request/query.ts'
 import { environmentName, settingNames, settings } from '#cli/settings.ts'
 
 /** A table in a document that is made from a registry; it stands between two comments with its name. */

@@ -1,4 +1,4 @@
-import { recordsOf } from '#actions/list/records.ts'
+import { recordsOf } from '#actions/list/numbered.ts'
 import { hash8 } from '#chain/hash.ts'
 import { balances } from '#indices/balance.ts'
 import { listOf } from '#indices/list.ts'

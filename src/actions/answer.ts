@@ -1,3 +1,4 @@
+import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { HeadSource } from '#head/showing.ts'
 import { type HeadAt, headAt } from '#head/shown.ts'
@@ -11,9 +12,7 @@ import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
 import { type Leave, readAndLeave } from './read-and-leave.ts'
 import { actions } from './registry.ts'
 import type { Options } from './request/options.ts'
-import type { Query } from './request/query.ts'
-import { readParams, takes } from './request/read.ts'
-import { routeFor } from './request/route.ts'
+import { type Query, readParams, routeFor, takes } from './request/query.ts'
 
 /** What answering needs; built once by the caller. */
 export type AnswerDeps = {
@@ -68,7 +67,7 @@ export type Answer = {
 /** A call of the interface: its parameters, and the options read from them. */
 export type Call = { readonly query: Query; readonly options: Options }
 
-type Ways = { readonly signal: AbortSignal; readonly turn?: Turn }
+type CallContext = { readonly signal: AbortSignal; readonly turn?: Turn }
 
 /**
  * Answers one call of the interface. Throws Failure: 'bad_request' before the store is asked; then 'not_found',
@@ -77,65 +76,77 @@ type Ways = { readonly signal: AbortSignal; readonly turn?: Turn }
 export const answer = async (
   deps: AnswerDeps,
   call: Call,
-  { signal, turn = atOnce }: Ways,
+  { signal, turn = atOnce }: CallContext,
 ): Promise<Answer> => {
-  const asked = { ...readCall(call), options: call.options, signal }
-  return inTurn(turn, place =>
-    readFor(deps.store, { ...asked, place }, (view, waits) => run(deps, asked, { view, ...waits })),
-  )
-}
-
-/** An answer as it is sent. */
-export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
-
-/** As `answer`, of `kept` answers where it can be; `write` makes the text, by the call's options alone. */
-export const answerText = async (
-  deps: AnswerDeps & { readonly kept?: KeptAnswers<WrittenAnswer> | undefined },
-  call: Call,
-  { signal, turn = atOnce, write }: Ways & { readonly write: (data: unknown) => string },
-): Promise<WrittenAnswer> => {
-  const { kept, ...others } = deps
-  const { store, node } = others
   const asked = { ...readCall(call), options: call.options, signal }
   const place = await turn()
   try {
-    const written = async (view: View, waits: Waits): Promise<WrittenAnswer> => {
-      const { data, ...rest } = await run(others, asked, { view, ...waits })
-      return { ...rest, text: write(data) }
-    }
-    // The blocks above are of a branch, and change more often than they are asked for twice.
-    if (kept === undefined || asked.action.isOfStore !== true || asked.params['head'] === 1)
-      return await readFor(store, { ...asked, place }, written)
-    return await kept.answer(share =>
-      store.read(
-        view => {
-          const key = () => keyOf(asked, isFarBehind({ view, node }))
-          return share({ edition: view.edition, key }, () => written(view, place))
-        },
-        { signal },
-      ),
-    )
+    return await (asked.action.endsAtNode === true
+      ? readAndLeave(deps.store, (view, leave) => run(deps, asked, leaving(view, place, leave)), signal)
+      : deps.store.read(view => run(deps, asked, { view, ...place }), { signal }))
   } finally {
     place.leave()
   }
 }
 
-/** Reads the store for a call. What asks a node last of all gives its view back before. */
-const readFor = <T>(
-  store: Store,
-  { action, signal, place }: Asked & { readonly place: Waits },
-  work: (view: View, waits: Waits) => Promise<T>,
-): Promise<T> => {
-  if (action.isOfStore === true) return store.read(view => work(view, place), { signal })
-  const { apart, lastly } = place
-  const leaving =
-    (leave: Leave): Apart =>
-    async ask => {
-      await leave()
-      return lastly(ask)
-    }
-  return readAndLeave(store, (view, leave) => work(view, { apart, lastly: leaving(leave) }), signal)
+/** An answer as it is sent. */
+export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
+
+/** As `answer`, written; one of `kept` answers where it can be. */
+export const answerText = async (
+  { kept, ...deps }: AnswerDeps & { readonly kept?: KeptAnswers<WrittenAnswer> | undefined },
+  call: Call,
+  { signal, turn = atOnce }: CallContext,
+): Promise<WrittenAnswer> => {
+  const asked = { ...readCall(call), options: call.options, signal }
+  // The blocks above are of a branch, and change more often than they are asked for twice.
+  if (kept === undefined || asked.action.isOfStore !== true || asked.params['head'] === 1)
+    return written(await answer(deps, call, { signal, turn }), call.options)
+  const place = await turn()
+  const lookup = kept.begin()
+  try {
+    const found = await deps.store.read(
+      async view => {
+        const key =
+          view.edition === undefined ? undefined : keyOf(asked, isFarBehind({ view, node: deps.node }))
+        return (
+          (await lookup.find(view.edition, key)) ??
+          written(await run(deps, asked, { view, ...place }), call.options)
+        )
+      },
+      { signal },
+    )
+    lookup.put(found)
+    return found
+  } finally {
+    lookup.end()
+    place.leave()
+  }
 }
+
+/** The body of a success: `data` in its envelope, or alone. */
+export const successText = (
+  data: unknown,
+  { format, numbers }: Pick<Options, 'format' | 'numbers'>,
+): string => {
+  const text = writeJson(data, { numbers })
+  return format === 'bare' ? text : `{"code":0,"message":"OK","data":${text}}`
+}
+
+const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => ({
+  ...rest,
+  text: successText(data, options),
+})
+
+/** For an action that asks a node last of all: its view is given back before. */
+const leaving = (view: View, { apart, lastly }: Place, leave: Leave) => ({
+  view,
+  apart,
+  lastly: (async ask => {
+    await leave()
+    return lastly(ask)
+  }) as Apart,
+})
 
 type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly signal: AbortSignal }
 

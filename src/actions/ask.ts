@@ -2,7 +2,7 @@ import { parseExact, writeJson } from '#chain/json.ts'
 import type { Published } from '#store/port.ts'
 import { type AnswerDeps, atOnce, contextFor, inTurn, type Turn } from './answer.ts'
 import type { Typed } from './define.ts'
-import { readParams } from './request/read.ts'
+import { readParams } from './request/query.ts'
 
 /** Parameters of a call, as a query would give them. */
 export type Given = Readonly<Record<string, string>>

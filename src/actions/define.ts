@@ -107,6 +107,8 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
    * node, the clock, or the operator's files. Equal calls then share an answer.
    */
   readonly isOfStore?: true
+  /** Its last step may be to ask a node (`lastly`): the view of the store is given back before. */
+  readonly endsAtNode?: true
   /** Failures of its own, beside those that every query may have. */
   readonly fails: readonly OwnFailure[]
   /** Parameters of a call that works on the recorded chain, for the reference and the smoke test. */

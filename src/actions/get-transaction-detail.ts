@@ -15,6 +15,7 @@ export const getTransactionDetail = defineAction({
   },
   params: Type.Object({ tx_hash: hash('transaction') }),
   result: transactionResult,
+  endsAtNode: true,
   run: async (context, { tx_hash }) =>
     transactionAnswer(await findTransaction({ ...context, apart: context.lastly }, tx_hash)),
   fails: ['not_found', 'loading', 'bad_block'],

@@ -31,6 +31,7 @@ export const getTransactions = defineAction({
       '每个哈希一项，按请求的顺序排列；不存在的交易为 null。',
     ),
   }),
+  endsAtNode: true,
   run: async (context, { tx_hashes }) => {
     const found = await findTransactions({ ...context, apart: context.lastly }, tx_hashes)
     return {

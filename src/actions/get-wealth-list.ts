@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
-import { defineList } from './list/listing.ts'
+import { defineList } from './list/paging.ts'
 import { listingOf } from './list/whole-list.ts'
 import { paging } from './request/parameter-types.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'

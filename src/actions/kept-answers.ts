@@ -4,21 +4,25 @@ import { boundedCache } from '#store/bounded-cache.ts'
 export const ANSWER_SOURCES = ['store', 'joined', 'kept'] as const
 export type AnswerSource = (typeof ANSWER_SOURCES)[number]
 
-/** What a call would read: of what (`View.edition`; undefined: nothing is known of it), and, as a text, all else that its answer depends on. */
-type Place = { readonly edition: object | undefined; readonly key: () => string }
-
-/** Gives the answer of a place: one that is there already, or what `run` reads. */
-export type Share<A> = (place: Place, run: () => Promise<A>) => Promise<A>
-
-export type KeptAnswers<A> = {
-  /** Answers a call by `read`, which reads the store and shares what it reads there. */
-  answer(read: (share: Share<A>) => Promise<A>): Promise<A>
-}
-
 /**
  * Answers that equal calls share while the store shows the same. What is kept or joined is what a read of the store has
  * ended with: until its end a read may still begin again, or find that data is lost. The oldest answer is dropped first.
  */
+export type KeptAnswers<A> = { begin(): Lookup<A> }
+
+/** The answer of one call, which reads the store once. */
+export type Lookup<A> = {
+  /**
+   * The answer that is there for what the store shows (`edition` of the view; undefined: nothing is known of it) and a text
+   * of all else that it depends on, kept or about to come to an equal call; undefined: this call has to read it.
+   */
+  find(edition: object | undefined, key: string | undefined): Promise<A | undefined>
+  /** The read has ended with this answer. */
+  put(answer: A): void
+  /** Must be called when the call is over. Calls that waited for an answer that failed read the store themselves. */
+  end(): void
+}
+
 export const keptAnswers = <A extends { readonly text: string }>({
   maxCharacters,
   onAnswer,
@@ -30,16 +34,16 @@ export const keptAnswers = <A extends { readonly text: string }>({
   const running = new Map<string, Promise<A | undefined>>()
   const nameOf = editionNames()
   return {
-    answer: async read => {
+    begin: () => {
       const done = Promise.withResolvers<A | undefined>()
-      /** The one place for whose answer others may wait: who waits has none, so nobody waits for each other. */
+      /** The one name under which others may wait for this call: a call that waits has none, so no two wait for each other. */
       let own: string | undefined
-      let found: { readonly source: AnswerSource; readonly name?: string | undefined } = { source: 'store' }
-      /** The answer of a place that is kept, or that another call comes to; undefined: this call reads it. */
-      const there = async (name: string) => {
-        const known = kept.get(name)
-        if (known !== undefined) return { source: 'kept', answer: known.value } as const
-        if (own !== undefined) return undefined
+      let name: string | undefined
+      let source: AnswerSource = 'store'
+      const there = async (name: string): Promise<A | undefined> => {
+        const known = kept.get(name)?.value
+        if (known !== undefined) source = 'kept'
+        if (known !== undefined || own !== undefined) return known
         const other = running.get(name)
         if (other === undefined) {
           own = name
@@ -47,24 +51,26 @@ export const keptAnswers = <A extends { readonly text: string }>({
           return undefined
         }
         const answer = await other
-        return answer === undefined ? undefined : ({ source: 'joined', answer } as const)
-      }
-      const share: Share<A> = async ({ edition, key }, run) => {
-        const name = edition === undefined ? undefined : `${nameOf(edition)} ${key()}`
-        const got = name === undefined ? undefined : await there(name)
-        found = got ?? { source: 'store', name }
-        return got?.answer ?? run()
-      }
-      try {
-        const answer = await read(share)
-        if (found.name !== undefined) kept.put(found.name, answer, found.name.length + answer.text.length)
-        done.resolve(answer)
-        onAnswer(found.source)
+        if (answer !== undefined) source = 'joined'
         return answer
-      } finally {
-        // Whoever waits for an answer that failed asks the store itself.
-        done.resolve(undefined)
-        if (own !== undefined) running.delete(own)
+      }
+      return {
+        find: async (edition, key) => {
+          source = 'store'
+          name = edition === undefined ? undefined : `${nameOf(edition)} ${key}`
+          const answer = name === undefined ? undefined : await there(name)
+          if (answer !== undefined) name = undefined
+          return answer
+        },
+        put: answer => {
+          if (name !== undefined) kept.put(name, answer, name.length + answer.text.length)
+          done.resolve(answer)
+          onAnswer(source)
+        },
+        end: () => {
+          done.resolve(undefined)
+          if (own !== undefined) running.delete(own)
+        },
       }
     },
   }

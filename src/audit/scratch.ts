@@ -1,9 +1,8 @@
 import type { LoadedBlock } from '#chain/block.ts'
+import { batching, type Partitioning } from '#load/batches.ts'
 import { collector } from '#load/collect.ts'
-import { commits } from '#load/commits.ts'
 import { deriver } from '#load/deriver.ts'
-import { fill, type Stages } from '#load/fill.ts'
-import type { Partitioning } from '#load/partitioning.ts'
+import { fill } from '#load/fill.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
@@ -32,31 +31,27 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
   const writer = await store.takeOver(identity)
   const partitions = partitionsOf(writer)
   const derive = deriver(writer, partitions.next)
-  const parts = { writer, deriver: derive, proof: PROVED_BEFORE }
-  let tell = (_height: number): void => undefined
-  const committed = commits(parts, ({ end }) => tell(end.height))
-  const stages: Stages = {
-    ...parts,
-    partitions,
-    bounds: writer.bounds,
-    clock: systemClock,
-    commits: committed,
-    collect: collector(),
-  }
+  const stages = { deriver: derive, proof: PROVED_BEFORE, clock: systemClock }
+  let onHeight = (_height: number): void => undefined
+  const batches = batching(
+    { ...stages, writer, partitions, bounds: writer.bounds, collect: collector() },
+    ({ end }) => onHeight(end.height),
+  )
   return {
     get end() {
       return writer.checkpoint
     },
-    fill: async (at, onHeight) => {
-      tell = onHeight
+    fill: async (at, listener) => {
+      onHeight = listener
       partitions.follow((await audited.partitions?.firsts()) ?? ONE_PIECE)
       const { checkpoint } = writer
       const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
-      await fill(stages, blocksOf(storedBlocks(source, range)), { lib: at.lib, signal: source.signal })
+      const blocks = blocksOf(storedBlocks(source, range))
+      await fill({ ...stages, batches }, blocks, { lib: at.lib, signal: source.signal })
       source.signal.throwIfAborted()
     },
     close: async () => {
-      await committed.settle().catch(() => undefined)
+      await batches.settle().catch(() => undefined)
       await writer.release()
     },
   }

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import type { Rates } from '#keys/rate.ts'
+import type { Rates } from '#gate/rate.ts'
 import type { Usage } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'

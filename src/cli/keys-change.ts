@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Holder } from '#keys/holder.ts'
-import { nextKey } from '#keys/holder.ts'
-import { checkName, checkNote } from '#keys/key.ts'
+import { checkName, checkNote, nextKey } from '#keys/key.ts'
 import { DEFAULT_PLAN, PLANS, type Plan } from '#keys/plan.ts'
 import type { KeyTerms } from '#store/keys-port.ts'
 import type { Store } from '#store/port.ts'

@@ -1,5 +1,4 @@
-import { load as loadChain } from '#load/load.ts'
-import { loadedHeight } from '#load/loaded-height.ts'
+import { load as loadChain, loadedHeight } from '#load/load.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
@@ -43,7 +42,7 @@ export const load: Command = {
           {
             ...loadCounts(metrics.own),
             once: values.once,
-            patience: { waitMs: values.once ? values.wait : Number.POSITIVE_INFINITY },
+            retry: { waitMs: values.once ? values.wait : Number.POSITIVE_INFINITY },
             signal,
             onProgress: view.update,
             log,

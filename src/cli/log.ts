@@ -8,11 +8,12 @@ export type LogOptions = {
   readonly format: 'plain' | 'json'
   /** Takes one line without its end. */
   readonly write: (line: string) => void
-  readonly now: () => Date
+  /** Absent: the clock of this machine. */
+  readonly now?: () => Date
 }
 
 /** Lines of a constant sentence and its values, credentials and keys taken out. */
-export const createLog = ({ level: least, format, write, now }: LogOptions): Log => {
+export const createLog = ({ level: least, format, write, now = () => new Date() }: LogOptions): Log => {
   const lowest = LEVELS.indexOf(least)
   return (level, message, fields = {}) => {
     if (LEVELS.indexOf(level) < lowest) return

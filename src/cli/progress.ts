@@ -1,5 +1,5 @@
 import type { Log } from '#failure/log.ts'
-import type { Progress } from '#load/progress.ts'
+import type { Progress } from '#load/load-options.ts'
 import { createPace } from '#time/pace.ts'
 import type { Screen } from './screen.ts'
 

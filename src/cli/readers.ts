@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import type { Trusted } from '#http/forwarded.ts'
+import type { Trusted } from '#http/client-address.ts'
 import { ipRangeIn } from '#http/ip-address.ts'
-import { KEY_MAX_LENGTH } from '#keys/key.ts'
+import { KEY_MAX_LENGTH } from '#keys/keyring.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
 
 /**

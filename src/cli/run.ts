@@ -122,7 +122,6 @@ const runCommand = async (
     level: resolved.values['log-level'],
     format: resolved.values['log-format'],
     write: screen.line,
-    now: () => new Date(),
   })
   const signal = stop()
   return leftWhenStopped(

@@ -1,24 +1,24 @@
 import type { Log } from '#failure/log.ts'
+import { watchLateness } from '#gate/lateness.ts'
+import { addressLimits } from '#gate/networks.ts'
+import type { Counts } from '#gate/queues.ts'
+import { createRates } from '#gate/rate.ts'
 import type { HeadSource } from '#head/showing.ts'
 import { createApp } from '#http/app.ts'
 import { stoppingService } from '#http/stopping.ts'
-import { addressLimits } from '#keys/address-limits.ts'
 import { keyring } from '#keys/keyring.ts'
-import { watchLateness } from '#keys/lateness.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
-import { createRates } from '#keys/rate.ts'
 import { countingIn } from '#metrics/counting.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Given } from './given.ts'
 import { catalogue } from './metrics/catalogue.ts'
-import { watchThread } from './metrics/process-metrics.ts'
+import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
 import { exposedBy } from './metrics/serve-metrics.ts'
 import { openServer } from './open-server.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
-import type { ServingMemory } from './threads/memory.ts'
 
 /** A process that shares its port takes connections for so long after the stop began, and answers each with its last answer. */
 const HAND_OVER_MS = 1_000
@@ -41,8 +41,11 @@ export type AppParts = {
   readonly log: Log
   /** What the operator's files say at the moment. */
   readonly given: () => Given
-  readonly memory: ServingMemory
-  /** The number of this thread in that memory. */
+  /** What callers do, as this thread sees it. */
+  readonly callers: Counts
+  readonly metrics: Pick<ProcessMetrics, 'memory'>
+  /** The number of threads that serve, and that of this one among them, from 0. */
+  readonly threads: number
   readonly thread: number
   /** Lines of this thread's log that were dropped so far. */
   readonly droppedLines: () => number
@@ -58,19 +61,17 @@ export type ServedApp = {
 
 /** Serves on an address, which other threads of the process may share. Throws 'usage' when it is not available. */
 export const serveApp = (
-  { values, version, store, node, head, log, given, memory, thread, droppedLines }: AppParts,
+  { values, version, store, node, head, log, given, callers, ...parts }: AppParts,
   { address, isShared }: { readonly address: Address | SocketPath; readonly isShared: boolean },
 ): ServedApp => {
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   const lateness = watchLateness()
   const stopping = stoppingService()
-  const counts = countingIn(catalogue, memory.metrics, thread)
+  const { metrics, threads, thread, droppedLines } = parts
+  const counts = countingIn(catalogue, metrics.memory, thread)
   const watching = watchThread(counts, droppedLines)
-  const { turns, threads } = memory
-  const exposedHere = exposedBy(
-    { memory: memory.metrics },
-    { store, node, clock: systemClock, version, threads, turns },
-  )
+  const { queues: places, uses, networks: times } = callers
+  const exposedHere = exposedBy(metrics, { store, node, clock: systemClock, version, threads, places })
   const app = createApp({
     store,
     node,
@@ -80,8 +81,8 @@ export const serveApp = (
       clock: systemClock,
       ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
     }),
-    rates: createRates({ now: systemClock.now, lateMs: lateness.ms, memory: memory.rates, thread }),
-    addresses: addressLimits({ memory: memory.addresses, thread, now: systemClock.now }),
+    rates: createRates({ now: systemClock.now, lateMs: lateness.ms, uses }),
+    addresses: addressLimits({ now: systemClock.now, times }),
     ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
     prices: { get: () => given().prices },
     profiles: { get: producer => given().profiles?.get(producer) },
@@ -97,7 +98,7 @@ export const serveApp = (
     stallMs: values['export-stall'],
     maxLagMs: values['max-lag'],
     logEach: values['log-sample'],
-    turns: { memory: memory.turns, thread },
+    places,
     counts,
     metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
     clock: systemClock,

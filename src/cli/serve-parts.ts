@@ -1,4 +1,5 @@
 import type { Log } from '#failure/log.ts'
+import type { Counts } from '#gate/queues.ts'
 import type { HeadSource } from '#head/showing.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
@@ -7,7 +8,6 @@ import type { Counting } from './keep-counts.ts'
 import type { ProcessMetrics } from './metrics/process-metrics.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
-import type { ServingMemory } from './threads/memory.ts'
 
 /** What the service is started with. */
 export type ServingParts = {
@@ -32,7 +32,8 @@ export type Serve = ServingParts & {
   readonly given: () => Given
   /** Absent: no node is followed. */
   readonly head?: HeadSource
-  readonly memory: ServingMemory
+  /** What callers do, as the main thread sees it. */
+  readonly callers: Counts
   /** To be called before any request is answered. */
   readonly beforeRequests: () => Promise<Counting>
 }

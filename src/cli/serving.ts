@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { USUAL_LEVEL } from '#chain/proof.ts'
+import { type Counts, localCounts } from '#gate/queues.ts'
+import { createRates } from '#gate/rate.ts'
+import { openCounts } from '#gate/shared-counts.ts'
 import { followHead } from '#head/keep-following.ts'
-import { createRates } from '#keys/rate.ts'
 import { usageIn } from '#store/sqlite/usage.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Given, watchGiven } from './given.ts'
@@ -12,7 +14,7 @@ import { serveMetrics } from './metrics/serve-metrics.ts'
 import { serveApp } from './serve-app.ts'
 import type { Serve, Served, ServingParts } from './serve-parts.ts'
 import { requireFreeSocket } from './socket-file.ts'
-import { type ServingMemory, servingMemory } from './threads/memory.ts'
+import { capacityOf, servingMemory } from './threads/memory.ts'
 import { serveByThreads } from './threads/serve-by-threads.ts'
 import { watchStore } from './watch-store.ts'
 
@@ -27,27 +29,30 @@ export type Serving = {
 
 /** Serves the API; throws 'usage' when the address is not available. */
 export const startServing = async (parts: ServingParts): Promise<Serving> => {
-  const { values, store, log, metrics } = parts
+  const { values, store, log, threads, metrics } = parts
+  const { listen } = values
+  const memory =
+    threads === 1 || 'path' in listen ? undefined : servingMemory(threads, metrics.memory, values)
+  const callers = memory === undefined ? localCounts(capacityOf(values)) : openCounts(memory.callers, threads)
   let tell: (given: Given) => void = () => undefined
   const given = await watchGiven(values, { log, clock: systemClock, onChange: () => tell(given.get()) })
-  const memory = servingMemory(parts.threads, metrics.memory, values)
   const head = headOf(parts)
   const common = {
     ...parts,
     ...(head === undefined ? {} : { head }),
     given: given.get,
-    memory,
-    beforeRequests: () => keepDayCounts(parts, memory),
+    callers,
+    beforeRequests: () => keepDayCounts(parts, callers),
   }
-  const ownMetrics = serveOwnMetrics(parts, memory)
-  const { listen } = values
-  const isOneThread = parts.threads === 1 || 'path' in listen
-  const served = await (isOneThread ? serveHere(common) : serveByThreads(listen, common)).catch(
-    (error: unknown) => {
-      head?.stop()
-      throw error
-    },
-  )
+  const ownMetrics = serveOwnMetrics(parts, callers)
+  const serving =
+    memory === undefined || 'path' in listen
+      ? serveHere(common)
+      : serveByThreads(listen, { ...common, memory })
+  const served = await serving.catch((error: unknown) => {
+    head?.stop()
+    throw error
+  })
   tell = served.tell
   const watching = watchStore(store, systemClock, log)
   return {
@@ -66,16 +71,13 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
 }
 
 /** What the main thread does for metrics, beside the threads that serve. */
-const serveOwnMetrics = (
-  parts: ServingParts,
-  memory: ServingMemory,
-): { readonly stop: () => Promise<void> } => {
+const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop: () => Promise<void> } => {
   const { values, threads, metrics, droppedLines } = parts
   const { 'metrics-listen': address } = values
   const listener =
     address === undefined
       ? undefined
-      : serveMetrics(address, { ...parts, clock: systemClock, turns: memory.turns })
+      : serveMetrics(address, { ...parts, clock: systemClock, places: callers.queues })
   // With one thread the app watches it.
   const watching = threads === 1 ? undefined : watchThread(metrics.own, droppedLines)
   return {
@@ -92,9 +94,9 @@ const headOf = ({ values, store, node, log }: ServingParts) =>
     ? undefined
     : followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
 
-const keepDayCounts = ({ values, store, log }: ServingParts, memory: ServingMemory): Promise<Counting> => {
+const keepDayCounts = ({ values, store, log }: ServingParts, { uses }: Counts): Promise<Counting> => {
   const file = join(values.data, 'usage.sqlite')
-  const rates = createRates({ now: systemClock.now, memory: memory.rates, thread: memory.threads })
+  const rates = createRates({ now: systemClock.now, uses })
   const local = { usage: usageIn(file), file }
   return keepCounts(rates, { usage: store.usage, local, clock: systemClock }, log)
 }

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Log } from '#failure/log.ts'
-import { load as loadChain } from '#load/load.ts'
-import { loadedHeight } from '#load/loaded-height.ts'
-import type { Progress } from '#load/progress.ts'
+import { load as loadChain, loadedHeight } from '#load/load.ts'
+import type { Progress } from '#load/load-options.ts'
 import { requireKnownHosts } from '#node/known-hosts.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
@@ -76,7 +75,7 @@ export const up: Command = {
         await loadChain(
           { node: countedBlocks(node, metrics.own), store },
           {
-            ...{ once: false, patience: 'always', signal, onProgress, log },
+            ...{ once: false, retry: 'always', signal, onProgress, log },
             ...loadCounts(metrics.own),
           },
         )

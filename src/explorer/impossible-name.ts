@@ -1,6 +1,6 @@
 import type { Given } from '#actions/ask.ts'
 import type { Typed } from '#actions/define.ts'
-import { parametersOf } from '#actions/request/read.ts'
+import { parametersOf } from '#actions/request/query.ts'
 import { shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Visit } from './page.ts'

@@ -79,3 +79,12 @@ const masked = (text: string): string =>
     .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1***@')
     .replace(/([?&]apikey=)[^&\s#]*/gi, '$1***')
     .replace(KEY_LIKE, '***')
+
+/**
+ * A failure whose words are meant for callers although its kind usually has inner causes ('unavailable', 'deadline').
+ * What stores and nodes say of such trouble names files and addresses, and stays in the log.
+ */
+export class PublicFailure extends Failure {}
+
+/** The service starts or stops: the same request is answered soon, here or by another process. */
+export class Restarting extends PublicFailure {}

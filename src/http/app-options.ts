@@ -1,18 +1,18 @@
 import type { Prices, Profiles } from '#actions/define.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
 import type { Log } from '#failure/log.ts'
+import type { AddressLimits } from '#gate/networks.ts'
+import type { QueuePlaces } from '#gate/queues.ts'
+import type { Rates } from '#gate/rate.ts'
 import type { HeadSource } from '#head/showing.ts'
-import type { AddressLimits } from '#keys/address-limits.ts'
 import type { Keyring } from '#keys/keyring.ts'
-import type { Rates } from '#keys/rate.ts'
 import type { Exposed } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import type { Trusted } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
-import type { Trusted } from './forwarded.ts'
 import type { Stopping } from './stopping.ts'
-import type { QueuesMemory } from './turns.ts'
 
 /** What the service is made of. */
 export type AppOptions = {
@@ -35,7 +35,7 @@ export type AppOptions = {
   readonly basePath: string
   /** A request that takes longer is answered 504. */
   readonly deadlineMs: number
-  /** Requests that ask the store at once; more wait for their turn, for a while. Given where no `turns` are. */
+  /** Requests that ask the store at once; more wait for their turn, for a while. Given where no `places` are. */
   readonly maxInFlight: number
   /** Bytes of answers that are kept for equal requests, in all threads; absent or 0: none are. */
   readonly keptBytes?: number
@@ -56,8 +56,8 @@ export type AppOptions = {
   readonly counts?: HttpCounts
   /** What `/metrics` answers with; absent: it is not here. */
   readonly metrics?: Exposed | undefined
-  /** Where threads count together what runs and waits; absent: this thread is the only one. */
-  readonly turns?: { readonly memory: QueuesMemory; readonly thread: number }
+  /** What runs and waits, as this thread sees it; absent: this thread is the only one. */
+  readonly places?: QueuePlaces
   readonly clock: Clock
   readonly log: Log
   readonly version: string

@@ -3,24 +3,25 @@ import type { WrittenAnswer } from '#actions/answer.ts'
 import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
-import { addressLimits, addressMemory } from '#keys/address-limits.ts'
-import { sampling } from './access-log.ts'
-import { crowdedOut } from './admit.ts'
-import { type ApiOptions, apiHandler } from './api.ts'
+import { crowdedOut, type Gate } from '#gate/gate.ts'
+import { addressLimits } from '#gate/networks.ts'
+import { localCounts, queuesFor } from '#gate/queues.ts'
 import type { AppOptions } from './app-options.ts'
+import { type ClientAddresses, clientAddresses } from './client-address.ts'
 import { type HttpCounts, ownHttpCounts } from './counts.ts'
 import { documentHandlers, redirect } from './documents.ts'
-import { type Answering, answering, type Handler, refusing } from './exchange.ts'
+import { type Handler, parse, type Service } from './exchange.ts'
 import { explorerPages } from './explorer/routes.ts'
-import { openFeeds } from './feed/open-feeds.ts'
+import { type OpenFeeds, openFeeds } from './feed/open-feeds.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
 import { beforeRouting } from './methods.ts'
 import { metricsHandler } from './metrics.ts'
-import { originOf } from './origin.ts'
+import { answerApi, respond } from './request.ts'
+import { isRoutable } from './request-text.ts'
 import { rpcHandler } from './rpc.ts'
+import { sampling, sendRefusal } from './send.ts'
 import { healthHandler, readyHandler } from './status.ts'
 import { statusHandler } from './status-page/handler.ts'
-import { queuesFor, queuesMemory } from './turns.ts'
 import { usageHandler } from './usage.ts'
 
 /** No body is ever read, so none is too long: Bun itself would answer 413, without a body of its own. */
@@ -33,66 +34,90 @@ const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
  * throws.
  */
 export const createApp = (options: AppOptions): Elysia<string> => {
-  const { store, node, prices, profiles, defaults, basePath, deadlineMs, clock, version } = options
-  const origin = originOf(() => app.server, options.trustedProxies ?? [])
-  const common = answeringOf(options, origin.clientOf)
-  const { turns = { memory: queuesMemory(options), thread: 0 } } = options
-  const queues = queuesFor({ ...turns, deadlineMs, clock })
-  const gate = { ...gateOf(options), queues, networkOf: origin.networkOf }
-  const open = (route: string, handler: Handler) => answering(route, handler, common)
-  const deps = { store, node, head: options.head, prices, profiles, clock }
-  const threads = turns.memory.store.threads
-  const feeds = openFeeds(options)
-  const api = open('api', apiHandler(deps, gate, { ...apiOptionsOf(options, threads, common.counts), feeds }))
-  const rpc = open('rpc', rpcHandler(gatewayOf(options, threads, common.counts), gate))
-  const documents = documentsOf(options)
-  const handlers = {
-    health: open('health', healthHandler(version)),
-    ready: open('ready', readyHandler({ ...options, maxLagMs: options.maxLagMs })),
-    usage: open('usage', usageHandler(gate, defaults)),
-    start: open('start', redirectToDocs(basePath)),
-    unknown: open('unknown', notFound(options)),
-  }
-  const refusals = {
-    api: refusing('api', crowdedOut('store', gate), common),
-    rpc: refusing('rpc', crowdedOut('node', gate), common),
-  }
-  const [apiPath, rpcPath] = crowdedPaths(basePath)
-  /** A request for which there is no room is refused before the routes are looked at. */
-  const refuseCrowd = (request: Request): Response | undefined => {
-    if (queues.store.isCrowded() && isFor(request, apiPath)) return refusals.api(request)
-    if (queues.node.isCrowded() && isFor(request, rpcPath)) return refusals.rpc(request)
-    return undefined
-  }
+  const { basePath, deadlineMs, clock, places = localCounts(options).queues } = options
   const app = emptyApp(basePath, deadlineMs)
+  const clients = clientAddresses(() => app.server, options.trustedProxies ?? [])
+  const service = serviceOf(options, clients)
+  const queues = queuesFor(places, { deadlineMs, clock })
+  const gate = { ...gateOf(options), queues }
+  const parts = { service, gate, feeds: openFeeds(options), threads: places.store.threads }
+  const routes = routesOf(options, parts)
+  const refuseCrowd = crowdRefusal(gate, service)
+  const get = (inner: Request, outer: Request) => app.handle(clients.replace(inner, outer))
   app
     .onRequest(
       ({ request }) =>
         refuseCrowd(request) ??
-        beforeRouting(request, {
-          answering: common,
-          get: inner => app.handle(origin.replace(inner, request)),
-        }),
+        (isPlainGet(request)
+          ? undefined
+          : beforeRouting(request, { service, get: inner => get(inner, request) })),
     )
-    .get('/api', ({ request }) => api(request))
-    .get('/api/:module/:action', ({ request }) => api(request))
-    .get('/rpc/*', ({ request }) => rpc(request))
-    .get('/health', ({ request }) => handlers.health(request))
-    .get('/ready', ({ request }) => handlers.ready(request))
-    .get('/usage', ({ request }) => handlers.usage(request))
-    .get('/docs', ({ request }) => handlers.start(request))
     .onError(({ request, error, code }) =>
-      code === 'NOT_FOUND' ? handlers.unknown(request) : open('error', () => Promise.reject(error))(request),
+      code === 'NOT_FOUND'
+        ? routes.unknown(request)
+        : respond('error', () => Promise.reject(error), service)(request),
     )
-  const pages = [
-    ...[...documents, ...pagesForOperators(options)].map(
-      ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
-    ),
-    ...explorerPages(options, { gate, feeds, common, ...handlers }),
-  ]
-  for (const [path, page] of pages) app.get(path, ({ request }) => page(request))
+  for (const [path, answer] of routes.all) app.get(path, ({ request }) => answer(request))
   return app
 }
+
+type Parts = {
+  readonly service: Service
+  readonly gate: Gate
+  readonly feeds: OpenFeeds
+  readonly threads: number
+}
+
+/** What is at each path, and at all others. */
+const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts) => {
+  const { store, node, prices, profiles, defaults, basePath, clock, version, stallMs } = options
+  const open = (route: string, handler: Handler) => respond(route, handler, service)
+  const deps = {
+    ...{ store, node, head: options.head, prices, profiles, clock },
+    kept: keptOf(options, threads, service.counts),
+  }
+  const api = open('api', answerApi({ deps, gate, defaults, stallMs, feeds }))
+  const start = open('start', redirectToDocs(basePath))
+  const unknown = open('unknown', notFound(options))
+  const all: readonly (readonly [path: string, answer: (request: Request) => Promise<Response>])[] = [
+    ['/api', api],
+    ['/api/:module/:action', api],
+    ['/rpc/*', open('rpc', rpcHandler(gatewayOf(options, threads, service.counts), gate))],
+    ['/health', open('health', healthHandler(version))],
+    ['/ready', open('ready', readyHandler({ ...options, maxLagMs: options.maxLagMs }))],
+    ['/usage', open('usage', usageHandler(gate, defaults))],
+    ['/docs', start],
+    ...[...documentsOf(options), ...pagesForOperators(options)].map(
+      ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
+    ),
+    ...explorerPages(options, { gate, feeds, service, start, unknown }),
+  ]
+  return { all, unknown }
+}
+
+/**
+ * Refuses a request for which there is no room, before the routes are looked at. It answers within the call: a service that
+ * is overrun has most of its work with those it turns away. undefined: the request is let through.
+ */
+const crowdRefusal = (gate: Gate, service: Service) => {
+  const [apiPath, rpcPath] = crowdedPaths(service.basePath)
+  return (request: Request): Response | undefined => {
+    const { store, node } = gate.queues
+    const asks =
+      store.isCrowded() && isFor(request, apiPath)
+        ? 'store'
+        : node.isCrowded() && isFor(request, rpcPath)
+          ? 'node'
+          : undefined
+    if (asks === undefined) return undefined
+    const exchange = parse(request, asks === 'store' ? 'api' : 'rpc', service)
+    const failure = crowdedOut(exchange, asks, gate)
+    return failure === undefined ? undefined : sendRefusal(exchange, failure, service)
+  }
+}
+
+/** A GET that goes to the routes as it is. */
+const isPlainGet = ({ method, url }: Request): boolean => method === 'GET' && isRoutable(url)
 
 /** The reference and what goes with it. Examples need no node: what is stored is enough, and pages do not wait for one. */
 const documentsOf = ({ store, prices, profiles, clock, ...options }: AppOptions) => {
@@ -117,13 +142,23 @@ const pagesForOperators = (options: AppOptions): readonly (readonly [path: strin
   ]
 }
 
-const answeringOf = (
-  { log, defaults, basePath, deadlineMs, clock, stopping, counts = ownHttpCounts(), logEach = 1 }: AppOptions,
-  addressOf: Answering['addressOf'],
-): Answering => ({
-  ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping, addressOf },
-  isLogged: sampling(logEach),
-})
+const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
+  const {
+    log,
+    defaults,
+    basePath,
+    deadlineMs,
+    clock,
+    stopping,
+    counts = ownHttpCounts(),
+    logEach = 1,
+  } = options
+  return {
+    ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
+    clientOf: clients.of,
+    isLogged: sampling(logEach),
+  }
+}
 
 /** Addresses of queries and of the gateway, as the routes take them. */
 const crowdedPaths = (basePath: string): readonly [api: RegExp, rpc: RegExp] => {
@@ -174,18 +209,13 @@ const redirectToDocs =
 /** A character of a text takes at most two bytes. */
 const BYTES_OF_CHARACTER = 2
 
-const apiOptionsOf = (
-  options: AppOptions,
-  threads: number,
-  counts: HttpCounts,
-): Omit<ApiOptions, 'feeds'> => {
-  const { defaults, stallMs, keptBytes = 0 } = options
-  const kept = keptAnswers<WrittenAnswer>({
-    maxCharacters: keptBytes / BYTES_OF_CHARACTER / threads,
-    onAnswer: source => counts.answers.add(1, source),
-  })
-  return { defaults, stallMs, kept: keptBytes === 0 ? undefined : kept }
-}
+const keptOf = ({ keptBytes = 0 }: AppOptions, threads: number, counts: HttpCounts) =>
+  keptBytes === 0
+    ? undefined
+    : keptAnswers<WrittenAnswer>({
+        maxCharacters: keptBytes / BYTES_OF_CHARACTER / threads,
+        onAnswer: source => counts.answers.add(1, source),
+      })
 
 /** Bytes of nodes' answers that are kept, in all threads. */
 const KEPT_BYTES = 16 * 1024 * 1024
@@ -200,10 +230,9 @@ const gatewayOf = ({ node, clock }: AppOptions, threads: number, counts: HttpCou
         onKept: bytes => counts.gatewayBytes.set(bytes),
       })
 
-const gateOf = ({ keyring, rates, clock, addresses }: AppOptions) => {
-  const alone = () => addressLimits({ memory: addressMemory(), thread: 0, now: clock.now })
-  return { keyring, rates, clock, addresses: addresses ?? alone() }
-}
+const gateOf = ({ keyring, rates, clock, addresses = addressLimits({ now: clock.now }) }: AppOptions) => ({
+  ...{ keyring, rates, clock, addresses },
+})
 
 /** Bun's own router would lead past `onRequest`. */
 const emptyApp = (basePath: string, deadlineMs: number): Elysia<string> =>

@@ -9,7 +9,7 @@ export type Code = {
   readonly code: number
   readonly title: Text
   /**
-   * `own`: the failure's message reaches callers. `title`: the title does, unless the failure was written for them (Told).
+   * `own`: the failure's message reaches callers. `title`: the title does, unless the failure was written for them (PublicFailure).
    * `never`: a defect's detail stays in the log.
    */
   readonly message: 'own' | 'title' | 'never'

@@ -1,5 +1,4 @@
-import type { Failure } from '#failure/failure.ts'
-import { Told } from './told.ts'
+import { type Failure, PublicFailure } from '#failure/failure.ts'
 
 /** The caller closed the connection, so no one reads the answer. */
 export class ClientGone extends Error {
@@ -52,5 +51,5 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
   }
 }
 
-const tooLate = (ms: number): Told =>
-  new Told('deadline', `The request took longer than ${ms} ms.`, { zh: `处理时间超过 ${ms} 毫秒。` })
+const tooLate = (ms: number): PublicFailure =>
+  new PublicFailure('deadline', `The request took longer than ${ms} ms.`, { zh: `处理时间超过 ${ms} 毫秒。` })

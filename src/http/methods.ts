@@ -1,12 +1,12 @@
-import type { OptionDefaults } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
-import { ALLOWED } from './envelope.ts'
-import { type Answering, answering } from './exchange.ts'
+import type { Service } from './exchange.ts'
+import { ALLOWED } from './failure-reply.ts'
 import { COMMON_HEADERS } from './reply.ts'
-import { isRoutable, targetOf } from './target.ts'
+import { respond } from './request.ts'
+import { isRoutable, targetOf } from './request-text.ts'
 
 export type BeforeRouting = {
-  readonly answering: Answering & { readonly defaults: OptionDefaults }
+  readonly service: Service
   /** The routes, for a GET. */
   readonly get: (request: Request) => Response | Promise<Response>
 }
@@ -17,11 +17,11 @@ export type BeforeRouting = {
  */
 export const beforeRouting = (
   request: Request,
-  { answering: options, get }: BeforeRouting,
+  { service, get }: BeforeRouting,
 ): Promise<Response> | Response | undefined => {
   const { method } = request
   if (method === 'OPTIONS') return preflight()
-  if (method !== 'GET' && method !== 'HEAD') return answering('method', refuse, options)(request)
+  if (method !== 'GET' && method !== 'HEAD') return respond('method', refuse, service)(request)
   if (method === 'GET' && isRoutable(request.url)) return undefined
   const { path, query } = targetOf(request.url)
   const { headers, signal } = request

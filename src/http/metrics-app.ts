@@ -3,10 +3,12 @@ import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Exposed } from '#metrics/expose.ts'
 import type { Clock } from '#time/clock.ts'
+import { clientAddresses } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
-import { answering } from './exchange.ts'
+import type { Service } from './exchange.ts'
 import { beforeRouting } from './methods.ts'
 import { metricsHandler } from './metrics.ts'
+import { respond } from './request.ts'
 import { healthHandler } from './status.ts'
 
 /** A scrape that takes longer is of no use to anybody. */
@@ -20,22 +22,21 @@ export const createMetricsApp = (options: {
   readonly clock: Pick<Clock, 'elapsed'>
   readonly counts: HttpCounts
 }): Elysia => {
-  const common = {
+  const clients = clientAddresses(() => app.server, [])
+  const service: Service = {
     ...options,
     defaults: { format: 'envelope', compat: 'none' },
     basePath: '',
     deadlineMs: DEADLINE_MS,
     isLogged: () => false,
-    addressOf: (request: Request) => app.server?.requestIP(request)?.address,
-  } as const
-  const metrics = answering('metrics', metricsHandler(options.metrics), common)
-  const health = answering('health', healthHandler(options.version), common)
-  const unknown = answering('unknown', notFound, common)
+    clientOf: clients.of,
+  }
+  const metrics = respond('metrics', metricsHandler(options.metrics), service)
+  const health = respond('health', healthHandler(options.version), service)
+  const unknown = respond('unknown', notFound, service)
   const app: Elysia = new Elysia({ systemRouter: false, nativeStaticResponse: false })
   app
-    .onRequest(({ request }) =>
-      beforeRouting(request, { answering: common, get: inner => app.handle(inner) }),
-    )
+    .onRequest(({ request }) => beforeRouting(request, { service, get: inner => app.handle(inner) }))
     .get('/metrics', ({ request }) => metrics(request))
     .get('/health', ({ request }) => health(request))
     .get('/*', ({ request }) => unknown(request))

@@ -1,8 +1,8 @@
-import type { Away } from './away.ts'
-import type { Manner } from './envelope.ts'
+import type { Restarting } from '#failure/failure.ts'
+import type { Manner } from './failure-reply.ts'
 import { FEED_TYPE, pauseText } from './feed/events.ts'
-import type { QueryText } from './query-text.ts'
 import { type Reply, textReply } from './reply.ts'
+import type { QueryText } from './request-text.ts'
 
 /**
  * The answer to one who asks for events while the service is away: a stream that ends at once. An `EventSource` connects
@@ -14,7 +14,7 @@ export const pausedFeed = (
     query,
     manner,
   }: Pick<QueryText, 'query'> & { readonly request: Request; readonly manner: Manner },
-  { message, zh = message }: Away,
+  { message, zh = message }: Restarting,
 ): Reply | undefined => {
   const isFeed =
     query.some(([name, value]) => name === 'format' && value === 'sse') ||

@@ -1,7 +1,6 @@
 import { badRequest, nearest, nearestText, shown } from '#actions/request/refusals.ts'
-import { Failure } from '#failure/failure.ts'
+import { Failure, PublicFailure } from '#failure/failure.ts'
 import { type RpcMethod, rpcMethods, rpcUnavailable, templateOf } from './rpc-methods.ts'
-import { Told } from './told.ts'
 
 /** An hour: the methods that are switched off do not come back by themselves. */
 const SWITCHED_OFF_RETRY_SECONDS = 3_600
@@ -14,7 +13,7 @@ const SWITCHED_OFF_RETRY_SECONDS = 3_600
 export const nodePathOf = (path: string): string => {
   const [name = '', ...segments] = path.slice('/rpc/'.length).split('/')
   if (rpcUnavailable.includes(name) && segments.length === 0)
-    throw new Told('unavailable', `Method ${name} is temporarily unavailable.`, {
+    throw new PublicFailure('unavailable', `Method ${name} is temporarily unavailable.`, {
       zh: `方法 ${name} 暂时不可用。`,
       details: { retryAfter: SWITCHED_OFF_RETRY_SECONDS },
     })

@@ -1,12 +1,12 @@
 import { inTurn } from '#actions/answer.ts'
-import { admit, type Gate } from './admit.ts'
+import { PublicFailure } from '#failure/failure.ts'
+import { admit, type Gate, identified } from '#gate/gate.ts'
 import type { Handler } from './exchange.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import type { Taken } from './gateway/shared-answer.ts'
 import { refuseParameters } from './refuse-parameters.ts'
 import type { Reply } from './reply.ts'
 import { nodePathOf } from './rpc-path.ts'
-import { Told } from './told.ts'
 
 /** No node is configured: nothing changes before a restart. */
 const NO_NODE_RETRY_SECONDS = 60
@@ -18,18 +18,19 @@ const NO_NODE_RETRY_SECONDS = 60
 export const rpcHandler =
   (gateway: Gateway | undefined, gate: Gate): Handler =>
   async (exchange, signal) => {
-    const admitted = await admit(exchange, signal, { gate, asks: 'node' })
+    const caller = await identified(exchange, gate)
+    const admitted = await admit(exchange, caller, { gate, asks: 'node', signal })
     try {
       const path = nodePathOf(exchange.path)
       exchange.named.action = path.split('/')[1] ?? ''
       refuseParameters(exchange, '/rpc/')
       if (gateway === undefined)
-        throw new Told('unavailable', 'This service is not connected to a node.', {
+        throw new PublicFailure('unavailable', 'This service is not connected to a node.', {
           zh: '本服务未连接全节点。',
           details: { retryAfter: NO_NODE_RETRY_SECONDS },
         })
       const ask = () => gateway.ask(path, signal)
-      const answer = gateway.kept(path) ?? (await inTurn(admitted.turns.node, ask))
+      const answer = gateway.kept(path) ?? (await inTurn(admitted.turns.node(signal), ask))
       // No one waits for the answer any more, so no one else would release its bytes.
       if (signal.aborted) answer.release()
       return replyOf(answer)

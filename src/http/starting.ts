@@ -1,21 +1,21 @@
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
-import type { Failure } from '#failure/failure.ts'
-import { Away } from './away.ts'
+import { type Failure, Restarting } from '#failure/failure.ts'
 import { ownHttpCounts } from './counts.ts'
-import { failureFields, failureReply } from './envelope.ts'
-import { type Answering, answering, type Exchange, type Handler } from './exchange.ts'
+import type { Exchange, Handler, Service } from './exchange.ts'
+import { failureFields, failureReply } from './failure-reply.ts'
 import { beforeRouting } from './methods.ts'
 import { type Reply, textReply } from './reply.ts'
+import { respond } from './request.ts'
 import { healthHandler, startingHandler } from './status.ts'
 
-type StartingOptions = Pick<Answering, 'log' | 'defaults' | 'basePath' | 'deadlineMs' | 'clock'> & {
+type StartingOptions = Pick<Service, 'log' | 'defaults' | 'basePath' | 'deadlineMs' | 'clock'> & {
   readonly version: string
 }
 
 /** Seconds after which a request is worth sending again. */
 const RETRY_SECONDS = 1
 
-const STARTING = new Away('unavailable', 'The service is starting; ask again.', {
+const STARTING = new Restarting('unavailable', 'The service is starting; ask again.', {
   zh: '服务正在启动；请重新请求。',
   details: { retryAfter: RETRY_SECONDS },
 })
@@ -28,11 +28,12 @@ export const startingAnswers = ({
   version,
   ...options
 }: StartingOptions): ((request: Request) => Response | Promise<Response>) => {
-  const common: Answering = {
+  const service: Service = {
     ...options,
     counts: ownHttpCounts(),
     isLogged: () => false,
-    addressOf: () => undefined,
+    clientOf: () => undefined,
+    writeFailure: startingPage,
   }
   const handlers = new Map([
     ['/health', healthHandler(version)],
@@ -45,8 +46,8 @@ export const startingAnswers = ({
     if (handler === undefined) throw STARTING
     return handler(exchange, signal)
   }
-  const get = answering('starting', starting, { ...common, written: startingPage })
-  return request => beforeRouting(request, { answering: common, get }) ?? get(request)
+  const get = respond('starting', starting, service)
+  return request => beforeRouting(request, { service, get }) ?? get(request)
 }
 
 /** Paths that programs ask, also when a browser opens one of them. */

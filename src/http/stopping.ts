@@ -1,5 +1,4 @@
-import type { Failure } from '#failure/failure.ts'
-import { Away } from './away.ts'
+import { type Failure, Restarting } from '#failure/failure.ts'
 
 /** How the stop of the service reaches its requests. */
 export type Stopping = {
@@ -25,6 +24,6 @@ export const stoppingService = (): Stopping => {
   }
 }
 
-const STOPPING = new Away('unavailable', 'The service is stopping; ask again.', {
+const STOPPING = new Restarting('unavailable', 'The service is stopping; ask again.', {
   zh: '服务正在停止；请重新请求。',
 })

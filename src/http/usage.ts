@@ -1,8 +1,8 @@
+import { successText } from '#actions/answer.ts'
 import { OPTION_VALUES, type OptionDefaults, readOptions } from '#actions/request/options.ts'
-import type { Rates } from '#keys/rate.ts'
-import { successText } from './envelope.ts'
+import { type Identifying, identified } from '#gate/gate.ts'
+import type { Rates } from '#gate/rate.ts'
 import type { Handler } from './exchange.ts'
-import { type Identifying, identified } from './identify.ts'
 import { refuseParameters } from './refuse-parameters.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 
@@ -13,16 +13,17 @@ import { JSON_TYPE, textReply } from './reply.ts'
 export const usageHandler =
   (gate: Identifying & { readonly rates: Rates }, defaults: OptionDefaults): Handler =>
   async exchange => {
-    const { caller, name, expires } = await identified(exchange, gate)
+    const caller = await identified(exchange, gate)
     if (exchange.fault !== undefined) throw exchange.fault
     refuseParameters(exchange, '/usage')
     const query = exchange.query.filter(([name]) => name in OPTION_VALUES)
     const acceptLanguage = exchange.request.headers.get('accept-language') ?? undefined
     const options = readOptions(query, { acceptLanguage, defaults })
     const { second, today, usedToday, dayEnds } = gate.rates.left(caller)
-    const { perSecond, perDay } = caller.plan
+    const { id, name, expires, plan } = caller
+    const { perSecond, perDay } = plan
     const data = {
-      id: caller.id,
+      id,
       name,
       expires: expires === undefined ? null : isoOf(expires),
       second: { limit: perSecond, remaining: second },

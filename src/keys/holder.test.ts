@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { holdersOf, keysByHash, nextKey } from './holder.ts'
-import { createKey } from './key.ts'
+import { holdersOf, keysByHash } from './holder.ts'
+import { createKey, nextKey } from './key.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const plan = { perSecond: 3, perDay: 7 }

@@ -1,6 +1,5 @@
 import { Failure } from '#failure/failure.ts'
 import type { StoredKey } from '#store/port.ts'
-import { createKey, type NewKey } from './key.ts'
 
 /**
  * Somebody with a key: it keeps its id, counts and plan when the key is replaced. The stored record of the first key has
@@ -19,7 +18,8 @@ export type Holder = {
 }
 
 const idOf = (stored: string): string => stored.split('.', 1)[0] ?? stored
-const numberOf = (stored: string): number => Number(stored.split('.')[1] ?? 1)
+/** The first key of a holder has number 1. */
+export const numberOf = (stored: string): number => Number(stored.split('.')[1] ?? 1)
 
 /** The holders of stored keys, in the order of their first keys. */
 export const holdersOf = (keys: readonly StoredKey[]): readonly Holder[] =>
@@ -43,25 +43,3 @@ export const keysByHash = (keys: readonly StoredKey[]): ReadonlyMap<string, Stor
       return [current, ...former].map(key => [key.hash, { ...key, ...common }] as const)
     }),
   )
-
-/**
- * A new key for a holder, with the same terms. Times in milliseconds; without `expires` the new key expires when the
- * present one does. Throws 'usage' when the holder is revoked, or the new key would have expired.
- */
-export const nextKey = (
-  { id, current, revoked }: Holder,
-  { now, expires = current.expires }: { readonly now: number; readonly expires?: number | undefined },
-): NewKey => {
-  if (revoked !== undefined)
-    throw new Failure('usage', `Key ${id} is revoked; a revoked key cannot be rotated.`, {
-      help: "Create another key with 'iostlens keys add'.",
-    })
-  if (expires !== undefined && expires <= now)
-    throw new Failure('usage', `Key ${id} expired on ${new Date(expires).toISOString()}.`, {
-      help: 'Set a new validity with --expires.',
-    })
-  const made = createKey(current.name, current, { now, ...(expires === undefined ? {} : { expires }) })
-  const { note } = current
-  const stored = { ...made.stored, id: `${id}.${numberOf(current.id) + 1}` }
-  return { key: made.key, stored: note === undefined ? stored : { ...stored, note } }
-}

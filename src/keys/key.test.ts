@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { Failure } from '#failure/failure.ts'
-import { createKey, hashOfKey, KEY_PATTERN } from './key.ts'
+import { createKey, KEY_PATTERN } from './key.ts'
+import { hashOfKey } from './keyring.ts'
 
 const plan = { perSecond: 3, perDay: 7 }
 

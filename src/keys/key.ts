@@ -1,5 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { StoredKey } from '#store/port.ts'
+import { type Holder, numberOf } from './holder.ts'
+import { hashOfKey } from './keyring.ts'
 import type { Plan } from './plan.ts'
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -12,12 +14,6 @@ const NOTE_LENGTH = 500
 
 /** Form of every key this service creates: `il_` and 32 letters or digits, so that a leaked key is recognised. */
 export const KEY_PATTERN = /^il_[0-9A-Za-z]{32}$/
-
-/** Longest text that is accepted as a key; a shared test key is any text up to this length. */
-export const KEY_MAX_LENGTH = 100
-
-/** SHA-256 of a key's text, hexadecimal: all that is stored of it. */
-export const hashOfKey = (key: string): string => new Bun.CryptoHasher('sha256').update(key).digest('hex')
 
 export type NewKey = {
   /** The key itself. Shown once, stored nowhere. */
@@ -52,6 +48,28 @@ export const createKey = (
       ...(note === undefined ? {} : { note }),
     },
   }
+}
+
+/**
+ * A new key for a holder, with the same terms. Times in milliseconds; without `expires` the new key expires when the
+ * present one does. Throws 'usage' when the holder is revoked, or the new key would have expired.
+ */
+export const nextKey = (
+  { id, current, revoked }: Holder,
+  { now, expires = current.expires }: { readonly now: number; readonly expires?: number | undefined },
+): NewKey => {
+  if (revoked !== undefined)
+    throw new Failure('usage', `Key ${id} is revoked; a revoked key cannot be rotated.`, {
+      help: "Create another key with 'iostlens keys add'.",
+    })
+  if (expires !== undefined && expires <= now)
+    throw new Failure('usage', `Key ${id} expired on ${new Date(expires).toISOString()}.`, {
+      help: 'Set a new validity with --expires.',
+    })
+  const made = createKey(current.name, current, { now, ...(expires === undefined ? {} : { expires }) })
+  const { note } = current
+  const stored = { ...made.stored, id: `${id}.${numberOf(current.id) + 1}` }
+  return { key: made.key, stored: note === undefined ? stored : { ...stored, note } }
 }
 
 /** Throws 'usage' for a text that is no name. */

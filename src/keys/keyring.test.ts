@@ -46,7 +46,7 @@ const harness = (...keys: readonly StoredKey[]) => {
 const made = createKey('a', plan, { now: NOW })
 
 test('check: gives the caller of a known key', async () => {
-  expect(await keyring(harness(made.stored)).check(made.key)).toEqual({ id: made.stored.id, plan })
+  expect(await keyring(harness(made.stored)).check(made.key)).toEqual({ id: made.stored.id, name: 'a', plan })
 })
 
 test('check: refuses texts that are not keys, with the same words', async () => {
@@ -180,6 +180,6 @@ test('check: the shared test key has its own plan and needs no list', async () =
   const here = harness()
   here.state.mode = 'fails'
   const ring = keyring({ ...here, testKey: { key: 'test key', plan } })
-  expect(await ring.check('test key')).toEqual({ id: 'test', plan })
+  expect(await ring.check('test key')).toEqual({ id: 'test', name: 'test', plan })
   expect(here.state.reads).toBe(0)
 })

@@ -1,18 +1,39 @@
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { hashOfKey, KEY_MAX_LENGTH } from './key.ts'
-import { keyLists } from './key-list.ts'
+import { within } from '#time/deadline.ts'
+import { keysByHash } from './holder.ts'
 import type { Plan } from './plan.ts'
 
 /** A key not in the list may have just been added: the list is read again when it is older than this. */
 const UNKNOWN_REFRESH_MS = 100
+/** A list older than this is read again; what is asked meanwhile is answered by it. */
+const REFRESH_MS = 1_000
+/** A list is believed no longer than this after its reading began: what is revoked is refused from then on. */
+const BELIEVED_MS = 1_800
+/** The next read begins this long after the last one began, successful or not. */
+const NEXT_MS = 250
+/** One read may take this long: a longer one would give a list that is no longer believed. */
+const READ_MS = 1_500
+/** A request waits this long for a newer list while the one at hand is believed, and while it is not. */
+const WAIT_MS = { believed: 100, needed: 1_000 } as const
+
+/** Longest text that is accepted as a key; a shared test key is any text up to this length. */
+export const KEY_MAX_LENGTH = 100
+
+/** SHA-256 of a key's text, hexadecimal: all that is stored of it. */
+export const hashOfKey = (key: string): string => new Bun.CryptoHasher('sha256').update(key).digest('hex')
 
 /** Id of the shared test key's caller; a stored key's id is ten hexadecimal digits. */
 export const TEST_KEY_ID = 'test'
 
-/** Who asks, and how much that one may ask. */
-export type Caller = { readonly id: string; readonly plan: Plan }
+/** Who asks, and how much that one may ask. `expires` in milliseconds since 1970; absent: never. */
+export type Caller = {
+  readonly id: string
+  readonly plan: Plan
+  readonly name: string
+  readonly expires?: number
+}
 
 export type Keyring = {
   /** Throws 'unauthorized' (no such key), 'forbidden' (revoked or expired), 'unavailable' (keys cannot be read). */
@@ -24,15 +45,10 @@ export type Keyring = {
    * the check. undefined: that cannot be said, because the list of keys was not read lately.
    */
   standing(): ((hash: string) => Failure | undefined) | undefined
-  /** As `check`, with what its owner may know of the key. */
-  describe(key: string, looking?: Looking): Promise<Described>
 }
 
 /** `hasty`: the list is not read again for a key that is not in it. */
-export type Looking = 'careful' | 'hasty'
-
-/** `expires` in milliseconds since 1970; absent: never. */
-export type Described = { readonly caller: Caller; readonly name: string; readonly expires?: number }
+type Looking = 'careful' | 'hasty'
 
 export type KeyringOptions = {
   readonly store: Pick<KeyStore, 'list'>
@@ -47,28 +63,22 @@ export type KeyringOptions = {
  */
 export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
   const testHash = testKey === undefined ? undefined : hashOfKey(testKey.key)
+  const testCaller =
+    testKey === undefined ? undefined : { id: TEST_KEY_ID, name: TEST_KEY_ID, plan: testKey.plan }
   const lists = keyLists(store, clock)
-  const find = async (hash: string, looking: Looking): Promise<StoredKey> => {
-    const known = (await lists.get()).keys.get(hash)
-    const again = known === undefined && looking === 'careful'
-    const stored = again ? (await lists.get(UNKNOWN_REFRESH_MS)).keys.get(hash) : known
-    if (stored === undefined) throw unknownKey()
-    const refusal = refusalOf(stored, clock.now())
-    if (refusal !== undefined) throw refusal
-    return stored
-  }
-  const describe = async (key: string, looking: Looking = 'careful'): Promise<Described> => {
-    if (key.length > KEY_MAX_LENGTH) throw unknownKey()
-    const hash = hashOfKey(key)
-    if (testKey !== undefined && hash === testHash)
-      return { caller: { id: TEST_KEY_ID, plan: testKey.plan }, name: TEST_KEY_ID }
-    const stored = await find(hash, looking)
-    const { name, expires } = stored
-    return { caller: callerOf(stored), name, ...(expires === undefined ? {} : { expires }) }
-  }
   return {
-    check: async (key, looking) => (await describe(key, looking)).caller,
-    describe,
+    check: async (key, looking = 'careful') => {
+      if (key.length > KEY_MAX_LENGTH) throw unknownKey()
+      const hash = hashOfKey(key)
+      if (testCaller !== undefined && hash === testHash) return testCaller
+      const known = (await lists.get()).keys.get(hash)
+      const again = known === undefined && looking === 'careful'
+      const stored = again ? (await lists.get(UNKNOWN_REFRESH_MS)).keys.get(hash) : known
+      if (stored === undefined) throw unknownKey()
+      const refusal = refusalOf(stored, clock.now())
+      if (refusal !== undefined) throw refusal
+      return callerOf(stored)
+    },
     standing: () => {
       const list = lists.believed()
       if (list === undefined) return undefined
@@ -81,16 +91,18 @@ export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
     known: key => {
       if (key.length > KEY_MAX_LENGTH) return undefined
       const hash = hashOfKey(key)
-      if (testKey !== undefined && hash === testHash) return { id: TEST_KEY_ID, plan: testKey.plan }
+      if (hash === testHash) return testCaller
       const stored = lists.fresh()?.keys.get(hash)
-      return stored === undefined || refusalOf(stored, clock.now()) !== undefined
-        ? undefined
-        : callerOf(stored)
+      const isGood = stored !== undefined && refusalOf(stored, clock.now()) === undefined
+      return isGood ? callerOf(stored) : undefined
     },
   }
 }
 
-const callerOf = ({ id, perSecond, perDay }: StoredKey): Caller => ({ id, plan: { perSecond, perDay } })
+const callerOf = ({ id, name, perSecond, perDay, expires }: StoredKey): Caller => ({
+  ...{ id, name, plan: { perSecond, perDay } },
+  ...(expires === undefined ? {} : { expires }),
+})
 
 const refusalOf = ({ revoked, expires }: StoredKey, now: number): Failure | undefined => {
   if (revoked !== undefined)
@@ -102,3 +114,91 @@ const refusalOf = ({ revoked, expires }: StoredKey, now: number): Failure | unde
 
 const unknownKey = (): Failure =>
   new Failure('unauthorized', 'This API key is unknown.', { zh: '此 API key 不存在。' })
+
+/** Keys by their hash, as stored when the reading began. */
+type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly at: number }
+
+type KeyLists = {
+  /**
+   * A list that was read at most `maxAgeMs` ago if one is available soon, otherwise an older one that is still valid.
+   * Throws 'unavailable' when there is none.
+   */
+  get(maxAgeMs?: number): Promise<KeyList>
+  /** The list at hand when it need not be read again yet. */
+  fresh(): KeyList | undefined
+  /** The list at hand as long as it is believed; the next one is read before it is not. */
+  believed(): KeyList | undefined
+}
+
+/**
+ * Reads the list of keys, at most a few times a second for any number of requests. Reads run side by side: one that
+ * hangs delays no request, and the newest that succeeds counts.
+ */
+const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists => {
+  let known: KeyList | undefined
+  let began = Number.NEGATIVE_INFINITY
+  let failed: { readonly at: number; readonly cause: unknown } | undefined
+  const reads = new Set<Promise<void>>()
+
+  const read = async (at: number): Promise<void> => {
+    const controller = new AbortController()
+    try {
+      const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
+      const list = await within(store.list(controller.signal), { ms: READ_MS, late, clock })
+      if (known === undefined || at >= known.at) known = { keys: keysByHash(list), at }
+      failed = undefined
+    } catch (cause) {
+      // An older list may have come while this read was under way: then the store is not out of reach.
+      if (known === undefined || known.at <= at) failed = { at: clock.now(), cause }
+    } finally {
+      controller.abort()
+    }
+  }
+  /** Begins a read where one is due and no list is younger. A clock that was set back is no reason to wait. */
+  const keepReading = (maxAgeMs: number): void => {
+    if (younger(maxAgeMs) !== undefined) return
+    const time = clock.now()
+    const idle = reads.size === 0 && !isFailing() && maxAgeMs < NEXT_MS
+    if (Math.abs(time - began) < (idle ? maxAgeMs : NEXT_MS)) return
+    began = time
+    const reading = read(time).finally(() => reads.delete(reading))
+    reads.add(reading)
+  }
+  const younger = (ms: number): KeyList | undefined =>
+    known !== undefined && Math.abs(clock.now() - known.at) < ms ? known : undefined
+  /** While reads fail, no request waits for the next one. */
+  const isFailing = (): boolean => failed !== undefined && Math.abs(clock.now() - failed.at) < REFRESH_MS
+
+  return {
+    fresh: () => younger(REFRESH_MS),
+    believed: () => {
+      keepReading(REFRESH_MS)
+      return younger(BELIEVED_MS)
+    },
+    get: async (maxAgeMs = REFRESH_MS) => {
+      const fresh = younger(maxAgeMs)
+      if (fresh !== undefined) return fresh
+      keepReading(maxAgeMs)
+      const since = clock.now()
+      while (younger(maxAgeMs) === undefined && !isFailing() && reads.size > 0) {
+        const most = younger(BELIEVED_MS) === undefined ? WAIT_MS.needed : WAIT_MS.believed
+        const left = since + most - clock.now()
+        if (left <= 0) break
+        // No read rejects; when none ends in time, the next one may be due.
+        await within(Promise.race(reads), { ms: Math.min(left, NEXT_MS), clock }).catch(() => undefined)
+        keepReading(maxAgeMs)
+      }
+      const believed = younger(maxAgeMs) ?? younger(BELIEVED_MS)
+      if (believed === undefined) throw unreadable(failed?.cause)
+      return believed
+    },
+  }
+}
+
+const unreadable = (cause: unknown): Failure =>
+  // Lost keys do not come back by waiting: the failure names the remedy.
+  cause instanceof Failure && cause.kind === 'damaged'
+    ? cause
+    : new Failure('unavailable', 'API keys cannot be checked at the moment.', {
+        ...{ zh: '暂时无法校验 API key。', details: { retryAfter: 1 }, cause },
+      })

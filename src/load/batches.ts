@@ -1,79 +1,224 @@
 import type { BlockDocuments } from '#derive/derive-block.ts'
-import type { BatchBounds } from '#store/batch.ts'
-import type { BatchEnd, History, Writer } from '#store/port.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import type { RecordDoc } from '#indices/record.ts'
+import type { TransactionDoc } from '#indices/transaction.ts'
+import { type BatchBounds, isFull, NOTHING_FILLED, sizeOf, sumOfSizes } from '#store/batch.ts'
+import type { Filling, History, Published, Writer } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { batchBuilder } from './batch-builder.ts'
 import type { Collect } from './collect.ts'
 import type { Deriver } from './deriver.ts'
-import { oneUnderWay } from './one-under-way.ts'
-import type { Partitioning } from './partitioning.ts'
+import type { Proving } from './proving.ts'
 
 /** A batch that fills slowly is committed all the same; further from the head readers can wait a little longer. */
 const OLDEST_MS = { near: 2_000, far: 15_000 }
 /** Blocks behind the node's last irreversible one from which on a load is far from the head. */
 const FAR = 1_000
 
+/** The batches committed so far: end of the last one, documents in all of them. */
+export type Committed = {
+  readonly end: Published
+  readonly transactions: number
+  readonly records: number
+}
+
+/**
+ * Puts the documents of blocks into batches, and commits these one after the other; one is on its way while the next is
+ * derived. `lib` is the node's last irreversible block. What fails on its way is thrown by the next call.
+ */
+export type Batches = {
+  /**
+   * Adds a block. Its batch begins to be committed when it is full or old, and where a partition ends; history is appended
+   * part by part before that.
+   */
+  add(documents: BlockDocuments, lib: number): Promise<void>
+  /** Commits the rest, and waits until all is in the store. */
+  end(lib: number): Promise<void>
+  /** Waits for what is on its way. */
+  settle(): Promise<void>
+}
+
 type Parts = {
-  readonly writer: Pick<Writer, 'append'>
-  readonly deriver: Pick<Deriver, 'changed' | 'cut'>
+  readonly writer: Pick<Writer, 'append' | 'commit'>
+  readonly deriver: Pick<Deriver, 'changed' | 'cut' | 'settled'>
+  readonly proof: Pick<Proving, 'cut'>
   readonly partitions: Partitioning
   readonly bounds: BatchBounds
   readonly clock: Pick<Clock, 'elapsed'>
   readonly collect: Collect
-  /** `Commits.handedOver` */
-  readonly handedOver: () => Promise<void>
 }
 
-/** A batch cut from the state; `rest` is its history that was not appended yet. */
-export type ClosedBatch = BatchEnd & { readonly rest: History }
-
-/** A batch that is full, and not cut from the state yet. */
-export type OpenBatch = {
-  readonly transactions: number
-  readonly records: number
-  /** Cuts it from the state: once, before more is derived, and after the batch before has settled. */
-  close(): ClosedBatch
-}
-
-/**
- * Collects the documents of blocks into batches; `lib` is the node's last irreversible block. A batch ends when it is full
- * or old, where a partition ends, and with the last block. Its history is appended piece by piece, the last one by `commits`.
- */
-export async function* batches(
-  documents: AsyncIterable<BlockDocuments>,
-  { writer, deriver, partitions, bounds, clock, collect, handedOver }: Parts,
-  lib: number,
-): AsyncGenerator<OpenBatch, void, void> {
-  const pieces = oneUnderWay()
+export const batching = (parts: Parts, onCommitted: (committed: Committed) => void): Batches => {
+  const { writer, deriver, proof, partitions, bounds, clock, collect } = parts
+  const commits = oneUnderWay()
+  const appends = oneUnderWay()
+  /** Settled when the batch cut last is with the store: what is appended from then on belongs to the next one. */
+  let given: Promise<unknown> = Promise.resolve()
   let batch = batchBuilder(bounds)
   let begun = 0
-  const open = (): OpenBatch => {
-    const { transactions, records, takePiece, end } = batch
-    const close = () => ({ rest: takePiece(partitions.filling()), end: end(lib), changes: deriver.cut() })
-    return { transactions, records, close }
+  let [transactions, records] = [0, 0]
+
+  /** Gives a batch to the store; `done`: it is there. */
+  const handOver = async (full: BatchBuilder, lib: number) => {
+    const rest = full.takePart(partitions.filling())
+    const changes = deriver.cut()
+    const proved = await proof.cut(full.end(lib))
+    const end = proved === undefined ? full.end(lib) : { ...full.end(lib), proved }
+    await writer.append(rest)
+    return { full, end, done: writer.commit({ end, changes }) }
   }
-  try {
-    for await (const each of documents) {
+  const finish = async ({ full, end, done }: Awaited<ReturnType<typeof handOver>>): Promise<void> => {
+    await done
+    deriver.settled()
+    transactions += full.transactions
+    records += full.records
+    onCommitted({ end, transactions, records })
+  }
+  const close = async (lib: number): Promise<void> => {
+    await commits.settle()
+    const handed = handOver(batch, lib)
+    given = handed
+    commits.begin(handed.then(finish))
+    batch = batchBuilder(bounds)
+  }
+  const settle = async (): Promise<void> => {
+    // The batch that a part belongs to fails with it.
+    await appends.settle().catch(() => undefined)
+    await commits.settle()
+  }
+  return {
+    add: async (documents, lib) => {
       if (batch.empty) begun = clock.elapsed()
-      batch.add(each)
-      partitions.add(each)
-      collect(1 + each.transactions.length + each.records.length)
-      const isOld = clock.elapsed() - begun > oldestMs(lib - each.block.height)
-      if (isOld || batch.full(deriver.changed()) || partitions.full()) {
-        yield open()
-        batch = batchBuilder(bounds)
-      } else if (batch.pieceFull) {
-        await pieces.settle()
-        const piece = batch.takePiece(partitions.filling())
-        pieces.begin(handedOver().then(() => writer.append(piece)))
-      }
-    }
-    if (!batch.empty) yield open()
-  } finally {
-    // The batch it belongs to fails with it.
-    await pieces.settle().catch(() => undefined)
+      batch.add(documents)
+      partitions.add(documents)
+      collect(1 + documents.transactions.length + documents.records.length)
+      const isOld = clock.elapsed() - begun > oldestMs(lib - documents.block.height)
+      if (isOld || batch.full(deriver.changed()) || partitions.full()) return close(lib)
+      if (!batch.partFull) return
+      await appends.settle()
+      const part = batch.takePart(partitions.filling())
+      appends.begin(given.then(() => writer.append(part)))
+    },
+    end: async lib => {
+      if (!batch.empty) await close(lib)
+      await settle()
+    },
+    settle,
   }
 }
 
 /** `behind`: blocks to the node's last irreversible one. */
 const oldestMs = (behind: number): number => (behind > FAR ? OLDEST_MS.far : OLDEST_MS.near)
+
+/** Work of which one is under way while the next is made ready. */
+const oneUnderWay = () => {
+  let pending: Promise<void> | undefined
+  return {
+    /** Waits for the work under way, if there is any; throws why it failed, once. */
+    settle: async (): Promise<void> => {
+      const work = pending
+      pending = undefined
+      await work
+    },
+    begin: (work: Promise<void>): void => {
+      pending = work
+      // A failure before the next `settle` must not count as unhandled.
+      work.catch(() => undefined)
+    },
+  }
+}
+
+/** Collects the history of a run of blocks until it is full, to be appended part by part. */
+export type BatchBuilder = {
+  add(documents: BlockDocuments): void
+  readonly empty: boolean
+  /** `changes`: number of state documents it has changed so far. */
+  full(changes: number): boolean
+  /** In all its blocks, those of the parts taken too. */
+  readonly transactions: number
+  readonly records: number
+  /** The collected history is enough for one part. */
+  readonly partFull: boolean
+  /** The collected history, which is forgotten here. */
+  takePart(filling: Filling): History
+  /** Its last block; `lib` is the node's. */
+  end(lib: number): Published
+}
+
+type Part = { blocks: BlockDoc[]; transactions: TransactionDoc[]; records: RecordDoc[] }
+
+const NOTHING = { documents: 0, bytes: 0 }
+
+export const batchBuilder = (bounds: BatchBounds): BatchBuilder => {
+  const none = (): Part => ({ blocks: [], transactions: [], records: [] })
+  let part = none()
+  let ofPart = NOTHING
+  let all = NOTHING
+  const count = { transactions: 0, records: 0 }
+  let last: BlockDoc | undefined
+  return {
+    add: ({ block, transactions, records }) => {
+      last = block
+      part.blocks.push(block)
+      for (const transaction of transactions) part.transactions.push(transaction)
+      for (const record of records) part.records.push(record)
+      count.transactions += transactions.length
+      count.records += records.length
+      const size = sizeOf({ blocks: [block], transactions, records })
+      ofPart = sumOfSizes(ofPart, size)
+      all = sumOfSizes(all, size)
+    },
+    get empty() {
+      return last === undefined
+    },
+    full: changes => isFull(all, bounds) || changes >= (bounds.changes ?? Number.POSITIVE_INFINITY),
+    get transactions() {
+      return count.transactions
+    },
+    get records() {
+      return count.records
+    },
+    get partFull() {
+      return bounds.piece !== undefined && isFull(ofPart, bounds.piece)
+    },
+    takePart: filling => {
+      const taken = part
+      part = none()
+      ofPart = NOTHING
+      return { ...taken, filling }
+    },
+    end: lib => {
+      if (last === undefined) throw new RangeError('A batch has at least one block.')
+      return { height: last.height, hash: last.hash, time: last.time, lib }
+    },
+  }
+}
+
+/**
+ * The partition of each new block's history, ahead of the commits. It depends only on the content of blocks, never on how
+ * they are put into batches: the document of a list names the partitions of its rows, and must not depend on batches.
+ */
+export type Partitioning = {
+  /** Where the history of the next block goes. */
+  next(): number
+  add(documents: BlockDocuments): void
+  /** Nothing more goes to the partition of the last block: its batch ends here. */
+  full(): boolean
+  filling(): Filling
+}
+
+/** `partitions` of the writer; absent: all goes to partition 0. */
+export const partitioning = (partitions: Writer['partitions']): Partitioning => {
+  const most = partitions?.documents ?? Number.POSITIVE_INFINITY
+  let filling = partitions?.filling ?? NOTHING_FILLED
+  const full = () => filling.documents >= most
+  const next = () => (full() ? filling.partition + 1 : filling.partition)
+  return {
+    next,
+    add: ({ transactions, records }) => {
+      const before = full() ? 0 : filling.documents
+      filling = { partition: next(), documents: before + 1 + transactions.length + records.length }
+    },
+    full,
+    filling: () => filling,
+  }
+}

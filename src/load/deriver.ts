@@ -9,8 +9,7 @@ import type { Change, Key } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
 import { expiries } from './expiries.ts'
 import { type KnownState, knownState } from './known-state.ts'
-import { rangeCache } from './range-cache.ts'
-import type { Run } from './run.ts'
+import type { Run } from './runs.ts'
 
 /** `before`: the producer that had the key; undefined: none. */
 export type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefined }
@@ -43,32 +42,13 @@ export type Deriver = {
 
 /** `partition`: the partition for the history of the next block. */
 export const deriver = (writer: Writer, partition: () => number): Deriver => {
-  const known = knownState(keys => writer.getMany(keys))
-  const ranges = rangeCache(range => writer.members(range), known.inFlight)
-  const newState = () => workingState((index, id) => known.get({ index, id }), ranges.get)
-  let state = newState()
+  const known = knownState(writer)
+  let state = workingState(known.get, known.members)
   const due = expiries(writer.checkpoint?.time, range => writer.due(range))
   const fetching = new WeakMap<Run, { readonly keys: readonly Key[]; readonly fetched: Promise<void> }>()
-  const keysOf = (run: Run): readonly Key[] => run.flatMap(loaded => needsOf(loaded))
-
   const read: Deriver['read'] = async keys => {
     await known.fetch(keys)
     return keys.map(({ index, id }) => state.get(index, id) as Change['doc'] | undefined)
-  }
-  /** Derives the block again from its start until everything it needs is fetched. */
-  const deriveOver = async (loaded: LoadedBlock, taken: readonly string[]): Promise<BlockDocuments> => {
-    for (;;) {
-      state.mark()
-      try {
-        const falling = taken.filter(id => isDue(state, id, loaded.block.time))
-        return deriveBlock(loaded, state, { due: falling, partition: partition() })
-      } catch (error) {
-        state.rollback()
-        if (!(error instanceof Missing)) throw error
-        await known.fetch(error.keys)
-        await ranges.fetch(error.ranges)
-      }
-    }
   }
   return {
     prefetch: run => {
@@ -79,7 +59,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       fetched.catch(() => undefined)
     },
     begin: async run => {
-      const last = run.at(-1)
+      const last = run.at(-1)?.at(-1)
       if (last === undefined) return
       const ahead = fetching.get(run)
       await ahead?.fetched
@@ -91,9 +71,8 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     },
     derive: async loaded => {
       const taken = due.take(loaded.block.time)
-      await known.fetch(taken.map(id => ({ index: balances, id })))
-      const documents = await deriveOver(loaded, taken)
-      ranges.clear()
+      if (taken.length > 0) await known.fetch(taken.map(id => ({ index: balances, id })))
+      const documents = await deriveOver(known, state, { loaded, taken, partition: partition() })
       for (const doc of state.changedSinceMark(balances)) due.learn(doc)
       return documents
     },
@@ -103,10 +82,37 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     cut: () => {
       const changes = state.changes()
       known.sent(changes)
-      state = newState()
+      state = workingState(known.get, known.members)
       return changes
     },
     settled: known.arrived,
+  }
+}
+
+const keysOf = (run: Run): readonly Key[] => run.flatMap(segment => segment.flatMap(needsOf))
+
+/** A block, ids of balances that may come due in it, and the partition for its history. */
+type Next = { readonly loaded: LoadedBlock; readonly taken: readonly string[]; readonly partition: number }
+
+/** Derives a block, again from its start until everything that it needs is fetched. */
+const deriveOver = async (
+  known: KnownState,
+  state: WorkingState,
+  { loaded, taken, partition }: Next,
+): Promise<BlockDocuments> => {
+  for (;;) {
+    state.mark()
+    try {
+      const due = taken.filter(id => isDue(state, id, loaded.block.time))
+      const documents = deriveBlock(loaded, state, { due, partition })
+      known.forgetMembers()
+      return documents
+    } catch (error) {
+      state.rollback()
+      if (!(error instanceof Missing)) throw error
+      await known.fetch(error.keys)
+      await known.fetchMembers(error.ranges)
+    }
   }
 }
 

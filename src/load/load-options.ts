@@ -2,10 +2,22 @@ import type { Log } from '#failure/log.ts'
 import type { BatchBounds } from '#store/batch.ts'
 import type { Proved } from '#store/proved.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Patience } from './patience.ts'
-import type { Progress } from './progress.ts'
+import type { Retry } from './retry.ts'
 
-/** What a load may be told. */
+/** How far a load is. Heights count from 0, so `height` −1 is an empty store. */
+export type Progress = {
+  /** Last committed and published height. */
+  readonly height: number
+  /** Where this load is going: `to`, or the node's last irreversible block. */
+  readonly target: number
+  /** The node's last irreversible block. */
+  readonly lib: number
+  /** Documents that were committed since the store was taken over last: a load that begins anew counts from 0 again. */
+  readonly transactions: number
+  readonly records: number
+}
+
+/** Options of a load. */
 export type LoadOptions = {
   /** Last height to load; absent: the node's last irreversible block. */
   readonly to?: number
@@ -13,12 +25,12 @@ export type LoadOptions = {
   readonly once: boolean
   readonly signal: AbortSignal
   /** Absent: node and store are waited for while they are out of reach, everything else ends the load. */
-  readonly patience?: Patience
+  readonly retry?: Retry
   readonly onProgress: (progress: Progress) => void
   readonly log: Log
-  /** Told how long the derivation of each block took, milliseconds, with what it waited for. */
+  /** Called with how long the derivation of each block took, milliseconds, with what it waited for. */
   readonly onDerived?: (ms: number) => void
-  /** Told of each failure after which the load begins anew or ends. */
+  /** Called at each failure after which the load begins anew or ends. */
   readonly onFailure?: () => void
   /** Bounds of one batch; results do not depend on them. */
   readonly batch?: BatchBounds

@@ -6,10 +6,8 @@ import type { Identity, Store } from '#store/port.ts'
 import { type Backoff, backoffMs } from '#time/backoff.ts'
 import { systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
-import type { LoadOptions } from './load-options.ts'
-import { loadedHeight } from './loaded-height.ts'
-import { inVain, mayMend, tellPause, waiting } from './patience.ts'
-import type { Progress } from './progress.ts'
+import type { LoadOptions, Progress } from './load-options.ts'
+import { gaveUp, logPause, mayPass, waiting } from './retry.ts'
 import { reasonFor, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
@@ -21,19 +19,19 @@ export type Loaded = {
 /**
  * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or absent.
  * Resolves when `once` is done or `signal` aborts. Failures that may pass are retried with growing pauses, each time from a
- * fresh take-over (`patience`). Any other ('bad_block', 'conflict', 'defect') is thrown once the blocks before it are
- * committed; no block is ever skipped. Throws 'unavailable' when the patience is over.
+ * fresh take-over (`retry`). Any other ('bad_block', 'conflict', 'defect') is thrown once the blocks before it are
+ * committed; no block is ever skipped. Throws 'unavailable' when the time to retry is over.
  */
 export const load = async (
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
 ): Promise<Loaded> => {
-  const { log, patience, clock = systemClock } = options
+  const { log, retry, clock = systemClock } = options
   let height = await loadedHeight(store)
   let failures = 0
   let last: unknown
-  const time = waiting(patience, options.signal, clock)
-  const told: Told = {
+  const time = waiting(retry, options.signal, clock)
+  const listeners: Listeners = {
     onStart: checkpoint => {
       height = checkpoint?.height ?? -1
     },
@@ -47,22 +45,32 @@ export const load = async (
   try {
     while (!time.signal.aborted) {
       const failed = await inTime(
-        loadOnce({ node, store }, { ...options, signal: time.signal }, told),
+        loadOnce({ node, store }, { ...options, signal: time.signal }, listeners),
         time.signal,
       )
       if (failed === undefined || time.signal.aborted) break
       options.onFailure?.()
-      if (!mayMend(failed, patience)) throw failed
+      if (!mayPass(failed, retry)) throw failed
       last = failed
       failures++
       const pauseMs = backoffMs(PAUSE, failures, clock.random())
-      tellPause(log, failed, { attempt: failures, height, pauseMs })
+      logPause(log, failed, { attempt: failures, height, pauseMs })
       await clock.sleep(pauseMs, time.signal)
     }
-    if (time.over() && !options.signal.aborted) throw inVain(last)
+    if (time.over() && !options.signal.aborted) throw gaveUp(last)
     return { height }
   } finally {
     time.end()
+  }
+}
+
+/** The loaded height; −1: none, or the store is out of reach, and the load itself waits for it. */
+export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<number> => {
+  try {
+    return (await store.published())?.height ?? -1
+  } catch (error) {
+    if (error instanceof Failure && error.retryable) return -1
+    throw error
   }
 }
 
@@ -81,7 +89,7 @@ const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined
   })
 }
 
-type Told = {
+type Listeners = {
   readonly onStart: (checkpoint: Session['checkpoint']) => void
   readonly onProgress: (progress: Progress) => void
 }
@@ -90,7 +98,7 @@ type Told = {
 const loadOnce = async (
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
-  { onStart, onProgress }: Told,
+  { onStart, onProgress }: Listeners,
 ): Promise<unknown> => {
   let open: Session | undefined
   try {

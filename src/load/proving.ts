@@ -1,27 +1,30 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { Proof } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
+import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
+import type { BlockSource, SaidHash } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
-import { NOTHING_PROVED, type Proved, provedAt, provedBelow, provedWith } from '#store/proved.ts'
+import {
+  type FormerKey,
+  NOTHING_PROVED,
+  type Proved,
+  provedAt,
+  provedBelow,
+  provedWith,
+} from '#store/proved.ts'
 import type { Deriver } from './deriver.ts'
-import { signers } from './signers.ts'
-import type { Failed } from './until-failure.ts'
-
-/** The record up to a batch's end, once the nodes were asked about that block; undefined: none is kept. */
-export type Prove = (end: Published) => Promise<Proved | undefined>
+import type { Failed, Segment } from './runs.ts'
 
 /** Judges signatures by the state that is derived, and keeps the record of what was proved. */
 export type Proving = {
-  /** A segment (`segments.ts`) is going to be derived. */
-  expect(segment: readonly LoadedBlock[]): void
-  /** Before a block is derived: false when its segment is signed with a key that does not count, see `refusal`. */
-  accepts(loaded: LoadedBlock): Promise<boolean>
+  /** Before a segment is derived: false when it is signed with a key that does not count, see `refusal`. */
+  accepts(segment: Segment): Promise<boolean>
   /** Why a segment was not accepted. */
   readonly refusal: Failed | undefined
   /** After a block was derived. */
   derived(loaded: LoadedBlock): Promise<void>
-  /** Ends a batch. */
-  cut(): Prove
+  /** Ends a batch at once; the record up to its end, once the nodes were asked about that block; undefined: none is kept. */
+  cut(end: Published): Promise<Proved | undefined>
 }
 
 export type ProvingOptions = {
@@ -36,13 +39,9 @@ export type ProvingOptions = {
   readonly agreed: (end: Published) => Promise<boolean>
 }
 
-export const proving = (
-  state: Pick<Deriver, 'read' | 'changedKeys'>,
-  { checkpoint, recorded, agreed }: ProvingOptions,
-): Proving => {
+export const proving = (state: State, { checkpoint, recorded, agreed }: ProvingOptions): Proving => {
   const known = checkpoint === undefined ? [] : checkpoint.proved?.formerKeys
   const keys = signers(state, { known, from: checkpoint?.height ?? 0 })
-  const expected = new Map<number, readonly LoadedBlock[]>()
   let refusal: Failed | undefined
   let proved = provedBelow(checkpoint?.proved ?? NOTHING_PROVED, (checkpoint?.height ?? -1) + 1)
   let from = (checkpoint?.height ?? -1) + 1
@@ -52,14 +51,7 @@ export const proving = (
     return earlier === undefined ? proof : { level: earlier.level }
   }
   return {
-    expect: segment => {
-      const first = segment[0]
-      if (first !== undefined) expected.set(first.block.height, segment)
-    },
-    accepts: async ({ block: { height } }) => {
-      const segment = expected.get(height)
-      expected.delete(height)
-      if (segment === undefined) return true
+    accepts: async segment => {
       try {
         await keys.check(segment)
         return true
@@ -76,24 +68,127 @@ export const proving = (
       proofs.push(recordOf(loaded))
       await keys.note(loaded.block.height)
     },
-    cut: () => {
+    cut: async end => {
       const run = { from, proofs }
       const formerKeys = keys.former()
       from += proofs.length
       proofs = []
-      return async end => {
-        proved = { ...provedWith(proved, { ...run, agreed: await agreed(end) }), formerKeys }
-        return proved
-      }
+      proved = { ...provedWith(proved, { ...run, agreed: await agreed(end) }), formerKeys }
+      return proved
     },
   }
 }
 
 /** For blocks whose proof is not judged again: all are accepted, and no record is kept. */
 export const PROVED_BEFORE: Proving = {
-  expect: () => undefined,
   accepts: async () => true,
   refusal: undefined,
   derived: async () => undefined,
-  cut: () => async () => undefined,
+  cut: async () => undefined,
+}
+
+/** Blocks between two elections of witnesses. */
+const ELECTION = 1_200
+/** 0: applied for, by anybody. All others were approved by the chain's admin at some time. */
+const APPLIED = 0
+
+/** Whose signatures count, by the state that is derived. */
+export type Signers = {
+  /**
+   * Throws Failure 'bad_block' unless the key that signed the last block of a segment is a producer's by the state before
+   * the segment: a key that a forged block registers does not count for that block.
+   */
+  check(segment: Segment): Promise<void>
+  /** Notes the keys that the block derived last has replaced. */
+  note(height: number): Promise<void>
+  /** Keys that are replaced and still in force. */
+  former(): readonly FormerKey[]
+}
+
+type State = Pick<Deriver, 'read' | 'changedKeys'>
+
+/**
+ * `known`: what was kept of replaced keys; undefined for a store of a version that kept none: until witnesses were
+ * elected twice since `from`, any key that ever was a producer's counts.
+ */
+export const signers = (
+  state: State,
+  { known, from }: { readonly known: readonly FormerKey[] | undefined; readonly from: number },
+): Signers => {
+  const former = new Map((known ?? []).map(({ key, until }) => [key, until]))
+  const anyFormerUntil = known === undefined && from > 0 ? from + 2 * ELECTION : -1
+
+  const counts = async (key: string, height: number): Promise<boolean> => {
+    if ((former.get(key) ?? -1) >= height) return true
+    const [owner] = await state.read([{ index: producerKeys, id: key }])
+    if (owner === undefined || !('account' in owner) || owner.account === undefined) return false
+    if (owner.account === '') return height <= anyFormerUntil
+    const [producer] = await state.read([{ index: producers, id: owner.account }])
+    return mayProduce(producer as ProducerDoc | undefined, key)
+  }
+
+  return {
+    check: async segment => {
+      const last = segment.at(-1)
+      const key = last?.proof.signedBy
+      if (last === undefined || key === undefined) return
+      const { height } = last.block
+      if (await counts(key, height)) return
+      throw new Failure(
+        'bad_block',
+        `Block ${height}: it is signed with ${key}, which is not the key of any producer as of block ${(segment[0]?.block.height ?? height) - 1}.`,
+        {
+          help: 'The node forges blocks or follows another chain; use another node. (--prove linked would check only the hashes.)',
+          details: { height, key },
+        },
+      )
+    },
+    note: async height => {
+      for (const [key, until] of former) if (until < height) former.delete(key)
+      for (const { key, before } of await state.changedKeys()) {
+        if (mayProduce(before, key) && !(await counts(key, height + 1)))
+          former.set(key, (Math.floor(height / ELECTION) + 2) * ELECTION)
+      }
+    },
+    former: () => [...former].map(([key, until]) => ({ key, until })),
+  }
+}
+
+const mayProduce = (producer: ProducerDoc | undefined, key: string): boolean =>
+  producer?.registered === true && producer.status !== APPLIED && producer.pubkey === key
+
+type Asked = Pick<BlockSource, 'name' | 'hashes'>
+
+/**
+ * Whether the nodes agree on a block: at least two report its hash, and none another one. A node that is out of reach or
+ * has not reached the block does not count. Throws Failure 'bad_block' with both nodes and both hashes where they differ:
+ * which one is right is not decided here.
+ */
+export const agreedOn = async (
+  node: Asked,
+  { height, hash }: Pick<Published, 'height' | 'hash'>,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  // On stop the batch is kept without asking the nodes.
+  const said = signal.aborted ? [] : await heard(node, height, signal)
+  const other = said.find(each => each.hash !== hash)
+  const same = said.filter(each => each.hash === hash)
+  if (other === undefined) return same.length > 1
+  throw new Failure(
+    'bad_block',
+    `The nodes disagree: block ${height} has the hash ${hash} at ${same[0]?.node ?? node.name}, but ${other.hash} at ${other.node}.`,
+    {
+      help: 'Find out which node is right and set only that one with --node. The block was not stored.',
+      details: { height },
+    },
+  )
+}
+
+const heard = async (node: Asked, height: number, signal: AbortSignal): Promise<readonly SaidHash[]> => {
+  try {
+    return (await node.hashes?.(height, signal)) ?? []
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'deadline') return []
+    throw error
+  }
 }

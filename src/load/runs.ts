@@ -1,29 +1,75 @@
 import type { LoadedBlock } from '#chain/block.ts'
-import type { Proving } from './proving.ts'
-import type { Run } from './run.ts'
+
+/**
+ * Blocks that one signature proves, that of the last: it covers all blocks before it, and none of these changes whose keys
+ * count (such a block has a signature itself). So the state before a segment is enough to prove all of it. Blocks that
+ * need no signature, and genesis, which has none, are segments of their own.
+ */
+export type Segment = readonly LoadedBlock[]
+
+/** Segments whose state is fetched with one question to the store. */
+export type Run = readonly Segment[]
+
+/** Something that was thrown, whatever it is. */
+export type Failed = { readonly error: unknown }
 
 /** Blocks of a run, and characters of their transactions, from which on it is long enough. */
 const ENOUGH = { blocks: 200, characters: 1_000_000 }
 
-/** Joins segments (`segments.ts`) to runs, in order, and announces each segment to `proof`. */
-export async function* runs(
-  segments: AsyncIterable<readonly LoadedBlock[]>,
-  proof: Pick<Proving, 'expect'>,
-): AsyncGenerator<Run, void, void> {
-  let run: LoadedBlock[] = []
-  let characters = 0
-  for await (const segment of segments) {
-    proof.expect(segment)
-    run.push(...segment)
-    characters += charactersOf(segment)
-    if (run.length < ENOUGH.blocks && characters < ENOUGH.characters) continue
-    yield run
-    run = []
-    characters = 0
-  }
-  if (run.length > 0) yield run
+export type Runs = {
+  /**
+   * The next run; undefined: there is none. Blocks without a signature at the end of the blocks, or before a failure, are
+   * in no run.
+   */
+  next(): Promise<Run | undefined>
+  /** Why the blocks ended early; undefined: they did not. */
+  readonly failure: Failed | undefined
+  /** Ends the requests for blocks. */
+  close(): Promise<void>
 }
 
-/** Characters of a segment's transactions. */
-const charactersOf = (segment: readonly LoadedBlock[]): number =>
-  segment.reduce((sum, { block }) => block.transactions.reduce((all, { body }) => all + body.length, sum), 0)
+/** Cuts a stream of blocks into runs. */
+export const readRuns = (source: AsyncIterable<LoadedBlock>): Runs => {
+  const blocks = source[Symbol.asyncIterator]()
+  let failure: Failed | undefined
+  /** undefined: there are no more. */
+  const nextBlock = async (): Promise<LoadedBlock | undefined> => {
+    try {
+      const { done, value } = await blocks.next()
+      return done === true ? undefined : value
+    } catch (error) {
+      failure = { error }
+      return undefined
+    }
+  }
+  return {
+    next: async () => {
+      const run: Segment[] = []
+      let segment: LoadedBlock[] = []
+      let size = { blocks: 0, characters: 0 }
+      while (size.blocks < ENOUGH.blocks && size.characters < ENOUGH.characters) {
+        const loaded = await nextBlock()
+        if (loaded === undefined) break
+        segment.push(loaded)
+        if (!endsSegment(loaded)) continue
+        run.push(segment)
+        size = {
+          blocks: size.blocks + segment.length,
+          characters: size.characters + segment.reduce((sum, each) => sum + charactersOf(each), 0),
+        }
+        segment = []
+      }
+      return run.length > 0 ? run : undefined
+    },
+    get failure() {
+      return failure
+    },
+    close: async () => void (await blocks.return?.()),
+  }
+}
+
+const endsSegment = ({ block, proof }: LoadedBlock): boolean =>
+  proof.signedBy !== undefined || proof.level === 'linked' || block.height === 0
+
+const charactersOf = ({ block }: LoadedBlock): number =>
+  block.transactions.reduce((sum, { body }) => sum + body.length, 0)

@@ -6,7 +6,7 @@ import type { BlockSource } from '#node/port.ts'
 import type { Unfit } from '#node/unfit.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
-import { OtherEnd } from './patience.ts'
+import { OtherEnd } from './retry.ts'
 
 /** What is stored when a session begins; without a checkpoint there is no block yet. */
 type Stored = {

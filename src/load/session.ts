@@ -1,19 +1,17 @@
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
-import { agreedOn } from './agreement.ts'
+import { type Batches, batching, partitioning } from './batches.ts'
 import { collector } from './collect.ts'
-import { commits } from './commits.ts'
-import { type Deriver, deriver } from './deriver.ts'
+import { deriver } from './deriver.ts'
 import { fill, type Stages } from './fill.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
-import { partitioning } from './partitioning.ts'
-import { proving } from './proving.ts'
+import { agreedOn, proving } from './proving.ts'
 
 /** A fifth of the chain's block time: on average a block waits half of it before it is seen. */
 const POLL_MS = 100
-/** At most so many new blocks at a time count as following: the last irreversible block advances by a few, or some dozens. */
+/** At most this number of new blocks at a time counts as following: the last irreversible block advances by a few, or some dozens. */
 const FOLLOWED = 50
 
 /** One take-over of the store: ends with it, or with the first failure. */
@@ -49,52 +47,43 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     },
     close: async () => {
       // The batch on its way is finished or given up by the store; either way it is whole.
-      await stages.commits.settle().catch(() => undefined)
+      await stages.batches.settle().catch(() => undefined)
       await writer.release().catch(() => undefined)
     },
   }
 }
 
-const stagesOver = (writer: Writer, node: BlockSource, options: LoadOptions): Stages => {
-  const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress } = options
+const stagesOver = (
+  writer: Writer,
+  node: BlockSource,
+  options: LoadOptions,
+): Stages & { readonly batches: Batches } => {
+  const {
+    signal,
+    recorded,
+    to = Number.POSITIVE_INFINITY,
+    onProgress,
+    onDerived,
+    clock = systemClock,
+  } = options
   const partitions = partitioning(writer.partitions)
-  const derive = timed(deriver(writer, partitions.next), options)
+  const derive = deriver(writer, partitions.next)
   const proof = proving(derive, {
     checkpoint: writer.checkpoint,
     recorded,
     agreed: end => agreedOn(node, end, signal),
   })
-  const committed = commits({ writer, deriver: derive, proof }, ({ end: { height, lib }, ...counts }) =>
-    onProgress({ height, target: Math.min(to, lib), lib, ...counts }),
+  const batches = batching(
+    {
+      ...{ writer, deriver: derive, proof, partitions, clock },
+      bounds: options.batch ?? writer.bounds,
+      collect: collector(),
+    },
+    ({ end: { height, lib }, ...counts }) =>
+      onProgress({ height, target: Math.min(to, lib), lib, ...counts }),
   )
-  return {
-    writer,
-    deriver: derive,
-    proof,
-    partitions,
-    bounds: options.batch ?? writer.bounds,
-    clock: options.clock ?? systemClock,
-    commits: committed,
-    collect: collector(),
-  }
+  return { deriver: derive, proof, batches, clock, onDerived }
 }
-
-/** The same deriver; the time of each block is told. */
-const timed = (
-  deriver: Deriver,
-  { onDerived, clock = systemClock }: Pick<LoadOptions, 'onDerived' | 'clock'>,
-): Deriver =>
-  onDerived === undefined
-    ? deriver
-    : {
-        ...deriver,
-        derive: async loaded => {
-          const since = clock.elapsed()
-          const documents = await deriver.derive(loaded)
-          onDerived(clock.elapsed() - since)
-          return documents
-        },
-      }
 
 /** The blocks that follow what is stored, up to `to`. */
 const nextBlocks = (

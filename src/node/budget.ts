@@ -12,15 +12,18 @@ export type Budget = { hold(): Hold }
 /** Of each answer this much always has room: their number is bounded elsewhere, and small answers must not wait for large ones. */
 const FREE_BYTES = 256 * 1024
 
-/** Where threads that keep one budget together note what each of them holds: four bytes for each. */
+/** Where threads that keep one budget together note what each of them holds, four bytes for each; `thread`: the current one. */
 export type HeldMemory = { readonly memory: SharedArrayBuffer; readonly thread: number }
 
-export const createBudget = (
-  maxBytes: number,
-  { memory, thread }: HeldMemory = { memory: new SharedArrayBuffer(4), thread: 0 },
-): Budget => {
-  const held = new Int32Array(memory)
-  const inAll = (): number => held.reduce((sum, own) => sum + own, 0)
+/** Without `shared` this thread is the only one. */
+export const createBudget = (maxBytes: number, shared?: HeldMemory): Budget => {
+  let here = 0
+  const held = shared === undefined ? undefined : new Int32Array(shared.memory)
+  const add = (bytes: number): void => {
+    here += bytes
+    if (held !== undefined && shared !== undefined) Atomics.store(held, shared.thread, here)
+  }
+  const inAll = (): number => held?.reduce((sum, own) => sum + own, 0) ?? here
   return {
     hold: () => {
       let own = 0
@@ -29,16 +32,16 @@ export const createBudget = (
         grow: bytes => {
           const more = counted(own + bytes) - counted(own)
           // Noted first: two threads that see room for one of them take too little rather than too much.
-          Atomics.add(held, thread, more)
+          add(more)
           if (inAll() > maxBytes) {
-            Atomics.sub(held, thread, more)
+            add(-more)
             return false
           }
           own += bytes
           return true
         },
         release: () => {
-          Atomics.sub(held, thread, counted(own))
+          add(-counted(own))
           own = 0
         },
       }

@@ -3,7 +3,7 @@ import { exitCodeFor } from '#cli/exit-code.ts'
 import type { Log } from '#failure/log.ts'
 import { load } from '#load/load.ts'
 import type { LoadOptions } from '#load/load-options.ts'
-import type { Patience } from '#load/patience.ts'
+import type { Retry } from '#load/retry.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
@@ -41,7 +41,7 @@ type Told = readonly [level: Parameters<Log>[0], reason: string]
 
 const loading = async (
   fault: Fault,
-  patience: Patience,
+  retry: Retry,
   {
     told = [],
     store = place.store,
@@ -61,7 +61,7 @@ const loading = async (
       onProgress: () => undefined,
       log,
       clock: { ...systemClock, random: () => 0 },
-      patience,
+      retry,
       ...over,
     }
     return await load({ node, store }, options)

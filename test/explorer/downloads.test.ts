@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { downloads } from '#explorer/download/downloads.ts'
 import { routeAt } from '#explorer/route.ts'
-import { addressLimits, addressMemory } from '#keys/address-limits.ts'
+import { addressLimits } from '#gate/networks.ts'
 import type { Store } from '#store/port.ts'
 import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
@@ -275,7 +275,7 @@ test('downloads: the owner of a file is the exact one, whatever its address call
 
 test('downloads: they count as visits, two at once for a network, and keys keep their own places', async () => {
   const now = Date.UTC(2026, 10, 21)
-  const limits = addressLimits({ memory: addressMemory(), thread: 0, now: () => now })
+  const limits = addressLimits({ now: () => now })
   let visits = 0
   let isSpent = false
   const service = await explorerOn({

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { pages } from '#explorer/pages.ts'
-import { addressLimits, addressMemory } from '#keys/address-limits.ts'
+import { addressLimits } from '#gate/networks.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { readPage } from './read-page.ts'
@@ -156,7 +156,7 @@ test('a slash at the end of an address leads to the page without it', async () =
 
 test('visits: a network opens so many pages in a minute, another one is not held up', async () => {
   const now = Date.UTC(2026, 10, 21)
-  const addresses = addressLimits({ memory: addressMemory(), thread: 0, now: () => now })
+  const addresses = addressLimits({ now: () => now })
   const seen: string[] = []
   const service = await explorerOn({
     now: () => now,

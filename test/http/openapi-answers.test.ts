@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/read.ts'
+import { parametersOf } from '#actions/request/query.ts'
 import { routeOf } from '#http/openapi/action-operation.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'

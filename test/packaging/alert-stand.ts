@@ -4,7 +4,7 @@ import { loadCounts } from '#cli/metrics/counted-load.ts'
 import { countedStore } from '#cli/metrics/counted-store.ts'
 import { exposedBy } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'
-import { queuesMemory } from '#http/turns.ts'
+import { localCounts } from '#gate/queues.ts'
 import { load } from '#load/load.ts'
 import { countingIn } from '#metrics/counting.ts'
 import { metricsMemory } from '#metrics/memory.ts'
@@ -24,7 +24,7 @@ export const alertStand = (inner: Store) => {
   const memory = metricsMemory(catalogue, 1)
   const counts: Counts = countingIn(catalogue, memory, 0)
   const clock = handClock(MADE + 40_000)
-  const turns = queuesMemory(CAPACITY)
+  const { queues: places } = localCounts(CAPACITY)
   const trouble: {
     /** Thrown by whatever is asked of the store. */
     store?: Failure
@@ -55,8 +55,8 @@ export const alertStand = (inner: Store) => {
       return trouble.silent || info === undefined ? undefined : { ...info, libBlock: trouble.lib }
     },
   }
-  const service = serviceOn(store, { node, clock, counts, turns: { memory: turns, thread: 0 } })
-  const metrics = exposedBy({ memory }, { store, node, clock, turns, version: '0', threads: 1 })
+  const service = serviceOn(store, { node, clock, counts, places })
+  const metrics = exposedBy({ memory }, { store, node, clock, places, version: '0', threads: 1 })
   return {
     ...{ counts, clock, trouble, service, metrics },
     /** A page that is answered by the store. */
@@ -85,7 +85,7 @@ export const alertStand = (inner: Store) => {
         {
           ...loadCounts(counts),
           once: false,
-          patience: 'always',
+          retry: 'always',
           signal: stop.signal,
           onProgress: () => undefined,
           log: () => {

@@ -4,7 +4,7 @@ import type { Published } from '#store/port.ts'
 import { type AnswerDeps, answer } from '../answer.ts'
 import type { Action } from '../define.ts'
 import type { Options } from '../request/options.ts'
-import { parametersOf } from '../request/read.ts'
+import { parametersOf } from '../request/query.ts'
 import type { Scene } from './scenes.ts'
 
 /** A call that has an answer on the served chain. */

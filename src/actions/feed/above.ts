@@ -58,7 +58,7 @@ const linesOf = async (
 const docsOf = (followed: Followed, block: BlockAbove): readonly unknown[] => {
   const rows =
     followed.kind === 'records'
-      ? recordsAbove(followed.key)(block)
+      ? recordsAbove(followed.key, block)
       : followed.kind === 'blocks'
         ? [block.doc]
         : transactionsAbove(block)

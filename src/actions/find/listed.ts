@@ -3,7 +3,6 @@ import { listOf } from '#indices/list.ts'
 import { tokens } from '#indices/token.ts'
 import type { Context } from '../define.ts'
 import { isListedAbove } from '../list/above.ts'
-import type { RecordFilters } from '../request/record-filters.ts'
 import { unknown } from './unknown.ts'
 
 type Asked = Pick<Context, 'view' | 'node' | 'head'>
@@ -18,25 +17,4 @@ export const requireToken = async (context: Asked, symbol: string): Promise<void
 export const requireContract = async (context: Asked, id: string): Promise<void> => {
   if ((await context.view.get(contracts, id)) !== undefined) return
   if (!isListedAbove(context.head, listOf.contract(id))) throw unknown(context, 'contract', id)
-}
-
-/**
- * The list of an account's rows that pass the given filter; at most one is given. Throws like the functions above for a
- * token or a contract that does not exist.
- */
-export const filteredList = async (
-  context: Asked,
-  account: string,
-  { token, func_name, failed }: RecordFilters,
-): Promise<string> => {
-  if (token !== undefined) {
-    await requireToken(context, token)
-    return listOf.moved(account, token)
-  }
-  if (func_name !== undefined) {
-    const { contract, action } = func_name
-    await requireContract(context, contract)
-    return listOf.called(account, contract, action)
-  }
-  return failed === 1 ? listOf.failed(account) : listOf.account(account)
 }

@@ -4,7 +4,7 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { Moment, View } from '#store/port.ts'
 import { bodiesOf } from '../find/bodies.ts'
 import type { Bodies } from '../find/overflow.ts'
-import type { Numbered, NumberedList } from './numbered-list.ts'
+import type { Numbered, NumberedList } from './list-rows.ts'
 
 /** A row of a block above, and when it was made. */
 type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: BlockAbove }
@@ -53,10 +53,8 @@ export const withAbove = <D>(
 }
 
 /** The rows of a list of records in a block above. */
-export const recordsAbove =
-  (list: string) =>
-  (block: BlockAbove): readonly ListedRecord[] =>
-    rowsOfList(block, list).map(({ doc }) => doc)
+export const recordsAbove = (list: string, block: BlockAbove): readonly ListedRecord[] =>
+  rowsOfList(block, list).map(({ doc }) => doc)
 
 /** Whether a list has rows in the blocks above. */
 export const isListedAbove = (head: HeadAt | undefined, list: string): boolean =>

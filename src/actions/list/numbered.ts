@@ -1,11 +1,41 @@
+import { highestPossible } from '#chain/highest-possible.ts'
+import { Failure } from '#failure/failure.ts'
+import { lists } from '#indices/list.ts'
+import type { ListedRecord } from '#indices/record.ts'
+import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Range } from '../request/range.ts'
-import { ordinalOf } from './after.ts'
-import type { Listing } from './list-rows.ts'
-import type { Numbered, NumberedList } from './numbered-list.ts'
-import { rowsWithin } from './range-of-rows.ts'
-import type { RowId } from './row-id.ts'
+import { badRequest } from '../request/refusals.ts'
+import { recordsAbove, withAbove } from './above.ts'
+import type { Listing, Numbered, NumberedList } from './list-rows.ts'
+import { countPassing } from './ordinal-search.ts'
+import { blockHashes, heightOf, type RowId } from './row-id.ts'
+
+export type NumberedRecord = Numbered<ListedRecord>
+
+/**
+ * The rows of a list within a range, as `numberedRows` says, with those of the blocks above where they are asked for; a
+ * list that does not exist has none.
+ */
+export const recordsOf = async (
+  context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
+  list: string,
+  asked: RangeInOrder,
+): ReturnType<typeof numberedRows<ListedRecord>> => {
+  const found = await context.view.get(lists, list)
+  const followed = { kind: 'records', key: list, number: found?.number } as const
+  const rows: NumberedList<ListedRecord> = {
+    followed,
+    idOf: ({ id }) => id,
+    count: found?.count ?? 0,
+    moments: async (view, ordinals) => (found === undefined ? [] : view.moments(found, ordinals)),
+    docs: async (view, first, last) => (found === undefined ? [] : view.records(found, first, last)),
+  }
+  const { head } = context
+  const all = head === undefined ? rows : withAbove(rows, head, block => recordsAbove(list, block))
+  return numberedRows(context, all, asked)
+}
 
 /** A range of a list in an order; `after`: behind a row in that order. */
 export type RangeInOrder = Range & { readonly sort: 'asc' | 'desc'; readonly after?: RowId | undefined }
@@ -20,12 +50,11 @@ export const numberedRows = async <D>(
   { sort, after, ...given }: RangeInOrder,
 ): Promise<Pick<Listing<Numbered<D>>, 'total' | 'stored' | 'docs' | 'followed' | 'idOf'>> => {
   const { view } = context
-  const { count, above, end = view.at } = list
+  const { count, above } = list
   const stored = above?.stored ?? count
   refuseBeyondLoaded(context, given, count)
   const range = after === undefined ? given : behind(given, sort, await ordinalOf(context, list, after))
-  const look = (ordinals: readonly number[]) => list.moments(view, ordinals)
-  const { before, total } = await rowsWithin({ count, look }, range, end)
+  const { before, total } = await rowsWithin(view, list, range)
   return {
     total,
     stored,
@@ -52,3 +81,110 @@ const behind = (range: Range, sort: 'asc' | 'desc', ordinal: number): Range => {
 }
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+/** No row is earlier. */
+export const ORIGIN: Moment = { height: 0, time: 0n }
+
+/**
+ * How many rows of a list come before a range, and how many are within it. Bounds at the ends of the chain, and those that
+ * are numbers of rows, take no request.
+ */
+const rowsWithin = async <D>(
+  view: View,
+  { count, end = view.at, moments }: Pick<NumberedList<D>, 'count' | 'end' | 'moments'>,
+  { start_block, end_block, start_seq = 0n, end_seq, ...times }: Range,
+): Promise<{ readonly before: number; readonly total: number }> => {
+  const last = end_seq === undefined || end_seq > count ? count : Number(end_seq)
+  if (start_seq > last) return { before: 0, total: 0 }
+  const { from, to } = timesOf(times)
+  let [early, until] = [0, count]
+  if ((start_block ?? end_block ?? from ?? to) !== undefined) {
+    const isBefore = ({ height, time }: Moment): boolean =>
+      (start_block !== undefined && height < start_block) || (from !== undefined && time < from)
+    const isUntil = ({ height, time }: Moment): boolean =>
+      (end_block === undefined || height <= end_block) && (to === undefined || time <= to)
+    // Also what no pair of the same kind says: a start after the last block with an end at some time before it.
+    if (isBefore(end) || !isUntil(ORIGIN)) return { before: 0, total: 0 }
+    const look = (ordinals: readonly number[]) => moments(view, ordinals)
+    const rows = { count, floor: ORIGIN, ceiling: end, look }
+    ;[early = 0, until = 0] = await countPassing<Moment>(rows, [isBefore, isUntil])
+  }
+  const before = Math.max(early, Number(start_seq) - 1)
+  // Ranges of different kinds that do not meet leave the end before the start.
+  return { before, total: Math.max(Math.min(until, last) - before, 0) }
+}
+
+type Times = Pick<Range, 'start_time' | 'end_time' | 'start_date' | 'end_date'>
+
+/** First and last time of a range; of a time and a day, the one that leaves fewer rows. */
+const timesOf = ({ start_time, end_time, start_date, end_date }: Times) => ({
+  from: start_time === undefined || (start_date ?? start_time) > start_time ? start_date : start_time,
+  to: end_time === undefined || (end_date ?? end_time) < end_time ? end_date : end_time,
+})
+
+type Standing = Pick<Context, 'view' | 'head' | 'clock'>
+
+/**
+ * The number of the row that a caller has got last. Throws 'replaced' when its block is not on the branch any more,
+ * 'unavailable' while nobody knows, 'bad_request' when the list has no such row.
+ */
+export const ordinalOf = async <D>(
+  context: Standing,
+  list: NumberedList<D>,
+  { position, hash }: RowId,
+): Promise<number> => {
+  const { view } = context
+  const height = heightOf(position)
+  await requireBlock(context, { height, hash })
+  const range: Range = { start_block: BigInt(height), end_block: BigInt(height) }
+  const { before, total } = await rowsWithin(view, list, range)
+  const docs = total === 0 ? [] : await list.docs(view, before + 1, before + total)
+  const at = docs.findIndex(doc => list.idOf(doc) === position)
+  if (at >= 0) return before + 1 + at
+  throw badRequest(
+    {
+      en: `Parameter 'after' names a row of block ${height} that this list does not have; it must be the id of a row of the same list.`,
+      zh: `参数 'after' 所指的区块 ${height} 中的记录不在此列表中；应为同一列表中某条记录的 id。`,
+    },
+    { parameter: 'after' },
+  )
+}
+
+/** The block of a row is there: published, or of the branch that is followed. */
+const requireBlock = async (
+  { view, head, clock }: Standing,
+  { height, hash }: { readonly height: number; readonly hash: string },
+): Promise<void> => {
+  const { at } = view
+  if (height <= at.height) {
+    if ((await blockHashes(view, [height])).get(height) !== hash) throw replaced(height)
+    return
+  }
+  // Nobody has been given a row of such a block here.
+  if (head === undefined || head.status === 'none' || height > highestPossible(at, clock.now()))
+    throw beyond(height, at.height)
+  if (head.height === undefined || head.height < height) throw unknownYet(height)
+  if (head.blocks[height - at.height - 1]?.doc.hash !== hash) throw replaced(height)
+}
+
+const beyond = (height: number, published: number): Failure =>
+  badRequest(
+    {
+      en: `Parameter 'after' names a row of block ${height}, but the last block that this service knows is ${published}; it must be the id of a row of the same list.`,
+      zh: `参数 'after' 所指的记录位于区块 ${height}，而本服务已知的最新区块为 ${published}；应为同一列表中某条记录的 id。`,
+    },
+    { parameter: 'after' },
+  )
+
+const unknownYet = (height: number): Failure =>
+  new Failure('unavailable', `Block ${height} is not known at the moment.`)
+
+const replaced = (height: number): Failure =>
+  new Failure(
+    'replaced',
+    `Block ${height}, which has the row that 'after' names, was replaced by another one. Discard the rows of this block and of those above it; then go on with the id of a row that is left, or from the first page.`,
+    {
+      zh: `参数 'after' 所指记录所在的区块 ${height} 已被其他区块取代。请丢弃该区块及其之上各区块的记录，再以剩余某条记录的 id 继续，或从第一页重新开始。`,
+      details: { parameter: 'after', height },
+    },
+  )

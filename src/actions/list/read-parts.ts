@@ -1,7 +1,6 @@
 import { lacking } from '#store/lacking.ts'
 import type { View } from '#store/port.ts'
-import type { Listing, Parts } from './list-rows.ts'
-import { ROWS_AT_ONCE } from './list-rows.ts'
+import { type Listing, type Parts, ROWS_AT_ONCE } from './list-rows.ts'
 
 /**
  * Documents after the first `offset` of a list, as many as are read at once, in the parts that fit in memory. `total`: of

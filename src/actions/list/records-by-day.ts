@@ -1,8 +1,8 @@
 import { startOfDay } from '#chain/time.ts'
 import { listOf, lists } from '#indices/list.ts'
 import type { Moment, View } from '#store/port.ts'
+import { ORIGIN } from './numbered.ts'
 import { countPassing } from './ordinal-search.ts'
-import { ORIGIN } from './range-of-rows.ts'
 
 /** How many rows an account's list has on each UTC day from `from` to `to`, by a search for where each day begins and ends. */
 export const recordsByDay = async (

@@ -2,7 +2,7 @@ import { blocks } from '#indices/block.ts'
 import { blockId, positionOf } from '#indices/position.ts'
 import { lacking } from '#store/lacking.ts'
 import type { View } from '#store/port.ts'
-import type { Numbered } from './numbered-list.ts'
+import type { Numbered } from './list-rows.ts'
 
 /**
  * What names a row whose block may still be replaced, and names it for ever after: its position in the chain, and the hash

@@ -8,8 +8,8 @@ import { lacking } from '#store/lacking.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { withAbove } from './above.ts'
+import type { Numbered } from './list-rows.ts'
 import { numberedRows, type RangeInOrder } from './numbered.ts'
-import type { Numbered } from './numbered-list.ts'
 
 /** A transaction and the time of its block. */
 type TimedTransaction = { readonly doc: TransactionDoc; readonly time: bigint }

@@ -1,4 +1,8 @@
-import { badRequest, shown } from './refusals.ts'
+import type { Static, TObject } from '@sinclair/typebox'
+import type { Action } from '../define.ts'
+import type { Text } from '../text.ts'
+import { type Word, wordOf } from './parameters.ts'
+import { badRequest, refuseRoute, shown, unknownParameter } from './refusals.ts'
 
 /** Decoded pairs of the query string in order; the API key is already taken out. */
 export type Query = readonly (readonly [name: string, value: string])[]
@@ -29,4 +33,140 @@ const repeated = (name: string, query: Query) => {
     },
     { parameter: name },
   )
+}
+
+/** Actions by module and name, made once for each registry. */
+const routes = new WeakMap<readonly Action[], ReadonlyMap<string, Action>>()
+
+/** The action that `module` and `action` name, letter case ignored. Throws 'bad_request' with the nearest name. */
+export const routeFor = (query: Query, actions: readonly Action[]): Action => {
+  const [module, action] = [oneOf(query, 'module'), oneOf(query, 'action')]
+  const byName =
+    routes.get(actions) ?? new Map(actions.map(each => [`${each.module} ${each.action}`, each] as const))
+  routes.set(actions, byName)
+  return byName.get(`${module} ${action}`.toLowerCase()) ?? refuseRoute({ module, action }, actions)
+}
+
+/** A parameter of an action as the reference shows it. */
+export type Parameter = {
+  readonly name: string
+  readonly required: boolean
+  readonly word: Word
+}
+
+/** The parameters of an action in the order of its file. */
+export const parametersOf = (params: TObject): readonly Parameter[] =>
+  Object.entries(params.properties).map(([name, schema]) => {
+    const word = wordOf(schema)
+    const required = word.fallback === undefined && (params.required ?? []).includes(name)
+    return { name, required, word }
+  })
+
+/** A parameter and how a request's text is read; made once for each action. */
+type Reader = Parameter & {
+  /** The names that a request may use for it. */
+  readonly names: readonly string[]
+  readonly pattern: RegExp
+}
+
+type Readers = { readonly all: readonly Reader[]; readonly names: ReadonlySet<string> }
+
+const known = new WeakMap<TObject, Readers>()
+
+const readersOf = (params: TObject): Readers => {
+  const found = known.get(params)
+  if (found !== undefined) return found
+  const all = parametersOf(params).map(parameter => ({
+    ...parameter,
+    names: [parameter.name, ...(parameter.word.aliases ?? [])],
+    pattern: new RegExp(parameter.word.pattern),
+  }))
+  const readers = { all, names: new Set(all.flatMap(({ names }) => names)) }
+  known.set(params, readers)
+  return readers
+}
+
+/**
+ * Reads an action's parameters strictly from text: nothing is coerced and nothing falls back silently. Throws
+ * 'bad_request' that names the parameter, the value and the rule.
+ */
+export const readParams = <P extends TObject>(
+  params: P,
+  query: Query,
+  { unknown }: { readonly unknown: 'refuse' | 'ignore' },
+): Static<P> => {
+  const readers = readersOf(params)
+  if (unknown === 'refuse') refuseUnknown(params, query)
+  const values: Record<string, unknown> = {}
+  for (const reader of readers.all) {
+    const value = readOne(reader, query)
+    if (value !== undefined) values[reader.name] = value
+  }
+  return values as Static<P>
+}
+
+/** Whether an action with these parameters reads this one: its own, under any of their names, and those of all actions. */
+export const takes = (params: TObject, name: string): boolean =>
+  readersOf(params).names.has(name) || COMMON.includes(name)
+
+const readOne = ({ name, required, word, names, pattern }: Reader, query: Query): unknown => {
+  const [first, second] = givenIn(query, names)
+  if (first === undefined) {
+    if (!required) return word.fallback
+    throw against(name, word, {
+      en: `Parameter '${name}' is missing`,
+      zh: `缺少参数 '${name}'`,
+    })
+  }
+  if (second !== undefined && second.text !== first.text)
+    throw badRequest(
+      {
+        en: `Parameters '${first.key}' and '${second.key}' are two names of one parameter, but their values differ: ${shown(first.text)} and ${shown(second.text)}; give only one of them.`,
+        zh: `参数 '${first.key}' 与 '${second.key}' 是同一参数的两个名称，但值不同：${shown(first.text)} 与 ${shown(second.text)}；请只提供其中一个。`,
+      },
+      { parameter: first.key },
+    )
+  const value = pattern.test(first.text) ? word.read(first.text) : undefined
+  if (value !== undefined) return value
+  refuseOneOf(first, word)
+  throw against(first.key, word, {
+    en: `Parameter '${first.key}' is ${shown(first.text)}`,
+    zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,
+  })
+}
+
+/** Refuses the first value of a list that is against the rule of its values. */
+const refuseOneOf = (
+  { key, text }: { readonly key: string; readonly text: string },
+  { each }: Word,
+): void => {
+  if (each === undefined) return
+  const rule = new RegExp(each.pattern)
+  for (const [at, part] of text.split(',').entries())
+    if (!rule.test(part) || each.read(part) === undefined)
+      throw against(key, each, {
+        en: `Value ${at + 1} of parameter '${key}' is ${shown(part)}`,
+        zh: `参数 '${key}' 的第 ${at + 1} 个值为 ${shown(part)}`,
+      })
+}
+
+const givenIn = (query: Query, names: readonly string[]) => {
+  const given: { readonly key: string; readonly text: string }[] = []
+  for (const key of names) {
+    const text = oneOf(query, key)
+    if (text !== undefined) given.push({ key, text })
+  }
+  return given
+}
+
+const against = (parameter: string, word: Word, what: Text) =>
+  badRequest(
+    { en: `${what.en}; it must be ${word.rule.en}.`, zh: `${what.zh}；取值须为：${word.rule.zh}。` },
+    { parameter },
+  )
+
+const refuseUnknown = (params: TObject, query: Query): void => {
+  for (const [name] of query)
+    if (!takes(params, name) && !IGNORED.includes(name))
+      throw unknownParameter(name, readersOf(params).all, COMMON)
 }

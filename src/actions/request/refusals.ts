@@ -1,5 +1,7 @@
 import { Failure, withoutSecrets } from '#failure/failure.ts'
+import type { Action } from '../define.ts'
 import type { Text } from '../text.ts'
+import type { Word } from './parameters.ts'
 
 /** Longest part of a caller's text that is repeated in a message, in characters. */
 const SHOWN = 64
@@ -69,4 +71,90 @@ const editsBetween = (a: string, b: string): number => {
     above = line
   }
   return above.at(-1) ?? 0
+}
+
+/** Says what is wrong with a module or an action that names none. */
+export const refuseRoute = (
+  asked: { readonly module: string | undefined; readonly action: string | undefined },
+  actions: readonly Pick<Action, 'module' | 'action'>[],
+): never => {
+  const modules = [...new Set(actions.map(({ module }) => module))]
+  const module = named('module', asked.module, modules)
+  const wanted = asked.action
+  const own = actions.filter(action => action.module === module)
+  const owners = actions.filter(({ action }) => action === wanted?.toLowerCase()).map(one => one.module)
+  if (wanted !== undefined && owners.length > 0 && !owners.includes(module))
+    throw badRequest(
+      {
+        en: `Action '${wanted.toLowerCase()}' belongs to module ${owners.map(quoted).join(' or ')}, not to '${module}'.`,
+        zh: `action '${wanted.toLowerCase()}' 属于 module ${owners.map(quoted).join(' 或 ')}，不属于 '${module}'。`,
+      },
+      { parameter: 'module' },
+    )
+  const name = named(
+    'action',
+    wanted,
+    own.map(({ action }) => action),
+  )
+  throw new TypeError(`There is no action ${name} in module ${module}.`)
+}
+
+const quoted = (name: string): string => `'${name}'`
+
+const named = (
+  parameter: 'module' | 'action',
+  text: string | undefined,
+  names: readonly string[],
+): string => {
+  if (text === undefined)
+    throw badRequest(
+      {
+        en: `Parameter '${parameter}' is missing; it must be one of ${names.join(', ')}.`,
+        zh: `缺少参数 '${parameter}'；取值须为以下之一：${names.join('、')}。`,
+      },
+      { parameter },
+    )
+  const found = names.find(name => name === text.toLowerCase())
+  if (found !== undefined) return found
+  const rest = nearestText(nearest(text, names), {
+    en: `; it must be one of ${names.join(', ')}.`,
+    zh: `；取值须为以下之一：${names.join('、')}。`,
+  })
+  throw badRequest(
+    {
+      en: `Parameter '${parameter}' is ${shown(text)}, which is unknown${rest.en}`,
+      zh: `参数 '${parameter}' 的值 ${shown(text)} 未知${rest.zh}`,
+    },
+    { parameter },
+  )
+}
+
+/** The refusal of a parameter that an action with the parameters `all` does not take, nor all actions (`common`). */
+export const unknownParameter = (
+  name: string,
+  all: readonly { readonly name: string; readonly names: readonly string[]; readonly word: Word }[],
+  common: readonly string[],
+): Failure => {
+  const names = all.flatMap(each => each.names)
+  const meant = all.find(({ word }) => word.elsewhere?.includes(name.toLowerCase()))
+  if (meant !== undefined) {
+    const { description } = meant.word
+    return badRequest(
+      {
+        en: `Unknown parameter ${shown(name)}; use '${meant.name}': ${description.en}`,
+        zh: `未知参数 ${shown(name)}；请使用 '${meant.name}'：${description.zh}`,
+      },
+      { parameter: meant.name },
+    )
+  }
+  const near = nearest(name, [...names, ...common])
+  const known = [...names, ...common.filter(each => each !== 'module' && each !== 'action')]
+  const rest = nearestText(near, {
+    en: `; this action takes ${known.join(', ')}.`,
+    zh: `；此方法的参数为 ${known.join('、')}。`,
+  })
+  return badRequest(
+    { en: `Unknown parameter ${shown(name)}${rest.en}`, zh: `未知参数 ${shown(name)}${rest.zh}` },
+    near === undefined ? {} : { parameter: near },
+  )
 }

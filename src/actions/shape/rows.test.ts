@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { writeJson } from '#chain/json.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
-import type { NumberedRecord } from '../list/records.ts'
+import type { NumberedRecord } from '../list/numbered.ts'
 import { rowsValue } from '../list/rows.ts'
 import { shownRecords } from './rows.ts'
 

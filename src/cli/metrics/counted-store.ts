@@ -19,14 +19,21 @@ export const countedStore = <S extends Store>(
     ...store,
     published: () => timed('published', store.published),
     identity: () => timed('identity', store.identity),
-    read: (work, options) => {
+    read: async (work, options) => {
+      const since = performance.now()
+      let outcome = 'ok'
       let tries = 0
-      return timed('read', () =>
-        store.read(view => {
+      try {
+        return await store.read(view => {
           if (tries++ > 0) counts.storeRetries.add(1, 'read')
           return work(view)
-        }, options),
-      )
+        }, options)
+      } catch (error) {
+        outcome = outcomeOf(error)
+        throw error
+      } finally {
+        noteCall(counts, { call: 'read', since, outcome })
+      }
     },
     hold: options => timed('hold', () => store.hold(options)),
     takeOver: async (identity, options) =>
@@ -38,23 +45,31 @@ export const countedStore = <S extends Store>(
 }
 
 const timedBy =
-  ({ storeCalls, storeSeconds }: Counts): Timed =>
+  (counts: Counts): Timed =>
   async (call, work) => {
     const since = performance.now()
-    let outcome = 'failed'
+    let outcome = 'ok'
     try {
-      const result = await work()
-      outcome = 'ok'
-      return result
+      return await work()
     } catch (error) {
-      // What a caller is refused for, or gives up, is no failure of the store.
-      if (!(error instanceof Failure) || !FAILED.has(error.kind)) outcome = 'cancelled'
+      outcome = outcomeOf(error)
       throw error
     } finally {
-      storeCalls.add(1, call, outcome)
-      storeSeconds.observe((performance.now() - since) / 1_000, call)
+      noteCall(counts, { call, since, outcome })
     }
   }
+
+const noteCall = (
+  { storeCalls, storeSeconds }: Counts,
+  { call, since, outcome }: { readonly call: string; readonly since: number; readonly outcome: string },
+): void => {
+  storeCalls.add(1, call, outcome)
+  storeSeconds.observe((performance.now() - since) / 1_000, call)
+}
+
+/** What a caller is refused for, or gives up, is no failure of the store. */
+const outcomeOf = (error: unknown): string =>
+  error instanceof Failure && FAILED.has(error.kind) ? 'failed' : 'cancelled'
 
 /** Of whatever else a read throws, the store is not the cause. */
 const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])

@@ -1,4 +1,4 @@
-import { watchLateness } from '#keys/lateness.ts'
+import { watchLateness } from '#gate/lateness.ts'
 import { countingIn } from '#metrics/counting.ts'
 import { type MetricsMemory, metricsMemory } from '#metrics/memory.ts'
 import { type Counts, catalogue } from './catalogue.ts'

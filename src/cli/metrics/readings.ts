@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
+import type { QueuePlaces } from '#gate/queues.ts'
 import { type Freshness, freshnessOf } from '#http/freshness.ts'
 import { type PublishedLately, publishedLately } from '#http/published-lately.ts'
-import { queueSizes } from '#http/queue-sizes.ts'
-import type { QueuesMemory } from '#http/turns.ts'
 import type { Reading } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
@@ -17,7 +16,7 @@ export type ReadFrom = {
   /** Threads that serve. */
   readonly threads: number
   /** What runs and waits; absent: the process serves nothing. */
-  readonly turns?: QueuesMemory
+  readonly places?: QueuePlaces
 }
 
 /** What is read at the moment it is asked for. What nobody knows has no value. */
@@ -26,7 +25,7 @@ export const readings = (from: ReadFrom): readonly Reading[] => {
   return [
     ...heightReadings(from, published),
     ...nodeReadings(from),
-    ...(from.turns === undefined ? [] : queueReadings(from.turns)),
+    ...(from.places === undefined ? [] : queueReadings(from.places)),
     ...processReadings(from),
   ]
 }
@@ -105,11 +104,11 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
 /** Streams, which stay open and never queue; each has a gauge of its own. */
 const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live', 'downloads'])
 
-const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
+const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
   const byQueue = (what: 'running' | 'waiting') => () =>
-    Object.entries(queueSizes(turns))
+    Object.entries(queues)
       .filter(([queue]) => !STREAMED.has(queue))
-      .map(([queue, sizes]) => ({ labels: [queue], value: sizes[what] }))
+      .map(([queue, places]) => ({ labels: [queue], value: places[what]() }))
   return [
     {
       name: 'iostlens_requests_running',
@@ -131,15 +130,13 @@ const queueReadings = (turns: QueuesMemory): readonly Reading[] => {
       type: 'gauge',
       labels: ['queue'],
       read: () =>
-        Object.entries(turns).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
+        Object.entries(queues).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
     },
-    gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queueSizes(turns).feeds.running),
-    gauge(
-      'iostlens_live_pages_open',
-      'Live pages of the explorer that are open.',
-      () => queueSizes(turns).live.running,
+    gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.running()),
+    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () =>
+      queues.live.running(),
     ),
-    gauge('iostlens_exports_open', 'Exports that are being sent.', () => queueSizes(turns).exports.running),
+    gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.running()),
   ]
 }
 

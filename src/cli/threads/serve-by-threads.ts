@@ -6,7 +6,7 @@ import type { Address } from '../readers.ts'
 import { stopMs } from '../serve-app.ts'
 import type { Serve, Served } from '../serve-parts.ts'
 import { type KeptThread, keepThread } from './keep-thread.ts'
-import { forgetThread } from './memory.ts'
+import { forgetThread, type ServingMemory } from './memory.ts'
 import type { ToThread } from './messages.ts'
 import { workersOf } from './worker.ts'
 
@@ -17,7 +17,10 @@ const LEAVE_MS = 2_000
  * Serves by threads that share one address, which a Unix socket cannot be. Each has its own app, store and node
  * clients; this one watches them, tells them what it has read and heard, and writes what they log. Throws 'usage' when the address is not available.
  */
-export const serveByThreads = async (listen: Address, serve: Serve): Promise<Served> => {
+export const serveByThreads = async (
+  listen: Address,
+  serve: Serve & { readonly memory: ServingMemory },
+): Promise<Served> => {
   const {
     values,
     version,

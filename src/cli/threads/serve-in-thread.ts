@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { openCounts } from '#gate/shared-counts.ts'
 import { receivedHead } from '#head/passing.ts'
 import { countingIn } from '#metrics/counting.ts'
 import { connectNode, openStore } from '../compose.ts'
@@ -102,7 +103,12 @@ const serve = (task: Task, { write, dropped }: Pick<LineWriter, 'write' | 'dropp
   const received = head === undefined ? undefined : receivedHead(head)
   const app = serveApp(
     {
-      ...{ values, version, store, node, log, memory, thread, given: () => given, droppedLines: dropped },
+      ...{ values, version, store, node, log, thread, given: () => given, droppedLines: dropped },
+      ...{
+        callers: openCounts(memory.callers, thread),
+        threads: memory.threads,
+        metrics: { memory: memory.metrics },
+      },
       ...(received === undefined ? {} : { head: received }),
     },
     { address, isShared: true },

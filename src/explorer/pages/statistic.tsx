@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { Failure } from '#failure/failure.ts'
 import { decimalsOf } from '../format/amount.ts'
@@ -6,7 +7,7 @@ import { FIGURES, seriesOf } from '../format/daily.ts'
 import { daysGiven, periodOf } from '../format/period.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
-import type { Page } from '../page.ts'
+import type { Page, Visit } from '../page.ts'
 import { Count } from '../part/amount.tsx'
 import { Day } from '../part/day.tsx'
 import { Pager, pageOf } from '../part/pager.tsx'
@@ -14,6 +15,52 @@ import { PeriodBar } from '../part/period-bar.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Bar } from '../part/share.tsx'
+
+type Days = AnswerOf<typeof getDailyStatistics>['days']
+
+/** The page of the table, the last day first. */
+const DayRows = ({
+  visit,
+  figure,
+  days,
+  series,
+}: {
+  readonly visit: Visit
+  readonly figure: (typeof FIGURES)[number]
+  readonly days: Days
+  readonly series: ReturnType<typeof seriesOf>
+}) => {
+  const { say } = visit
+  const title = say(figure.title)
+  const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
+  const decimals = decimalsOf(series.map(({ value }) => value))
+  return (
+    <Rows
+      rows={pageOf(visit, days.toReversed())}
+      none={say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
+      columns={[
+        {
+          head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
+          cell: day => <Day visit={visit} day={day} />,
+        },
+        {
+          head: '',
+          place: 'wide',
+          cell: day => <Bar part={String(day[figure.name])} whole={most} />,
+        },
+        {
+          head:
+            figure.unit === ''
+              ? title
+              : say({ en: `${title} (${figure.unit})`, zh: `${title}（${figure.unit}）` }),
+          isNumber: true,
+          place: 'end',
+          cell: day => <Count value={day[figure.name]} decimals={decimals} />,
+        },
+      ]}
+    />
+  )
+}
 
 /** One figure of the days of a period, as a plot and as a table. */
 export const statisticPage: Page = {
@@ -25,9 +72,6 @@ export const statisticPage: Page = {
     const period = periodOf(visit)
     const { days } = await visit.ask(getDailyStatistics, daysGiven(visit))
     const series = seriesOf(days, figure.name)
-    const latest = days.toReversed()
-    const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
-    const decimals = decimalsOf(series.map(({ value }) => value))
     const title = say(figure.title)
     return {
       title,
@@ -51,30 +95,7 @@ export const statisticPage: Page = {
             <Plot visit={visit} title={title} series={series} isLarge />
           </section>
           <section class="card">
-            <Rows
-              rows={pageOf(visit, latest)}
-              none={say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
-              columns={[
-                {
-                  head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
-                  cell: day => <Day visit={visit} day={day} />,
-                },
-                {
-                  head: '',
-                  place: 'wide',
-                  cell: day => <Bar part={String(day[figure.name])} whole={most} />,
-                },
-                {
-                  head:
-                    figure.unit === ''
-                      ? title
-                      : say({ en: `${title} (${figure.unit})`, zh: `${title}（${figure.unit}）` }),
-                  isNumber: true,
-                  place: 'end',
-                  cell: day => <Count value={day[figure.name]} decimals={decimals} />,
-                },
-              ]}
-            />
+            <DayRows visit={visit} figure={figure} days={days} series={series} />
             <Pager visit={visit} total={days.length} />
           </section>
         </>

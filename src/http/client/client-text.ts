@@ -1,5 +1,5 @@
 import type { Action } from '#actions/define.ts'
-import { type Parameter, parametersOf } from '#actions/request/read.ts'
+import { type Parameter, parametersOf } from '#actions/request/query.ts'
 import { operationId } from '../openapi/action-operation.ts'
 import { dataSchema, schemaName } from '../openapi/answer-schema.ts'
 import * as follow from './follow.ts' with { type: 'text' }

@@ -2,7 +2,7 @@ import { rootFrom } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import type { Asked } from '#explorer/show.tsx'
 import type { Exchange } from '../exchange.ts'
-import { targetOf } from '../target.ts'
+import { targetOf } from '../request-text.ts'
 
 const ZH = /^\/zh(?=\/|$)/
 

@@ -8,10 +8,10 @@ import { downloads } from '#explorer/download/downloads.ts'
 import type { Site } from '#explorer/page.ts'
 import { routeAt } from '#explorer/route.ts'
 import { Failure } from '#failure/failure.ts'
+import { turnsOf } from '#gate/gate.ts'
 import type { Handler } from '../exchange.ts'
 import { csvHead, csvTable } from '../export/csv.ts'
 import { exportReply, type Form } from '../export/reply.ts'
-import { downloadPlace, type Turns, turnsOf } from '../turns.ts'
 import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
 
@@ -30,11 +30,8 @@ export const downloadHandler =
       throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: file } = route
     const plan = planOfVisitor(options, exchange, deps.clock)
-    const turns: Turns = {
-      ...turnsOf(queues, { key, plan }, signal),
-      export: () => downloadPlace(queues.downloads, key),
-    }
-    const id = await exactName(deps, { file, id: route.id }, { signal, turn: turns.store })
+    const turns = turnsOf(queues, { key, plan, exports: 'downloads' })
+    const id = await exactName(deps, { file, id: route.id }, { signal, turn: turns.store(signal) })
     const asked: AskedFile = { id, query, lang }
     const { module, action } = file.action
     const call = {

@@ -1,30 +1,27 @@
 import { Failure } from '#failure/failure.ts'
-import type { AddressLimits } from '#keys/address-limits.ts'
+import type { Turns } from '#gate/gate.ts'
+import type { AddressLimits } from '#gate/networks.ts'
+import type { Queues } from '#gate/queues.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Queues, Turns } from '../turns.ts'
 
 /** The limits of visits. */
 export type ExplorerGate = {
   readonly queues: Queues
   readonly addresses: Pick<AddressLimits, 'visit' | 'look'>
-  /**
-   * The network of a visitor; undefined: it is unknown. Visits and looks of unknown networks are not counted, but in turns
-   * and in places for live pages they all count as one network.
-   */
-  readonly networkOf: (request: Request) => string | undefined
 }
 
 /**
  * Counts a visit of a page, or a look by which an open page keeps up: those have a limit of their own, so that pages that
- * are merely open leave their readers all visits. The key by which the visitor takes turns. Throws 'rate_limited'.
+ * are merely open leave their readers all visits. Those of unknown networks are not counted, but in turns and in places for
+ * live pages they count as one network. The key by which the visitor takes turns. Throws 'rate_limited'.
  */
 export const counted = (
-  { addresses, networkOf }: Pick<ExplorerGate, 'addresses' | 'networkOf'>,
-  { request }: Pick<Exchange, 'request'>,
+  { addresses }: Pick<ExplorerGate, 'addresses'>,
+  { client }: Pick<Exchange, 'client'>,
   as: 'visit' | 'look',
 ): string => {
-  const network = networkOf(request)
+  const network = client?.network
   if (network === undefined) return 'visitor'
   const wait = addresses[as](network)
   if (wait > 0) throw tooMany(wait)
@@ -33,11 +30,11 @@ export const counted = (
 
 /** The plan of a visitor: each thousand rows of a file count as one more visit, as soon as it may be. */
 export const planOfVisitor = (
-  { addresses, networkOf }: Pick<ExplorerGate, 'addresses' | 'networkOf'>,
-  { request }: Pick<Exchange, 'request'>,
+  { addresses }: Pick<ExplorerGate, 'addresses'>,
+  { client }: Pick<Exchange, 'client'>,
   clock: Pick<Clock, 'sleep'>,
 ): Turns['plan'] => {
-  const network = networkOf(request)
+  const network = client?.network
   return {
     require: () => undefined,
     more: async signal => {

@@ -5,13 +5,13 @@ import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
 import { type Asked, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
+import { type Turns, turnsOf } from '#gate/gate.ts'
 import { codes } from '../codes.ts'
 import { redirect } from '../documents.ts'
-import { failureFields, failureReply } from '../envelope.ts'
 import type { Exchange, Handler } from '../exchange.ts'
+import { failureFields, failureReply } from '../failure-reply.ts'
 import { type Reply, textReply } from '../reply.ts'
-import { targetOf } from '../target.ts'
-import { type Turns, turnsOf } from '../turns.ts'
+import { targetOf } from '../request-text.ts'
 import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { keptPages } from './kept-pages.ts'
@@ -52,7 +52,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     const to = elsewhere(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
     const asked = askedBy(exchange, site)
-    const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }, signal).store }
+    const running = { signal, turn: turnsOf(queues, { key, plan: NO_PLAN }).store(signal) }
     const make = () =>
       showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
         lookAround(error, { asked, running }),

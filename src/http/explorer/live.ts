@@ -1,16 +1,16 @@
 import type { Failure } from '#failure/failure.ts'
+import { streamPlace } from '#gate/queues.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { failureFields } from '../envelope.ts'
 import type { Exchange, Handler } from '../exchange.ts'
 import { streamOf } from '../export/stream.ts'
+import { failureFields } from '../failure-reply.ts'
 import { eventOf, FEED_TYPE } from '../feed/events.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { freshnessOf } from '../freshness.ts'
 import type { Reply } from '../reply.ts'
 import { troublesOf } from '../status-page/standing.ts'
-import { livePlace } from '../turns.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { type LiveBox, liveBox } from './live-box.ts'
 
@@ -40,7 +40,7 @@ export const liveHandler =
   async (exchange, signal) => {
     const network = counted(gate, exchange, 'look')
     signal.throwIfAborted()
-    return liveReply(exchange, { ...following, place: livePlace(gate.queues.live, network) })
+    return liveReply(exchange, { ...following, place: streamPlace(gate.queues, 'live', network) })
   }
 
 const liveReply = (

@@ -1,8 +1,9 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { downloads } from '#explorer/download/downloads.ts'
 import { pages } from '#explorer/pages.ts'
-import { type Answering, answering } from '../exchange.ts'
+import type { Service } from '../exchange.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
+import { respond } from '../request.ts'
 import { explorerAssets } from './assets.ts'
 import { downloadHandler } from './download.ts'
 import type { ExplorerGate } from './gate.ts'
@@ -37,13 +38,13 @@ export const explorerPages = (
   {
     gate,
     feeds,
-    common,
+    service,
     start,
     unknown,
   }: {
     readonly gate: ExplorerGate
     readonly feeds: OpenFeeds
-    readonly common: Answering
+    readonly service: Service
     readonly start: Answerer
     readonly unknown: Answerer
   },
@@ -57,14 +58,15 @@ export const explorerPages = (
   const { names, all } = explorerAssets()
   const site = { version, testKey, publicUrl, assets: names }
   const { handler, failed } = explorerHandler(options, { site, ...gate })
-  const page = answering('explorer', handler, { ...common, written: failed })
+  const paged = { ...service, writeFailure: failed }
+  const page = respond('explorer', handler, paged)
   const download = downloadHandler(options, { site, stallMs, ...gate })
-  const file = answering('download', download, { ...common, written: failed })
+  const file = respond('download', download, paged)
   return [
     ...routesOf(pages).map(path => [path, page] as const),
     ...routesOf(downloads).map(path => [path, file] as const),
-    ['/live', answering('live', liveHandler(gate, { feeds, node, maxLagMs, clock, stallMs }), common)],
-    ...all.map(({ name, handler }) => [`/assets/${name}`, answering('explorer', handler, common)] as const),
+    ['/live', respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, stallMs }), service)],
+    ...all.map(({ name, handler }) => [`/assets/${name}`, respond('explorer', handler, service)] as const),
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]
 }

@@ -3,12 +3,11 @@ import { type Export, openExport } from '#actions/export.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
 import type { ExportFormat } from '#actions/request/options.ts'
 import { toIso } from '#chain/time.ts'
+import { retried, type Turns } from '#gate/gate.ts'
 import { lacking } from '#store/lacking.ts'
-import { acceptsGzip } from '../etag.ts'
 import type { Exchange } from '../exchange.ts'
-import { patient } from '../patient.ts'
 import type { Reply } from '../reply.ts'
-import type { Turns } from '../turns.ts'
+import { acceptsGzip } from '../reply.ts'
 import { type Written, writtenAs } from './format.ts'
 import { gzipPacker, packed, plainPacker } from './gzip.ts'
 import { streamOf } from './stream.ts'
@@ -48,8 +47,8 @@ export const exportReply = async (
   }
   try {
     signal.throwIfAborted()
-    const own = turns.until(reading.signal).store
-    const later = patient(own, { clock: deps.clock, signal: reading.signal })
+    const own = turns.store(reading.signal)
+    const later = retried(own, deps.clock, reading.signal)
     const turn: Turn = () => (opened === undefined ? own : later)()
     opened = await openExport(deps, call, { signal: reading.signal, turn })
     signal.throwIfAborted()

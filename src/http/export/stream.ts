@@ -1,6 +1,6 @@
 import type { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { failureOf } from '../envelope.ts'
+import { failureOf } from '../failure-reply.ts'
 import type { StreamEnd, Streamed } from '../reply.ts'
 
 /** Bytes handed out at once: the client must take so many before `stallMs` are over. */
@@ -47,36 +47,31 @@ export const streamOf = (
   const watch = (): void => {
     calm = clock.after(stallMs, () => cutOff('stalled'))
   }
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      start: controller => {
-        // Bun prints any reason, and none closes the connection as well.
-        cut = () => controller.error()
-      },
-      pull: async controller => {
-        calm()
-        if (isOver) return
-        try {
-          const next = await pieces.next()
-          if (isOver) return
-          if (next.done) {
-            end('ok')
-            controller.close()
-            return
-          }
-          bytes += next.value.length
-          controller.enqueue(next.value)
-          watch()
-        } catch (error) {
-          const failure = failureOf(error)
-          end(failure.kind, failure)
-          cut()
-        }
-      },
-      cancel: leave,
-    },
-    { highWaterMark: 0 },
-  )
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    calm()
+    if (isOver) return
+    try {
+      const next = await pieces.next()
+      if (isOver) return
+      if (next.done) {
+        end('ok')
+        controller.close()
+        return
+      }
+      bytes += next.value.length
+      controller.enqueue(next.value)
+      watch()
+    } catch (error) {
+      const failure = failureOf(error)
+      end(failure.kind, failure)
+      cut()
+    }
+  }
+  // Bun prints any reason of an error, and none closes the connection as well.
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    cut = () => controller.error()
+  }
+  const stream = new ReadableStream<Uint8Array>({ start, pull, cancel: leave }, { highWaterMark: 0 })
   client.addEventListener('abort', leave)
   watch()
   if (client.aborted) leave()

@@ -3,8 +3,8 @@ import type { Writer } from '#actions/feed/piece.ts'
 import { jsonRows } from '#actions/list/rows.ts'
 import type { Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
-import { failureFields, type Manner } from '../envelope.ts'
 import { inOneLine } from '../export/format.ts'
+import { failureFields, type Manner } from '../failure-reply.ts'
 
 /** Events as `text/event-stream` has them (html.spec.whatwg.org, "Server-sent events"). */
 export const FEED_TYPE = 'text/event-stream; charset=utf-8'

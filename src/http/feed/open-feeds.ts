@@ -1,8 +1,7 @@
 import { type FeedHub, feedHub } from '#actions/feed/hub.ts'
-import type { Failure } from '#failure/failure.ts'
+import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { every } from '#time/every.ts'
 import type { AppOptions } from '../app-options.ts'
-import { Told } from '../told.ts'
 
 /** A feed as those see it who may end it. */
 export type OpenFeed = {
@@ -71,10 +70,10 @@ export const openFeeds = ({
   }
 }
 
-const STOPPING = new Told('unavailable', 'The service is stopping; connect again.', {
+const STOPPING = new PublicFailure('unavailable', 'The service is stopping; connect again.', {
   zh: '服务正在停止；请重新连接。',
 })
 
-const NO_KEYS = new Told('unavailable', 'API keys cannot be checked at the moment.', {
+const NO_KEYS = new PublicFailure('unavailable', 'API keys cannot be checked at the moment.', {
   zh: '暂时无法校验 API key。',
 })

@@ -6,15 +6,13 @@ import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import { hashOfKey } from '#keys/key.ts'
-import type { Manner } from '../envelope.ts'
+import { keyOf, retried, type Turns } from '#gate/gate.ts'
+import { hashOfKey } from '#keys/keyring.ts'
+import { headHeaders } from '../answer-reply.ts'
 import type { Exchange } from '../exchange.ts'
 import { inPieces, streamOf } from '../export/stream.ts'
-import { headHeaders } from '../head-headers.ts'
-import { keyOf } from '../identify.ts'
-import { patient } from '../patient.ts'
+import type { Manner } from '../failure-reply.ts'
 import type { Reply } from '../reply.ts'
-import type { Turns } from '../turns.ts'
 import { beatText, beginText, endEvent, eventWriter, FEED_TYPE, type Sent } from './events.ts'
 import type { OpenFeeds } from './open-feeds.ts'
 
@@ -52,8 +50,8 @@ export const feedReply = async (
   }
   try {
     signal.throwIfAborted()
-    const own = turns.until(reading.signal).store
-    const later = patient(own, { clock: deps.clock, signal: reading.signal })
+    const own = turns.store(reading.signal)
+    const later = retried(own, deps.clock, reading.signal)
     let isOpen = false
     const turn: Turn = () => (isOpen ? later : own)()
     const { hub } = feeds

@@ -49,35 +49,6 @@ export const createGateway = (
 ): Gateway => {
   const kept = keptAnswers(maxBytes, { elapsed, lib: () => node.heard()?.libBlock })
   const calls = new Map<string, Call>()
-  const begin = (path: string): Call => {
-    const ends = new AbortController()
-    const since = elapsed()
-    const forget = (): void => {
-      if (calls.get(path) === call) calls.delete(path)
-    }
-    let own: Taken | undefined
-    const asked = async () => {
-      const passed = await node.get(path, { signal: ends.signal })
-      const shared = shareAnswer(passed)
-      // Its bytes count until those who wait have taken it.
-      own = shared.take()
-      if (isKeepable(passed)) kept.keep(path, shared, since)
-      onKept(kept.bytes())
-      if (ends.signal.aborted) own.release()
-      return { shared, passed }
-    }
-    const answer = asked().finally(forget)
-    // Whoever waits is told; perhaps nobody does any more.
-    answer.catch(() => undefined)
-    const leave = (): void => {
-      forget()
-      ends.abort('left')
-      own?.release()
-    }
-    const call: Call = { since, answer, readers: 0, leave }
-    calls.set(path, call)
-    return call
-  }
   const takeKept = (path: string): Taken | undefined => {
     const answer = kept.take(path)
     if (answer !== undefined) onAnswer('kept')
@@ -91,7 +62,7 @@ export const createGateway = (
       if (answer !== undefined) return answer
       const known = calls.get(path)
       const isJoined = known !== undefined && elapsed() - known.since < FRESH_MS
-      const call = isJoined ? known : begin(path)
+      const call = isJoined ? known : beginCall(node, path, { calls, kept, since: elapsed(), onKept })
       call.readers += 1
       try {
         const { shared, passed } = await within(call.answer, { signal })
@@ -103,4 +74,47 @@ export const createGateway = (
       }
     },
   }
+}
+
+/** Asks a node for all who come while the call is under way. */
+const beginCall = (
+  node: Node,
+  path: string,
+  {
+    calls,
+    kept,
+    since,
+    onKept,
+  }: Pick<GatewayOptions, 'onKept'> & {
+    readonly calls: Map<string, Call>
+    readonly kept: ReturnType<typeof keptAnswers>
+    readonly since: number
+  },
+): Call => {
+  const ends = new AbortController()
+  const forget = (): void => {
+    if (calls.get(path) === call) calls.delete(path)
+  }
+  let own: Taken | undefined
+  const asked = async () => {
+    const passed = await node.get(path, { signal: ends.signal })
+    const shared = shareAnswer(passed)
+    // Its bytes count until those who wait have taken it.
+    own = shared.take()
+    if (isKeepable(passed)) kept.keep(path, shared, since)
+    onKept(kept.bytes())
+    if (ends.signal.aborted) own.release()
+    return { shared, passed }
+  }
+  const answer = asked().finally(forget)
+  // Each request that waits gets the failure; perhaps none waits any more.
+  answer.catch(() => undefined)
+  const leave = (): void => {
+    forget()
+    ends.abort('left')
+    own?.release()
+  }
+  const call: Call = { since, answer, readers: 0, leave }
+  calls.set(path, call)
+  return call
 }

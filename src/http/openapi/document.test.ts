@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/read.ts'
+import { parametersOf } from '#actions/request/query.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
 import { rpcMethods, rpcUnavailable, templateOf } from '../rpc-methods.ts'
 import { operationId, routeOf } from './action-operation.ts'

@@ -1,6 +1,6 @@
 import { type Action, nameOf } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
-import { type Parameter, parametersOf } from '#actions/request/read.ts'
+import { type Parameter, parametersOf } from '#actions/request/query.ts'
 import { toIso } from '#chain/time.ts'
 import { codesOf } from '../codes.ts'
 import { routeOf } from '../openapi/action-operation.ts'

@@ -1,7 +1,7 @@
 import type { Action } from '#actions/define.ts'
 import { nameOf } from '#actions/define.ts'
 import { EXPORT_FORMATS, OPTION_VALUES } from '#actions/request/options.ts'
-import { type Parameter, parametersOf } from '#actions/request/read.ts'
+import { type Parameter, parametersOf } from '#actions/request/query.ts'
 import { type Html, html } from './html.ts'
 import type { Call } from './samples.ts'
 import { words } from './text.ts'

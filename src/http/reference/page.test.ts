@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { nameOf } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/read.ts'
+import { parametersOf } from '#actions/request/query.ts'
 import { codes } from '../codes.ts'
 import { rpcMethods, templateOf } from '../rpc-methods.ts'
 import { referenceFor } from './page.ts'

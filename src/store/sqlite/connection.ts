@@ -1,15 +1,25 @@
 import { constants, Database, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import type { Cell } from './cell.ts'
-import { guarded } from './failures.ts'
+import { guarded, toFailure } from './failures.ts'
+import type { Table } from './tables.ts'
 
 type Prepared = Statement<unknown, Cell[]>
 
 /** Which file it is, whatever its path. */
 export type FileMark = { readonly ino: number | undefined; readonly dev: number | undefined }
 
-/** An open file and its prepared statements. */
+/** How a file of an earlier version is laid out (`former-layout.ts`). */
+export type FormerLayout = {
+  readonly hasIds: boolean
+  /** Statements that read a document, by table. */
+  readonly selects: Map<Table, string>
+}
+
+/** An open file and its prepared statements. `row` and `rows` throw Failure. */
 export type Connection = {
+  /** Absent: the file is of this version. */
+  layout?: FormerLayout
   readonly db: Database
   readonly file: FileMark
   /** Prepares once, gives the same statement ever after. */
@@ -39,7 +49,7 @@ const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 export const openReader = (path: string, name: string): Connection | undefined =>
   guarded(name, () => {
     if (!exists(path)) return undefined
-    const connection = connect(path, new Database(path, { readonly: true, safeIntegers: true }))
+    const connection = connect(path, name, new Database(path, { readonly: true, safeIntegers: true }))
     connection.db.run(`PRAGMA cache_size = -${READER_CACHE_KIB}`)
     return connection
   })
@@ -51,7 +61,7 @@ export const openWriter = (path: string, name: string): Connection | undefined =
 /** Opens for writing; creates an empty file if there is none. Changes nothing in an existing file. */
 export const openOrCreate = (path: string, name: string): Connection =>
   guarded(name, () => {
-    const connection = connect(path, new Database(path, { create: true, safeIntegers: true }))
+    const connection = connect(path, name, new Database(path, { create: true, safeIntegers: true }))
     const { db } = connection
     // The log stays when the last writer closes: without it a reader without write rights could not open the file.
     db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
@@ -65,7 +75,7 @@ export const openOrCreate = (path: string, name: string): Connection =>
 
 /** Runs `work` on a database that is gone afterwards. */
 export const inMemory = <T>(work: (connection: Connection) => T): T => {
-  const connection = connect(':memory:', new Database(':memory:', { safeIntegers: true }))
+  const connection = connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
   try {
     return work(connection)
   } finally {
@@ -73,7 +83,7 @@ export const inMemory = <T>(work: (connection: Connection) => T): T => {
   }
 }
 
-const connect = (path: string, db: Database): Connection => {
+const connect = (path: string, name: string, db: Database): Connection => {
   const prepared = new Map<string, Prepared>()
   const statement = (sql: string): Prepared => {
     const known = prepared.get(sql)
@@ -82,7 +92,13 @@ const connect = (path: string, db: Database): Connection => {
     prepared.set(sql, made)
     return made
   }
-  const rows = (sql: string, ...cells: Cell[]) => statement(sql).values(...cells) as Cell[][]
+  const rows = (sql: string, ...cells: Cell[]): Cell[][] => {
+    try {
+      return (prepared.get(sql) ?? statement(sql)).values(...cells) as Cell[][]
+    } catch (error) {
+      throw toFailure(name, error)
+    }
+  }
   const opened = statOf(path)
   return {
     db,

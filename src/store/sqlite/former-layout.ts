@@ -1,7 +1,7 @@
 import { TX_PLACES } from '#indices/position.ts'
 import type { Cell } from './cell.ts'
-import type { Connection } from './connection.ts'
-import { keyCells, keyCondition } from './keys.ts'
+import type { Connection, FormerLayout } from './connection.ts'
+import { keyCells, keyCondition } from './rows.ts'
 import { POSITION, quoted, type Table } from './tables.ts'
 
 /**
@@ -9,38 +9,24 @@ import { POSITION, quoted, type Table } from './tables.ts'
  * history by a column with the id as text, and had a running row number where this version has the position. Fields that
  * may be absent have no column in files from before there was such a field.
  */
-type Layout = {
-  readonly hasIds: boolean
-  /** Statements that read a document, by table. */
-  readonly selects: Map<Table, string>
-}
-
-const layouts = new WeakMap<Connection, Layout>()
-
-/** Notes how the file of a connection is laid out: for a reader of files of any version. */
 export const noteLayout = (connection: Connection): void => {
   // What is made of other columns is not in the list.
   const hasId = connection.row(`SELECT 1 FROM pragma_table_info('transactions') WHERE "name" = 'id'`)
-  layouts.set(connection, { hasIds: hasId !== undefined, selects: new Map() })
+  connection.layout = { hasIds: hasId !== undefined, selects: new Map() }
 }
 
-/** How to read a document; undefined: the file is of this version. */
-export const formerSelect = (
-  connection: Connection,
-  table: Table,
-  id: string,
-): { readonly sql: string; readonly cells: readonly Cell[] } | undefined => {
-  const layout = layouts.get(connection)
+/** The row of a document in a file of an earlier version. */
+export const formerRow = (connection: Connection, table: Table, id: string): Cell[] | undefined => {
+  const { layout } = connection
   const key = layout?.hasIds ? [id] : keyCells(table, id)
   if (layout === undefined || key === undefined) return undefined
-  const known = layout.selects.get(table)
-  const sql = known ?? selectOf(connection, table, layout)
-  if (known === undefined) layout.selects.set(table, sql)
-  return { sql, cells: key }
+  const sql = layout.selects.get(table) ?? selectOf(connection, table, layout)
+  layout.selects.set(table, sql)
+  return connection.row(sql, ...key)
 }
 
 /** Reads the cells of `columnList`. */
-const selectOf = (connection: Connection, table: Table, { hasIds }: Layout): string => {
+const selectOf = (connection: Connection, table: Table, { hasIds }: FormerLayout): string => {
   const there = new Set(
     connection.rows(`SELECT "name" FROM pragma_table_xinfo('${table.name}')`).map(([name]) => name),
   )

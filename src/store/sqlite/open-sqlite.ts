@@ -40,9 +40,8 @@ export type SqliteOptions = {
 export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOptions): Store => {
   const path = resolve(given)
   const name = `sqlite:${given}`
-  let isMender = false
   const kept = keptFile(path, name)
-  const readers = readersOf(path, name, { mayRead: () => isMender, kept })
+  const readers = readersOf(path, name, { kept })
   const anyReaders = readersOf(path, name, { check: noteLayout })
   const usage = usageIn(usageFileOf(path))
   const writers = new Set<Writer>()
@@ -77,7 +76,7 @@ export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOpt
     takeOver: async (identity, { mending = false } = {}) => {
       mayWrite()
       const writer = await takeOver({ path, name }, { identity, mending, farBatches: far })
-      isMender ||= mending
+      if (mending) readers.readUnrepaired()
       writers.add(writer)
       return writer
     },

@@ -1,5 +1,4 @@
-import type { BalanceDoc } from '#indices/balance.ts'
-import { balances } from '#indices/balance.ts'
+import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { type ListDoc, listAndOrdinal, placeOf } from '#indices/list.ts'
@@ -7,9 +6,8 @@ import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indi
 import { lacking } from '#store/lacking.ts'
 import type { Moment } from '#store/port.ts'
 import type { Connection } from './connection.ts'
-import { formerSelect } from './former-layout.ts'
-import { keyCells, keyCondition, keyList } from './keys.ts'
-import { columnList, perTable, toDoc } from './rows.ts'
+import { formerRow } from './former-layout.ts'
+import { columnList, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
 import { fieldIndexName, quoted, ROW, type Table, tableFor, tableOf } from './tables.ts'
 
 /** Hashes share 8 bytes by chance about never: no real value has more documents. */
@@ -19,10 +17,9 @@ export const getById = (connection: Connection, index: Index, id: string): objec
   const table = tableOf(index)
   const key = keyCells(table, id)
   if (key === undefined) return undefined
-  const former = formerSelect(connection, table, id)
   const cells =
-    former === undefined ? connection.row(getSql(table), ...key) : connection.row(former.sql, ...former.cells)
-  return cells === undefined ? undefined : toDoc(table, cells)
+    connection.layout === undefined ? connection.row(getSql(table), ...key) : formerRow(connection, table, id)
+  return cells && toDoc(table, cells)
 }
 
 const getSql = perTable(

@@ -3,13 +3,12 @@ import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { ReadPort } from '#store/read-port.ts'
 import { type Connection, openReader } from './connection.ts'
-import { guarded } from './failures.ts'
+import { guarded, toFailure } from './failures.ts'
 import type { KeptFile } from './kept-file.ts'
 import { checkFingerprint } from './meta.ts'
-import { deadline, poolOf } from './pool.ts'
-import { readStates } from './read-state.ts'
+import { deadline, type Pool, poolOf } from './pool.ts'
 import { inspect } from './schema.ts'
-import { viewOf } from './view.ts'
+import { type ReadState, readState, viewOf } from './view.ts'
 
 /**
  * Requests that read at the same time; each has one connection (3 files), and the others wait for one. More than may wait
@@ -22,87 +21,119 @@ export type Readers = {
   readonly once: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
   /** `Store.read`. */
   readonly read: ReadPort['read']
+  /** From now on what a repair has left half done is read, too. */
+  readonly readUnrepaired: () => void
   readonly close: () => void
 }
 
 type ReadersOptions = {
   /** Throws for a file that cannot be read. */
   readonly check?: typeof checkFingerprint
-  /** Also what a repair has left half done. */
-  readonly mayRead?: () => boolean
   /** Absent: a file that another one replaced is read as if it were the first. */
   readonly kept?: KeptFile
 }
+
+/** A connection and what it has read; without a connection there is no store yet. */
+type Reader = { readonly connection: Connection | undefined; state: ReadState | undefined }
 
 /** Connections that read, opened when needed. */
 export const readersOf = (
   path: string,
   name: string,
-  { check = checkFingerprint, mayRead = () => false, kept }: ReadersOptions = {},
+  { check = checkFingerprint, kept }: ReadersOptions = {},
 ): Readers => {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
-  const closing = new AbortController()
-  const states = readStates()
-  const pool = poolOf<Connection | undefined>({
+  let mayReadUnrepaired = false
+  /** Ends the reads that are under way. */
+  const stops = new Set<(reason: Failure) => void>()
+  const pool = poolOf<Reader>({
     size: READERS,
-    open: () => openStore(path, name, { check, kept }),
-    dispose: connection => connection?.close(),
-    isOfUse: connection => connection?.isInPlace() === true,
+    open: () => ({ connection: openStore(path, name, { check, kept }), state: undefined }),
+    dispose: ({ connection }) => connection?.close(),
+    isOfUse: ({ connection }) => connection?.isInPlace() === true,
     closed,
   })
-
-  const borrowed = async <T>(
-    signal: AbortSignal | undefined,
-    work: (connection: Connection | undefined) => Promise<T>,
-  ): Promise<T> => {
-    const connection = await pool.borrow(signal)
-    try {
-      guarded(name, () => connection?.statement('BEGIN').run())
-      return await work(connection)
-    } finally {
-      // Not there yet, or no longer usable: the next request opens another one.
-      if (connection !== undefined && endsSnapshot(connection)) pool.giveBack(connection)
-      else pool.drop(connection)
-    }
-  }
+  const { begin, end } = transactions(pool, name)
 
   return {
-    once: (work, signal) =>
-      borrowed(signal, async connection =>
-        connection === undefined ? undefined : guarded(name, () => work(connection)),
-      ),
-    read: (work, { signal, damaged: isDamaged = false } = {}) =>
-      borrowed(signal, async connection => {
-        const state = connection && guarded(name, () => states.of(connection))
-        if (connection === undefined || state === undefined) throw nothingLoaded(name)
-        if (!mayRead() && state.isMending) throw underRepair(name)
-        const { view, end } = viewOf(connection, name, { ...state, isDamaged })
-        const stop = interruption([
-          { signal, reason: deadline },
-          { signal: closing.signal, reason: closed },
-        ])
+    once: async (work, signal) => {
+      const reader = await begin(signal)
+      try {
+        return reader.connection && work(reader.connection)
+      } catch (error) {
+        throw toFailure(name, error)
+      } finally {
+        end(reader)
+      }
+    },
+    read: async (work, { signal, damaged: isDamaged = false } = {}) => {
+      const reader = await begin(signal)
+      const { stopped, stop, reason } = stopping()
+      const late = (): void => stop(deadline())
+      try {
+        reader.state = reader.connection && readState(reader.connection, reader.state)
+        if (reader.connection === undefined || reader.state === undefined) throw nothingLoaded(name)
+        if (reader.state.isMending && !mayReadUnrepaired) throw underRepair(name)
+        const viewing = viewOf(reader.connection, { ...reader.state, isDamaged })
+        stops.add(stop)
+        signal?.addEventListener('abort', late)
+        if (signal?.aborted === true) late()
         try {
-          return await Promise.race([stop.happened, work(view)])
+          return await Promise.race([stopped, work(viewing.view)])
         } finally {
-          stop.forget()
-          end(() => stop.reason() ?? new Failure('defect', 'A view was used after its read had ended.'))
+          viewing.end(() => reason() ?? new Failure('defect', 'A view was used after its read had ended.'))
         }
-      }),
+      } finally {
+        stops.delete(stop)
+        signal?.removeEventListener('abort', late)
+        end(reader)
+      }
+    },
+    readUnrepaired: () => {
+      mayReadUnrepaired = true
+    },
     close: () => {
-      closing.abort()
+      for (const stop of stops) stop(closed())
       pool.close()
     },
   }
 }
 
-const endsSnapshot = ({ db, statement }: Connection): boolean => {
-  try {
-    if (db.inTransaction) statement('COMMIT').run()
-    return true
-  } catch {
-    // The connection is closed because of it; the request keeps its own result.
-    return false
+/** `begin` borrows a reader for a read transaction, `end` gives it back. */
+const transactions = (pool: Pool<Reader>, name: string) => ({
+  begin: async (signal: AbortSignal | undefined): Promise<Reader> => {
+    const reader = await pool.borrow(signal)
+    try {
+      reader.connection?.statement('BEGIN').run()
+      return reader
+    } catch (error) {
+      pool.drop(reader)
+      throw toFailure(name, error)
+    }
+  },
+  end: (reader: Reader): void => {
+    const { connection } = reader
+    try {
+      if (connection?.db.inTransaction) connection.statement('COMMIT').run()
+    } catch {
+      // The request keeps its own result, and the next one opens another connection.
+      pool.drop(reader)
+      return
+    }
+    if (connection === undefined) pool.drop(reader)
+    else pool.giveBack(reader)
+  },
+})
+
+/** `stopped` rejects with the first failure that `stop` is called with; `reason` is that failure. */
+const stopping = () => {
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  let first: Failure | undefined
+  const stop = (failure: Failure): void => {
+    first ??= failure
+    reject(first)
   }
+  return { stopped, stop, reason: () => first }
 }
 
 /** A connection to a store that this version made; undefined: there is none. */
@@ -126,28 +157,4 @@ const openStore = (
   }
   connection.close()
   return undefined
-}
-
-type Reason = { readonly signal: AbortSignal | undefined; readonly reason: () => Failure }
-
-/** Rejects with the reason of the first signal that aborts. */
-const interruption = (reasons: readonly Reason[]) => {
-  const stopped = Promise.withResolvers<never>()
-  let why: Failure | undefined
-  const listeners = reasons.map(({ signal, reason }) => {
-    const listen = () => {
-      why ??= reason()
-      stopped.reject(why)
-    }
-    signal?.addEventListener('abort', listen)
-    if (signal?.aborted === true) listen()
-    return () => signal?.removeEventListener('abort', listen)
-  })
-  return {
-    happened: stopped.promise,
-    reason: () => why,
-    forget: () => {
-      for (const stop of listeners) stop()
-    },
-  }
 }

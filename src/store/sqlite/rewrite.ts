@@ -5,7 +5,7 @@ import type { Rewrite } from '#store/port.ts'
 import type { Cell } from './cell.ts'
 import { historyRows, upsert } from './commit.ts'
 import type { Connection } from './connection.ts'
-import { idOfKey, keyCells, keyCondition, keyList } from './keys.ts'
+import { idOfKey, keyCells, keyCondition, keyList } from './rows.ts'
 import { quoted, ROW, type Table, tableOf } from './tables.ts'
 
 /** Puts documents right, within the caller's transaction. */

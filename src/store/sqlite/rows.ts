@@ -1,14 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
-import { idOf } from '#indices/position.ts'
+import { idOf, positionOf, TX_PLACES } from '#indices/position.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Cell } from './cell.ts'
-import { headCells, headFields } from './keys.ts'
 import { bytesOfHash, bytesOfHashes, hashesOfBytes, hashOfBytes } from './packed/hash-bytes.ts'
 import type { Fields } from './packed/implied.ts'
 import { packText, unpackText } from './packed/packed-text.ts'
-import { numberOfWord, wordOf } from './packed/words.ts'
-import { type Column, quoted, type Table } from './tables.ts'
+import { numberOfWord, WORDS } from './packed/words.ts'
+import { type Column, POSITION, quoted, type Table } from './tables.ts'
 
 const PLACE_BYTES = 8
 
@@ -89,7 +88,7 @@ const fromCell: Readonly<Record<FieldKind, (cell: Cell) => unknown>> = {
   text: asItIs,
   hash: cell => (cell instanceof Uint8Array ? hashOfBytes(cell) : textIn(cell)),
   hashes: cell => (cell instanceof Uint8Array ? hashesOfBytes(cell) : textIn(cell)),
-  word: cell => (typeof cell === 'bigint' ? wordOf(cell) : textIn(cell)),
+  word: cell => (typeof cell === 'bigint' ? WORDS[Number(cell)] : textIn(cell)),
   packed: cell => (cell instanceof Uint8Array ? unpackText(cell) : textIn(cell)),
   long: asItIs,
   int: Number,
@@ -113,13 +112,13 @@ const jsonIn = (text: string): unknown => {
 export const toDoc = (table: Table, cells: readonly Cell[]): object => {
   const { columns, head } = table
   const doc = headFields(table, cells)
-  let lacks = false
+  let isImplied = false
   // Half of the time of an iterator over the columns; a page has some 300 cells.
   for (let at = 0; at < columns.length; at++) {
     const column = columns[at] as Column
     const cell = cells[head.length + at]
     if (cell === null || cell === undefined) {
-      lacks ||= column.follows !== undefined
+      isImplied ||= column.follows !== undefined
       continue
     }
     const value = fromCell[column.kind](cell)
@@ -127,28 +126,82 @@ export const toDoc = (table: Table, cells: readonly Cell[]): object => {
     doc[column.name] = value
   }
   if (head.length === 0) doc['id'] = idIn(table, doc)
-  if (lacks) putWhatFollows(table, doc)
-  return doc
-}
-
-/** The id by the fields of the position, which are the first columns. */
-const idIn = ({ position: [height = '', tx, index] }: Table, doc: Fields): string =>
-  idOf(doc[height] as number, numberIn(doc, tx), numberIn(doc, index))
-
-const numberIn = (doc: Fields, name: string | undefined): number | undefined =>
-  name === undefined ? undefined : (doc[name] as number)
-
-const putWhatFollows = (table: Table, doc: Record<string, unknown>): void => {
-  for (const column of table.columns) {
+  if (!isImplied) return doc
+  for (const column of columns) {
     if (column.follows === undefined || Object.hasOwn(doc, column.name)) continue
     const value = column.follows(doc)
     if (value === undefined) throw unreadable(table, doc, column)
     doc[column.name] = value
   }
+  return doc
 }
+
+/** The id by the fields of a position that has all three parts. */
+const idIn = ({ position: [height = '', tx = '', index = ''] }: Table, doc: Fields): string =>
+  idOf(doc[height] as number, doc[tx] as number | undefined, doc[index] as number | undefined)
 
 const unreadable = (table: Table, doc: Fields, { name }: Column): Failure =>
   lacking(`Field '${name}' of ${table.name} '${doc['id'] ?? idIn(table, doc)}' cannot be read.`)
+
+/** What names the rows of a table: the id of state, the position in the chain of history. */
+const numberOf = ([height = 0, tx]: readonly number[]): bigint =>
+  tx === undefined ? BigInt(height) : BigInt(height) * BigInt(TX_PLACES) + BigInt(tx)
+
+type Position = Parameters<typeof idOf>
+
+const positionIn = (table: Table, number: bigint): Position =>
+  table.position.length === 1
+    ? [Number(number)]
+    : [Number(number / BigInt(TX_PLACES)), Number(number % BigInt(TX_PLACES))]
+
+/** Whether the position is the row number and no field of it a column. */
+const isNumbered = ({ key }: Table): boolean => key[0] === POSITION
+
+/** The cells of `Table.head` for a document. Throws 'defect' where its id is not that of its position. */
+const headCells = (table: Table, doc: Readonly<Record<string, unknown>>): Cell[] => {
+  if (table.position.length === 0) return [doc['id'] as string]
+  const position = positionOf(doc['id'] as string)
+  if (
+    position?.length !== table.position.length ||
+    position.some((part, at) => part !== doc[table.position[at] ?? ''])
+  )
+    throw new Failure(
+      'defect',
+      `${table.name}: '${doc['id']}' is not the id of the position ${table.position.map(name => doc[name])}.`,
+    )
+  return isNumbered(table) ? [numberOf(position)] : []
+}
+
+/** The fields that follow from the cells of `Table.head`. */
+const headFields = (table: Table, cells: readonly Cell[]): Record<string, unknown> => {
+  if (table.position.length === 0) return { id: cells[0] }
+  if (!isNumbered(table)) return {}
+  const [height, tx] = positionIn(table, cells[0] as bigint)
+  const [first = '', second] = table.position
+  return second === undefined
+    ? { id: idOf(height), [first]: height }
+    : { id: idOf(height, tx), [first]: height, [second]: tx }
+}
+
+/** The columns of the key as a list, for an order or, beside as many cells, for a comparison. */
+export const keyList = ({ key }: Table): string => key.map(quoted).join(', ')
+
+/** Condition that names one row by the cells of `keyCells`. */
+export const keyCondition = ({ key }: Table): string => key.map(name => `${quoted(name)} = ?`).join(' AND ')
+
+/** The cells of the key for an id; undefined: no row has such an id. */
+export const keyCells = (table: Table, id: string): Cell[] | undefined => {
+  if (table.position.length === 0) return [id]
+  const position = positionOf(id)
+  if (position?.length !== table.position.length) return undefined
+  return isNumbered(table) ? [numberOf(position)] : position.map(BigInt)
+}
+
+/** The id of a row by the cells of its key. */
+export const idOfKey = (table: Table, cells: readonly Cell[]): string =>
+  table.position.length === 0
+    ? String(cells[0])
+    : idOf(...(isNumbered(table) ? positionIn(table, cells[0] as bigint) : (cells.map(Number) as Position)))
 
 /** The cells of a row, quoted, for a select or an insert; `of` names the table where two are joined. */
 export const columnList = (table: Table, of?: string): string =>

@@ -1,15 +1,35 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Index } from '#indices/define.ts'
 import { segments } from '#indices/segment.ts'
-import { charactersOf } from '#store/bounded-cache.ts'
-import type { View } from '#store/port.ts'
+import { type BoundedCache, boundedCache, charactersOf } from '#store/bounded-cache.ts'
+import type { Published, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Connection } from './connection.ts'
-import { toFailure } from './failures.ts'
+import { getPublished, isMending } from './meta.ts'
 import { namedRows } from './names.ts'
 import { rankedRows } from './rank.ts'
 import { findByField, getById, momentsOf, newRecordsOf, recordsOf } from './read.ts'
-import type { ReadState } from './read-state.ts'
+
+/** What a connection has read of one version of the file. */
+export type ReadState = {
+  /** The `data_version` of SQLite, which is another one as soon as another connection has committed (sqlite.org/pragma.html). */
+  readonly version: unknown
+  readonly at: Published
+  readonly isMending: boolean
+  /** State documents by index and id; undefined: there is none with that id. */
+  readonly docs: BoundedCache<object | undefined>
+}
+
+/** Maximum characters of documents that one connection keeps; 500,000 take at most some 2 MB. */
+const MAX_CHARACTERS = 500_000
+
+/** The state of the transaction that the connection is in: `known`, unless somebody committed since. undefined: nothing is published. */
+export const readState = (connection: Connection, known: ReadState | undefined): ReadState | undefined => {
+  const version = connection.row('PRAGMA data_version')?.[0]
+  if (known !== undefined && known.version === version) return known
+  const at = getPublished(connection)
+  return at && { version, at, isMending: isMending(connection), docs: boundedCache(MAX_CHARACTERS) }
+}
 
 export type Viewing = {
   readonly view: View
@@ -17,83 +37,110 @@ export type Viewing = {
   readonly end: (reason: () => Failure) => void
 }
 
-/**
- * Reads go on for so long before others get their turn: no read waits by itself, so nothing else would, deadlines
- * included.
- */
+/** Time for which reads go on before others get their turn: no read waits by itself, so nothing else would, deadlines included. */
 const SLICE_MS = 10
+
+/** `next` resolves when the next read may begin; after `end` it throws `reason`. */
+const turns = () => {
+  let ended: (() => Failure) | undefined
+  let since = performance.now()
+  return {
+    next: async (): Promise<void> => {
+      if (performance.now() - since > SLICE_MS) {
+        await new Promise<void>(resolve => setImmediate(resolve))
+        since = performance.now()
+      }
+      if (ended !== undefined) throw ended()
+    },
+    end: (reason: () => Failure): void => {
+      ended = reason
+    },
+  }
+}
+
+type Known = Pick<ReadState, 'at' | 'docs'> & { readonly isDamaged: boolean }
+
+/** Gives documents by their ids; those of state are kept. */
+const documents =
+  (connection: Connection, { docs, isDamaged }: Known) =>
+  (index: Index, id: string): object | undefined => {
+    // What counts as none here does not for others, who share what is kept.
+    if (isDamaged) return readable(connection, index, id)
+    if (index.kind === 'history') return getById(connection, index, id)
+    const key = `${index.name}/${id}`
+    const known = docs.get(key)
+    if (known !== undefined) return known.value
+    const doc = getById(connection, index, id)
+    docs.put(key, doc, charactersOf(doc))
+    return doc
+  }
+
+const readable = (connection: Connection, index: Index, id: string): object | undefined => {
+  try {
+    return getById(connection, index, id)
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'damaged') return undefined
+    throw error
+  }
+}
 
 /**
  * The view of a connection that is in a read transaction: one snapshot, whatever is committed meanwhile. `isDamaged`: a
  * document that cannot be read counts as none.
  */
-export const viewOf = (
-  connection: Connection,
-  name: string,
-  { at, docs, isDamaged }: ReadState & { readonly isDamaged: boolean },
-): Viewing => {
-  let ended: (() => Failure) | undefined
-  let since = performance.now()
-  const run = async <T>(work: () => T): Promise<T> => {
-    if (performance.now() - since > SLICE_MS) {
-      await new Promise<void>(resolve => setImmediate(resolve))
-      since = performance.now()
-    }
-    if (ended !== undefined) throw ended()
-    try {
-      return work()
-    } catch (error) {
-      throw toFailure(name, error)
-    }
-  }
+export const viewOf = (connection: Connection, known: Known): Viewing => {
+  const { next: turn, end } = turns()
   // Rows of the table of an index are its documents: `as` of what `toDoc` made by the same definition.
-  const stored = (index: Index, id: string): object | undefined => {
-    try {
-      return getById(connection, index, id)
-    } catch (error) {
-      if (isDamaged && error instanceof Failure && error.kind === 'damaged') return undefined
-      throw error
-    }
-  }
-  const get = <I extends Index>(index: I, id: string): DocOf<I> | undefined => {
-    // What counts as none here does not for others, who share what is kept.
-    if (index.kind === 'history' || isDamaged) return stored(index, id) as DocOf<I> | undefined
-    const key = `${index.name}/${id}`
-    const known = docs.get(key)
-    const doc = known === undefined ? getById(connection, index, id) : known.value
-    if (known === undefined) docs.put(key, doc, charactersOf(doc))
-    return doc as DocOf<I> | undefined
-  }
-  return {
-    view: {
-      at,
-      ...(isDamaged ? {} : { edition: docs }),
-      get: (index, id) => run(() => get(index, id)),
-      getMany: (index, ids) => run(() => ids.map(id => get(index, id))),
-      find: <I extends Index>(index: I, field: string, value: bigint) =>
-        run(() => findByField(connection, index, { field, value }) as readonly DocOf<I>[]),
-      startingWith: <I extends Index>(index: I, text: string, limit: number) =>
-        run(() => namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]),
-      findAny: <I extends Index>(index: I, field: string, values: readonly bigint[]) =>
-        run(() => {
-          const docs = values.flatMap(value => findByField(connection, index, { field, value }))
-          return (docs as readonly DocOf<I>[]).toSorted((a, b) => (a.id < b.id ? -1 : 1))
-        }),
-      page: (index, order, options) =>
-        rankingPage(
-          {
-            segments: ids => run(() => ids.map(id => get(segments, id))),
-            rows: (ranking, rows) => run(() => rankedRows(connection, ranking, rows)),
+  const get = documents(connection, known) as <I extends Index>(index: I, id: string) => DocOf<I> | undefined
+  const find = <I extends Index>(index: I, field: string, value: bigint) =>
+    findByField(connection, index, { field, value }) as readonly DocOf<I>[]
+  const view: View = {
+    at: known.at,
+    ...(known.isDamaged ? {} : { edition: known.docs }),
+    get: async (index, id) => {
+      await turn()
+      return get(index, id)
+    },
+    getMany: async (index, ids) => {
+      await turn()
+      return ids.map(id => get(index, id))
+    },
+    find: async (index, field, value) => {
+      await turn()
+      return find(index, field, value)
+    },
+    findAny: async (index, field, values) => {
+      await turn()
+      return values.flatMap(value => find(index, field, value)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    },
+    startingWith: async <I extends Index>(index: I, text: string, limit: number) => {
+      await turn()
+      return namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]
+    },
+    page: (index, order, options) =>
+      rankingPage(
+        {
+          segments: ids => view.getMany(segments, ids),
+          rows: async (ranking, rows) => {
+            await turn()
+            return rankedRows(connection, ranking, rows)
           },
-          { index, order },
-          options,
-        ),
-      records: (list, first, last) => run(() => recordsOf(connection, list, { first, last })),
-      newRecords: (lists, height) => run(() => newRecordsOf(connection, lists, height)),
-      moments: (list, ordinals) => run(() => momentsOf(connection, list, ordinals)),
+        },
+        { index, order },
+        options,
+      ),
+    records: async (list, first, last) => {
+      await turn()
+      return recordsOf(connection, list, { first, last })
     },
-    end: reason => {
-      ended = reason
+    newRecords: async (lists, height) => {
+      await turn()
+      return newRecordsOf(connection, lists, height)
+    },
+    moments: async (list, ordinals) => {
+      await turn()
+      return momentsOf(connection, list, ordinals)
     },
   }
+  return { view, end }
 }

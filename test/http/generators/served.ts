@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Action } from '#actions/define.ts'
-import { parametersOf } from '#actions/request/read.ts'
+import { parametersOf } from '#actions/request/query.ts'
 import { chosenParameters, type Form } from '#http/openapi/described.ts'
 import { type Service, serviceOn } from '../../support/processes/service.ts'
 import { ROOT } from '../../support/root.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Progress } from '#load/progress.ts'
+import type { Progress } from '#load/load-options.ts'
 import { secondOpinion } from '../../support/oracle/second-opinion.ts'
 import { type Testimony, witness } from '../../support/oracle/witness.ts'
 import { serviceOn } from '../../support/processes/service.ts'

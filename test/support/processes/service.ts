@@ -1,10 +1,10 @@
 import type { Log } from '#failure/log.ts'
+import { createRates } from '#gate/rate.ts'
 import { createApp } from '#http/app.ts'
 import type { AppOptions } from '#http/app-options.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
-import { createRates } from '#keys/rate.ts'
 import type { Store, StoredKey } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 

@@ -1,6 +1,6 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { DERIVATION } from '#indices/registry.ts'
-import { batchBuilder } from '#load/batch-builder.ts'
+import { batchBuilder } from '#load/batches.ts'
 import { deriver } from '#load/deriver.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Store } from '#store/port.ts'
@@ -26,13 +26,13 @@ export const commitRuns = async (
   for (const run of runs) {
     const batch = batchBuilder(UNBOUNDED)
     let { documents } = filling()
-    await derive.begin(run)
+    await derive.begin([run])
     for (const block of run) {
       const each = await derive.derive(block)
       batch.add(each)
       documents += 1 + each.transactions.length + each.records.length
     }
-    await writer.append(batch.takePiece({ partition: 0, documents }))
+    await writer.append(batch.takePart({ partition: 0, documents }))
     await writer.commit({ end: batch.end(lib), changes: derive.cut() })
     derive.settled()
     await onCommitted?.(run.at(-1)?.block.height ?? 0)

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
-import { createRates } from '#keys/rate.ts'
-import type { UseMemory } from '#keys/use-table.ts'
-import { lockAt } from '#shared/lock.ts'
+import { createRates } from '#gate/rate.ts'
+import { SharedUses, type UseMemory } from '#gate/shared-counts.ts'
+import { Lock } from '#gate/shared-memory.ts'
 
 /** What a thread of a test does with shared memory. */
 export type CountTask =
@@ -32,14 +32,14 @@ const meet = (gate: SharedArrayBuffer, threads: number): void => {
 
 parentPort?.on('message', (task: CountTask) => {
   if (task.type === 'hold') {
-    lockAt(new Int32Array(task.memory), 0, task.thread).run(() => {
+    new Lock(new Int32Array(task.memory), 0, task.thread).run(() => {
       parentPort?.postMessage('held')
       for (;;);
     })
     return
   }
   const { memory, thread, plan, keys, times, now } = task
-  const rates = createRates({ now: () => now, memory, thread })
+  const rates = createRates({ now: () => now, uses: new SharedUses(memory, thread) })
   const taken = new Map<string, number>()
   meet(task.gate, task.threads)
   for (let time = 0; time < times; time++)

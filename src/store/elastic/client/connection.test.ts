@@ -7,7 +7,7 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { openElastic } from '../open-elastic.ts'
 import { ask } from './ask.ts'
 import { connect } from './connection.ts'
-import { openRequests } from './http-requests.ts'
+import { Host } from './http-host.ts'
 import { clientOptions } from './official-client.ts'
 
 /** Answers by path: `/404/index_not_found_exception` is that status with that error; other paths do what they say. */
@@ -53,7 +53,7 @@ const asked = async (path: string, options: object = {}): Promise<Failure> => {
 
 test('clientOptions: no retries, one address, nothing but our own sockets', () => {
   const at = new URL('http://127.0.0.1:9200')
-  const options = clientOptions(at, openRequests({ url: at, headers: {}, maxSockets: 1 }))
+  const options = clientOptions(at, new Host({ url: at, auth: undefined, maxSockets: 1 }))
   expect(options.ConnectionPool).toBe(CloudConnectionPool)
   expect([options.maxRetries, options.Connection?.name]).toEqual([0, 'SocketConnection'])
 })

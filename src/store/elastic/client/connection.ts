@@ -1,10 +1,12 @@
 import { Failure } from '#failure/failure.ts'
-import { clusterHosts } from './cluster-hosts.ts'
-import { hostUrls } from './host-urls.ts'
-import { TooLate } from './jobs.ts'
+import { systemClock } from '#time/clock.ts'
+import { type HostChoice, hostChoice } from './host-choice.ts'
+import { type HostHealth, hostHealth } from './host-health.ts'
+import { Host, readOf } from './http-host.ts'
+import { type Job, Jobs, TooLate } from './jobs.ts'
+import { LateReads } from './late-reads.ts'
 import { readCa } from './official-client.ts'
-import { type Host, openHost } from './one-host.ts'
-import type { Answer, ElasticAuth, Request } from './request.ts'
+import { type Answer, type ElasticAuth, isReading, type Request } from './request.ts'
 
 export type ConnectionOptions = {
   /**
@@ -43,37 +45,99 @@ export type Connection = {
 const REQUEST_TIMEOUT_MS = 30_000
 const MAX_SOCKETS = 32
 
+/** After this time it is looked whether the host of a write still answers, milliseconds. */
+const WRITE_LATE_MS = 1_000
+const NEVER_MS = Number.POSITIVE_INFINITY
+
 /** Nothing is sent before the first request. */
-export const connect = (options: ConnectionOptions): Connection => {
-  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, maxSockets = MAX_SOCKETS, auth, caFile } = options
-  const ca = caFile === undefined ? undefined : readCa(caFile)
-  const hosts = clusterHosts(hostUrls(options.url).map(url => openHost({ url, auth, ca, maxSockets })))
-  const url = options.url.replace(/\/+$/, '')
-  let closed = false
-  const refuseClosed = (): void => {
-    if (closed) throw new Failure('unavailable', `The store ${url} was closed.`, { retryable: false })
+export const connect = (options: ConnectionOptions): Connection => new ClusterConnection(options)
+
+/** The hosts of a cluster as one: each request goes to one that answers, and a late read to another one, too. */
+class ClusterConnection implements Connection {
+  readonly url: string
+  readonly user: string
+  readonly requestTimeoutMs: number
+  private readonly hosts: readonly Host[]
+  private readonly choice: HostChoice<Host>
+  private readonly health: HostHealth<Host>
+  private readonly late: LateReads
+  private readonly jobs: Jobs
+  private isClosed = false
+
+  constructor(options: ConnectionOptions) {
+    const { requestTimeoutMs = REQUEST_TIMEOUT_MS, maxSockets = MAX_SOCKETS, auth, caFile } = options
+    const ca = caFile === undefined ? undefined : readCa(caFile)
+    this.url = options.url.replace(/\/+$/, '')
+    this.user = userOf(auth)
+    this.requestTimeoutMs = requestTimeoutMs
+    this.hosts = hostUrls(options.url).map(url => new Host({ url, auth, ca, maxSockets }))
+    this.choice = hostChoice(this.hosts, systemClock.elapsed)
+    this.jobs = new Jobs((job, now) => this.onLate(job, now))
+    this.late = new LateReads(this.hosts, this.choice, this.jobs)
+    const examined = {
+      probe: (host: Host, ms: number) => this.late.probe(host, ms),
+      readBy: (host: Host) => this.late.isHelpful(host),
+      onDead: (host: Host) => this.jobs.abandon(host),
+    }
+    this.health = hostHealth({ hosts: this.hosts, choice: this.choice, examined, clock: systemClock })
   }
-  return {
-    url,
-    user: userOf(options.auth),
-    requestTimeoutMs,
-    send: async request => {
-      refuseClosed()
-      if (request.signal?.aborted) throw passed(request)
-      const host = hosts.next()
-      const timeoutMs = request.timeoutMs ?? requestTimeoutMs
-      try {
-        return await hosts.send(host, request, timeoutMs)
-      } catch (error) {
-        refuseClosed()
-        if (request.signal?.aborted) throw passed(request)
-        throw hostFailure(error, host, { ...request, timeoutMs })
-      }
-    },
-    close: async () => {
-      closed = true
-      hosts.close()
-    },
+
+  async send(request: Request): Promise<Answer> {
+    const { choice, hosts, jobs, late } = this
+    this.refuseClosed()
+    const { signal, timeoutMs: ms = this.requestTimeoutMs } = request
+    if (signal?.aborted) throw passed(request)
+    const isAlone = hosts.length === 1
+    const host = isAlone ? (hosts[0] as Host) : choice.next()
+    const isRead = isReading(request)
+    if (isRead && !isAlone) late.sent()
+    const lateMs = isAlone ? NEVER_MS : isRead ? late.lateMs : WRITE_LATE_MS
+    const job = jobs.begin(host, request, { ms, lateMs, signal })
+    job.changes = choice.changes
+    const isPlain = isAlone || choice.usable().length === hosts.length
+    const { first } = job
+    const sent = !isRead
+      ? host.write(request, first)
+      : isPlain
+        ? host.send(readOf(request), first)
+        : late.read({ host, among: choice.usable() }, request, first)
+    void jobs.follow(job, first, sent)
+    try {
+      const answer = await job.over.promise
+      if (isRead && !isAlone && job.sendings.length === 1) late.took(systemClock.elapsed() - job.since)
+      // The node is starting or has lost its cluster; after 429 another host would be no better.
+      if (answer.status >= 502 && answer.status <= 504) this.health.failed(host)
+      return answer
+    } catch (error) {
+      if (error instanceof TooLate) this.health.round()
+      else this.health.failed(host)
+      this.refuseClosed()
+      if (signal?.aborted) throw passed(request)
+      throw hostFailure(error, host, { ...request, timeoutMs: ms })
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    this.health.close()
+    this.jobs.endAll()
+    for (const host of this.hosts) host.close()
+  }
+
+  private async onLate(job: Job, now: number): Promise<void> {
+    const isRead = job.request !== undefined && isReading(job.request)
+    job.lateAt = now + (isRead ? this.late.lateMs : WRITE_LATE_MS)
+    this.health.round()
+    if (!isRead) return
+    const suspect = await this.late.accompany(job)
+    if (suspect === undefined) return
+    this.choice.helpedWithout(suspect)
+    this.health.round()
+  }
+
+  private refuseClosed(): void {
+    if (this.isClosed)
+      throw new Failure('unavailable', `The store ${this.url} was closed.`, { retryable: false })
   }
 }
 
@@ -100,4 +164,23 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const userOf = (auth: ElasticAuth | undefined): string => {
   if (auth === undefined) return 'without a user'
   return 'username' in auth ? `user '${auth.username}'` : 'the API key'
+}
+
+/** `http(s)://host:port,host:port/path` as one URL for each host. Throws 'usage' on anything else. */
+export const hostUrls = (text: string): readonly URL[] => {
+  const [, scheme, authority, path = ''] = /^(https?:\/\/)([^/?#]*)(.*)$/.exec(text) ?? []
+  // Checked before splitting at commas: a password may contain one, and no part of it may appear in a message.
+  if (authority?.includes('@'))
+    throw new Failure('usage', `The Elasticsearch URL ${text} contains a user or password.`, {
+      help: 'Use --store-user and --store-password-file instead.',
+    })
+  return (authority ?? '').split(',').map(host => {
+    const url = `${scheme}${host}${path}`
+    if (authority === undefined || host === '' || !URL.canParse(url))
+      throw new Failure(
+        'usage',
+        `'${text}' is not an Elasticsearch URL; expected http(s)://host:port, or several hosts of one cluster, separated by commas.`,
+      )
+    return new URL(url)
+  })
 }

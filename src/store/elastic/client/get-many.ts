@@ -1,9 +1,9 @@
 import type { Source } from '../schema/documents.ts'
-import { askOnce, trying } from './ask.ts'
+import { beforeAgain, expected, parseAnswer } from './ask.ts'
 import type { Ref, SeqNo } from './bulk-item.ts'
 import type { Connection } from './connection.ts'
-import { type ElasticError, MISSING_INDEX, toFailure } from './failures.ts'
-import { expected, parseAnswer } from './parse-answer.ts'
+import { type ElasticError, failureOf, MISSING_INDEX, toFailure } from './failures.ts'
+import type { Answer } from './request.ts'
 
 export type Got = SeqNo & { readonly source: Source; readonly version: number }
 type Doc = {
@@ -26,39 +26,41 @@ const AT_ONCE = 1000
 export const getMany = async (
   connection: Connection,
   refs: readonly Ref[],
-  how: How,
+  { realtime, signal }: { readonly realtime: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly (Got | undefined)[]> => {
   const found: (Got | undefined)[] = []
-  for (let from = 0; from < refs.length; from += AT_ONCE) {
-    const part = refs.slice(from, from + AT_ONCE)
-    found.push(...(await trying(() => getPart(connection, part, how))))
-  }
+  for (let from = 0, attempt = 0; from < refs.length; )
+    try {
+      const part = refs.slice(from, from + AT_ONCE)
+      const answer = await connection.send({
+        method: 'POST',
+        path: '/_mget',
+        query: { realtime: String(realtime) },
+        body: JSON.stringify({ docs: part.map(({ index, id }) => ({ _index: index, _id: id })) }),
+        signal,
+      })
+      found.push(...gotIn(connection, part, answer))
+      from += AT_ONCE
+      attempt = 0
+    } catch (error) {
+      await beforeAgain(error, attempt++)
+    }
   return found
 }
 
-type How = { readonly realtime: boolean; readonly signal?: AbortSignal | undefined }
-
-const getPart = async (
+const gotIn = (
   connection: Connection,
   refs: readonly Ref[],
-  { realtime, signal }: How,
-): Promise<readonly (Got | undefined)[]> => {
-  const what = `read ${refs[0]?.index}`
-  const answer = await askOnce(connection, {
-    what,
-    method: 'POST',
-    path: '/_mget',
-    query: { realtime: String(realtime) },
-    body: JSON.stringify({ docs: refs.map(({ index, id }) => ({ _index: index, _id: id })) }),
-    signal,
-  })
-  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>({ connection, what }, answer.text) ?? {}
-  return expected({ connection, what }, docs, all => Array.isArray(all) && all.length === refs.length).map(
-    (doc, at) =>
-      gotOf(
-        connection,
-        expected({ connection, what }, doc, ({ _id }) => _id === refs[at]?.id),
-      ),
+  answer: Answer,
+): readonly (Got | undefined)[] => {
+  const asked = { connection, what: `read ${refs[0]?.index}` }
+  if (answer.status >= 300) throw failureOf(asked, answer)
+  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(asked, answer.text) ?? {}
+  return expected(asked, docs, all => Array.isArray(all) && all.length === refs.length).map((doc, at) =>
+    gotOf(
+      connection,
+      expected(asked, doc, ({ _id }) => _id === refs[at]?.id),
+    ),
   )
 }
 

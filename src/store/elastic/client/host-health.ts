@@ -81,6 +81,8 @@ export const hostHealth = <T>(examining: Examining<T>) => {
   }
 }
 
+export type HostHealth<T> = ReturnType<typeof hostHealth<T>>
+
 /** Probes all hosts at once. Never rejects. */
 const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Promise<void> => {
   const since = clock.elapsed()

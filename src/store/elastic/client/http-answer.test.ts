@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { answerReader, type HttpAnswer } from './http-answer.ts'
-import { BadAnswer } from './http-head.ts'
+import { AnswerReader, BadAnswer, type HttpAnswer } from './http-answer.ts'
 
 /** Reads bytes as they come in pieces that end at `cuts`; undefined: they end before the answer does. */
 const readIn = (bytes: Uint8Array, cuts: readonly number[] = []): HttpAnswer | undefined => {
-  const reader = answerReader()
+  const reader = new AnswerReader()
   const ends = [...new Set(cuts.map(cut => cut % (bytes.length + 1)))].toSorted((a, b) => a - b)
   let from = 0
   for (const end of [...ends, bytes.length]) {
@@ -83,16 +82,16 @@ test('what announces the answer is read over', () => {
 })
 
 test('the end of the connection is the end of an answer without length, and of no other', () => {
-  const closing = answerReader()
+  const closing = new AnswerReader()
   expect(closing.push(bytesOf('HTTP/1.1 200 OK\r\n\r\n{"a"'))).toBeUndefined()
   expect(closing.push(bytesOf(':1}'))).toBeUndefined()
-  expect([closing.end().text, closing.end().keepsAlive]).toEqual(['{"a":1}', false])
+  expect(closing.end()).toMatchObject({ text: '{"a":1}', keepsAlive: false })
   for (const begun of [
     '',
     'HTTP/1.1 200 OK\r\nContent-Le',
     'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}',
   ]) {
-    const reader = answerReader()
+    const reader = new AnswerReader()
     if (begun !== '') reader.push(bytesOf(begun))
     expect(() => reader.end()).toThrow(BadAnswer)
   }

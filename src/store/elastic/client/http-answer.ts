@@ -1,43 +1,47 @@
-import { BadAnswer, type Head, headOf } from './http-head.ts'
+/** What came is no HTTP/1.1 answer, or more than anybody here asks for. */
+export class BadAnswer extends Error {}
 
 /** An HTTP/1.1 answer, as far as a caller looks at it. */
 export type HttpAnswer = Omit<Head, 'framing'> & { readonly text: string }
-
-/** Reads one answer from the bytes of a connection. */
-export type AnswerReader = {
-  /** The answer, as soon as its last byte is there. Throws `BadAnswer`. */
-  push(bytes: Uint8Array): HttpAnswer | undefined
-  /** The connection was closed: the answer whose end that is. Throws `BadAnswer` where it is none. */
-  end(): HttpAnswer
-}
 
 const MOST_HEAD_BYTES = 64 * 1024
 /** Pages and parts of scans have some MB. */
 const MOST_BYTES = 512 * 1024 * 1024
 
-export const answerReader = (): AnswerReader => {
-  const received = new Received()
-  let head: Head | undefined
-  const chunks: Uint8Array[] = []
-  const answered = ({ status, headers, keepsAlive }: Head, text: string): HttpAnswer =>
+/** Reads answers, one after the other, from the bytes of a connection. */
+export class AnswerReader {
+  private received = new Received()
+  private head: Head | undefined
+  private chunks: Uint8Array[] = []
+
+  /** The answer, as soon as its last byte is there. Throws `BadAnswer`. */
+  push(bytes: Uint8Array): HttpAnswer | undefined {
+    const { received, chunks } = this
+    received.add(bytes)
+    this.head ??= readHead(received)
+    const { head } = this
+    if (head === undefined || head.framing.by === 'close') return undefined
+    if (head.framing.by === 'length') {
+      const text = readLength(received, head.framing.length)
+      return text === undefined ? undefined : this.answered(head, text)
+    }
+    return readChunks(received, chunks) ? this.answered(head, textOf(chunks)) : undefined
+  }
+
+  /** The connection was closed: the answer whose end that is. Throws `BadAnswer` where it is none. */
+  end(): HttpAnswer {
+    if (this.head?.framing.by !== 'close')
+      throw new BadAnswer('The connection was closed before the answer ended')
+    return this.answered(this.head, this.received.rest())
+  }
+
+  private answered({ status, headers, keepsAlive }: Head, text: string): HttpAnswer {
     // Bytes after the end answer no request of ours: nothing more is read from there.
-    ({ status, headers, text, keepsAlive: keepsAlive && received.isAtEnd() })
-  return {
-    push: bytes => {
-      received.add(bytes)
-      head ??= readHead(received)
-      if (head === undefined || head.framing.by === 'close') return undefined
-      if (head.framing.by === 'length') {
-        const text = readLength(received, head.framing.length)
-        return text === undefined ? undefined : answered(head, text)
-      }
-      return readChunks(received, chunks) ? answered(head, textOf(chunks)) : undefined
-    },
-    end: () => {
-      if (head?.framing.by !== 'close')
-        throw new BadAnswer('The connection was closed before the answer ended')
-      return answered(head, received.rest())
-    },
+    const answer = { status, headers, text, keepsAlive: keepsAlive && this.received.isAtEnd() }
+    this.received = new Received()
+    this.head = undefined
+    if (this.chunks.length > 0) this.chunks = []
+    return answer
   }
 }
 
@@ -159,4 +163,59 @@ const textOf = (chunks: readonly Uint8Array[]): string => {
   const [only] = chunks
   const whole = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
   return Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString('utf8')
+}
+
+/** How the end of a body is known (RFC 9112, section 6.3). */
+type Framing = { readonly by: 'length'; readonly length: number } | { readonly by: 'chunks' | 'close' }
+
+/** The status line and the headers of an answer. */
+type Head = {
+  readonly status: number
+  /** Lower-case names; of a repeated header the last. */
+  readonly headers: ReadonlyMap<string, string>
+  /** The server goes on to read requests from this connection. */
+  readonly keepsAlive: boolean
+  readonly framing: Framing
+}
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
+
+/** Answers of one kind begin with the same bytes again and again, and reading them costs as much as a small body. */
+let last: { readonly text: string; readonly head: Head } | undefined
+
+/** Reads a head, without the empty line that ends it. Throws `BadAnswer`. */
+const headOf = (text: string): Head => {
+  if (last?.text !== text) last = { text, head: readHeadText(text) }
+  return last.head
+}
+
+const readHeadText = (text: string): Head => {
+  const [line = '', ...lines] = text.split('\r\n')
+  const [, minor, code] = STATUS_LINE.exec(line) ?? []
+  if (minor === undefined) throw new BadAnswer('The answer is not HTTP/1.1')
+  const headers = new Map<string, string>()
+  for (const each of lines) {
+    const colon = each.indexOf(':')
+    if (colon > 0) headers.set(each.slice(0, colon).toLowerCase(), each.slice(colon + 1).trim())
+  }
+  const status = Number(code)
+  const framing = framingOf(status, headers)
+  const connection = headers.get('connection')?.toLowerCase()
+  const keepsAlive =
+    framing.by !== 'close' && (minor === '1' ? connection !== 'close' : connection === 'keep-alive')
+  return { status, headers, keepsAlive, framing }
+}
+
+const framingOf = (status: number, headers: ReadonlyMap<string, string>): Framing => {
+  if (status === 204 || status === 304) return { by: 'length', length: 0 }
+  const coding = headers.get('transfer-encoding')
+  if (coding !== undefined) {
+    if (coding.toLowerCase() !== 'chunked')
+      throw new BadAnswer(`The answer has the transfer coding '${coding}'`)
+    return { by: 'chunks' }
+  }
+  const length = headers.get('content-length')
+  if (length === undefined) return { by: 'close' }
+  if (!/^\d{1,15}$/.test(length)) throw new BadAnswer(`The answer has the length '${length}'`)
+  return { by: 'length', length: Number(length) }
 }

@@ -1,8 +1,7 @@
 import { checkServerIdentity } from 'node:tls'
 import type { Socket } from 'bun'
 import { systemClock } from '#time/clock.ts'
-import { type AnswerReader, answerReader, type HttpAnswer } from './http-answer.ts'
-import { BadAnswer } from './http-head.ts'
+import { AnswerReader, BadAnswer, type HttpAnswer } from './http-answer.ts'
 
 /** Why there is no answer. */
 export class NoAnswer extends Error {
@@ -20,112 +19,98 @@ export type LineOptions = {
   readonly ca?: string | undefined
 }
 
-/** One connection to an HTTP server, for one request at a time. */
-export type HttpLine = {
-  /** Milliseconds of `Clock.elapsed` since which no request is under way. */
-  idleSince: number
-  readonly isClosed: () => boolean
-  /** Sends a request, head and body in one. Throws `NoAnswer`; the connection is closed then. */
-  readonly send: (request: string) => Promise<HttpAnswer>
-  /** Ends the connection; a request under way fails. */
-  readonly close: (reason?: string) => void
-}
-
-/** A request that is under way. */
-type UnderWay = {
-  readonly reader: AnswerReader
-  readonly resolve: (answer: HttpAnswer) => void
-  readonly reject: (error: NoAnswer) => void
-  hasBegun: boolean
-}
-
 const CLOSED = 'The connection was closed'
 
-/** Connects. Throws `NoAnswer`. */
-export const openLine = async (options: LineOptions): Promise<HttpLine> => {
-  let socket: Socket<undefined> | undefined
-  let underWay: UnderWay | undefined
+/** One connection to an HTTP server, for one request at a time. */
+export class HttpLine {
+  /** Milliseconds of `Clock.elapsed` since which no request is under way. */
+  idleSince = systemClock.elapsed()
+  isClosed = false
+  private readonly reader = new AnswerReader()
+  private socket: Socket<undefined> | undefined
+  private underWay: PromiseWithResolvers<HttpAnswer> | undefined
+  /** A byte of the answer has come. */
+  private hasBegun = false
   /** Bytes of the request that the system has not taken yet. */
-  let unsent: Uint8Array | undefined
-  let answers = 0
-  let isClosed = false
-  const close = (reason = CLOSED): void => {
-    isClosed = true
-    socket?.terminate()
-    const failed = underWay
-    underWay = undefined
-    failed?.reject(new NoAnswer(reason, answers > 0 && !failed.hasBegun))
+  private unsent: Uint8Array | undefined
+  private answers = 0
+
+  /** For https the server has shown whose it is. Throws `NoAnswer`. */
+  async connect(options: LineOptions): Promise<void> {
+    this.socket = await connected(options, this)
   }
-  const write = (bytes: Uint8Array): void => {
-    const written = socket?.write(bytes) ?? -1
-    if (written < 0) close()
-    else unsent = written < bytes.length ? bytes.subarray(written) : undefined
+
+  /** Sends a request, head and body in one. Throws `NoAnswer`; the connection is closed then. */
+  send(request: string): Promise<HttpAnswer> {
+    const underWay = Promise.withResolvers<HttpAnswer>()
+    if (this.isClosed) {
+      underWay.reject(new NoAnswer(CLOSED, this.answers > 0))
+    } else {
+      this.underWay = underWay
+      this.hasBegun = false
+      this.write(Buffer.from(request))
+    }
+    return underWay.promise
   }
-  /** Reads on; what is no answer ends the connection. */
-  const take = (read: (reader: AnswerReader) => HttpAnswer | undefined): void => {
-    if (underWay === undefined) return
-    const { reader, resolve } = underWay
+
+  /** Ends the connection; a request under way fails. */
+  close(reason = CLOSED): void {
+    this.isClosed = true
+    this.socket?.terminate()
+    const failed = this.underWay
+    this.underWay = undefined
+    failed?.reject(new NoAnswer(reason, this.answers > 0 && !this.hasBegun))
+  }
+
+  received(bytes: Uint8Array): void {
+    // Nobody asked for them.
+    if (this.underWay === undefined) return this.close()
+    this.hasBegun = true
+    this.take(bytes)
+  }
+
+  /** The system takes more bytes. */
+  hasRoom(): void {
+    if (this.unsent !== undefined) this.write(this.unsent)
+  }
+
+  ended(reason: string): void {
+    if (this.underWay !== undefined && this.hasBegun) this.take(undefined)
+    this.close(reason)
+  }
+
+  private write(bytes: Uint8Array): void {
+    const written = this.socket?.write(bytes) ?? -1
+    if (written < 0) this.close()
+    else this.unsent = written < bytes.length ? bytes.subarray(written) : undefined
+  }
+
+  /** Reads on, undefined: to the end; what is no answer ends the connection. */
+  private take(bytes: Uint8Array | undefined): void {
     let answer: HttpAnswer | undefined
     try {
-      answer = read(reader)
+      answer = bytes === undefined ? this.reader.end() : this.reader.push(bytes)
     } catch (error) {
       if (!(error instanceof BadAnswer)) throw error
-      close(error.message)
+      return this.close(error.message)
     }
     if (answer === undefined) return
-    underWay = undefined
-    answers += 1
-    line.idleSince = systemClock.elapsed()
-    if (!answer.keepsAlive || unsent !== undefined) close()
-    resolve(answer)
+    const answered = this.underWay
+    this.underWay = undefined
+    this.answers += 1
+    this.idleSince = systemClock.elapsed()
+    if (!answer.keepsAlive || this.unsent !== undefined) this.close()
+    answered?.resolve(answer)
   }
-  const line: HttpLine = {
-    idleSince: systemClock.elapsed(),
-    isClosed: () => isClosed,
-    close,
-    send: request =>
-      new Promise((resolve, reject) => {
-        if (isClosed) return reject(new NoAnswer(CLOSED, answers > 0))
-        underWay = { reader: answerReader(), resolve, reject, hasBegun: false }
-        write(Buffer.from(request))
-      }),
-  }
-  socket = await connected(options, {
-    onBytes: bytes => {
-      // Nobody asked for them.
-      if (underWay === undefined) close()
-      else underWay.hasBegun = true
-      take(reader => reader.push(bytes))
-    },
-    onRoom: () => {
-      if (unsent !== undefined) write(unsent)
-    },
-    onEnd: reason => {
-      if (underWay?.hasBegun) take(reader => reader.end())
-      close(reason)
-    },
-  })
-  return line
 }
 
-type Events = {
-  readonly onBytes: (bytes: Uint8Array) => void
-  /** The system takes more bytes. */
-  readonly onRoom: () => void
-  readonly onEnd: (reason: string) => void
-}
-
-/** A socket that is ready to be written to: for https after the server has shown whose it is. Throws `NoAnswer`. */
-const connected = async (
-  { url, ca }: LineOptions,
-  { onBytes, onRoom, onEnd }: Events,
-): Promise<Socket<undefined>> => {
+const connected = ({ url, ca }: LineOptions, line: HttpLine): Promise<Socket<undefined>> => {
   const isTls = url.protocol === 'https:'
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   const ready = Promise.withResolvers<Socket<undefined>>()
   const fail = (reason: string): void => {
     ready.reject(new NoAnswer(reason))
-    onEnd(reason)
+    line.ended(reason)
   }
   const handshake = (socket: Socket<undefined>, _: boolean, error: Error | null): void => {
     const problem = error ?? checkServerIdentity(hostname, socket.getPeerCertificate())
@@ -144,9 +129,9 @@ const connected = async (
       : {}),
     socket: {
       ...(isTls ? { handshake } : { open: (socket: Socket<undefined>) => ready.resolve(socket) }),
-      data: (_, bytes) => onBytes(bytes),
-      drain: onRoom,
-      end: () => onEnd(CLOSED),
+      data: (_, bytes) => line.received(bytes),
+      drain: () => line.hasRoom(),
+      end: () => line.ended(CLOSED),
       close: (_, error) => fail(error?.message ?? CLOSED),
       error: (_, error) => fail(error.message),
       connectError: (_, error) => fail(error.message),

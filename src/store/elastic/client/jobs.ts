@@ -1,24 +1,8 @@
 import { systemClock } from '#time/clock.ts'
+import type { HttpAnswer } from './http-answer.ts'
+import type { Host, Sending } from './http-host.ts'
 import { NoAnswer } from './http-line.ts'
-import { newSending, type Sending } from './http-lines.ts'
-
-/** A request that is under way, on one host or on several at once. Times are milliseconds of `Clock.elapsed`. */
-export type Job<W, A> = Sending & {
-  readonly what: W
-  readonly since: number
-  readonly until: number
-  readonly signal: AbortSignal | undefined
-  /** When it is late. */
-  lateAt: number
-  /** Settles the job beside its first sending. */
-  readonly over: PromiseWithResolvers<A>
-  /** The same request on its way to other hosts. */
-  company: Sending[] | undefined
-  hasFirstFailed: boolean
-}
-
-/** The ways on which a job may be answered. */
-type Ways = Pick<Job<unknown, unknown>, 'company' | 'hasFirstFailed' | keyof Sending>
+import type { Answer, Request } from './request.ts'
 
 export type JobLimits = {
   readonly ms: number
@@ -27,150 +11,134 @@ export type JobLimits = {
   readonly signal?: AbortSignal | undefined
 }
 
+/** A request that is under way, on one host or on several at once. Times are milliseconds of `Clock.elapsed`. */
+export type Job = {
+  /** Where it went first. */
+  readonly host: Host
+  /** undefined: a probe, whose answer may be of anybody. */
+  readonly request: Request | undefined
+  readonly since: number
+  readonly until: number
+  readonly signal: AbortSignal | undefined
+  /** When it is late. */
+  lateAt: number
+  /** The request on its way to `host`. */
+  readonly first: Sending
+  /** The same request on its way, to others, too. */
+  readonly sendings: Sending[]
+  readonly over: PromiseWithResolvers<Answer>
+  /** `HostChoice.changes` when it was last sent. */
+  changes: number
+  /** Hosts that it was sent without, beginning with its own. */
+  triedWithout: number
+}
+
 /** The answer did not come within its limits. */
 export class TooLate extends Error {}
 
-/** Jobs are looked over so often: a timer and a listener for each request would cost a tenth of it. */
+/** Milliseconds between two looks at all jobs: a timer and a listener for each request would cost a tenth of it. */
 const TICK_MS = 20
 /** After a longer pause this process was busy itself, and answers may be waiting to be read. */
 const STALL_MS = 100
 
-export type Jobs<W extends { readonly host: object }, A> = {
-  /** Does the work within the limits; `onLate` hears of it when it is late. Throws `TooLate`. */
-  run(what: W, limits: JobLimits, work: (job: Job<W, A>) => Promise<A>): Promise<A>
-  /** Sends the request of a job to another host, too; the first answer that counts is the job's, and the rest is cancelled. */
-  accompany(job: Job<W, A>, work: (sending: Sending) => Promise<A>, company: Company<A>): Promise<void>
-  /** Gives up what a host has not answered; its jobs fail with `NoAnswer`, but for those that have company. */
-  abandon(host: object): void
-  endAll(): void
-}
-
-export type Company<A> = {
-  readonly host: object
-  /** Whether an answer may stand for the job. */
-  readonly counts: (answer: A) => boolean
-  /** It came before the others'. */
-  readonly onFirst: () => void
-}
-
 /** All requests of a connection, looked over by one timer. */
-export const openJobs = <W extends { readonly host: object }, A>(
-  onLate: (job: Job<W, A>, now: number) => void,
-): Jobs<W, A> => {
-  const jobs = new Set<Job<W, A>>()
-  let isTicking = false
-  let lastTick = 0
-  const end = (job: Job<W, A>): void => {
-    jobs.delete(job)
-    for (const sending of [job, ...(job.company ?? [])]) cancel(sending)
-  }
-  const fail = (job: Job<W, A>, error: Error): void => {
-    job.over.reject(error)
-    end(job)
-  }
-  const startTicking = (now: number): void => {
-    if (isTicking) return
-    isTicking = true
-    lastTick = now
-    systemClock.after(TICK_MS, tick)
-  }
-  const tick = (): void => {
-    isTicking = false
-    const now = systemClock.elapsed()
-    const hasStalled = now - lastTick > STALL_MS
-    for (const job of jobs)
-      if (now >= job.until || job.signal?.aborted === true) fail(job, new TooLate())
-      else if (now >= job.lateAt && !hasStalled) onLate(job, now)
-    if (jobs.size > 0) startTicking(now)
-  }
-  return {
-    run: async (what, limits, work) => {
-      const job = newJob<W, A>(what, limits)
-      jobs.add(job)
-      startTicking(job.since)
-      try {
-        return await Promise.race([work(job), job.over.promise])
-      } catch (error) {
-        job.hasFirstFailed = true
-        // Ended by its limits, or nobody else was asked.
-        if (!jobs.has(job) || isAlone(job)) throw error
-        return await job.over.promise
-      } finally {
-        end(job)
-      }
-    },
-    accompany: (job, work, company) => sendAlong(job, work, { ...company, end, fail }),
-    abandon: host => {
-      for (const job of jobs) {
-        cancelAt(job, host)
-        if (job.hasFirstFailed && isAlone(job))
-          fail(job, new NoAnswer('it does not answer, and other servers do'))
-      }
-    },
-    endAll: () => {
-      for (const job of jobs) fail(job, new NoAnswer('The connection was closed'))
-    },
-  }
-}
+export class Jobs {
+  private readonly all = new Set<Job>()
+  private readonly onLate: (job: Job, now: number) => void
+  private isTicking = false
+  private lastTick = 0
 
-type Endings<W, A> = {
-  readonly end: (job: Job<W, A>) => void
-  readonly fail: (job: Job<W, A>, error: Error) => void
-}
+  constructor(onLate: (job: Job, now: number) => void) {
+    this.onLate = onLate
+  }
 
-const sendAlong = async <W, A>(
-  job: Job<W, A>,
-  work: (sending: Sending) => Promise<A>,
-  { host, counts, onFirst, end, fail }: Company<A> & Endings<W, A>,
-): Promise<void> => {
-  const sending = newSending(host)
-  job.company = [...(job.company ?? []), sending]
-  let failure: Error = new NoAnswer('No other host could answer')
-  try {
-    const answer = await work(sending)
-    if (sending.isOver) return
-    if (counts(answer)) {
-      onFirst()
-      job.over.resolve(answer)
-      return end(job)
+  begin(host: Host, request: Request | undefined, { ms, lateMs, signal }: JobLimits): Job {
+    const since = systemClock.elapsed()
+    const first = { host, line: undefined, isOver: false }
+    const job: Job = {
+      host,
+      request,
+      since,
+      until: since + ms,
+      signal,
+      lateAt: since + lateMs,
+      first,
+      sendings: [first],
+      over: Promise.withResolvers<Answer>(),
+      changes: 0,
+      triedWithout: 0,
     }
-  } catch (error) {
-    if (sending.isOver) return
-    if (error instanceof Error) failure = error
+    this.all.add(job)
+    this.startTicking(since)
+    return job
   }
-  sending.isOver = true
-  // That was the last way to an answer.
-  if (job.hasFirstFailed && isAlone(job)) fail(job, failure)
-}
 
-const isAlone = ({ company = [] }: Ways): boolean => company.every(({ isOver }) => isOver)
-
-const newJob = <W extends { readonly host: object }, A>(
-  what: W,
-  { ms, lateMs, signal }: JobLimits,
-): Job<W, A> => {
-  const since = systemClock.elapsed()
-  const over = Promise.withResolvers<A>()
-  return {
-    what,
-    since,
-    until: since + ms,
-    signal,
-    lateAt: since + lateMs,
-    over,
-    company: undefined,
-    hasFirstFailed: false,
-    isOver: false,
-    line: undefined,
-    host: what.host,
+  /**
+   * The job is answered by what the work gives, or fails with it where that was the last way to an answer. Resolves with
+   * whether it was answered so; never rejects.
+   */
+  async follow(job: Job, sending: Sending, work: Promise<HttpAnswer>): Promise<boolean> {
+    let failure: unknown
+    try {
+      const received = await work
+      if (sending.isOver) return false
+      const answer = job.request === undefined ? received : sending.host.checked(received)
+      // Others' answers stand for the job unless they tell of overload, or of the trouble of one server.
+      if (sending === job.first || answer.status < 429) {
+        sending.isOver = true
+        job.over.resolve(answer)
+        this.end(job)
+        return true
+      }
+      failure = new NoAnswer('No other host could answer')
+    } catch (error) {
+      if (sending.isOver) return false
+      failure = error
+    }
+    sending.isOver = true
+    if (job.sendings.every(({ isOver }) => isOver)) this.fail(job, failure)
+    return false
   }
-}
 
-const cancelAt = (job: Ways, host: object): void => {
-  for (const sending of job.company ?? []) if (sending.host === host) cancel(sending)
-  if (job.host !== host) return
-  job.hasFirstFailed = true
-  cancel(job)
+  /** Gives up what a host has not answered; its jobs fail with `NoAnswer`, but for those that are elsewhere, too. */
+  abandon(host: Host): void {
+    for (const job of this.all) {
+      for (const sending of job.sendings) if (sending.host === host) cancel(sending)
+      if (job.sendings.every(({ isOver }) => isOver))
+        this.fail(job, new NoAnswer('it does not answer, and other servers do'))
+    }
+  }
+
+  endAll(): void {
+    for (const job of this.all) this.fail(job, new NoAnswer('The connection was closed'))
+  }
+
+  private end(job: Job): void {
+    this.all.delete(job)
+    for (const sending of job.sendings) cancel(sending)
+  }
+
+  private fail(job: Job, error: unknown): void {
+    job.over.reject(error)
+    this.end(job)
+  }
+
+  private startTicking(now: number): void {
+    if (this.isTicking) return
+    this.isTicking = true
+    this.lastTick = now
+    systemClock.after(TICK_MS, () => this.tick())
+  }
+
+  private tick(): void {
+    this.isTicking = false
+    const now = systemClock.elapsed()
+    const hasStalled = now - this.lastTick > STALL_MS
+    for (const job of this.all)
+      if (now >= job.until || job.signal?.aborted === true) this.fail(job, new TooLate())
+      else if (now >= job.lateAt && !hasStalled) this.onLate(job, now)
+    if (this.all.size > 0) this.startTicking(now)
+  }
 }
 
 const cancel = (sending: Sending): void => {

@@ -1,16 +1,42 @@
 import { readFileSync } from 'node:fs'
-import { type Client, type ClientOptions, CloudConnectionPool, Serializer } from '@elastic/elasticsearch'
+import {
+  type Client,
+  type ClientOptions,
+  CloudConnectionPool,
+  HttpConnection,
+  Serializer,
+} from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
-import type { Sending } from './http-lines.ts'
-import type { HttpRequests } from './http-requests.ts'
+import type { HttpAnswer } from './http-answer.ts'
 import type { ElasticAuth, Request } from './request.ts'
-import { socketConnection } from './socket-connection.ts'
 
-/** What came back, and whether the server says that it is Elasticsearch. */
-export type Received = { readonly status: number; readonly text: string; readonly isElastic: boolean }
+type Options = ConstructorParameters<typeof HttpConnection>[0]
+type Params = Parameters<HttpConnection['request']>[0]
+type RequestOptions = Parameters<HttpConnection['request']>[1]
+
+/** What carries a request that the client has built; `sending` is what the client was given with it. */
+type Carrier = {
+  send(
+    request: Pick<Request, 'path' | 'body'> & {
+      readonly method: string
+      readonly headers: Readonly<Record<string, string>>
+      readonly isRepeatable: false
+    },
+    sending: object,
+  ): Promise<HttpAnswer>
+}
 
 /** No status is an error to the client: the caller decides what it means. */
 const EVERY_STATUS = Array.from({ length: 200 }, (_, at) => 400 + at)
+
+/** Headers that are written with the request itself, or say what is the same on every connection of ours. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'authorization',
+  'connection',
+  'content-length',
+  'host',
+])
 
 /** Answers stay text: the caller chooses between JSON.parse and exact parsing. */
 class TextSerializer extends Serializer {
@@ -23,13 +49,54 @@ class TextSerializer extends Serializer {
  * Options of the client of one host. CloudConnectionPool: one address, never marked dead, never asked `HEAD /`, which
  * small distributions lack.
  */
-export const clientOptions = (url: URL, requests: HttpRequests): ClientOptions => ({
+export const clientOptions = (url: URL, carrier: Carrier): ClientOptions => ({
   node: { url },
-  Connection: socketConnection(requests),
+  Connection: socketConnection(carrier),
   ConnectionPool: CloudConnectionPool,
   Serializer: TextSerializer,
   maxRetries: 0,
 })
+
+/**
+ * Makes the official client send what it has built over our own sockets, so that there is one HTTP stack: the client's
+ * connection on undici fails on Bun with every request, and the one on node:http takes three times the processor time.
+ */
+const socketConnection = (carrier: Carrier) =>
+  class SocketConnection extends HttpConnection {
+    constructor(options: Options) {
+      // No agent of node:http is made.
+      super({ ...options, agent: false })
+    }
+
+    override async request(params: Params, { context }: RequestOptions): Promise<never> {
+      const { method, path, querystring, body, headers } = params
+      const request = {
+        method,
+        path: querystring ? `${path}?${querystring}` : path,
+        ...(typeof body === 'string' && body !== '' ? { body } : {}),
+        headers: textHeaders(headers),
+        isRepeatable: false as const,
+      }
+      const answer = await carrier.send(request, context as object)
+      // The client never asks for streams; its types have two results for one implementation.
+      return {
+        statusCode: answer.status,
+        headers: Object.fromEntries(answer.headers),
+        body: answer.text,
+      } as never
+    }
+
+    override async close(): Promise<void> {}
+  }
+
+const textHeaders = (headers: Params['headers']): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers ?? {}).flatMap(([name, value]) =>
+      value === undefined || value === null || OWN_HEADERS.has(name.toLowerCase())
+        ? []
+        : [[name, String(value)]],
+    ),
+  )
 
 /** The text of the file that --store-ca names. */
 export const readCa = (file: string): string => {
@@ -54,8 +121,8 @@ export const authHeaders = (auth: ElasticAuth | undefined): Readonly<Record<stri
 export const sendByClient = async (
   client: Client,
   { method, path, query, body, lines }: Request,
-  sending: Sending,
-): Promise<Received> => {
+  sending: Readonly<Record<string, unknown>>,
+): Promise<HttpAnswer> => {
   const answer = await client.transport.request<string | boolean>(
     {
       method,
@@ -75,6 +142,7 @@ export const sendByClient = async (
   return {
     status: answer.statusCode ?? 0,
     text: typeof answer.body === 'string' ? answer.body : '',
-    isElastic: answer.headers?.['x-elastic-product'] === 'Elasticsearch',
+    headers: new Map(Object.entries(answer.headers ?? {}).map(([name, value]) => [name, String(value)])),
+    keepsAlive: true,
   }
 }

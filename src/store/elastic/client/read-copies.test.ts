@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type CopiedRead, hasNoCopy, isReading, onNodes } from './read-copies.ts'
+import { type CopiedRead, hasNoCopy, onNodes } from './read-copies.ts'
+import { isReading } from './request.ts'
 
 const lines = (...heads: readonly object[]): string =>
   heads.map(head => `${JSON.stringify(head)}\n{"size":0}\n`).join('')

@@ -1,10 +1,3 @@
-/** POSTs that change nothing. */
-const READS = /(?:^|\/)_(?:search|msearch|mget|count|terms_enum)$/
-
-/** Whether a request changes nothing, so that it may be sent to several servers at once. */
-export const isReading = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
-  method === 'GET' || (method === 'POST' && READS.test(path))
-
 /** A read as far as the choice of copies goes. */
 export type CopiedRead = {
   readonly path: string

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
+import { parseAnswer } from './ask.ts'
 import { failureOf, isPassing } from './failures.ts'
-import { parseAnswer } from './parse-answer.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 

@@ -2,15 +2,21 @@ import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
+import { MISSING_INDEX } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
+import { EDITION } from '../schema/mappings.ts'
 import { consistentReads, Newer } from './consistent-read.ts'
-import { LOOK_SERVES_MS } from './known-height.ts'
+import { LOOK_SERVES_MS, readableFrom } from './known-height.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
   batch: `b${height}`,
   partitions: [0],
 })
+
+/** Views are told apart by their height alone. */
+const open = ({ end }: PublishedMeta) => ({ view: { at: end } as View, foundNothing: false })
+const whole = { require: async () => {}, requireNow: async () => {} }
 
 /** Sessions over a script of published heights: each look takes the next one, the last one stays. */
 const scripted = (heights: readonly number[]) => {
@@ -22,8 +28,8 @@ const scripted = (heights: readonly number[]) => {
       const height = heights[Math.min(looks++, heights.length - 1)]
       return height === undefined || height < 0 ? undefined : metaAt(height)
     },
-    // Views are told apart by their height alone.
-    viewOf: ({ end }) => ({ at: end }) as View,
+    open,
+    whole,
     sleep: async ms => {
       waits.push(ms)
       now += ms
@@ -88,15 +94,17 @@ test('read: a failed read of the height is not shared, nor is the patience of it
       signal?.addEventListener('abort', () => reject(new Failure('deadline', 'mine')))
       return promise
     },
-    viewOf: ({ end }) => ({ at: end }) as View,
+    open,
+    whole,
     sleep: async () => {},
     now: () => 0,
     patienceMs: 100,
     nothing: () => new Failure('unavailable', 'nothing'),
   })
   const [stop, stopToo] = [new AbortController(), new AbortController()]
-  const first = kindOf(read(height, stop.signal))
-  const second = kindOf(read(height, stopToo.signal))
+  const first = kindOf(read(height, stop))
+  while (looks === 0) await Promise.resolve()
+  const second = kindOf(read(height, stopToo))
   const third = read(height)
   stopToo.abort()
   expect(await second).toBe('deadline')
@@ -176,9 +184,36 @@ test('read: always newer is unavailable; with an aborted signal, a deadline', as
     stop.abort()
     throw new Newer()
   }
-  expect(await kindOf(scripted([4]).read(abort, stop.signal))).toBe('deadline')
+  expect(await kindOf(scripted([4]).read(abort, stop))).toBe('deadline')
 })
 
 test('read: nothing published', async () => {
   expect((await failureOf(scripted([-1]).read(height))).message).toBe('nothing')
+})
+
+test('read: a missing index makes the read begin again only after another publication', async () => {
+  const gone = new Failure('unavailable', 'gone', { details: { type: MISSING_INDEX } })
+  const removed = ({ at }: View) => (at.height === 4 ? Promise.reject(gone) : Promise.resolve(at.height))
+  expect(await scripted([4, 5]).read(removed)).toBe(5)
+  expect(await failureOf(scripted([4]).read(removed))).toBe(gone)
+})
+
+const lookedAt = async (metas: readonly (PublishedMeta | undefined)[]) => {
+  const left = [...metas]
+  const look = readableFrom(async () => left.shift())
+  const heights: (number | undefined)[] = []
+  for (const _ of metas) heights.push((await look(undefined))?.end.height)
+  return heights
+}
+const editionAt = (height: number, edition: string): PublishedMeta => ({ ...metaAt(height), edition })
+
+test('readableFrom: stays with the last height it could read when another edition is published', async () => {
+  const [ours, theirs] = [editionAt(8, EDITION), editionAt(9, 'other')]
+  expect(await lookedAt([metaAt(7), ours, theirs, editionAt(10, 'other')])).toEqual([7, 8, 8, 8])
+  expect(await lookedAt([metaAt(7), theirs, editionAt(9, EDITION)])).toEqual([7, 7, 9])
+})
+
+test('readableFrom: accepts any edition at first, then changes to its own', async () => {
+  const metas = [undefined, editionAt(7, 'other'), editionAt(8, 'other'), editionAt(9, EDITION)]
+  expect(await lookedAt(metas)).toEqual([undefined, 7, 8, 9])
 })

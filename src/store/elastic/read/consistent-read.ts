@@ -1,9 +1,11 @@
 import { Failure } from '#failure/failure.ts'
-import type { View } from '#store/port.ts'
+import type { Store, View } from '#store/port.ts'
+import type { wholeness } from '#store/wholeness.ts'
+import { isMissingIndex } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
 import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
-import { passed, untilAborted } from './until-aborted.ts'
+import { UntilAborted } from './until-aborted.ts'
 
 /**
  * Thrown inside a view that could see something newer than its height: a loader has refreshed the state and is about to
@@ -11,13 +13,20 @@ import { passed, untilAborted } from './until-aborted.ts'
  */
 export class Newer extends Error {}
 
-/** Anything that reads at one height. */
-type AtHeight = Pick<View, 'at'>
+/** A view of a height, and whether it found nothing where a lost document may have been. */
+export type Opened = { readonly view: View; foundNothing: boolean }
 
-export type ReadOptions<V extends AtHeight> = HeightOptions & {
-  readonly viewOf: (published: PublishedMeta, signal: AbortSignal | undefined) => V
+export type ReadOptions = HeightOptions & {
+  readonly open: (at: PublishedMeta, how: OpenOptions) => Opened
+  readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** How long a read without a signal is tried. */
   readonly patienceMs: number
+}
+
+export type OpenOptions = {
+  readonly signal?: AbortSignal | undefined
+  /** Reads what is there, as damaged or out of date as it may be. */
+  readonly damaged?: boolean
 }
 
 /**
@@ -28,44 +37,76 @@ export type ReadOptions<V extends AtHeight> = HeightOptions & {
  *
  * The height known from the last call saves a round trip: work begins with it while the published one is read, and
  * counts only if both are the same. A height that was published `LOOK_SERVES_MS` before a call is always seen by it.
+ *
+ * What fails or finds nothing counts only if the store has lost no data.
  */
-export const consistentReads = <V extends AtHeight>(options: ReadOptions<V>) => {
+export const consistentReads = (options: ReadOptions) => {
+  const { open, whole, now, sleep, readPublished } = options
   const height = knownHeight(options)
-  const runAt = <T>(work: (view: V) => Promise<T>, at: PublishedMeta, signal: AbortSignal | undefined) =>
-    settled(run(work, options.viewOf(at, signal), signal))
-
-  /** The first try; `done` is absent if it did not run, or ran at a height that is no longer the published one. */
-  const guess = async <T>(work: (view: V) => Promise<T>, signal: AbortSignal | undefined) => {
-    const known = height.known()
-    if (known === undefined) return { at: await height.current(signal) }
-    const [done, now] = await Promise.all([runAt(work, known, signal), settled(height.current(signal))])
-    if (now.status === 'rejected') throw now.reason
-    return now.value.batch === known.batch ? { at: now.value, done } : { at: now.value }
-  }
-  const read = async <T>(work: (view: V) => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    const since = options.now()
-    let { at, done }: { at: PublishedMeta; done?: PromiseSettledResult<T> } = await guess(work, signal)
-    for (let attempt = 0; ; attempt++) {
-      done ??= await runAt(work, at, signal)
-      if (done.status === 'fulfilled') return done.value
-      const { reason } = done
-      if (!mayGoWell(reason, attempt)) throw reason
-      if (signal?.aborted) throw endOf(reason, replaced(at))
-      if (options.now() - since > options.patienceMs) throw endOf(reason, unpublished(at))
-      await options.sleep(waitMs(attempt))
-      at = await height.fresh(signal)
-      done = undefined
+  const read: Store['read'] = async (work, { signal, damaged = false } = {}) => {
+    const until = new UntilAborted(signal)
+    const requireNow = () => until.wait(whole.requireNow(), 'the store was looked at')
+    const since = now()
+    try {
+      if (!damaged) await until.wait(whole.require(), 'the store was checked')
+      const known = height.known()
+      let at = known ?? (await until.wait(height.current(signal), HEIGHT_READ))
+      let current = known === undefined ? undefined : height.current(signal)
+      current?.catch(() => undefined)
+      for (let attempt = 0; ; ) {
+        const opened = open(at, { signal, damaged })
+        const done = await settled(
+          until.wait(work(opened.view), `the data of height ${at.end.height} was read`),
+        )
+        const published = current === undefined ? at : await until.wait(current, HEIGHT_READ)
+        current = undefined
+        if (published.batch !== at.batch) {
+          at = published
+          continue
+        }
+        let { failure } = done
+        if (isMissingIndex(failure) && (await readPublished(signal))?.batch !== at.batch)
+          failure = new Newer()
+        else if (!damaged && (opened.foundNothing || isNotFound(failure))) await requireNow()
+        if (failure === undefined) return done.value as Awaited<ReturnType<typeof work>>
+        if (!mayGoWell(failure, attempt)) throw failure
+        if (signal?.aborted) throw endOf(failure, replaced(at))
+        if (now() - since > options.patienceMs) throw endOf(failure, unpublished(at))
+        await sleep(waitMs(attempt++))
+        at = await until.wait(height.fresh(signal), HEIGHT_READ)
+      }
+    } catch (error) {
+      // No copy was whole: servers are cut off, unless the store turns out to have lost data.
+      if (error instanceof OutOfDate) await requireNow()
+      throw error
+    } finally {
+      until.end()
     }
   }
   return { read, lookAgain: height.lookAgain, fresh: height.fresh }
 }
 
+const HEIGHT_READ = 'the published height was read'
+
+/** What a promise gave; `failure` undefined: its value. */
+const settled = async <T>(
+  promise: Promise<T>,
+): Promise<{ readonly value?: T; readonly failure?: unknown }> => {
+  try {
+    return { value: await promise }
+  } catch (failure) {
+    return { failure }
+  }
+}
+
+const isNotFound = (failure: unknown): boolean => failure instanceof Failure && failure.kind === 'not_found'
+
 /** Whether a read that ended so may go well when it begins again. */
-const mayGoWell = (reason: unknown, attempt: number): boolean =>
-  reason instanceof Newer || (reason instanceof OutOfDate && attempt + 1 < COPIES_TRIED)
+const mayGoWell = (failure: unknown, attempt: number): boolean =>
+  failure instanceof Newer || (failure instanceof OutOfDate && attempt + 1 < COPIES_TRIED)
 
 /** Of a read that ends without an answer. */
-const endOf = (reason: unknown, newer: Failure): unknown => (reason instanceof Newer ? newer : reason)
+const endOf = (failure: unknown, newer: Failure): unknown => (failure instanceof Newer ? newer : failure)
 
 const replaced = ({ end }: PublishedMeta): Failure =>
   new Failure('deadline', `The deadline passed while height ${end.height} was being replaced.`)
@@ -74,18 +115,3 @@ export const unpublished = ({ end }: PublishedMeta): Failure =>
   new Failure('unavailable', `The batch after height ${end.height} is stored but not published.`, {
     help: 'The loader was killed while publishing; start it again. If a loader is running, another program changed a document; run iostlens verify.',
   })
-
-const settled = async <T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> => {
-  const [result] = await Promise.allSettled([promise])
-  return result
-}
-
-/** Ends with the signal, even when the work itself ignores it. */
-const run = <T, V extends AtHeight>(
-  work: (view: V) => Promise<T>,
-  view: V,
-  signal: AbortSignal | undefined,
-): Promise<T> => {
-  const what = `the data of height ${view.at.height} was read`
-  return signal?.aborted ? Promise.reject(passed(what)) : untilAborted(signal, work(view), what)
-}

@@ -1,5 +1,5 @@
 import { type BalanceDoc, balances } from '#indices/balance.ts'
-import { expected } from '../client/parse-answer.ts'
+import { expected } from '../client/ask.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { searchOneCopy } from './one-copy.ts'

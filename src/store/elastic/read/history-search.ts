@@ -1,7 +1,7 @@
 import type { ListedRecord } from '#indices/record.ts'
-import { askHits } from '../client/ask.ts'
+import { askHits, type Question } from '../client/ask.ts'
 import type { Source } from '../schema/documents.ts'
-import { inParts } from '../schema/names.ts'
+import { INDICES_AT_ONCE, partsOf } from '../schema/names.ts'
 import { OutOfDate } from './out-of-date.ts'
 import type { Proving } from './proved-docs.ts'
 
@@ -22,10 +22,14 @@ type Search = {
 export const searchHistory = async (
   proving: Proving,
   indices: readonly string[],
-  { wanted, ...search }: Search & { readonly wanted: number },
+  search: Search & { readonly wanted: number },
 ): Promise<readonly Hit[]> => {
-  const found = await inAll(indices, part => searchOnce(proving, part, search))
-  return found.length < wanted ? provedHistory(proving, indices, search) : found
+  const { wanted, ...own } = search
+  let found: readonly Hit[]
+  if (indices.length > INDICES_AT_ONCE)
+    found = await inParts(indices, part => searchHistory(proving, part, { ...own, wanted: 0 }))
+  else found = await askHits<Hit>(proving.connection, questionOf(proving, indices, own))
+  return found.length < wanted ? provedHistory(proving, indices, own) : found
 }
 
 type NamedHit = Hit & { readonly _index?: string; readonly matched_queries?: readonly string[] }
@@ -41,12 +45,12 @@ export const provedHistory = (
   indices: readonly string[],
   { query, size, _source }: Search,
 ): Promise<readonly Hit[]> =>
-  inAll(indices, async part => {
+  inParts(indices, async part => {
     const last = part.flatMap(index => {
       const [id] = proving.last[index] ?? []
       return id === undefined ? [] : [{ index, id }]
     })
-    const hits = await searchOnce<NamedHit>(proving, part, {
+    const search = {
       query: {
         bool: {
           should: [
@@ -57,7 +61,8 @@ export const provedHistory = (
       },
       size: size + last.length,
       ...(_source === undefined ? {} : { _source }),
-    })
+    }
+    const hits = await askHits<NamedHit>(proving.connection, questionOf(proving, part, search))
     const seen = new Set(hits.map(({ _index, _id }) => `${_index}/${_id}`))
     for (const { index, id } of last)
       if (!seen.has(`${index}/${id}`)) throw new OutOfDate(proving.connection, index)
@@ -65,21 +70,18 @@ export const provedHistory = (
   })
 
 /** In requests of as many indices as fit. */
-const inAll = async <H>(
+const inParts = async (
   indices: readonly string[],
-  search: (part: readonly string[]) => Promise<readonly H[]>,
-): Promise<readonly H[]> => (await Promise.all(inParts(indices).map(part => search(part.split(','))))).flat()
+  search: (part: readonly string[]) => Promise<readonly Hit[]>,
+): Promise<readonly Hit[]> => (await Promise.all(partsOf(indices).map(search))).flat()
 
-const searchOnce = <H extends Hit>(
-  { connection, signal }: Proving,
-  indices: readonly string[],
-  body: Search,
-): Promise<readonly H[]> =>
-  askHits<H>(connection, {
-    what: `search ${indices}`,
-    method: 'POST',
-    path: `/${indices}/_search`,
-    query: { allow_partial_search_results: 'false' },
-    body: JSON.stringify({ track_total_hits: false, ...body }),
-    signal,
-  })
+const WHOLE = { allow_partial_search_results: 'false' }
+
+const questionOf = ({ signal }: Proving, indices: readonly string[], body: Search): Question => ({
+  what: `search ${indices}`,
+  method: 'POST',
+  path: `/${indices}/_search`,
+  query: WHOLE,
+  body: JSON.stringify({ track_total_hits: false, ...body }),
+  signal,
+})

@@ -1,7 +1,7 @@
 import type { Failure } from '#failure/failure.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
-import { stampOf } from '../schema/stamp.ts'
-import { untilAborted } from './until-aborted.ts'
+import { stampOf } from '../schema/checkpoint-record.ts'
+import { EDITION } from '../schema/mappings.ts'
 
 export type HeightOptions = {
   readonly readPublished: (signal: AbortSignal | undefined) => Promise<PublishedMeta | undefined>
@@ -73,10 +73,28 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, require }: Hei
   return {
     known: () => known,
     fresh,
-    current: (signal: AbortSignal | undefined) => untilAborted(signal, current(signal)),
+    current,
     /** After a publication: the next caller reads for itself. */
     lookAgain: (): void => {
       look = undefined
     },
+  }
+}
+
+type Look = HeightOptions['readPublished']
+
+/**
+ * Reads the published height, and keeps the last readable one when the migration of a newer program publishes documents
+ * of another edition. The old indices stay complete until an operator deletes them, so a running program answers from
+ * them until it is restarted.
+ */
+export const readableFrom = (look: Look): Look => {
+  let last: PublishedMeta | undefined
+  return async signal => {
+    const found = await look(signal)
+    const isOther = found?.edition !== undefined && found.edition !== EDITION
+    if (last !== undefined && isOther && found.edition !== last.edition) return last
+    last = found
+    return found
   }
 }

@@ -1,15 +1,14 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { NamedIndex } from '#indices/registry.ts'
-import { ask } from '../client/ask.ts'
-import { expected } from '../client/parse-answer.ts'
+import { ask, expected } from '../client/ask.ts'
+import { stampOf } from '../schema/checkpoint-record.ts'
 import { MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
-import { stampOf } from '../schema/stamp.ts'
 import { Newer } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
 import { OutOfDate } from './out-of-date.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './proved-docs.ts'
 
 type Reading<I extends NamedIndex> = {
   readonly reader: Reader

@@ -1,9 +1,8 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import { askOnce, trying } from '../client/ask.ts'
+import { askOnce, beforeAgain, expected, parseAnswer } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { type ElasticError, reasonOf, toFailure } from '../client/failures.ts'
-import { expected, parseAnswer } from '../client/parse-answer.ts'
 import { shardCopies } from '../schema/shard-copies.ts'
 import { OutOfDate } from './out-of-date.ts'
 import type { Proving } from './proved-docs.ts'
@@ -63,19 +62,19 @@ const renew = (connection: Connection, index: string, found: Servers): void => {
  * first of them. Elasticsearch passes a search that fails on to another copy, so they are bound to one server; after a
  * failure the next try takes a server anew. Throws `OutOfDate` if the copy lacks that document.
  */
-export const searchOneCopy = <H>(
+export const searchOneCopy = async <H>(
   proving: Proving,
   index: string,
   searches: readonly object[],
-): Promise<readonly Searched<H>[]> =>
-  trying(async () => {
+): Promise<readonly Searched<H>[]> => {
+  for (let attempt = 0; ; attempt++)
     try {
       return await searchOnce<H>(proving, index, searches)
     } catch (error) {
       serversOf(proving.connection).delete(index)
-      throw error
+      await beforeAgain(error, attempt)
     }
-  })
+}
 
 const searchOnce = async <H>(
   { connection, last, signal }: Proving,

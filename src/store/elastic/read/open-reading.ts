@@ -1,36 +1,24 @@
-import { Failure } from '#failure/failure.ts'
 import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { Store, View } from '#store/port.ts'
+import type { Store } from '#store/port.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import type { HoldOptions } from '#store/read-port.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
-import type { PublishedMeta } from '../schema/checkpoint-record.ts'
+import { lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { lastDocuments } from '../schema/last-documents.ts'
 import { lostToReaders } from '../schema/lost-indices.ts'
+import type { Names } from '../schema/names.ts'
 import { FIRST_PARTITION } from '../schema/partitions.ts'
-import { consistentReads } from './consistent-read.ts'
+import { consistentReads, type Opened, type OpenOptions } from './consistent-read.ts'
 import { holdView } from './hold-view.ts'
-import { OutOfDate } from './out-of-date.ts'
-import { readableFrom, removedMeanwhile } from './published-height.ts'
+import { readableFrom } from './known-height.ts'
 import { rememberNothing, rememberState } from './state-cache.ts'
-import { untilAborted } from './until-aborted.ts'
+import { UntilAborted } from './until-aborted.ts'
 import { openView } from './view.ts'
 
-/** A read without a deadline of its own is tried again for so long. */
+/** A read without a deadline of its own is tried again for this time. */
 const PATIENCE_MS = 10_000
-
-/** A view, the published record it was opened at, and whether it found nothing where a lost document may have been. */
-type Opened = {
-  readonly at: View['at']
-  readonly view: View
-  /** Reads what is there, as damaged or out of date as it may be. */
-  readonly unproved: () => View
-  readonly published: PublishedMeta
-  foundNothing: boolean
-}
 
 export type Reading = ReturnType<typeof openReading>
 
@@ -38,14 +26,16 @@ export type Reading = ReturnType<typeof openReading>
 export const openReading = (cluster: Cluster) => {
   const { clock } = cluster
   const store = `${cluster.connection.url}/${cluster.names.prefix}`
-  const look = readableFrom(signal => readPublished(cluster, signal))
-  const published = () => look(undefined)
+  const readPublishedMeta = readableFrom(signal => readPublished(cluster, signal))
+  const published = () => readPublishedMeta(undefined)
   const state = rememberState(clock.now, cluster.onCacheLook)
   const open = viewOpener(cluster, state)
+  const whole = wholeness({ look: () => lostToReaders(cluster, published), now: clock.now })
   let isRepairing = false
   const { read, lookAgain, fresh } = consistentReads({
-    readPublished: look,
-    viewOf: open,
+    readPublished: readPublishedMeta,
+    open,
+    whole,
     sleep: clock.sleep,
     now: clock.now,
     patienceMs: PATIENCE_MS,
@@ -54,48 +44,26 @@ export const openReading = (cluster: Cluster) => {
     },
     nothing: () => nothingLoaded(store),
   })
-  const whole = wholeness({ look: () => lostToReaders(cluster, published), now: clock.now })
-  const requireWhole = (signal?: AbortSignal): Promise<void> =>
-    untilAborted(signal, whole.require(), 'the store was checked')
-  /** Settles as the work does, unless the work found nothing and the store turns out to have lost data. */
-  const unlessLost = async <T>(opened: Opened, work: Promise<T>, signal?: AbortSignal): Promise<T> => {
-    const [done] = await Promise.allSettled([work])
-    const isNotFound =
-      done.status === 'rejected' && done.reason instanceof Failure && done.reason.kind === 'not_found'
-    if (isNotFound || opened.foundNothing)
-      await untilAborted(signal, whole.requireNow(), 'the store was looked at')
-    return work
+  const requireWhole = async (signal?: AbortSignal): Promise<void> => {
+    const until = new UntilAborted(signal)
+    await until.wait(whole.require(), 'the store was checked').finally(() => until.end())
   }
-  /** No copy was whole: servers are cut off, unless the store turns out to have lost data. */
-  const namedLoss = async (error: unknown, signal?: AbortSignal): Promise<unknown> => {
-    if (error instanceof OutOfDate) await untilAborted(signal, whole.requireNow(), 'the store was looked at')
-    return error
-  }
-  const readOne: Store['read'] = async (work, { signal, damaged } = {}) => {
-    if (damaged !== true) await requireWhole(signal)
-    return read(opened => {
-      const view = damaged === true ? opened.unproved() : opened.view
-      const done = removedMeanwhile(work(view), opened.published, published)
-      return damaged === true ? done : unlessLost(opened, done, signal)
-    }, signal).catch(async (error: unknown) => {
-      throw await namedLoss(error, signal)
+  const hold = async ({ state: indices, signal }: HoldOptions) => {
+    await requireWhole(signal)
+    return holdView(cluster, {
+      indices,
+      signal,
+      patienceMs: PATIENCE_MS,
+      published: () => fresh(signal),
+      viewOf: at => open(at, { signal }).view,
     })
   }
   return {
     source: {
       published: async () => (await published())?.end,
       identity: () => identityOf(cluster),
-      read: readOne,
-      hold: async ({ state: indices, signal }: HoldOptions) => {
-        await requireWhole(signal)
-        return holdView(cluster, {
-          indices,
-          signal,
-          patienceMs: PATIENCE_MS,
-          published: () => fresh(signal),
-          viewOf: at => open(at, signal).view,
-        })
-      },
+      read,
+      hold,
     },
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     whole: requireWhole,
@@ -113,27 +81,26 @@ export const openReading = (cluster: Cluster) => {
   }
 }
 
-const viewOpener = (cluster: Cluster, state: ReturnType<typeof rememberState>) => {
+const viewOpener = ({ connection, names }: Cluster, state: ReturnType<typeof rememberState>) => {
   const hints: Hints = new Map()
-  return (published: PublishedMeta, signal: AbortSignal | undefined): Opened => {
-    const reader = {
-      connection: cluster.connection,
-      names: cluster.names.at(published.generations),
+  let named: { readonly of: PublishedMeta; readonly names: Names } | undefined
+  return (published: PublishedMeta, { signal, damaged = false }: OpenOptions): Opened => {
+    if (named?.of !== published) named = { of: published, names: names.at(published.generations) }
+    const opened = { foundNothing: false }
+    const view = openView({
+      connection,
+      names: named.names,
       published,
       hints,
+      asked: [],
       signal,
+      last: damaged ? {} : lastDocuments(published),
+      remembered: damaged ? rememberNothing() : state.of(published),
       onNothing: () => {
         opened.foundNothing = true
       },
-    }
-    const opened: Opened = {
-      at: published.end,
-      view: openView({ ...reader, last: lastDocuments(published), remembered: state.of(published) }),
-      unproved: () => openView({ ...reader, last: {}, remembered: rememberNothing() }),
-      published,
-      foundNothing: false,
-    }
-    return opened
+    })
+    return Object.assign(opened, { view })
   }
 }
 

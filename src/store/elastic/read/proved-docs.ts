@@ -1,14 +1,58 @@
+import type { Hints } from '#store/ranking-start.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
 import { type Got, getMany } from '../client/get-many.ts'
-import type { LastDocuments } from '../schema/inventory-record.ts'
+import type { LastDocuments, PublishedMeta } from '../schema/checkpoint-record.ts'
+import type { Names } from '../schema/names.ts'
 import { OutOfDate } from './out-of-date.ts'
+import type { Remembered } from './state-cache.ts'
 
 /** Where documents are read, and what a copy of each index must show. */
 export type Proving = {
   readonly connection: Connection
   readonly last: LastDocuments
   readonly signal?: AbortSignal | undefined
+}
+
+/** What a view reads with. */
+export type Reader = Proving & {
+  readonly names: Names
+  readonly published: PublishedMeta
+  /** Shared by all views. */
+  readonly hints: Hints
+  /** Cached state of the published batch. */
+  readonly remembered: Remembered
+  /** Called when nothing is found where a lost document may have been. */
+  readonly onNothing: () => void
+  /** Reads by id of this turn of the event loop, which are one request. */
+  readonly asked: Asked[]
+}
+
+/** A read by id that waits for the request it becomes part of. */
+export type Asked = PromiseWithResolvers<readonly (Got | undefined)[]> & { readonly refs: readonly Ref[] }
+
+/** As `provedDocs`; all that is asked for in one turn of the event loop is one request. */
+export const docsTogether = (
+  reader: Proving & Pick<Reader, 'asked'>,
+  refs: readonly Ref[],
+): Promise<readonly (Got | undefined)[]> => {
+  const asked = { refs, ...Promise.withResolvers<readonly (Got | undefined)[]>() }
+  if (reader.asked.length === 0) queueMicrotask(() => void send(reader))
+  reader.asked.push(asked)
+  return asked.promise
+}
+
+const send = async (reader: Proving & Pick<Reader, 'asked'>): Promise<void> => {
+  const together = reader.asked.splice(0)
+  try {
+    const [first] = together
+    const refs = together.length === 1 && first ? first.refs : together.flatMap(each => each.refs)
+    const found = await provedDocs(reader, refs)
+    let from = 0
+    for (const { refs, resolve } of together) resolve(found.slice(from, (from += refs.length)))
+  } catch (error) {
+    for (const { reject } of together) reject(error)
+  }
 }
 
 /** Documents of one request, without those that prove. */

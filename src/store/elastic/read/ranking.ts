@@ -4,13 +4,13 @@ import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/sta
 import { lacking } from '#store/lacking.ts'
 import type { Ranking, Rows } from '#store/ranking-page.ts'
 import type { RankRange } from '#store/ranking-start.ts'
-import { expected } from '../client/parse-answer.ts'
+import { expected } from '../client/ask.ts'
+import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
-import { stampOf, versionAt } from '../schema/stamp.ts'
 import { Newer } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './proved-docs.ts'
 
 type Hit = {
   readonly _id: string

@@ -1,71 +1,57 @@
 import type { DocOf } from '#indices/define.ts'
 import { type ListDoc, placeOf } from '#indices/list.ts'
 import { type ListedRecord, listedRecords, records } from '#indices/record.ts'
-import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
+import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
-import { batchGets } from '../client/batch-gets.ts'
 import type { Ref } from '../client/bulk-item.ts'
 import type { Got } from '../client/get-many.ts'
+import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import { decode } from '../schema/documents.ts'
 import { hashTerm } from '../schema/hash-term.ts'
 import { type Partitions, partitionAt, partitionsOf } from '../schema/partitions.ts'
-import { stampOf, versionAt } from '../schema/stamp.ts'
 import { Newer } from './consistent-read.ts'
 import { type Hit, provedHistory, searchHistory } from './history-search.ts'
 import { docsStartingWith } from './names.ts'
 import { newRecordsOf } from './new-records.ts'
-import { provedDocs } from './proved-docs.ts'
+import { docsTogether, type Reader } from './proved-docs.ts'
 import { rankedRows } from './ranking.ts'
-import type { Reader } from './reader.ts'
-
-/** A reader that combines its gets. */
-type Gatherer = Reader & { readonly getTogether: ReturnType<typeof batchGets> }
 
 /** A view of the published height; a read throws `Newer` if it could see anything newer. */
-export const openView = (reader: Reader): View => {
-  const getTogether = batchGets(refs => provedDocs(reader, refs))
-  const gatherer: Gatherer = { ...reader, getTogether }
-  return {
-    at: reader.published.end,
-    edition: reader.remembered,
-    get: async (index, id) => (await getDocs(gatherer, index, [id]))[0],
-    getMany: (index, ids) => getDocs(gatherer, index, ids),
-    find: (index, field, value) => reportingNothing(reader, find(reader, index, { field, values: [value] })),
-    findAny: (index, field, values) =>
-      reportingNothing(reader, find(reader, index, { field, values }), values.length),
-    startingWith: (index, text, limit) =>
-      docsStartingWith({ reader, getMany: ids => getDocs(gatherer, index, ids) }, index, { text, limit }),
-    page: (index, order, options) =>
-      reportingNothing(
-        reader,
-        rankingPage(
-          {
-            segments: ids => getDocs(gatherer, segments, ids),
-            rows: (ranking, rows) =>
-              rankedRows({ reader, getMany: ids => getDocs(gatherer, index, ids) }, ranking, rows),
-            hints: reader.hints,
-          },
-          { index, order },
-          options,
-        ),
-      ),
-    records: (list, first, last) => recordsOf(reader, list, { first, last }),
-    newRecords: (lists, height) => newRecordsOf(lists, height, places => placedDocs(reader, places, height)),
-    moments: (list, ordinals) => momentsOf(reader, list, ordinals),
-  }
-}
+export const openView = (reader: Reader): View => ({
+  at: reader.published.end,
+  edition: reader.remembered,
+  get: async (index, id) => (await getDocs(reader, index, [id]))[0],
+  getMany: (index, ids) => getDocs(reader, index, ids),
+  find: (index, field, value) => find(reader, index, { field, values: [value] }),
+  findAny: (index, field, values) => find(reader, index, { field, values }),
+  startingWith: (index, text, limit) =>
+    docsStartingWith({ reader, getMany: ids => getDocs(reader, index, ids) }, index, { text, limit }),
+  page: (index, order, options) => pageOf(reader, { index, order }, options),
+  records: (list, first, last) => recordsOf(reader, list, { first, last }),
+  newRecords: (lists, height) => newRecordsOf(lists, height, places => placedDocs(reader, places, height)),
+  moments: (list, ordinals) => momentsOf(reader, list, ordinals),
+})
 
-const reportingNothing = async <T>(
-  { onNothing }: Reader,
-  found: Promise<readonly T[]>,
-  expected = 1,
-): Promise<readonly T[]> => {
-  const all = await found
-  if (all.length < expected) onNothing()
-  return all
+const pageOf = async <I extends StateIndex>(
+  reader: Reader,
+  what: { readonly index: I; readonly order: keyof I['orders'] & string },
+  options: { readonly group?: string; readonly offset: number; readonly limit: number },
+): Promise<readonly DocOf<I>[]> => {
+  const rows = await rankingPage(
+    {
+      segments: ids => getDocs(reader, segments, ids),
+      rows: (ranking, rows) =>
+        rankedRows({ reader, getMany: ids => getDocs(reader, what.index, ids) }, ranking, rows),
+      hints: reader.hints,
+    },
+    what,
+    options,
+  )
+  if (rows.length === 0) reader.onNothing()
+  return rows
 }
 
 /** The height in an id of history; undefined for any other id. */
@@ -75,14 +61,14 @@ export const heightOf = (id: string): number | undefined => {
 }
 
 const getDocs = async <I extends AnyIndex>(
-  reader: Gatherer,
+  reader: Reader,
   index: I,
   ids: readonly string[],
 ): Promise<readonly (DocOf<I> | undefined)[]> => {
   const refs = ids.map(id => refOf(reader, index, id))
   const known = refs.map(ref => (ref === undefined ? NONE : reader.remembered.get(ref)))
   const asked = refs.filter((ref, at): ref is Ref => ref !== undefined && known[at] === undefined)
-  const found = asked.length === 0 ? [] : await reader.getTogether(asked)
+  const found = asked.length === 0 ? [] : await docsTogether(reader, asked)
   let next = 0
   return refs.map((ref, at) => {
     if (ref === undefined) return undefined
@@ -139,10 +125,11 @@ const find = async <I extends HistoryIndex>(
   const size = MOST_FOUND * terms.length
   const found =
     terms.length === 0 ? [] : await searchHistory(reader, indices, { query, size, wanted: terms.length })
-  return found
+  const docs = inOrder(found)
     .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
-    .toSorted(byId)
     .map(({ _id, _source }) => decode(index, _id, _source))
+  if (docs.length < terms.length) reader.onNothing()
+  return docs
 }
 
 /** Rows of a list, from 1, inclusive. */
@@ -158,31 +145,26 @@ const recordsOf = async (
 ): Promise<readonly ListedRecord[]> => {
   const rows: ListedRecord[] = []
   const end = Math.min(last, list.count)
-  for (let from = Math.max(first, 1); from <= end; from += ROWS_AT_ONCE)
-    rows.push(
-      ...(await placedRows(reader, list, { first: from, last: Math.min(end, from + ROWS_AT_ONCE - 1) })),
-    )
+  for (let from = Math.max(first, 1); from <= end; from += ROWS_AT_ONCE) {
+    const to = Math.min(end, from + ROWS_AT_ONCE - 1)
+    const size = to - from + 1
+    const indices = indicesOf(reader, list, from, to)
+    const range = { gte: String(placeOf(list.number, from)), lte: String(placeOf(list.number, to)) }
+    const query = { range: { places: range } }
+    const hits = await searchHistory(reader, indices, { query, size, wanted: size })
+    if (hits.length !== size)
+      throw lacking(
+        `List '${list.id}' has ${hits.length} rows with ordinals ${from} to ${to} in ${indices.join(', ')}.`,
+      )
+    // Ids have the order of ordinals.
+    for (const { _id, _source } of inOrder(hits)) rows.push(decode(listedRecords, _id, _source))
+  }
   return rows
 }
 
-const placedRows = async (
-  reader: Reader,
-  list: ListDoc,
-  { first, last }: Ordinals,
-): Promise<readonly ListedRecord[]> => {
-  const partitions = partitionsOf(list.starts, first, last)
-  const indices = partitions.map(partition => reader.names.partition(records, partition))
-  const range = { gte: String(placeOf(list.number, first)), lte: String(placeOf(list.number, last)) }
-  const size = last - first + 1
-  const query = { range: { places: range } }
-  const hits = await searchHistory(reader, indices, { query, size, wanted: size })
-  if (hits.length !== last - first + 1)
-    throw lacking(
-      `List '${list.id}' has ${hits.length} rows with ordinals ${first} to ${last} in ${indices.join(', ')}.`,
-    )
-  // Ids have the order of ordinals.
-  return hits.toSorted(byId).map(({ _id, _source }) => decode(listedRecords, _id, _source))
-}
+/** The indices that rows of a list are in. */
+const indicesOf = (reader: Reader, list: ListDoc, first: number, last: number): readonly string[] =>
+  partitionsOf(list.starts, first, last).map(partition => reader.names.partition(records, partition))
 
 /** Rows of the height with one of some places, in the partitions that blocks above `height` are in. */
 const placedDocs = async (reader: Reader, places: readonly bigint[], height: number) => {
@@ -217,10 +199,14 @@ const momentsOf = async (
     throw lacking(
       `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices.join(', ')}.`,
     )
-  return hits.toSorted(byId).map(({ _source: { height, time } }) => ({
+  return inOrder(hits).map(({ _source: { height, time } }) => ({
     height: height as number,
     time: BigInt(time as string),
   }))
 }
 
-const byId = (a: Hit, b: Hit): number => (a._id < b._id ? -1 : 1)
+/** By id. */
+const inOrder = (hits: readonly Hit[]): readonly Hit[] =>
+  hits.every(({ _id }, at) => at === 0 || _id > (hits[at - 1] as Hit)._id)
+    ? hits
+    : hits.toSorted((a, b) => (a._id < b._id ? -1 : 1))

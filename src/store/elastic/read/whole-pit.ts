@@ -1,10 +1,8 @@
 import { openPit, type Pit } from '../client/point-in-time.ts'
-import type { PublishedMeta } from '../schema/checkpoint-record.ts'
+import type { LastDocument, PublishedMeta } from '../schema/checkpoint-record.ts'
+import { lastDocuments, stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
-import type { LastDocument } from '../schema/inventory-record.ts'
-import { lastDocuments } from '../schema/last-documents.ts'
 import { AT } from '../schema/mappings.ts'
-import { stampOf, versionAt } from '../schema/stamp.ts'
 import { waitMs } from './known-height.ts'
 import { COPIES_TRIED } from './out-of-date.ts'
 

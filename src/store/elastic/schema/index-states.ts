@@ -1,9 +1,8 @@
-import { ask, askOnce, trying } from '../client/ask.ts'
+import { ask, askOnce, beforeAgain, expected, parseAnswer } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { type ElasticError, toFailure } from '../client/failures.ts'
-import { expected, parseAnswer } from '../client/parse-answer.ts'
+import type { LastDocument, LastDocuments } from './checkpoint-record.ts'
 import type { Counts } from './inventory.ts'
-import type { LastDocument, LastDocuments } from './inventory-record.ts'
 import { inParts } from './names.ts'
 import { shardCopies } from './shard-copies.ts'
 
@@ -152,12 +151,19 @@ const countsIn = (
   )
 
 /** The same search of each index, or of one copy of it. */
-const searchEach = (
+const searchEach = async (
   connection: Connection,
   all: readonly Copy[],
   search: object,
-): Promise<readonly Part[]> =>
-  all.length === 0 ? Promise.resolve([]) : trying(() => searchEachOnce(connection, all, search))
+): Promise<readonly Part[]> => {
+  if (all.length === 0) return []
+  for (let attempt = 0; ; attempt++)
+    try {
+      return await searchEachOnce(connection, all, search)
+    } catch (error) {
+      await beforeAgain(error, attempt)
+    }
+}
 
 const searchEachOnce = async (
   connection: Connection,

@@ -1,6 +1,6 @@
 import { type AnyIndex, type Change, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Batch } from '#store/port.ts'
-import type { Holding, Inventory, LastDocument } from './inventory-record.ts'
+import type { Holding, Inventory, LastDocument } from './checkpoint-record.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
 

@@ -83,10 +83,13 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
 }
 
 /** The first line of a request is limited to 4 KiB, and a name can have 80 characters. */
-const INDICES_AT_ONCE = 40
+export const INDICES_AT_ONCE = 40
 
-/** Comma-separated lists of names, each short enough for one request. */
-export const inParts = (indices: readonly string[]): readonly string[] =>
+/** Lists of names, each short enough for one request. */
+export const partsOf = (indices: readonly string[]): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(indices.length / INDICES_AT_ONCE) }, (_, at) =>
-    indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE).join(','),
+    indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE),
   )
+
+/** The same, with the names of each separated by commas. */
+export const inParts = (indices: readonly string[]): readonly string[] => partsOf(indices).map(String)

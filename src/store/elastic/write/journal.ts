@@ -2,10 +2,10 @@ import { Failure } from '#failure/failure.ts'
 import { type Change, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { type BulkItem, createItem, cut, versionedItem } from '../client/bulk-item.ts'
 import { getMany } from '../client/get-many.ts'
+import { versionAt } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import type { Names } from '../schema/names.ts'
-import { versionAt } from '../schema/stamp.ts'
 
 /** A state document of a batch as text, for the journal and for the state index. */
 export type Entry = {

@@ -7,9 +7,8 @@ import {
   revokedAt,
   type StoredKey,
 } from '#store/keys-port.ts'
-import { askHits, askText } from '../client/ask.ts'
+import { askHits, askText, parseAnswer } from '../client/ask.ts'
 import { errorOf, failureOf, isMissingIndex, MISSING_INDEX } from '../client/failures.ts'
-import { parseAnswer } from '../client/parse-answer.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { lostKeysOf } from '../schema/lost-indices.ts'
 

@@ -4,9 +4,9 @@ import { sendBulk } from '../client/bulk.ts'
 import { deleteSeenItem } from '../client/bulk-item.ts'
 import { refresh } from '../client/refresh.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
+import { stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { HEIGHT } from '../schema/mappings.ts'
-import { stampOf } from '../schema/stamp.ts'
 import { keptNames } from './undo.ts'
 
 type Hit = {

@@ -7,10 +7,10 @@ import { getMany } from '../client/get-many.ts'
 import { refresh } from '../client/refresh.ts'
 import { addWriteBlock, isReadOnly, removeWriteBlock } from '../client/write-block.ts'
 import { heightOf } from '../read/view.ts'
+import { versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
-import { versionAt } from '../schema/stamp.ts'
 
 /**
  * Corrects documents one by one. State gets the stamp of the published height: readers of that height accept it, and

@@ -8,12 +8,11 @@ import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import { getMany } from '../client/get-many.ts'
-import type { Checkpoint } from '../schema/checkpoint-record.ts'
+import type { Checkpoint, Inventory } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
 import { countsInCopies, indexStates, newestDocuments } from '../schema/index-states.ts'
 import { type Counts, countedNames, listedNames } from '../schema/inventory.ts'
-import type { Inventory } from '../schema/inventory-record.ts'
 import type { Names } from '../schema/names.ts'
 
 /** The inventory of the indices as they are now. Throws 'damaged' if one is missing. */

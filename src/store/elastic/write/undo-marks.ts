@@ -1,18 +1,5 @@
-import { isCount } from '#store/published-from.ts'
 import { KEPT } from '#store/undo.ts'
 import type { Mark } from '../schema/checkpoint-record.ts'
-
-/** Whether these are stored marks: at least one, with ascending stamps. */
-export const areMarks = (value: unknown): value is readonly Mark[] =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every(
-    (mark, at) =>
-      Array.isArray(mark) &&
-      mark.length === 2 &&
-      mark.every(isCount) &&
-      (at === 0 || Number(mark[0]) > Number(value[at - 1]?.[0])),
-  )
 
 /** Number of marks between the oldest and the newest batch; records are dropped one mark at a time. */
 const MARKS = 16

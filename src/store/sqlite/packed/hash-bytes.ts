@@ -1,4 +1,5 @@
-import { base58Bytes, encodeBase58 } from '#chain/base58.ts'
+import { base58Bytes } from '#chain/base58.ts'
+import { base58Of32 } from '#chain/base58-of-32.ts'
 
 const BYTES = 32
 /** 32 bytes in base58 have no more. */
@@ -24,13 +25,13 @@ export const bytesOfHashes = (text: string): Uint8Array | undefined => {
 
 /** The text of `bytesOfHash`; undefined: the bytes are damaged. */
 export const hashOfBytes = (bytes: Uint8Array): string | undefined =>
-  bytes.length === BYTES ? encodeBase58(bytes) : undefined
+  bytes.length === BYTES ? base58Of32(bytes) : undefined
 
 /** The text of `bytesOfHashes`; undefined: the bytes are damaged. */
 export const hashesOfBytes = (bytes: Uint8Array): string | undefined => {
   if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined
-  let text = encodeBase58(bytes.subarray(0, BYTES))
+  let text = base58Of32(bytes.subarray(0, BYTES))
   for (let at = BYTES; at < bytes.length; at += BYTES)
-    text += ` ${encodeBase58(bytes.subarray(at, at + BYTES))}`
+    text += ` ${base58Of32(bytes.subarray(at, at + BYTES))}`
   return text
 }

@@ -1,4 +1,4 @@
-import { encodeBase58 } from '#chain/base58.ts'
+import { base58Of32 } from '#chain/base58-of-32.ts'
 import { hashBytes } from '#chain/hash.ts'
 import { merkleRoot } from '#chain/merkle.ts'
 import { blocks } from '#indices/block.ts'
@@ -37,7 +37,7 @@ const MEMBERS: Readonly<Record<string, RegExp>> = {
 /** Root of the tree whose only leaf is this hash. */
 const rootOfOne = (hashes: unknown): string | undefined => {
   const leaf = typeof hashes === 'string' ? hashBytes(hashes) : undefined
-  return leaf === undefined ? undefined : encodeBase58(merkleRoot([leaf]))
+  return leaf === undefined ? undefined : base58Of32(merkleRoot([leaf]))
 }
 
 const hashInBody = (body: unknown): string | undefined =>

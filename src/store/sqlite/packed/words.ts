@@ -2,7 +2,7 @@
  * Texts that most records consist of, stored by their number: the first two take no space at all. Numbers are stored, so new
  * words are only ever added at the end.
  */
-const WORDS: readonly string[] = [
+export const WORDS: readonly string[] = [
   'SUCCESS',
   'token.iost',
   'transfer',
@@ -59,6 +59,3 @@ const numbers: ReadonlyMap<string, bigint> = new Map(WORDS.map((word, number) =>
 
 /** The number of a word; undefined: the text is none and is stored as it is. */
 export const numberOfWord = (text: string): bigint | undefined => numbers.get(text)
-
-/** undefined: this version has no such word. */
-export const wordOf = (number: bigint): string | undefined => WORDS[Number(number)]

@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import { getAccountTx } from '../get-account-tx.ts'
+import { getTransactionDetail } from '../get-transaction-detail.ts'
+import { readParams } from './query.ts'
+
+const refusal = (params: Parameters<typeof readParams>[0], name: string): string => {
+  try {
+    readParams(params, [[name, '1']], { unknown: 'refuse' })
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  return 'accepted'
+}
+
+test.each([
+  ['limit', "Unknown parameter 'limit'; use 'size': Maximum rows per page."],
+  ['offset', "Unknown parameter 'offset'; use 'page': Page number, starting at 1; 0 is read as 1."],
+  ['startblock', "Unknown parameter 'startblock'; use 'start_block': First block of the range, inclusive."],
+  [
+    'Address',
+    "Unknown parameter 'Address'; use 'account': Account name. Also accepts a contract id, a public key that owns tokens, or 0.",
+  ],
+  ['pages', "Unknown parameter 'pages'; the nearest one is 'page'."],
+  ['acount', "Unknown parameter 'acount'; the nearest one is 'account'."],
+  [
+    '__proto__',
+    "Unknown parameter '__proto__'; this action takes account, token, func_name, failed, page, size, sort, start_block, end_block, start_time, end_time, start_date, end_date, start_seq, end_seq, head, after, lang, format, compat, numbers.",
+  ],
+])('readParams: a name that the action does not have, %j', (name, message) => {
+  expect(refusal(getAccountTx.params, name)).toBe(message)
+})
+
+test('readParams: what other services call a parameter is explained only where the action has it', () => {
+  expect(refusal(getTransactionDetail.params, 'txhash')).toBe(
+    "Unknown parameter 'txhash'; use 'tx_hash': Hash of the transaction.",
+  )
+  expect(refusal(getTransactionDetail.params, 'limit')).toBe(
+    "Unknown parameter 'limit'; this action takes tx_hash, lang, format, compat, numbers.",
+  )
+})

@@ -1,0 +1,260 @@
+import type { Turn } from '#actions/answer.ts'
+import type { Apart } from '#actions/define.ts'
+import { badRequest } from '#actions/request/refusals.ts'
+import { Failure } from '#failure/failure.ts'
+import { type Caller, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
+import type { Clock } from '#time/clock.ts'
+import type { AddressLimits } from './networks.ts'
+import { Busy, type FairQueue, type Place } from './queue.ts'
+import { type Queues, streamPlace } from './queues.ts'
+import type { RateAnswer, Rates } from './rate.ts'
+
+export type Identifying = {
+  readonly keyring: Keyring
+  readonly addresses: AddressLimits
+}
+
+export type Gate = Identifying & {
+  readonly rates: Rates
+  readonly queues: Queues
+  readonly clock: Clock
+}
+
+/** A request as the gate sees it. */
+export type Arrival = {
+  readonly request: Request
+  /** Absent: the network that the request comes from is unknown, and not limited. */
+  readonly client?: { readonly network: string } | undefined
+  /** Values of `apikey`, in order. */
+  readonly keys: readonly string[]
+  /** What is wrong with the text of the query; thrown only after the key was accepted. */
+  readonly fault: Failure | undefined
+  /** Headers of the answer; admission adds those of the plan. */
+  readonly headers: Record<string, string>
+  /** What the log says of the request; admission adds the id of the key. */
+  readonly named: { key?: string }
+}
+
+/** The turns of one caller. */
+export type Turns = {
+  /** For an answer out of the store; its waits end with the signal. */
+  store(signal: AbortSignal): Turn
+  /** For what a node is asked. */
+  node(signal: AbortSignal): Turn
+  /** Takes a place among the exports, which is given back once. Throws 'rate_limited' or 'unavailable' at once. */
+  export(): Place
+  /** The same among the feeds. */
+  feed(): Place
+  /** The caller's plan, for what counts as more than one request. */
+  readonly plan: {
+    /** Counts one more, as soon as it may. Throws 'rate_limited' when the day has none left. */
+    more(signal: AbortSignal): Promise<void>
+    /** Throws 'rate_limited' when the day has fewer left. */
+    require(requests: number): void
+  }
+}
+
+/** The turns of a request that was let through. */
+export type Admitted = {
+  readonly turns: Turns
+  /** Gives back what counted under the plan when the request was refused for lack of room after all. */
+  refused(error: unknown): void
+}
+
+/**
+ * Lets a request of a caller through, within its plan and the service's capacity. Throws 'rate_limited', 'unavailable', and
+ * what is wrong with the text of the query.
+ */
+export const admit = async (
+  arrival: Arrival,
+  caller: Caller,
+  options: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
+): Promise<Admitted> => {
+  const { gate, asks, signal } = options
+  const { rates, queues, clock } = gate
+  arrival.named.key = caller.id
+  queues[asks].check(caller.id)
+  const rate = rates.take(caller)
+  setRateHeaders(arrival.headers, rate)
+  if (!rate.allowed) throw tooFast(rate)
+  if (arrival.fault !== undefined) throw arrival.fault
+  if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
+  return {
+    turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, rates, clock) }),
+    refused: error => {
+      // What counted as more than the plan has left was refused, too.
+      if (error instanceof Busy || (error instanceof Failure && error.kind === 'rate_limited'))
+        rates.giveBack(caller, rate)
+    },
+  }
+}
+
+/**
+ * The refusal of a request for which there is no room, before any work is done for it. Only possible while the list of
+ * keys is fresh, so that the key is known without waiting. undefined: the request is handled as usual.
+ */
+export const crowdedOut = (
+  arrival: Arrival,
+  asks: 'store' | 'node',
+  { keyring, queues }: Pick<Gate, 'keyring' | 'queues'>,
+): Busy | undefined => {
+  try {
+    const caller = keyring.known(keyOf(arrival))
+    if (caller === undefined) return undefined
+    arrival.named.key = caller.id
+    queues[asks].check(caller.id)
+  } catch (error) {
+    if (error instanceof Busy) return error
+  }
+  return undefined
+}
+
+/**
+ * Who asks, by the key of the request. Throws 'rate_limited' for a network that has sent too many wrong keys with one
+ * more, and for one that asks too much with the test key; other keys of such a network are let through.
+ */
+export const identified = async (arrival: Arrival, { keyring, addresses }: Identifying): Promise<Caller> => {
+  const key = keyOf(arrival)
+  const known = keyring.known(key)
+  if (known !== undefined && known.id !== TEST_KEY_ID) return known
+  const network = arrival.client?.network
+  if (network === undefined) return known ?? keyring.check(key)
+  if (known !== undefined) {
+    const wait = addresses.test(network, known.plan)
+    if (wait > 0) throw tooManyTests(wait)
+    return known
+  }
+  const wait = addresses.wrongFor(network)
+  try {
+    return await keyring.check(key, wait > 0 ? 'hasty' : 'careful')
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'unauthorized') throw error
+    if (wait > 0) throw tooManyWrong(wait)
+    addresses.wrong(network)
+    throw error
+  }
+}
+
+/** The turns of a key, or of a network; `exports`: where its exports count. */
+export const turnsOf = (
+  queues: Queues,
+  caller: {
+    readonly key: string
+    readonly plan: Turns['plan']
+    readonly exports?: 'exports' | 'downloads'
+  },
+): Turns => {
+  const { key, plan, exports = 'exports' } = caller
+  return {
+    store: signal => async () => {
+      const place = await queues.store.take(key, signal)
+      const by =
+        (queue: FairQueue): Apart =>
+        async ask => {
+          place.leave()
+          const other = await queue.take(key, signal)
+          try {
+            return await ask()
+          } finally {
+            other.leave()
+          }
+        }
+      return { apart: by(queues.aside), lastly: by(queues.lookups), leave: place.leave }
+    },
+    node: signal => async () => {
+      const place = await queues.node.take(key, signal)
+      return { apart: ask => ask(), lastly: ask => ask(), leave: place.leave }
+    },
+    export: () => streamPlace(queues, exports, key),
+    feed: () => streamPlace(queues, 'feeds', key),
+    plan,
+  }
+}
+
+/** Pause before a turn is asked for again: a body that is sent for minutes can wait while the service is busy. */
+const RETRY_MS = 100
+
+/** Turns that are asked for until there is one: a body that goes on gives way to requests, and is not broken off by them. */
+export const retried =
+  (turn: Turn, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Turn =>
+  async () => {
+    for (;;) {
+      try {
+        return await turn()
+      } catch (error) {
+        if (!(error instanceof Busy)) throw error
+      }
+      await pause(RETRY_MS, clock, signal)
+    }
+  }
+
+const planOf = (caller: Caller, rates: Rates, clock: Clock): Turns['plan'] => ({
+  more: async signal => {
+    for (let ms = rates.takeMore(caller); ms > 0; ms = rates.takeMore(caller)) await pause(ms, clock, signal)
+  },
+  require: requests => rates.requireToday(caller, requests),
+})
+
+const pause = async (ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> => {
+  await clock.sleep(ms, signal)
+  signal.throwIfAborted()
+}
+
+/** The RateLimit header fields (draft-ietf-httpapi-ratelimit-headers-03, the form clients know). */
+const setRateHeaders = (headers: Record<string, string>, rate: RateAnswer): void => {
+  headers['RateLimit-Limit'] = String(rate.limit)
+  headers['RateLimit-Remaining'] = String(rate.remaining)
+  headers['RateLimit-Reset'] = String(rate.resetSeconds)
+}
+
+const tooFast = ({ limit, scope, retryAfter }: RateAnswer): Failure =>
+  new Failure('rate_limited', `This API key is limited to ${limit} requests per ${scope}.`, {
+    zh: `此 API key 每${scope === 'day' ? '天' : '秒'}最多 ${limit} 次请求。`,
+    details: { retryAfter },
+  })
+
+const secondsOf = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
+
+const tooManyWrong = (ms: number): Failure =>
+  new Failure('rate_limited', 'Too many requests with unknown API keys came from this network address.', {
+    zh: '来自此网络地址的、使用不存在的 API key 的请求过多。',
+    details: secondsOf(ms),
+  })
+
+const tooManyTests = (ms: number): Failure =>
+  new Failure(
+    'rate_limited',
+    'This network address has used its share of the shared test key; ask the operator for an API key of your own.',
+    {
+      zh: '此网络地址已用完共享测试 key 的配额；请向运营方申请自己的 API key。',
+      details: secondsOf(ms),
+    },
+  )
+
+/** The key of a request, from `apikey` or `X-API-Key`; both only if they agree. */
+export const keyOf = ({ keys, request }: Arrival): string => {
+  const [key = ''] = keys
+  if (keys.length > 1)
+    throw badRequest(
+      {
+        en: `Parameter 'apikey' is given ${keys.length} times; give it once.`,
+        zh: `参数 'apikey' 出现了 ${keys.length} 次，只能提供一次。`,
+      },
+      { parameter: 'apikey' },
+    )
+  const header = request.headers.get('x-api-key')
+  if (header !== null && keys.length === 1 && header !== key)
+    throw badRequest(
+      {
+        en: "Parameter 'apikey' and header X-API-Key differ; give only one of them.",
+        zh: "参数 'apikey' 与请求头 X-API-Key 不一致；请只提供其中一个。",
+      },
+      { parameter: 'apikey' },
+    )
+  const given = keys.length === 1 ? key : (header ?? '')
+  if (given === '')
+    throw new Failure('unauthorized', "An API key is required; give it in the parameter 'apikey'.", {
+      zh: "缺少 API key；请通过参数 'apikey' 提供。",
+    })
+  return given
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import { addressLimits, localNetworkTimes } from './networks.ts'
+import { networkMemory, SharedNetworkTimes } from './shared-counts.ts'
+
+const PLAN = { perSecond: 1, perDay: 100 }
+
+/** Limits of several threads, at a time that is set by hand. */
+const limits = (networks?: number) => {
+  const at = { time: 1_000_000 }
+  const memory = networkMemory(networks)
+  const thread = (number: number) =>
+    addressLimits({ now: () => at.time, times: new SharedNetworkTimes(memory, number) })
+  return {
+    at,
+    one: thread(0),
+    two: thread(1),
+    bytes: () => memory.times.byteLength + memory.slots.ids.byteLength,
+  }
+}
+
+test('wrong keys: a hundred in a minute over all threads, then one every 600 ms', () => {
+  const { at, one, two } = limits()
+  for (let times = 0; times < 100; times++) {
+    const thread = times % 2 === 0 ? one : two
+    expect(thread.wrongFor('a')).toBe(0)
+    thread.wrong('a')
+  }
+  expect([one.wrongFor('a'), two.wrongFor('a'), one.wrongFor('b')]).toEqual([600, 600, 0])
+  // What is refused makes the wait no longer.
+  for (let times = 0; times < 300; times++) one.wrong('a')
+  at.time += 600
+  expect(one.wrongFor('a')).toBe(0)
+  one.wrong('a')
+  expect(one.wrongFor('a')).toBe(600)
+  at.time += 60_000
+  for (let times = 0; times < 100; times++) two.wrong('a')
+  expect(two.wrongFor('a')).toBe(600)
+})
+
+test('test key: a network has half of what all have, in a minute and in a day', () => {
+  const { at, one, two } = limits()
+  for (let times = 0; times < 30; times++) expect((times % 2 === 0 ? one : two).test('a', PLAN)).toBe(0)
+  expect([one.test('a', PLAN), two.test('b', PLAN)]).toEqual([2_000, 0])
+  at.time += 60_000
+  for (let times = 0; times < 20; times++) expect(one.test('a', PLAN)).toBe(0)
+  // Fifty of the day are used, and one comes back every 1,728 seconds.
+  expect(one.test('a', PLAN)).toBeGreaterThan(1_600_000)
+})
+
+test('wrong keys: a clock that is set back locks nobody out', () => {
+  const { at, one } = limits()
+  for (let times = 0; times < 100; times++) one.wrong('a')
+  at.time -= 500_000
+  expect(one.wrongFor('a')).toBe(600)
+})
+
+test('networks: one thread alone counts the same, and forgets those that owe least', () => {
+  const at = { time: 1_000_000 }
+  const one = addressLimits({ now: () => at.time, times: localNetworkTimes(8) })
+  for (let times = 0; times < 100; times++) one.wrong('guesser')
+  for (let other = 0; other < 100; other++) {
+    one.wrong(`n${other}`)
+    expect(one.wrongFor('guesser')).toBe(600)
+  }
+  for (let times = 0; times < 99; times++) one.wrong('n99')
+  expect([one.wrongFor('n99'), one.wrongFor('n0')]).toEqual([600, 0])
+})
+
+test('networks: memory is bounded, and the one that owes most is not forgotten for others', () => {
+  const { one, bytes } = limits(8)
+  const before = bytes()
+  for (let times = 0; times < 100; times++) one.wrong('guesser')
+  for (let other = 0; other < 10_000; other++) one.wrong(`n${other}`)
+  expect([one.wrongFor('guesser') > 0, bytes()]).toEqual([true, before])
+})

@@ -1,0 +1,169 @@
+import { expect, test } from 'bun:test'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { type Bounds, localPlaces } from './places.ts'
+import { FairQueue, type Place } from './queue.ts'
+
+const WIDE: Bounds = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000 }
+const AGE_MS = 1_000
+const never = new AbortController().signal
+
+/** Takes a place for `work` alone. */
+const inPlace = async (
+  queue: FairQueue,
+  { key, signal = never }: { readonly key: string; readonly signal?: AbortSignal },
+  work: (place: Place) => Promise<void>,
+): Promise<void> => {
+  const place = await queue.take(key, signal)
+  try {
+    await work(place)
+  } finally {
+    place.leave()
+  }
+}
+
+/** A queue whose work ends on request. */
+const setUp = (bounds: Partial<Bounds>) => {
+  const clock = handClock(0)
+  const queue = new FairQueue(localPlaces({ ...WIDE, ...bounds }), AGE_MS, clock)
+  const running: { key: string; end: () => void; place: Place }[] = []
+  const ended: string[] = []
+  const run = (key: string, signal = never) => {
+    const over = Promise.withResolvers<void>()
+    inPlace(queue, { key, signal }, async place => {
+      running.push({ key, end: over.resolve, place })
+      await over.promise
+    }).then(
+      () => ended.push(`${key} done`),
+      (error: Error & { kind?: string }) => ended.push(`${key} ${error.kind ?? error.message}`),
+    )
+  }
+  return { clock, queue, running, ended, run, keys: () => running.map(({ key }) => key).join('') }
+}
+
+test('take: keys take turns, every other one is of the key that has fewest waiting', async () => {
+  const { run, running, clock, keys } = setUp({ running: 1 })
+  run('x')
+  for (const key of 'aaaaaabbcaa') run(key)
+  for (let turn = 0; turn < 12; turn++) {
+    await clock.settle()
+    running.at(-1)?.end()
+    await clock.settle()
+  }
+  expect(keys()).toBe('xacbbaaaaaaa')
+})
+
+test('take: who has few waiting does not wait for a round of the others for each of them', async () => {
+  const { run, running, clock, keys } = setUp({ running: 1 })
+  run('o')
+  for (let each = 0; each < 100; each++) for (const key of 'abcdefghij') run(key)
+  for (const key of 'xxxx') run(key)
+  for (let turn = 0; turn < 9; turn++) {
+    await clock.settle()
+    running.at(-1)?.end()
+    await clock.settle()
+  }
+  expect(keys().slice(0, 9)).toBe('oaxbxcxdx')
+})
+
+test('take: one key has at most its share of the running and of the waiting requests', async () => {
+  const { run, clock, keys, ended } = setUp({ running: 4, runningOfKey: 2, waitingOfKey: 3 })
+  for (const key of 'aaaaaaab') run(key)
+  await clock.settle()
+  expect([keys(), ended]).toEqual(['aab', ['a unavailable', 'a unavailable']])
+})
+
+test('take: a full queue makes room for who has fewer, and refuses the rest', async () => {
+  const { run, clock, keys, ended } = setUp({ running: 1, waiting: 4 })
+  run('x')
+  await clock.settle()
+  for (const key of 'aaaab') run(key)
+  await clock.settle()
+  expect(ended).toEqual(['a unavailable'])
+  for (const key of 'ca') run(key)
+  await clock.settle()
+  expect([keys(), ended]).toEqual(['x', ['a unavailable', 'a unavailable', 'a unavailable']])
+})
+
+test('take: what waited too long is refused though nothing else happens', async () => {
+  const { run, clock, ended, running } = setUp({ running: 1 })
+  run('x')
+  await clock.settle()
+  run('a')
+  await clock.pass(500)
+  run('b')
+  await clock.pass(499)
+  expect(ended).toEqual([])
+  await clock.pass(251)
+  expect(ended).toEqual(['a unavailable'])
+  running[0]?.end()
+  await clock.settle()
+  expect(running.map(({ key }) => key)).toEqual(['x', 'b'])
+})
+
+test('take: those of a key that may start are not refused, though the machine was busy for long', async () => {
+  const { run, clock, ended, running } = setUp({ running: 3, runningOfKey: 2 })
+  for (const key of 'aaab') run(key)
+  // Time passes, and the loop has no turn.
+  clock.leap(5_000)
+  await clock.settle()
+  expect([running.map(({ key }) => key), ended]).toEqual([['a', 'a', 'b'], ['a unavailable']])
+})
+
+test('take: who goes away leaves the queue, and is not begun', async () => {
+  const { run, clock, ended, running, queue } = setUp({ running: 1, waitingOfKey: 1 })
+  run('x')
+  await clock.settle()
+  const client = new AbortController()
+  run('a', client.signal)
+  client.abort(new Error('gone'))
+  run('a')
+  await clock.settle()
+  expect(ended).toEqual(['a gone'])
+  running[0]?.end()
+  await clock.settle()
+  expect(running).toHaveLength(2)
+  await expect(queue.take('b', client.signal)).rejects.toThrow('gone')
+})
+
+test('take: a place that is left goes to the next, once', async () => {
+  const { run, clock, running, keys } = setUp({ running: 1 })
+  for (const key of 'abc') run(key)
+  await clock.settle()
+  running[0]?.place.leave()
+  running[0]?.place.leave()
+  await clock.settle()
+  expect(keys()).toBe('ab')
+  running[0]?.end()
+  await clock.settle()
+  expect(keys()).toBe('ab')
+})
+
+test('take: a request begins at once while nothing waits', async () => {
+  const { queue } = setUp({ running: 2 })
+  let turns = 0
+  const turn = setImmediate(() => {
+    turns += 1
+  })
+  for (const key of 'ab') (await queue.take(key, never)).leave()
+  clearImmediate(turn)
+  expect(turns).toBe(0)
+})
+
+test('take: work that never waits leaves the loop to others again and again', async () => {
+  const { queue, clock } = setUp({ running: 1 })
+  let over = 0
+  const work = async () => clock.leap(4)
+  const all = Array.from({ length: 20 }, () =>
+    inPlace(queue, { key: 'a' }, work).then(() => {
+      over += 1
+    }),
+  )
+  // Each turn has some of it.
+  let turns = 0
+  while (over < 20) {
+    await new Promise<void>(resolve => setImmediate(resolve))
+    turns += 1
+  }
+  await Promise.all(all)
+  expect(turns).toBeGreaterThan(3)
+})

@@ -1,0 +1,178 @@
+import type { Text } from '#actions/text.ts'
+import type { Clock } from '#time/clock.ts'
+import { localNetworkTimes, type NetworkTimes } from './networks.ts'
+import { type Bounds, localPlaces, type Places } from './places.ts'
+import { Busy, FairQueue, type Place, placeIn } from './queue.ts'
+import { localUses, type Uses } from './use.ts'
+
+/** What callers do, counted over all threads of the process, as one of them sees it. */
+export type Counts = {
+  readonly queues: QueuePlaces
+  readonly uses: Uses
+  readonly networks: NetworkTimes
+}
+
+/** What runs and waits in each queue. */
+export type QueuePlaces = Readonly<Record<keyof Queues, Places>>
+
+/**
+ * Where requests wait for their turn. What nodes are asked has turns of its own: a node that hangs takes none from
+ * answers out of the store.
+ */
+export type Queues = {
+  /** Answers out of the store. */
+  readonly store: FairQueue
+  /** `/rpc/`. */
+  readonly node: FairQueue
+  /** Answers that need a node for what is not stored; each keeps a view of the store meanwhile. */
+  readonly aside: FairQueue
+  /** The same where nothing of the store is needed any more: many may wait, and for longer. */
+  readonly lookups: FairQueue
+  /** Lists that are sent whole, over minutes: none waits. */
+  readonly exports: Places
+  /** Feeds, which are open for days: none waits. */
+  readonly feeds: Places
+  /** Pages that follow the chain, by network. They have no key, and take no place from those who have one. */
+  readonly live: Places
+  /** Files of pages, the same. */
+  readonly downloads: Places
+}
+
+/**
+ * What the threads of a process do together at most: requests that are worked on, exports that are sent, and feeds that
+ * are open. The limits of exports hold for files of pages as well, those of feeds for live pages; there a network counts
+ * as a key.
+ */
+export type Capacity = {
+  readonly maxInFlight: number
+  readonly maxExports: number
+  readonly maxFeeds: number
+  readonly maxFeedsPerKey: number
+}
+
+/** Nobody's answer is worth more than a second of waiting for its turn. */
+const AGE_MS = 1_000
+/** Requests that wait for each one that is worked on: what waits longer than `AGE_MS` is refused anyway. */
+const WAITING = 8
+
+/** As many as a node answers side by side; one key has an eighth of them. */
+const NODE = { running: 64, runningOfKey: 8, waiting: 128, waitingOfKey: 16 } as const
+/** Together fewer than the embedded store's readers. */
+const ASIDE = { running: 16, runningOfKey: 4, waiting: 16, waitingOfKey: 4 } as const
+
+/** A wallet asks for each of its pending transactions by itself, for all of them at once. */
+const LOOKUPS = { running: 16, runningOfKey: 8, waiting: 1_024, waitingOfKey: 128 } as const
+
+/** One key has at most half of what is worked on and a quarter of what waits. */
+const shared = (running: number): Bounds => ({
+  running,
+  runningOfKey: Math.ceil(running / 2),
+  waiting: running * WAITING,
+  waitingOfKey: Math.ceil((running * WAITING) / 4),
+})
+
+/** Streams never queue: one that finds no place is refused. */
+const streams = (running: number, runningOfKey: number): Bounds => ({
+  running,
+  runningOfKey,
+  waiting: 0,
+  waitingOfKey: 0,
+})
+
+/** Exports of one key. */
+const EXPORTS_OF_KEY = 2
+
+/** One thing for each queue, by its bounds. */
+export const ofQueues = <T>(
+  { maxInFlight, maxExports, maxFeeds, maxFeedsPerKey }: Capacity,
+  make: (bounds: Bounds) => T,
+): Readonly<Record<keyof Queues, T>> => ({
+  store: make(shared(maxInFlight)),
+  node: make(NODE),
+  aside: make(ASIDE),
+  lookups: make(LOOKUPS),
+  exports: make(streams(maxExports, EXPORTS_OF_KEY)),
+  feeds: make(streams(maxFeeds, maxFeedsPerKey)),
+  live: make(streams(maxFeeds, maxFeedsPerKey)),
+  downloads: make(streams(maxExports, EXPORTS_OF_KEY)),
+})
+
+/** The counts of a process with one thread. */
+export const localCounts = (capacity: Capacity): Counts => ({
+  queues: ofQueues(capacity, localPlaces),
+  uses: localUses(),
+  networks: localNetworkTimes(),
+})
+
+export const queuesFor = (
+  places: QueuePlaces,
+  { deadlineMs, clock }: { readonly deadlineMs: number; readonly clock: Clock },
+): Queues => {
+  // A request that waited for half of its time has too little left.
+  const ageMs = Math.min(AGE_MS, deadlineMs / 2)
+  return {
+    ...places,
+    store: new FairQueue(places.store, ageMs, clock),
+    node: new FairQueue(places.node, ageMs, clock),
+    aside: new FairQueue(places.aside, ageMs, clock),
+    // What waits here holds nothing, so all that counts is that there is time left to ask.
+    lookups: new FairQueue(places.lookups, deadlineMs / 2, clock),
+  }
+}
+
+/** A place for what is sent as a stream, for a key or a network. Throws 'rate_limited' or 'unavailable' at once. */
+export const streamPlace = (queues: Queues, stream: Stream, key: string): Place => {
+  const places = queues[stream]
+  if (places.take(key)) return placeIn(places, key)
+  const own = places.runningOf(key)
+  const { ofKey, inAll, retryAfter } = REFUSALS[stream]
+  const isOfKey = own >= places.bounds.runningOfKey
+  const { en, zh } = isOfKey ? ofKey(own) : inAll
+  throw new Busy(isOfKey ? 'rate_limited' : 'unavailable', en, { zh, details: { retryAfter } })
+}
+
+type Stream = 'exports' | 'feeds' | 'live' | 'downloads'
+
+/** Why there is no place: the key or network has as many as it may, or all have; seconds after which to try again. */
+type Refusal = { readonly ofKey: (own: number) => Text; readonly inAll: Text; readonly retryAfter: number }
+
+const REFUSALS: Readonly<Record<Stream, Refusal>> = {
+  exports: {
+    ofKey: own => ({
+      en: `This API key is limited to ${own} exports at once; wait until one has ended.`,
+      zh: `此 API key 最多同时进行 ${own} 个导出；请等待其中一个结束。`,
+    }),
+    inAll: {
+      en: 'The service is busy: too many exports are being sent.',
+      zh: '服务繁忙：正在进行的导出过多。',
+    },
+    retryAfter: 10,
+  },
+  feeds: {
+    ofKey: own => ({
+      en: `This API key has ${own} feeds open, as many as it may; close one first.`,
+      zh: `此 API key 已打开 ${own} 个事件流，已达上限；请先关闭其中一个。`,
+    }),
+    inAll: { en: 'The service is busy: too many feeds are open.', zh: '服务繁忙：打开的事件流过多。' },
+    retryAfter: 10,
+  },
+  live: {
+    ofKey: () => ({
+      en: 'Too many live pages are open from this network address.',
+      zh: '此网络地址打开的实时页面过多。',
+    }),
+    inAll: { en: 'The service is busy: too many live pages are open.', zh: '服务繁忙：打开的实时页面过多。' },
+    retryAfter: 60,
+  },
+  downloads: {
+    ofKey: own => ({
+      en: `A network address may load ${own} files at once; wait until one has ended.`,
+      zh: `同一网络地址最多同时下载 ${own} 个文件；请等待其中一个结束。`,
+    }),
+    inAll: {
+      en: 'The service is busy: too many files are being sent.',
+      zh: '服务繁忙：正在下载的文件过多。',
+    },
+    retryAfter: 10,
+  },
+}

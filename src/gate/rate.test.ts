@@ -1,0 +1,255 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createRates } from './rate.ts'
+import { localUses } from './use.ts'
+
+const clock = (time: number) => {
+  const state = { time, now: () => state.time }
+  return state
+}
+const NOON = Date.UTC(2026, 10, 21, 12)
+const caller = (perSecond: number, perDay: number, id = 'a') => ({ id, plan: { perSecond, perDay } })
+
+test('take: a second’s worth at once, the next a second later', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  const key = caller(2, 100)
+  const second = { limit: 2, scope: 'second', resetSeconds: 1 } as const
+  expect(rates.take(key)).toEqual({
+    ...second,
+    allowed: true,
+    waitMs: 0,
+    at: NOON,
+    remaining: 1,
+    retryAfter: 0,
+  })
+  expect(rates.take(key)).toMatchObject({ ...second, allowed: true, remaining: 0, retryAfter: 0 })
+  expect(rates.take(key)).toMatchObject({ ...second, allowed: false, remaining: 0, retryAfter: 1 })
+  at.time += 799
+  expect(rates.take(key).allowed).toBe(false)
+  at.time += 201
+  expect([1, 2, 3].map(() => rates.take(key).allowed)).toEqual([true, true, false])
+  at.time += 3_600_000
+  expect([1, 2, 3].map(() => rates.take(key).allowed)).toEqual([true, true, false])
+})
+
+test('take: the day ends at midnight UTC, and a refused call is not counted', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  const key = caller(10, 3)
+  expect(rates.take(key)).toMatchObject({
+    allowed: true,
+    limit: 3,
+    scope: 'day',
+    remaining: 2,
+    resetSeconds: 43_200,
+    retryAfter: 0,
+  })
+  rates.take(key)
+  expect(rates.take(key).allowed).toBe(true)
+  for (let again = 0; again < 100; again++)
+    expect(rates.take(key)).toMatchObject({
+      allowed: false,
+      limit: 3,
+      scope: 'day',
+      remaining: 0,
+      resetSeconds: 43_200,
+      retryAfter: 43_200,
+    })
+  at.time = Date.UTC(2026, 10, 22) - 1
+  expect(rates.take(key)).toMatchObject({
+    allowed: false,
+    limit: 3,
+    scope: 'day',
+    remaining: 0,
+    resetSeconds: 1,
+    retryAfter: 1,
+  })
+  at.time += 1
+  expect(rates.take(key)).toMatchObject({
+    allowed: true,
+    limit: 3,
+    scope: 'day',
+    remaining: 2,
+    resetSeconds: 86_400,
+    retryAfter: 0,
+  })
+})
+
+test('take: who asks as often as the plan allows is not refused because this process was late', () => {
+  const counts = (lateMs: number) => {
+    const at = clock(NOON)
+    const rates = createRates({ now: at.now, lateMs: () => lateMs })
+    const key = caller(20, 1_000)
+    const answers = []
+    for (let sent = 0; sent < 60; sent++) {
+      // Requests of 700 ms of the second second are handled at its end.
+      const late = sent >= 20 && sent < 34
+      at.time = NOON + (late ? 33 : sent) * 50
+      answers.push(rates.take(key))
+    }
+    return answers
+  }
+  const passed = counts(700)
+  expect(passed.filter(({ allowed }) => allowed)).toHaveLength(60)
+  for (const { at: first } of passed)
+    expect(passed.filter(({ at }) => at >= first && at < first + 1_000).length).toBeLessThanOrEqual(20)
+  expect(counts(0).some(({ allowed }) => !allowed)).toBe(true)
+})
+
+test('take: keys do not share', () => {
+  const rates = createRates(clock(NOON))
+  expect(rates.take(caller(1, 9, 'a')).allowed).toBe(true)
+  expect(rates.take(caller(1, 9, 'a')).allowed).toBe(false)
+  expect(rates.take(caller(1, 9, '__proto__')).allowed).toBe(true)
+})
+
+test('take: a clock that steps back neither gives nor takes', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  rates.take(caller(1, 9))
+  at.time -= 5_000
+  expect(rates.take(caller(1, 9)).allowed).toBe(false)
+  at.time += 1_000
+  expect(rates.take(caller(1, 9)).allowed).toBe(true)
+})
+
+test('take: forgets the key unused for longest when there are too many', () => {
+  const rates = createRates({ ...clock(NOON), uses: localUses(2) })
+  for (const id of ['a', 'b', 'a', 'c']) rates.take(caller(1, 9, id))
+  expect(['b', 'c'].map(id => rates.take(caller(1, 9, id)).allowed)).toEqual([true, false])
+})
+
+test('take: never more than the plan in any second, nor in a day; who asks evenly is never refused', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 5 }),
+      fc.integer({ min: 1, max: 30 }),
+      fc.array(fc.integer({ min: -300, max: 700 }), { maxLength: 60 }),
+      (perSecond, perDay, steps) => {
+        const at = clock(NOON)
+        const rates = createRates(at)
+        const passed: number[] = []
+        for (const step of steps) {
+          if (step >= 0) at.time += step
+          else if (step > -150) at.time += 1
+          const { allowed, waitMs } = rates.take(caller(perSecond, perDay))
+          if (allowed) passed.push(at.time + waitMs)
+          expect(waitMs).toBeLessThanOrEqual(200)
+        }
+        expect(passed.length).toBeLessThanOrEqual(perDay)
+        for (const start of passed)
+          expect(passed.filter(time => time >= start && time < start + 1_000).length).toBeLessThanOrEqual(
+            perSecond,
+          )
+      },
+    ),
+  )
+})
+
+test('take: who asks as often as the plan allows is let wait a little, never refused', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 190 }), { minLength: 100, maxLength: 100 }), delays => {
+      const at = clock(NOON)
+      const rates = createRates(at)
+      const times = delays.map((delay, index) => NOON + index * 50 + delay).toSorted((a, b) => a - b)
+      for (const time of times) {
+        at.time = time
+        expect(rates.take(caller(20, 1_000)).allowed).toBe(true)
+      }
+    }),
+  )
+})
+
+test('take: a plan of 5 lets 5 through in the first second, however often it is asked', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  let allowed = 0
+  for (; at.time < NOON + 1_000; at.time += 7) if (rates.take(caller(5, 1_000)).allowed) allowed += 1
+  expect(allowed).toBe(5)
+})
+
+test('giveBack: a request refused for another reason does not count, and opens no second twice', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  const first = rates.take(caller(1, 2))
+  at.time += 1_000
+  expect(rates.take(caller(1, 2)).allowed).toBe(true)
+  rates.giveBack(caller(1, 2), first)
+  expect(rates.take(caller(1, 2)).allowed).toBe(false)
+  at.time += 1_000
+  const third = rates.take(caller(1, 2))
+  expect(third.allowed).toBe(true)
+  rates.giveBack(caller(1, 2), third)
+  expect(rates.take(caller(1, 2)).allowed).toBe(true)
+})
+
+test('share: the day goes on where all processes left it, and ends at midnight', async () => {
+  const at = clock(NOON)
+  const stored = new Map<string, number>()
+  let days: number[] = []
+  const usage = {
+    add: async (day: number, counts: ReadonlyMap<string, number>) => {
+      days.push(day)
+      for (const [key, count] of counts) stored.set(key, (stored.get(key) ?? 0) + count)
+      return new Map(stored)
+    },
+  }
+  const [one, two] = [createRates(at), createRates(at)]
+  const key = caller(100, 5)
+  for (const rates of [one, one, two]) rates.take(key)
+  for (const rates of [one, two, one]) await rates.share(usage)
+  expect([...stored]).toEqual([['a', 3]])
+  expect(one.take(key)).toMatchObject({ allowed: true, remaining: 1 })
+  await one.share(usage)
+  // As after a restart.
+  const next = createRates(at)
+  await next.share(usage)
+  expect(next.take(key)).toMatchObject({ allowed: true, remaining: 0 })
+  expect(next.take(key).allowed).toBe(false)
+  const day = Math.floor(NOON / 86_400_000)
+  expect(new Set(days)).toEqual(new Set([day]))
+  at.time += 43_200_000
+  stored.clear()
+  days = []
+  expect(next.take(key)).toMatchObject({ allowed: true, remaining: 4 })
+  await next.share(usage)
+  expect([days, [...stored]]).toEqual([[day + 1], [['a', 1]]])
+})
+
+test('share: what could not be added is added by the next one, once', async () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  const key = caller(100, 10)
+  const seen: number[] = []
+  const usage = (fails: boolean) => ({
+    add: async (_: number, counts: ReadonlyMap<string, number>) => {
+      seen.push(counts.get('a') ?? 0)
+      if (fails) throw new Error('down')
+      return new Map([['a', 2 + (counts.get('a') ?? 0)]])
+    },
+  })
+  rates.take(key)
+  await expect(rates.share(usage(true))).rejects.toThrow('down')
+  rates.take(key)
+  const adding = rates.share(usage(false))
+  // Counted while the answer is under way.
+  rates.take(key)
+  await adding
+  expect(seen).toEqual([1, 2])
+  // Two of others, three of ours.
+  expect(rates.left(key)).toMatchObject({ today: 5, usedToday: 5 })
+})
+
+test('left: says what is left of the second and the day, and asks for nothing', () => {
+  const at = clock(NOON)
+  const rates = createRates(at)
+  const key = caller(3, 5)
+  const dayEnds = NOON + 43_200_000
+  expect(rates.left(key)).toEqual({ second: 3, today: 5, usedToday: 0, dayEnds })
+  for (let times = 0; times < 2; times++) rates.take(key)
+  for (let times = 0; times < 2; times++)
+    expect(rates.left(key)).toEqual({ second: 1, today: 3, usedToday: 2, dayEnds })
+  at.time += 1_001
+  expect(rates.left(key)).toMatchObject({ second: 3, today: 3 })
+})

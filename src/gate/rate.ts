@@ -1,0 +1,231 @@
+import { Failure } from '#failure/failure.ts'
+import type { Caller as KnownCaller } from '#keys/keyring.ts'
+import type { Plan } from '#keys/plan.ts'
+import type { Usage } from '#store/port.ts'
+import { DAY_MS, SECOND_MS } from '#time/units.ts'
+import { follow, localUses, nextTime, pass, type Ring, takeBack, type Use, type Uses } from './use.ts'
+
+/**
+ * A request that comes at most this long before its time waits for it: a caller that asks as often as the plan allows is
+ * not refused because the network brought two requests together.
+ */
+const EARLY_MS = 200
+/** The same for a request that this process itself was late to handle, together with others of its key. */
+const MOST_EARLY_MS = 1_200
+/** What work that goes on may take of the requests of a second. */
+const SHARE = 0.75
+
+/** Who asks, and how much that one may ask. */
+type Caller = Pick<KnownCaller, 'id' | 'plan'>
+
+export type RateAnswer = {
+  readonly allowed: boolean
+  /** Milliseconds after which an allowed request may go on; until then it is not. */
+  readonly waitMs: number
+  /** When it counts, milliseconds since 1970. */
+  readonly at: number
+  /** The narrower of the two limits: requests per second, or per day when fewer than that are left today. */
+  readonly limit: number
+  readonly scope: 'second' | 'day'
+  /** Whole requests left under it. */
+  readonly remaining: number
+  /** Seconds until it is full again, rounded up. */
+  readonly resetSeconds: number
+  /** Seconds until one more is allowed, rounded up, at least 1; 0 when this one was. */
+  readonly retryAfter: number
+}
+
+export type Rates = {
+  take(caller: Caller): RateAnswer
+  /**
+   * Counts one more request of work that goes on and may wait: 0 when it was counted, else the milliseconds after which to
+   * try again. It leaves a quarter of the plan's second to the key's other requests. Throws 'rate_limited' when the day has
+   * none left.
+   */
+  takeMore(caller: Caller): number
+  /** Throws 'rate_limited' when the day has fewer requests left. */
+  requireToday(caller: Caller, requests: number): void
+  /** Takes back what was allowed: it was refused for another reason. */
+  giveBack(caller: Caller, allowed: RateAnswer): void
+  /** What a key has left at the moment; this asks for nothing. */
+  left(caller: Caller): Left
+  /**
+   * Adds what was counted since the last time, and counts on from what all processes counted. One at a time; when it
+   * fails, the next one adds the same.
+   */
+  share(usage: Pick<Usage, 'add'>): Promise<void>
+}
+
+/** Whole requests. */
+export type Left = {
+  readonly second: number
+  readonly today: number
+  readonly usedToday: number
+  /** When the UTC day ends, milliseconds since 1970. */
+  readonly dayEnds: number
+}
+
+/**
+ * Counts what each key asks: never more than `perSecond` in any second, wherever it begins, and never more than `perDay`
+ * in a UTC day, over all threads that have the same uses. A refused call costs nothing.
+ */
+export const createRates = (options: {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Milliseconds that requests of the last second may have waited before this thread handled them. */
+  readonly lateMs?: () => number
+  /** Absent: this thread is the only one. */
+  readonly uses?: Uses
+}): Rates => {
+  const { lateMs = () => 0, uses = localUses() } = options
+  const now = (): number => Math.floor(options.now())
+  const begin = (id: string): Use => {
+    const use = uses.begin(id, now)
+    beginDay(use)
+    return use
+  }
+  const counted = <T>(id: string, work: (use: Use) => T): T => {
+    const use = begin(id)
+    try {
+      return work(use)
+    } finally {
+      uses.end(use)
+    }
+  }
+  return {
+    take: ({ id, plan }) => {
+      const use = begin(id)
+      try {
+        return takeOne(use, plan, lateMs)
+      } finally {
+        uses.end(use)
+      }
+    },
+    takeMore: ({ id, plan }) =>
+      counted(id, use => {
+        const ring = ringOf(use)
+        requireToday(use, plan, 1)
+        follow(use, ring)
+        const at = nextTime(use, ring, Math.max(1, Math.floor(plan.perSecond * SHARE)))
+        if (at > use.time) return at - use.time
+        pass(use, ring, at)
+        return 0
+      }),
+    requireToday: ({ id, plan }, requests) => counted(id, use => requireToday(use, plan, requests)),
+    giveBack: ({ id }, { at }) =>
+      counted(id, use => {
+        if (Math.floor(at / DAY_MS) === use.day) use.today = Math.max(0, use.today - 1)
+        if (use.ring !== undefined) takeBack(use, use.ring, at)
+      }),
+    left: ({ id, plan }) =>
+      counted(id, use => {
+        if (use.ring !== undefined) follow(use, use.ring)
+        return {
+          second: Math.max(0, plan.perSecond - use.count),
+          today: Math.max(0, plan.perDay - use.today),
+          usedToday: use.today,
+          dayEnds: (use.day + 1) * DAY_MS,
+        }
+      }),
+    share: usage => shareDay(uses, usage, now()),
+  }
+}
+
+const takeOne = (use: Use, plan: Plan, lateMs: () => number): RateAnswer => {
+  const { perSecond, perDay } = plan
+  const ring = ringOf(use)
+  follow(use, ring)
+  const at = nextTime(use, ring, perSecond)
+  const early = at - use.time
+  const allowed =
+    use.today < perDay &&
+    (early === 0 || (early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateMs()) && !isRushing(use, perSecond)))
+  if (allowed) pass(use, ring, at)
+  else if (early > 0) refuse(use)
+  return answerOf(plan, use, { allowed, early })
+}
+
+/** Throws 'unavailable' where there is none. */
+const ringOf = ({ ring }: Use): Ring => {
+  if (ring !== undefined) return ring
+  throw new Failure('unavailable', 'The service is busy: too many API keys are in use at once.', {
+    zh: '服务繁忙：同时使用的 API key 过多。',
+    details: { retryAfter: 1 },
+  })
+}
+
+const beginDay = (use: Use): void => {
+  const day = Math.floor(use.time / DAY_MS)
+  if (use.day !== day) Object.assign(use, { day, today: 0, shared: 0 })
+}
+
+/** Adds what is new of a day, and notes what all processes counted, also of keys that nobody asked with here. */
+const shareDay = async (uses: Uses, usage: Pick<Usage, 'add'>, at: number): Promise<void> => {
+  const day = Math.floor(at / DAY_MS)
+  const fresh = new Map<string, number>()
+  for (const id of uses.ids()) {
+    const use = uses.beginNote(id)
+    if (use.day === day && use.today !== use.shared) fresh.set(id, use.today - use.shared)
+    uses.end(use)
+  }
+  const counts = await usage.add(day, fresh, at)
+  for (const id of new Set([...fresh.keys(), ...counts.keys()])) {
+    const use = uses.beginNote(id)
+    // Otherwise another thread has begun the next day.
+    if (use.day <= day) {
+      const known = use.day === day ? use.shared + (fresh.get(id) ?? 0) : 0
+      // Other threads have counted on meanwhile.
+      const since = use.day === day ? use.today - known : 0
+      const shared = counts.get(id) ?? 0
+      Object.assign(use, { day, today: shared + since, shared })
+    }
+    uses.end(use)
+  }
+}
+
+/** Throws 'rate_limited' when the day has fewer requests left. */
+const requireToday = (use: Use, { perDay }: Plan, requests: number): void => {
+  if (use.today + requests <= perDay) return
+  const left = Math.max(0, perDay - use.today)
+  throw new Failure(
+    'rate_limited',
+    `This API key is limited to ${perDay} requests per day; ${left} are left today, and ${requests} more are needed.`,
+    {
+      zh: `此 API key 每天最多 ${perDay} 次请求；今天还剩 ${left} 次，而本次还需要 ${requests} 次。`,
+      details: { retryAfter: secondsOfDay(use) },
+    },
+  )
+}
+
+const secondsOfDay = ({ day, time }: Use): number => Math.ceil(((day + 1) * DAY_MS - time) / SECOND_MS)
+
+const refuse = (use: Use): void => {
+  use.refusals = use.time - use.refused < SECOND_MS ? use.refusals + 1 : 1
+  use.refused = use.time
+}
+
+/** A caller that asks for much more than the plan allows is let wait for nothing. */
+const isRushing = ({ time, refused, refusals }: Use, perSecond: number): boolean =>
+  time - refused < SECOND_MS && refusals > perSecond / 2
+
+type Taken = Pick<RateAnswer, 'allowed'> & { readonly early: number }
+
+const answerOf = (plan: Plan, use: Use, { allowed, early }: Taken): RateAnswer => {
+  const { time, count, newest } = use
+  const leftToday = Math.max(0, plan.perDay - use.today)
+  const leftNow = Math.max(0, plan.perSecond - count)
+  const isOfDay = leftToday <= leftNow
+  const full = (count > 0 ? newest : time - SECOND_MS) + SECOND_MS
+  const resetSeconds = isOfDay ? secondsOfDay(use) : Math.ceil((full - time) / SECOND_MS)
+  const nextSeconds = isOfDay ? resetSeconds : Math.max(1, Math.ceil(early / SECOND_MS))
+  return {
+    allowed,
+    waitMs: allowed ? early : 0,
+    at: time + early,
+    limit: isOfDay ? plan.perDay : plan.perSecond,
+    scope: isOfDay ? 'day' : 'second',
+    remaining: isOfDay ? leftToday : leftNow,
+    resetSeconds,
+    retryAfter: allowed ? 0 : nextSeconds,
+  }
+}

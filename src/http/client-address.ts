@@ -1,0 +1,102 @@
+import { type IpAddress, type IpRange, ipAddressIn, ipAddressText, isIn, networkOf } from './ip-address.ts'
+
+/** The client of a request: `unix` for both where it came over the Unix socket. */
+export type Client = {
+  readonly address: string
+  /** For whom limits of an address hold. */
+  readonly network: string
+}
+
+type Server = {
+  readonly url: URL
+  requestIP(request: Request): { readonly address: string } | null
+}
+
+export type ClientAddresses = {
+  /** undefined: it is unknown, as of a request that came over no socket. */
+  of(request: Request): Client | undefined
+  /** Notes that a request is answered in the place of another one; gives the first. */
+  replace(inner: Request, outer: Request): Request
+}
+
+/** Clients whose address was read lately; the same ones ask again and again. */
+const KNOWN_CLIENTS = 1_024
+const UNIX: Client = { address: 'unix', network: 'unix' }
+
+export const clientAddresses = (
+  server: () => Server | null | undefined,
+  trusted: readonly Trusted[],
+): ClientAddresses => {
+  const outers = new WeakMap<Request, Request>()
+  const known = new Map<string, Client | undefined>()
+  const peerOf = (request: Request): string | undefined => {
+    const peer = server()?.requestIP(outers.get(request) ?? request)?.address
+    return peer ?? (server()?.url.protocol === 'unix:' ? 'unix' : undefined)
+  }
+  return {
+    of: request => {
+      const peer = peerOf(request)
+      if (peer === undefined) return undefined
+      if (trusted.length > 0) return clientOf(clientBehind(peer, request.headers, trusted))
+      if (known.has(peer)) return known.get(peer)
+      if (known.size >= KNOWN_CLIENTS) known.clear()
+      const client = clientOf(clientBehind(peer, request.headers, trusted))
+      known.set(peer, client)
+      return client
+    },
+    replace: (inner, outer) => {
+      outers.set(inner, outer)
+      return inner
+    },
+  }
+}
+
+const clientOf = (peer: Peer | undefined): Client | undefined => {
+  if (peer === undefined) return undefined
+  return peer === 'unix' ? UNIX : { address: ipAddressText(peer), network: networkOf(peer) }
+}
+
+/** Proxies in a row; what a client itself put before them is not looked at. */
+const MOST_HOPS = 32
+
+/** Who connects: an address, or somebody on the Unix socket of the service. */
+export type Peer = IpAddress | 'unix'
+/** Proxies whose word on the client's address is taken. */
+export type Trusted = IpRange | 'unix'
+
+/**
+ * The address of the client behind proxies that are trusted: the last one in `X-Forwarded-For`, or else in `Forwarded`
+ * (RFC 7239), that is none of theirs. What stands before it anybody may have written. An address that cannot be read
+ * counts as the proxy that sent it. undefined: the peer is unknown. 'unix': nobody who is trusted has named an address.
+ */
+export const clientBehind = (
+  peer: string | undefined,
+  headers: Pick<Headers, 'get'>,
+  trusted: readonly Trusted[],
+): Peer | undefined => {
+  let client: Peer | undefined = peer === 'unix' ? peer : ipAddressIn(peer ?? '')
+  const isProxy = (one: Peer): boolean =>
+    trusted.some(each => (one === 'unix' || each === 'unix' ? one === each : isIn(one, each)))
+  if (client === undefined || !isProxy(client)) return client
+  for (const hop of hopsIn(headers).slice(-MOST_HOPS).reverse()) {
+    const address = ipAddressIn(withoutPort(hop))
+    if (address === undefined) return client
+    client = address
+    if (!isProxy(client)) return client
+  }
+  return client
+}
+
+const hopsIn = (headers: Pick<Headers, 'get'>): readonly string[] => {
+  const plain = headers.get('x-forwarded-for')
+  if (plain !== null) return plain.split(',').map(hop => hop.trim())
+  const forwarded = headers.get('forwarded')
+  if (forwarded === null) return []
+  return forwarded
+    .split(',')
+    .map(hop => /(?:^|;)\s*for=("?)([^";,]*)\1\s*(?:;|$)/i.exec(hop.trim())?.[2] ?? '')
+}
+
+/** `1.2.3.4:567`, `[2001:db8::1]:567`, or an address alone. */
+const withoutPort = (hop: string): string =>
+  /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop

@@ -1,0 +1,68 @@
+import type { Options } from '#actions/request/options.ts'
+import { writeJson } from '#chain/json.ts'
+import { Failure, PublicFailure } from '#failure/failure.ts'
+import { codes } from './codes.ts'
+import { JSON_TYPE, type Reply, textReply } from './reply.ts'
+
+/** How a failure is reported: the language, the form, and texts that it must not repeat. */
+export type Manner = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
+
+/** The answer to a request that failed, with what the caller can do: status, code, words, when to try again. */
+export const failureReply = (failure: Failure, manner: Manner, id: string): Reply => {
+  const { status, code, retryAfter } = codes[failure.kind]
+  const message = hidden(messageFor(failure, manner.lang), manner.secrets)
+  const body =
+    manner.format === 'bare' ? { code, message, request_id: id } : { code, message, data: {}, request_id: id }
+  const { retryAfter: wait = retryAfter } = failure.details
+  const headers = {
+    'Cache-Control': 'no-store',
+    'Content-Language': manner.lang,
+    ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
+    // What else is sent of a body is not read, so the connection ends.
+    ...(failure.kind === 'method_not_allowed' ? { Allow: ALLOWED, Connection: 'close' } : {}),
+  }
+  return textReply(status, { type: JSON_TYPE, text: writeJson(body) }, { headers })
+}
+
+/** What a failure is called where it ends something that has begun. */
+export const failureFields = (
+  failure: Failure,
+  { lang, secrets }: Pick<Manner, 'lang' | 'secrets'>,
+): { readonly code: number; readonly message: string } => ({
+  code: codes[failure.kind].code,
+  message: hidden(messageFor(failure, lang), secrets),
+})
+
+export const ALLOWED = 'GET, HEAD, OPTIONS'
+
+/** Anything else that is thrown is our bug. */
+export const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })
+
+const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {
+  const { message, title } = codes[failure.kind]
+  const own = message === 'own' || (message === 'title' && failure instanceof PublicFailure)
+  if (!own) return title[lang]
+  return lang === 'zh' ? (failure.zh ?? failure.message) : failure.message
+}
+
+/** A key is never repeated, also where the caller gave it as something else; shorter texts are no keys. */
+const SECRET_LETTERS = 8
+
+const hidden = (message: string, secrets: readonly string[]): string =>
+  secrets
+    .filter(secret => secret.length >= SECRET_LETTERS)
+    .reduce((text, secret) => withoutBegin(text.replaceAll(secret, '***'), secret), message)
+
+/** Where a long text was cut, the key in it may have been cut too. */
+const withoutBegin = (message: string, secret: string): string => {
+  if (!message.includes('…')) return message
+  return message.replace(/([^']*)…/g, (whole, before: string) => {
+    let length = Math.min(secret.length, before.length)
+    while (length >= BEGIN_LETTERS && !before.endsWith(secret.slice(0, length))) length -= 1
+    return length < BEGIN_LETTERS ? whole : `${before.slice(0, before.length - length)}***…`
+  })
+}
+
+/** A shorter part of a key reveals nothing about the rest. */
+const BEGIN_LETTERS = 4

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { acceptsGzip, etagOf, gzipTagOf, knownTag } from './reply.ts'
+
+const bytes = new TextEncoder().encode('{"code":0}')
+
+test('etagOf: strong, the same for the same bytes only', () => {
+  expect(etagOf(bytes)).toMatch(/^"[\w-]{22}"$/)
+  expect(etagOf(bytes)).toBe(etagOf(bytes.slice()))
+  expect(etagOf(bytes)).not.toBe(etagOf(new TextEncoder().encode('{"code":1}')))
+  expect(gzipTagOf('"abc"')).toBe('"abc-gzip"')
+})
+
+const PLAIN = '"abc"'
+const GZIP = '"abc-gzip"'
+const headers: readonly (readonly [header: string | null, sent: string, known: string | undefined])[] = [
+  [null, PLAIN, undefined],
+  ['', PLAIN, undefined],
+  [PLAIN, PLAIN, PLAIN],
+  ['W/"abc"', PLAIN, PLAIN],
+  [GZIP, PLAIN, GZIP],
+  [GZIP, GZIP, GZIP],
+  [PLAIN, GZIP, PLAIN],
+  [`${PLAIN}, ${GZIP}`, GZIP, GZIP],
+  [`${GZIP}, ${PLAIN}`, PLAIN, PLAIN],
+  ['*', PLAIN, PLAIN],
+  [' * ', GZIP, GZIP],
+  ['"x", "abc"', PLAIN, PLAIN],
+  ['"x",W/"abc" , "y"', PLAIN, PLAIN],
+  ['"a,b", "c"', PLAIN, undefined],
+  ['"x,"abc"', PLAIN, undefined],
+  ['abc', PLAIN, undefined],
+  ['"ABC"', PLAIN, undefined],
+  ['"abc', PLAIN, undefined],
+]
+for (const [header, sent, known] of headers)
+  test(`knownTag: ${header} for ${sent}`, () => expect(knownTag(header, sent, PLAIN)).toBe(known))
+
+const codings: readonly (readonly [header: string | null, gzip: boolean])[] = [
+  [null, false],
+  ['', false],
+  ['gzip', true],
+  ['GZIP', true],
+  ['deflate, gzip;q=1.0, *;q=0.5', true],
+  ['gzip;q=0', false],
+  ['gzip;q=0, *', false],
+  ['*', true],
+  ['*;q=0', false],
+  ['br', false],
+  ['gzip;q=x', false],
+]
+for (const [header, gzip] of codings)
+  test(`acceptsGzip: ${header}`, () => expect(acceptsGzip(header)).toBe(gzip))

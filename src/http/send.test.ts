@@ -1,0 +1,9 @@
+import { expect, test } from 'bun:test'
+import { sampling } from './send.ts'
+
+test('sampling: the first of each N, then again', () => {
+  const isLogged = sampling(3)
+  expect(Array.from({ length: 7 }, isLogged)).toEqual([true, false, false, true, false, false, true])
+  const all = sampling(1)
+  expect(Array.from({ length: 3 }, all)).toEqual([true, true, true])
+})

@@ -1,0 +1,121 @@
+import { type Failure, Restarting } from '#failure/failure.ts'
+import type { Log } from '#failure/log.ts'
+import { Busy } from '#gate/queue.ts'
+import { countAnswer } from './counts.ts'
+import { ClientGone } from './deadline.ts'
+import type { Exchange, Service } from './exchange.ts'
+import { failureOf, failureReply } from './failure-reply.ts'
+import { pausedFeed } from './paused-feed.ts'
+import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.ts'
+
+/** The last step of a request: its Response, its counts, and its line in the access log. */
+
+type Sending = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure'>
+
+/** How a request ended: `kind` for the log, `reason` for the count of refusals; undefined: it was not refused. */
+type Outcome = { readonly kind: string; readonly reason?: string | undefined }
+
+const OK: Outcome = { kind: 'ok' }
+
+/** nginx's status for a client that closed the connection; it appears only in the log. */
+const GONE_STATUS = 499
+
+/** Sends a success, or a failure that is written already. */
+export const send = (
+  exchange: Exchange,
+  { outcome = OK, ...reply }: Reply & { readonly outcome?: Outcome },
+  service: Sending,
+): Response => {
+  const { request, id, headers } = exchange
+  const response = responseOf({ ...reply, headers: { ...headers, ...reply.headers } }, request, id)
+  if (service.stopping?.signal.aborted === true) response.headers.set('Connection', 'close')
+  const { status } = response
+  const { body } = reply
+  if (!isStreamed(body)) note(exchange, { ...outcome, status, bytes: bytesIn(body) }, service)
+  else
+    void body.ended.then(({ kind, bytes, cause }) => {
+      if (cause !== undefined) logCause(service.log, cause, id)
+      const reason = kind === 'ok' || kind === 'gone' ? undefined : kind
+      note(exchange, { kind, status, bytes, reason }, service)
+    })
+  return response
+}
+
+/** Sends what a step threw. */
+export const sendFailure = async (
+  exchange: Exchange,
+  error: unknown,
+  service: Sending,
+): Promise<Response> => {
+  if (error instanceof ClientGone) {
+    const nothing = textReply(GONE_STATUS, { type: 'text/plain', text: '' })
+    return send({ ...exchange, headers: {} }, { ...nothing, outcome: { kind: 'gone' } }, service)
+  }
+  const failure = failureOf(error)
+  // A refusal for lack of room needs no second log line.
+  if (!(failure instanceof Busy)) logCause(service.log, failure, exchange.id)
+  const written = await service.writeFailure?.(exchange, failure)
+  return written === undefined
+    ? sendRefusal(exchange, failure, service)
+    : send(exchange, { ...written, outcome: outcomeOf(failure) }, service)
+}
+
+/** Sends a failure in the form of the API, within the call: a service that is overrun has most of its work with those it turns away. */
+export const sendRefusal = (exchange: Exchange, failure: Failure, service: Sending): Response => {
+  const paused = failure instanceof Restarting ? pausedFeed(exchange, failure) : undefined
+  const reply = paused ?? failureReply(failure, exchange.manner, exchange.id)
+  return send(exchange, { ...reply, outcome: outcomeOf(failure) }, service)
+}
+
+const outcomeOf = (failure: Failure): Outcome => ({
+  kind: failure.kind,
+  reason: failure instanceof Busy ? 'busy' : failure.kind,
+})
+
+const note = (
+  { id, route, named, client, started }: Exchange,
+  ended: Outcome & { readonly status: number; readonly bytes: number },
+  { log, clock, counts, isLogged }: Sending,
+): void => {
+  const { kind, reason, status, bytes } = ended
+  const ms = Math.round((clock.elapsed() - started) * 100) / 100
+  countAnswer(counts, { route, named, status, ms, bytes, reason })
+  if (kind === 'ok' && status < 400 && !isLogged()) return
+  log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
+    id,
+    route,
+    ...named,
+    ...(client === undefined ? {} : { client: client.address }),
+    kind,
+    status,
+    ms,
+    bytes,
+  })
+}
+
+/** Details that callers do not get are logged here, with the request's id. */
+const logCause = (log: Log, failure: Failure, id: string): void => {
+  const { kind, message, cause } = failure
+  const inner = cause instanceof Error ? { cause: cause.stack ?? cause.message } : {}
+  if (kind === 'defect' || kind === 'usage' || kind === 'conflict')
+    log('error', 'A request failed because of a bug.', {
+      id,
+      kind,
+      error: message,
+      stack: failure.stack ?? '',
+      ...inner,
+    })
+  else if (kind === 'damaged')
+    log('error', 'A request met damage in the store.', { id, error: message, help: failure.help ?? '' })
+  else if (kind === 'unavailable' || kind === 'bad_block' || kind === 'deadline')
+    log('warn', 'A request could not be served.', { id, kind, error: message, ...inner })
+}
+
+/** Which successes have a line in the access log: the first one of `each`, and so on. */
+export const sampling = (each: number): (() => boolean) => {
+  let count = 0
+  return () => {
+    count = (count % each) + 1
+    return count === 1
+  }
+}

@@ -1,0 +1,259 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { BatchEnd, History } from '#store/port.ts'
+import { blockDoc, publishedAt, recordDoc, transactionDoc } from '#test/store/suite/fixture.ts'
+import { batchBuilder, batching, partitioning } from './batches.ts'
+
+const ANY = Number.POSITIVE_INFINITY
+const filling = { partition: 0, documents: 0 }
+/** A block with as many transactions as rows. */
+const documentsOf = (height: number, rows: number) => ({
+  block: blockDoc(height),
+  transactions: Array.from({ length: rows }, (_, at) => transactionDoc(height, at + 1)),
+  records: Array.from({ length: rows }, (_, at) => recordDoc(height, at)),
+})
+
+test('batchBuilder: parts are the batch, each document once, however it is cut', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(5), { minLength: 1 }), fc.integer({ min: 1, max: 20 }), (rows, documents) => {
+      const builder = batchBuilder({ documents: ANY, bytes: ANY, piece: { documents, bytes: ANY } })
+      const given = rows.map((count, height) => documentsOf(height, count))
+      const taken = given.flatMap(each => {
+        builder.add(each)
+        return builder.partFull ? [builder.takePart(filling)] : []
+      })
+      const rest = builder.takePart(filling)
+      for (const part of taken) {
+        const size = part.blocks.length + part.transactions.length + part.records.length
+        expect(size).toBeGreaterThanOrEqual(documents)
+      }
+      const parts = [...taken, rest]
+      expect(parts.flatMap(({ blocks }) => blocks)).toEqual(given.map(({ block }) => block))
+      expect(parts.flatMap(({ transactions }) => transactions)).toEqual(
+        given.flatMap(({ transactions }) => transactions),
+      )
+      expect(parts.flatMap(({ records }) => records)).toEqual(given.flatMap(({ records }) => records))
+      const end = publishedAt(rows.length - 1)
+      expect([parts.find(({ blocks }) => blocks[0])?.blocks[0]?.height, builder.end(end.lib)]).toEqual([
+        0,
+        end,
+      ])
+      const sum = rows.reduce((a, b) => a + b, 0)
+      expect([builder.transactions, builder.records]).toEqual([sum, sum])
+    }),
+  )
+})
+
+test('batchBuilder: is full by documents, held or not, by bytes, or by the state it changes', () => {
+  const builder = batchBuilder({ documents: 6, bytes: ANY, changes: 10, piece: { documents: 1, bytes: ANY } })
+  builder.add(documentsOf(0, 1))
+  builder.takePart(filling)
+  expect([builder.full(9), builder.full(10), builder.empty]).toEqual([false, true, false])
+  builder.add(documentsOf(1, 1))
+  expect(builder.full(0)).toBe(true)
+  const small = batchBuilder({ documents: ANY, bytes: 1 })
+  expect([small.empty, small.full(0)]).toEqual([true, false])
+  small.add(documentsOf(0, 0))
+  expect([small.full(0), small.partFull]).toEqual([true, false])
+})
+
+const LIB = publishedAt(0).lib
+const heightsOf = ({ blocks }: History): number[] => blocks.map(({ height }) => height)
+
+type Course = {
+  readonly documents: number
+  readonly piece?: number
+  readonly partition?: number
+  readonly msPerBlock?: number
+  readonly lib?: number
+  /** Waited for before the batch of this height is given to the store, and after that. */
+  readonly agreed?: (height: number) => Promise<void> | undefined
+  readonly stored?: (height: number) => Promise<void> | undefined
+}
+
+/** Adds a block for each number of rows, and notes what reaches the store. Time passes only between blocks. */
+const batchesOf = (rows: readonly number[], course: Course) => {
+  let now = 0
+  const events: string[] = []
+  const ends: number[] = []
+  const parts: History[] = []
+  const cuts: number[] = []
+  const batches = batching(
+    {
+      writer: {
+        append: async history => {
+          parts.push(history)
+          events.push(`append ${heightsOf(history)}`)
+        },
+        commit: async ({ end }: BatchEnd) => {
+          ends.push(end.height)
+          events.push(`commit ${end.height}`)
+          await course.stored?.(end.height)
+        },
+      },
+      deriver: { changed: () => 0, cut: () => [], settled: () => void events.push('settled') },
+      proof: {
+        cut: async ({ height }) => {
+          await course.agreed?.(height)
+          return undefined
+        },
+      },
+      partitions: partitioning({ filling, documents: course.partition ?? ANY }),
+      bounds: {
+        documents: course.documents,
+        bytes: ANY,
+        ...(course.piece === undefined ? {} : { piece: { documents: course.piece, bytes: ANY } }),
+      },
+      clock: { elapsed: () => now },
+      collect: documents => void cuts.push(documents),
+    },
+    ({ end, transactions, records }) =>
+      void events.push(`committed ${end.height}: ${transactions}, ${records}`),
+  )
+  const add = async (height: number, count: number): Promise<void> => {
+    const documents = { ...documentsOf(height, count), transactions: [transactionDoc(height, 1)] }
+    await batches.add(documents, course.lib ?? LIB)
+    now += course.msPerBlock ?? 0
+  }
+  const work = (async () => {
+    for (const [height, count] of rows.entries()) await add(height, count)
+    await batches.end(course.lib ?? LIB)
+  })()
+  return { work, events, ends, parts, cuts, batches }
+}
+
+test('batching: full ones, and the rest', async () => {
+  const { work, ends, parts, cuts } = batchesOf([1, 0, 3, 0, 0], { documents: 5 })
+  await work
+  expect(ends).toEqual([1, 2, 4])
+  expect(parts.map(heightsOf)).toEqual([[0, 1], [2], [3, 4]])
+  expect(cuts).toEqual([3, 2, 5, 2, 2])
+  const none = batchesOf([], { documents: 5 })
+  await none.work
+  expect(none.events).toEqual([])
+})
+
+test('batching: a batch goes to one partition', async () => {
+  const { work, parts } = batchesOf([0, 0, 0, 0, 0], { documents: ANY, partition: 4 })
+  await work
+  expect(parts.map(part => [heightsOf(part), part.filling])).toEqual([
+    [[0, 1], { partition: 0, documents: 4 }],
+    [[2, 3], { partition: 1, documents: 4 }],
+    [[4], { partition: 2, documents: 2 }],
+  ])
+})
+
+test('batching: one that fills slowly ends after two seconds, far from the head after fifteen', async () => {
+  const endsOf = async (lib: number) => {
+    const { work, ends } = batchesOf(new Array(20).fill(0), { documents: ANY, msPerBlock: 1_000, lib })
+    await work
+    return ends
+  }
+  expect(await endsOf(1_000)).toEqual([3, 7, 11, 15, 19])
+  expect(await endsOf(2_000)).toEqual([16, 19])
+})
+
+test('batching: history is appended part by part; each block is in one', async () => {
+  const { work, events } = batchesOf([0, 0, 0, 0, 0, 0, 0], { documents: 10, piece: 4 })
+  await work
+  expect(events.filter(each => !each.startsWith('s'))).toEqual([
+    ...['append 0,1', 'append 2,3', 'append 4', 'commit 4', 'committed 4: 5, 0'],
+    ...['append 5,6', 'append ', 'commit 6', 'committed 6: 7, 0'],
+  ])
+})
+
+test('batching: a batch is closed when the one before is in the store; a failure is thrown by the next one', async () => {
+  const ways = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { work, events, batches } = batchesOf([2, 2, 2], {
+    documents: 1,
+    stored: height => ways[height]?.promise,
+  })
+  await Bun.sleep(0)
+  expect(events.splice(0)).toEqual(['append 0', 'commit 0'])
+  ways[0]?.resolve()
+  await Bun.sleep(0)
+  expect(events.splice(0)).toEqual(['settled', 'committed 0: 1, 2', 'append 1', 'commit 1'])
+  ways[1]?.reject(new Error('no room'))
+  expect(await work.catch(String)).toBe('Error: no room')
+  expect(events).toEqual([])
+  await batches.settle()
+})
+
+test('batching: history goes ahead only once the batch before is with the store, however long nodes are asked', async () => {
+  const nodes = Promise.withResolvers<void>()
+  const course = { documents: 4, piece: 2, agreed: () => nodes.promise }
+  const { work, events } = batchesOf([0, 0, 0, 0], course)
+  await Bun.sleep(0)
+  // The last block of the first batch is appended with its end.
+  expect(events).toEqual(['append 0'])
+  nodes.resolve()
+  await work
+  expect(events.filter(each => !each.includes('ed'))).toEqual([
+    ...['append 0', 'append 1', 'commit 1'],
+    ...['append 2', 'append 3', 'commit 3'],
+  ])
+})
+
+test('batching: nothing goes ahead of a batch after one that nodes disagree on', async () => {
+  const course = {
+    documents: 4,
+    piece: 2,
+    agreed: () => Promise.reject(new Error('the nodes disagree')),
+  }
+  const { work, events } = batchesOf([0, 0, 0, 0], course)
+  expect(await work.catch(String)).toBe('Error: the nodes disagree')
+  expect(events).toEqual(['append 0'])
+})
+
+const BEGIN = { partition: 0, documents: 0 }
+
+/** Documents of a block with some records and one transaction. */
+const blockWith = (height: number, rows: number) => ({
+  block: blockDoc(height),
+  transactions: [transactionDoc(height, 1)],
+  records: Array.from({ length: rows }, (_, index) => recordDoc(height, index)),
+})
+
+test('partitioning: a partition ends with the block that fills it, the next block opens the next one', () => {
+  const partitions = partitioning({ filling: BEGIN, documents: 7 })
+  const course = [3, 0, 0, 9, 0].map((rows, height) => {
+    const partition = partitions.next()
+    partitions.add(blockWith(height, rows))
+    return [partition, partitions.filling(), partitions.full()]
+  })
+  expect(course).toEqual([
+    [0, { partition: 0, documents: 5 }, false],
+    [0, { partition: 0, documents: 7 }, true],
+    [1, { partition: 1, documents: 2 }, false],
+    [1, { partition: 1, documents: 13 }, true],
+    [2, { partition: 2, documents: 2 }, false],
+  ])
+})
+
+test('partitioning: goes on from any checkpoint as if there had been none', () => {
+  const rows = fc.array(fc.nat(20), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.nat(40), (blocks, partitionDocuments, stop) => {
+      const follow = (filling: typeof BEGIN, from: number, to: number) => {
+        const partitions = partitioning({ filling, documents: partitionDocuments })
+        const numbers = blocks.slice(from, to).map((count, at) => {
+          const number = partitions.next()
+          partitions.add(blockWith(from + at, count))
+          return number
+        })
+        return { numbers, filling: partitions.filling() }
+      }
+      const whole = follow(BEGIN, 0, blocks.length)
+      const first = follow(BEGIN, 0, stop)
+      const rest = follow(first.filling, stop, blocks.length)
+      expect([...first.numbers, ...rest.numbers]).toEqual(whole.numbers)
+      expect(rest.filling).toEqual(whole.filling)
+    }),
+  )
+})
+
+test('partitioning: a store in one piece has partition 0 only', () => {
+  const partitions = partitioning(undefined)
+  for (let height = 0; height < 50; height++) partitions.add(blockWith(height, 20))
+  expect([partitions.next(), partitions.full()]).toEqual([0, false])
+})

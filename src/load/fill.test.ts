@@ -1,0 +1,142 @@
+import { expect, test } from 'bun:test'
+import type { LoadedBlock } from '#chain/block.ts'
+import { LINKED } from '#chain/proof.ts'
+import type { BlockDocuments } from '#derive/derive-block.ts'
+import { blockDoc } from '#test/store/suite/fixture.ts'
+import { chainOf, transaction } from '#test/support/stores/hand-made.ts'
+import { fill, type Stages } from './fill.ts'
+import { type Failed, type Run, readRuns, type Segment } from './runs.ts'
+
+const heightsOf = (segment: Segment): number[] => segment.map(({ block }) => block.height)
+async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {
+  yield* items
+}
+/** A chain in which a signature ends each segment, or none does. */
+const segmentsOf = (lengths: readonly number[], signed = true): readonly Segment[] => {
+  const blocks = chainOf(...Array.from({ length: lengths.reduce((a, b) => a + b, 0) }, () => []))
+  return lengths.map((length, at) => {
+    const from = lengths.slice(0, at).reduce((sum, each) => sum + each, 0)
+    return blocks.slice(from, from + length).map((block, i) => ({
+      ...block,
+      proof: { level: 'signed' as const, ...(signed && i === length - 1 ? { signedBy: 'key' } : {}) },
+    }))
+  })
+}
+const allRuns = async (blocks: AsyncIterable<LoadedBlock>): Promise<readonly Run[]> => {
+  const reader = readRuns(blocks)
+  const runs: Run[] = []
+  for (let run = await reader.next(); run !== undefined; run = await reader.next()) runs.push(run)
+  return runs
+}
+
+test('readRuns: whole segments, 200 blocks or a million characters; what no signature ends is dropped', async () => {
+  // Genesis has no signature and is a segment of its own.
+  const segments = segmentsOf([1, 149, 110, 199, 2, 160])
+  const unsigned = segmentsOf([3], false).flat().slice(1)
+  const runs = await allRuns(streamOf([...segments.flat(), ...unsigned]))
+  expect(runs.map(run => run.map(({ length }) => length))).toEqual([[1, 149, 110], [199, 2], [160]])
+  expect(runs.flat(2)).toEqual(segments.flat())
+
+  const body = 'x'.repeat(400_000)
+  const long = chainOf(...Array.from({ length: 7 }, () => [{ ...transaction({}), body }]))
+  const linked = long.map(block => ({ ...block, proof: LINKED }))
+  expect((await allRuns(streamOf(linked))).map(run => heightsOf(run.flat()))).toEqual([
+    [0, 1, 2],
+    [3, 4, 5],
+    [6],
+  ])
+})
+
+test('readRuns: gives what came before a failure, then why it ended; closes its source', async () => {
+  const error = new Error('gone')
+  let closed = 0
+  const source = async function* () {
+    try {
+      yield* segmentsOf([1, 2]).flat()
+      throw error
+    } finally {
+      closed++
+    }
+  }
+  const failing = readRuns(source())
+  expect((await failing.next())?.flat().length).toBe(3)
+  expect([await failing.next(), failing.failure]).toEqual([undefined, { error }])
+  const left = readRuns(source())
+  await left.close()
+  expect([left.failure, closed]).toEqual([undefined, 1])
+})
+
+/** Stages that note what is asked of them, in order; the segment that begins with block `refused` is refused. */
+const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?: () => void } = {}) => {
+  const asked: string[] = []
+  let refusal: Failed | undefined
+  const note = async (text: string): Promise<void> => void asked.push(text)
+  const stages: Stages = {
+    deriver: {
+      prefetch: run => void note(`prefetch ${heightsOf(run.flat())}`),
+      begin: run => note(`begin ${heightsOf(run.flat()).length}`),
+      derive: async ({ block: { height } }) => {
+        await note(`derive ${height}`)
+        return { block: blockDoc(height), transactions: [], records: [] } satisfies BlockDocuments
+      },
+    },
+    proof: {
+      accepts: async segment => {
+        if (segment[0]?.block.height !== refused) return true
+        refusal = { error: new Error('refused') }
+        return false
+      },
+      get refusal() {
+        return refusal
+      },
+      derived: ({ block }) => note(`derived ${block.height}`),
+    },
+    batches: {
+      add: async ({ block }) => {
+        await note(`add ${block.height}`)
+        onAdd()
+      },
+      end: () => note('end'),
+    },
+    clock: { elapsed: () => 0 },
+  }
+  return { asked, stages }
+}
+const of = (height: number): readonly string[] => [`derive ${height}`, `derived ${height}`, `add ${height}`]
+/** Runs of two, one and one block: each body is longer than a run. */
+const threeRuns = (): readonly LoadedBlock[] => {
+  const long = [{ ...transaction({}), body: 'x'.repeat(1_000_000) }]
+  return chainOf([], long, long, long).map(block => ({ ...block, proof: LINKED }))
+}
+const signal = new AbortController().signal
+
+test('fill: what a run needs is fetched while the one before is derived', async () => {
+  const { asked, stages } = noting()
+  await fill(stages, streamOf(threeRuns()), { lib: 9, signal })
+  expect(asked).toEqual([
+    ...['prefetch 2', 'begin 2', ...of(0), ...of(1)],
+    ...['prefetch 3', 'begin 1', ...of(2)],
+    ...['begin 1', ...of(3), 'end'],
+  ])
+})
+
+test('fill: ends before a segment that is not accepted, asks for no more blocks, and throws why', async () => {
+  const { asked, stages } = noting({ refused: 1 })
+  let given = 0
+  const source = (async function* () {
+    for (const block of threeRuns()) {
+      given++
+      yield block
+    }
+  })()
+  expect(await fill(stages, source, { lib: 9, signal }).catch(String)).toBe('Error: refused')
+  expect(asked).toEqual(['prefetch 2', 'begin 2', ...of(0), 'end'])
+  expect(given).toBe(3)
+})
+
+test('fill: an abort ends it after the run; what is derived is committed', async () => {
+  const stop = new AbortController()
+  const { asked, stages } = noting({ onAdd: () => stop.abort() })
+  await fill(stages, streamOf(threeRuns()), { lib: 9, signal: stop.signal })
+  expect(asked).toEqual(['prefetch 2', 'begin 2', ...of(0), ...of(1), 'prefetch 3', 'end'])
+})

@@ -1,0 +1,98 @@
+import { Failure } from '#failure/failure.ts'
+import type { Log } from '#failure/log.ts'
+import { Refused } from '#node/call.ts'
+import type { Clock } from '#time/clock.ts'
+import { joinSignals } from '#time/signals.ts'
+
+/**
+ * How long a load retries. `waitMs`: failures of the node or the store that may pass are retried until no block was loaded
+ * for that time. `always`: every failure is retried, because a service must go on.
+ */
+export type Retry = { readonly waitMs: number } | 'always'
+
+/** The node has another block at the height where the store ends. It may correct itself; if not, `repair` helps. */
+export class OtherEnd extends Failure {}
+
+/** Whether a retry may help. `retry` undefined: only after temporary failures. */
+export const mayPass = (failed: unknown, retry: Retry | undefined): boolean => {
+  if (retry === 'always') return true
+  if (!(failed instanceof Failure)) return false
+  // Another loader may end, but that takes as long as it takes: a supervisor starts this one again.
+  if (failed.kind !== 'conflict' && failed.retryable) return true
+  if (retry === undefined) return false
+  if (failed instanceof OtherEnd) return retry.waitMs === Number.POSITIVE_INFINITY
+  return failed.kind === 'bad_block' || failed instanceof Refused
+}
+
+/** Failures in a row after which also trouble that passes by itself is an alarm: half a minute. */
+const ALARM_AFTER = 7
+
+/** Logs a pause; loud when it is no mere silence of a node or store, or a long one. */
+export const logPause = (
+  log: Log,
+  failed: unknown,
+  fields: { readonly attempt: number; readonly height: number; readonly pauseMs: number },
+): void => {
+  const passing = failed instanceof Failure && failed.retryable && failed.kind !== 'conflict'
+  const help = failed instanceof Failure ? failed.help : undefined
+  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', 'Loading paused, trying again.', {
+    reason: failed instanceof Error ? failed.message : String(failed),
+    ...(help === undefined ? {} : { help }),
+    height: fields.height,
+    pause_ms: Math.round(fields.pauseMs),
+  })
+}
+
+/** The time that a load may go without progress. */
+export type Waiting = {
+  /** Aborts when the caller's does, and when the time is over. */
+  readonly signal: AbortSignal
+  over(): boolean
+  /** Blocks were loaded: the time starts again. */
+  progress(): void
+  end(): void
+}
+
+/** Begins to count the time a load may go without progress. */
+export const waiting = (
+  retry: Retry | undefined,
+  signal: AbortSignal,
+  clock: Pick<Clock, 'after'>,
+): Waiting => {
+  const ends = joinSignals(signal)
+  let over = false
+  let cancel = (): void => undefined
+  const progress = (): void => {
+    cancel()
+    if (typeof retry !== 'object' || retry.waitMs === Number.POSITIVE_INFINITY) return
+    cancel = clock.after(retry.waitMs, () => {
+      over = true
+      ends.abort('no progress')
+    })
+  }
+  progress()
+  return {
+    signal: ends.signal,
+    over: () => over,
+    progress,
+    end: () => {
+      cancel()
+      ends.release()
+    },
+  }
+}
+
+/** The Failure of a load that has waited long enough; `last` is what it waited for. */
+export const gaveUp = (last: unknown): Failure =>
+  new Failure(
+    'unavailable',
+    `No block could be loaded within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,
+    {
+      help:
+        last instanceof Failure && last.help !== undefined
+          ? last.help
+          : 'Start it again; it continues where it ended. --wait sets how long it waits.',
+      cause: last,
+      retryable: true,
+    },
+  )

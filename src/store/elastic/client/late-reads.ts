@@ -1,0 +1,142 @@
+import { systemClock } from '#time/clock.ts'
+import { extraRequests } from './extra-requests.ts'
+import type { HostChoice } from './host-choice.ts'
+import type { HttpAnswer } from './http-answer.ts'
+import { type Host, type HttpRequest, readOf, type Sending } from './http-host.ts'
+import type { Job, Jobs } from './jobs.ts'
+import { hasNoCopy, onNodes } from './read-copies.ts'
+import type { Answer, Request } from './request.ts'
+
+/** A read is late after four times the usual time, within these bounds, milliseconds. */
+const LATE_TIMES = 4
+const LATE_MS = 200
+const LATEST_MS = 2_000
+/** How much a read counts in the usual time. */
+const WEIGHT = 1 / 16
+const NEVER_MS = Number.POSITIVE_INFINITY
+/** Answered by any server by itself; a role that may not know it says so, which is an answer, too. */
+const WHO: HttpRequest = {
+  method: 'GET',
+  path: '/_nodes/_local?filter_path=nodes.*.name',
+  isRepeatable: true,
+  isUrgent: true,
+}
+
+/** By way of a host, from copies on the nodes of `among`. */
+type Way = { readonly host: Host; readonly among: readonly Host[] }
+
+/** What is done about reads that are late: they get company, and hosts are examined by reads of our own. */
+export class LateReads {
+  private readonly hosts: readonly Host[]
+  private readonly choice: HostChoice<Host>
+  private readonly jobs: Jobs
+  private readonly extra = extraRequests(systemClock.elapsed)
+  /** Usual time of a read, milliseconds. */
+  private usualMs = 0
+  /** The last read that was only answered without one of the hosts. */
+  private telling: Request | undefined
+
+  constructor(hosts: readonly Host[], choice: HostChoice<Host>, jobs: Jobs) {
+    this.hosts = hosts
+    this.choice = choice
+    this.jobs = jobs
+  }
+
+  /** When a read is late, milliseconds. */
+  get lateMs(): number {
+    return Math.min(LATEST_MS, Math.max(LATE_MS, LATE_TIMES * this.usualMs))
+  }
+
+  /** A usual read is sent. */
+  sent(): void {
+    this.extra.earn()
+  }
+
+  /** A read was answered by its own host after this time. */
+  took(ms: number): void {
+    this.usualMs += (ms - this.usualMs) * WEIGHT
+  }
+
+  /**
+   * Sends a late read anew. If other hosts are left out by now than when it was sent, that is the reason to hope; else
+   * each host in turn, its own first, is suspected to hold it up, as coordinator or with its copies, and gone round.
+   * Resolves once that was sent in vain, or with the host without which it was answered first.
+   */
+  async accompany(job: Job): Promise<Host | undefined> {
+    const { hosts, choice } = this
+    const { request } = job
+    if (request === undefined) return undefined
+    const isNews = job.changes !== choice.changes
+    if ((!isNews && job.triedWithout >= hosts.length) || !this.extra.spend()) return undefined
+    job.changes = choice.changes
+    const suspect = isNews ? undefined : hosts[(hosts.indexOf(job.host) + job.triedWithout++) % hosts.length]
+    const way = { host: choice.next(suspect), among: choice.usable(suspect) }
+    const sending: Sending = { host: way.host, line: undefined, isOver: false }
+    job.sendings.push(sending)
+    const isFirst = await this.jobs.follow(job, sending, this.read(way, request, sending))
+    if (!isFirst || suspect === undefined) return undefined
+    this.telling = request
+    return suspect
+  }
+
+  /** Sends a read to a host, for copies on certain nodes, and again for others where those have none. */
+  async read({ host, among }: Way, request: Request, sending: Sending): Promise<HttpAnswer> {
+    const nodes = among.flatMap(({ node }) => node ?? [])
+    const [first = request, ...others] =
+      among.length === this.hosts.length ? [request] : onNodes(request, nodes)
+    let answer = await host.send(readOf(first), sending)
+    for (const other of others) {
+      if (!hasNoCopy(answer.text)) break
+      answer = await host.send(readOf(other), sending)
+    }
+    return answer
+  }
+
+  /** Whether a host answered in time who it is. Never rejects. */
+  async probe(host: Host, ms: number): Promise<boolean> {
+    if (!host.mayProbe()) return false
+    try {
+      const { status, text } = await this.answerOf(host, undefined, ms, sending => host.send(WHO, sending))
+      host.node = nodeIn(text) ?? host.node
+      // A proxy says that the server is away, or the server that it has no cluster.
+      return status < 502 || status > 504
+    } catch {
+      return false
+    }
+  }
+
+  /** Whether the telling read is answered in time by way of a host, as coordinator and from its copies. */
+  async isHelpful(host: Host): Promise<boolean> {
+    const { telling, choice } = this
+    if (telling === undefined) return true
+    const isInTime = async (way: Way): Promise<boolean> => {
+      try {
+        const { status } = await this.answerOf(way.host, telling, this.lateMs, sending =>
+          this.read(way, telling, sending),
+        )
+        return status < 429
+      } catch {
+        return false
+      }
+    }
+    const [asCoordinator, asCopy] = await Promise.all([
+      isInTime({ host, among: choice.usable() }),
+      isInTime({ host: choice.next(), among: [host] }),
+    ])
+    return asCoordinator && asCopy
+  }
+
+  private answerOf(
+    host: Host,
+    request: Request | undefined,
+    ms: number,
+    send: (sending: Sending) => Promise<HttpAnswer>,
+  ): Promise<Answer> {
+    const job = this.jobs.begin(host, request, { ms, lateMs: NEVER_MS })
+    void this.jobs.follow(job, job.first, send(job.first))
+    return job.over.promise
+  }
+}
+
+/** The id of the one node in the answer to `WHO`. */
+const nodeIn = (text: string): string | undefined => /^\{"nodes":\{"([\w-]+)":/.exec(text)?.[1]

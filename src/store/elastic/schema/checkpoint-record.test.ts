@@ -1,0 +1,166 @@
+import { expect, test } from 'bun:test'
+import { checkpointOf, publishedOf } from './checkpoint-record.ts'
+
+const END = { height: 3, hash: 'h', time: '1767225600000000000', lib: 8 }
+const INVENTORY = { batch: 'b', indices: { 'x-blocks-000000': ['uuid', 4], 'x-meta-0': ['uuid'] } }
+const PUBLISHED = {
+  end: END,
+  batch: 'b',
+  partitions: [0, 2],
+  generations: { blocks: 1 },
+  lift: 2,
+  mending: true,
+  inventory: INVENTORY,
+  edition: 'e',
+}
+const CHECKPOINT = {
+  schema: 1,
+  chainId: 1024,
+  genesis: 'g',
+  derivation: 7,
+  owner: 'o',
+  renewed: 1_767_225_600_000,
+  write: 'w',
+  partitions: [0, 2],
+  generations: { blocks: 1 },
+  retired: 2,
+  filling: { partition: 1, documents: 5 },
+  end: END,
+  batch: 'b',
+  parts: 1,
+  lift: 2,
+  mending: true,
+  undo: {
+    name: 'undo-1',
+    parts: 2,
+    marks: [
+      [1, 10],
+      [3, 20],
+    ],
+  },
+  inventory: INVENTORY,
+}
+
+const ABSENT = Symbol('absent')
+const NO_TEXT = [null, 1, true, [], {}]
+const NO_COUNT = [null, '1', true, -1, 0.5, 2 ** 53, [], {}]
+const NO_OBJECT = [null, 1, 'x', true, []]
+
+type Wrong = readonly (readonly [path: string, values: readonly unknown[]])[]
+
+/** What may not stand there, by member; with `ABSENT` it may not be missing either. */
+const both: Wrong = [
+  ['end', NO_OBJECT],
+  ['end.height', [...NO_COUNT, 1e12, ABSENT]],
+  ['end.hash', [...NO_TEXT, '', ABSENT]],
+  ['end.time', [...NO_TEXT, '', '-1', 'x', '1e3', '9223372036854775808', ABSENT]],
+  ['end.lib', [...NO_COUNT, ABSENT]],
+  ['batch', [...NO_TEXT, ABSENT]],
+  ['partitions', [...NO_OBJECT, {}, [1], [0, 0], [0, 2, 1], [0, -1], [0, '2'], [0, 1e12], ABSENT]],
+  ['generations', NO_OBJECT],
+  ['generations.blocks', NO_COUNT],
+  ['lift', [...NO_COUNT, 2 ** 50]],
+  ['mending', [null, 1, 'true', false, [], {}]],
+  ['inventory', NO_OBJECT],
+  ['inventory.batch', [...NO_TEXT, ABSENT]],
+  ['inventory.indices', [...NO_OBJECT, ABSENT]],
+  ['inventory.indices.x-meta-0', [...NO_OBJECT, {}, [1], [null], ['u', -1], ['u', '1'], ['u', 1, 2]]],
+]
+
+const published: Wrong = [...both, ['end', [ABSENT]], ['edition', NO_TEXT]]
+
+const checkpoint: Wrong = [
+  ...both,
+  ...['schema', 'chainId', 'derivation', 'renewed'].map(name => [name, [...NO_COUNT, ABSENT]] as const),
+  ...['genesis', 'write'].map(name => [name, [...NO_TEXT, '', ABSENT]] as const),
+  ['owner', [...NO_TEXT, ABSENT]],
+  ['parts', [...NO_COUNT, 1_000_000, ABSENT]],
+  ['retired', NO_COUNT],
+  ['filling', [...NO_OBJECT, ABSENT]],
+  ['filling.partition', [...NO_COUNT, ABSENT]],
+  ['filling.documents', [...NO_COUNT, ABSENT]],
+  ['undo', NO_OBJECT],
+  ['undo.name', [...NO_TEXT, '', ABSENT]],
+  ['undo.parts', [...NO_COUNT, 1_000_000, ABSENT]],
+  [
+    'undo.marks',
+    [
+      ...NO_OBJECT,
+      {},
+      [1],
+      [[1]],
+      [[1, -1]],
+      [['1', 1]],
+      [
+        [2, 1],
+        [1, 1],
+      ],
+      [[1, 1, 1]],
+      ABSENT,
+    ],
+  ],
+]
+
+const changed = (whole: object, [name = '', ...rest]: readonly string[], value: unknown): object => {
+  const members = new Map(Object.entries(whole))
+  if (rest.length > 0) members.set(name, changed(members.get(name) as object, rest, value))
+  else if (value === ABSENT) members.delete(name)
+  else members.set(name, value)
+  return Object.fromEntries(members)
+}
+const source = (value: object) => ({ body: JSON.stringify(value) })
+
+test.each([
+  { name: 'checkpoint', whole: CHECKPOINT, wrong: checkpoint, read: checkpointOf },
+  { name: 'published', whole: PUBLISHED, wrong: published, read: publishedOf },
+] as const)(
+  '$name: every member is checked; what a loader does not write is refused',
+  ({ whole, wrong, read }) => {
+    expect(read(source(whole))).toEqual({ ...whole, end: { ...END, time: BigInt(END.time) } } as never)
+    for (const [path, values] of wrong)
+      for (const value of values) {
+        const given = changed(whole, path.split('.'), value)
+        expect([path, value, read(source(given))]).toEqual([path, value, undefined])
+      }
+    // The table leaves no member out.
+    const named = new Set(wrong.map(([path]) => path.split('.')[0]))
+    expect(Object.keys(whole).filter(name => !named.has(name))).toEqual([])
+  },
+)
+
+test.each([
+  {
+    name: 'checkpoint',
+    whole: CHECKPOINT,
+    optional: ['generations', 'retired', 'end', 'lift', 'mending', 'undo', 'inventory'],
+    read: checkpointOf,
+  },
+  {
+    name: 'published',
+    whole: PUBLISHED,
+    optional: ['generations', 'lift', 'mending', 'inventory', 'edition'],
+    read: publishedOf,
+  },
+] as const)('$name: optional members may be missing', ({ whole, optional, read }) => {
+  for (const name of optional)
+    expect([name, read(source(changed(whole, [name], ABSENT)))]).not.toEqual([name, undefined])
+})
+
+test('a document of neither kind is refused', () => {
+  const others = [
+    undefined,
+    null,
+    1,
+    'x',
+    [],
+    {},
+    { body: 1 },
+    { body: '' },
+    { body: '[]' },
+    { body: '{"end":' },
+  ]
+  for (const value of others) {
+    expect(checkpointOf(value)).toBeUndefined()
+    expect(publishedOf(value)).toBeUndefined()
+  }
+})
