@@ -1,9 +1,7 @@
 import type { HeadSource } from '#head/showing.ts'
 import { headAt, type Shown } from '#head/shown.ts'
-import type { Published, Store, View } from '#store/port.ts'
-import type { Rows } from '../list/rows.ts'
-import type { Options } from '../request/options.ts'
-import type { Followed } from './followed.ts'
+import type { Published, Store } from '#store/port.ts'
+import type { FeedList, Progress } from './followed.ts'
 import { heightWatch, type Watcher } from './heights.ts'
 import type { End } from './landmarks.ts'
 import { type Found, lookAt } from './look.ts'
@@ -11,17 +9,7 @@ import { type Message, partOf } from './message.ts'
 import type { Outbox } from './outbox.ts'
 import type { Place } from './place.ts'
 import { type PollClock, type Poller, pollHeight } from './poll.ts'
-import { type BlockLines, settle } from './settle.ts'
-
-/** A list and the form of its rows: the same for all readers with the same `name`. */
-export type FeedList = {
-  readonly name: string
-  readonly followed: Followed
-  /** Whether rows of blocks that are not irreversible yet are sent, too. */
-  readonly isHead: boolean
-  readonly rows: (view: View, docs: readonly unknown[]) => Promise<Rows>
-  readonly options: Pick<Options, 'numbers'>
-}
+import { settle } from './settle.ts'
 
 /** A reader who has all rows of a list before `next` that it wants. */
 export type Follower = {
@@ -34,12 +22,7 @@ export type Follower = {
 }
 
 /** All who follow one list in one form. */
-export type Group = {
-  list: FeedList
-  /** The first row of the list that was not handed out. */
-  next: number
-  /** Blocks above with rows, as they were known last: they are not written again. */
-  held: readonly BlockLines[]
+export type Group = Progress & {
   readonly followers: Set<Follower>
 }
 

@@ -10,8 +10,7 @@ import { recordsAbove } from '../list/above.ts'
 import { blockHashes } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import { transactionsAbove, transactionsFrom } from '../list/transactions.ts'
-import type { Followed } from './followed.ts'
-import type { FeedList, Group } from './hub.ts'
+import type { FeedList, Followed, Progress } from './followed.ts'
 import { type End, isOn, landmarksOf } from './landmarks.ts'
 import type { BlockLines, Known } from './settle.ts'
 
@@ -21,7 +20,7 @@ const MOST_BLOCKS = 200
 type Asked = {
   /** How far the lists were read. */
   readonly since: Published
-  readonly groups: readonly Group[]
+  readonly groups: readonly Progress[]
   /** undefined: none were taken yet. */
   readonly landmarks: readonly End[] | undefined
   /** The blocks above as they were known right before; undefined: no node is followed. */
@@ -78,7 +77,11 @@ const BROKEN: ReadonlySet<Failure['kind']> = new Set(['damaged', 'defect', 'bad_
 type Row = { readonly seq: number; readonly height: number; readonly doc: unknown }
 
 /** The new rows of a group in the order of its list. Throws 'damaged' where one is lost. */
-const newsOf = async (view: View, { list, next }: Group, all: readonly Row[]): Promise<News | undefined> => {
+const newsOf = async (
+  view: View,
+  { list, next }: Progress,
+  all: readonly Row[],
+): Promise<News | undefined> => {
   const rows = all.filter(({ seq }) => seq >= next).toSorted((a, b) => a.seq - b.seq)
   if (rows.length === 0) return undefined
   for (const [at, { seq }] of rows.entries())
@@ -94,7 +97,7 @@ const newsOf = async (view: View, { list, next }: Group, all: readonly Row[]): P
 }
 
 /** What the blocks above `since` brought to any of the lists, by the way in which a list is followed. */
-const newRows = async (view: View, groups: readonly Group[], since: Published) => {
+const newRows = async (view: View, groups: readonly Progress[], since: Published) => {
   if (view.at.height === since.height) return async (): Promise<readonly Row[]> => []
   const records = await recordsByList(view, groups, since.height)
   const isFollowed = (kind: Followed['kind']) => groups.some(({ list }) => list.followed.kind === kind)
@@ -111,7 +114,7 @@ const newRows = async (view: View, groups: readonly Group[], since: Published) =
 /** Rows by the keys of the lists that are followed. */
 const recordsByList = async (
   view: View,
-  groups: readonly Group[],
+  groups: readonly Progress[],
   height: number,
 ): Promise<ReadonlyMap<string, readonly Row[]>> => {
   const asked = groups.flatMap(({ list: { followed }, next }) =>
@@ -142,7 +145,7 @@ const recordsByList = async (
   return rows
 }
 
-const newTransactions = async (view: View, groups: readonly Group[]): Promise<readonly Row[]> => {
+const newTransactions = async (view: View, groups: readonly Progress[]): Promise<readonly Row[]> => {
   const nexts = groups.flatMap(({ list, next }) => (list.followed.kind === 'transactions' ? [next] : []))
   const first = Math.min(...nexts)
   const count = (await view.get(statistics, STATISTICS))?.transaction_count ?? 0
@@ -174,7 +177,7 @@ const aboveOf = async (view: View, since: Published, head: Shown | undefined) =>
   }
 }
 
-type Above = Pick<Group, 'list' | 'held'> & { readonly branch: readonly BlockAbove[] }
+type Above = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly BlockAbove[] }
 
 /**
  * The blocks of a branch with rows of a list; those that were written before are not written again. undefined: they cannot
