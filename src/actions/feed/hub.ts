@@ -1,7 +1,7 @@
 import type { HeadSource } from '#head/showing.ts'
 import { headAt, type Shown } from '#head/shown.ts'
 import type { Published, Store } from '#store/port.ts'
-import type { FeedList, Progress } from './followed.ts'
+import type { FeedList, Progress } from './feed-list.ts'
 import { heightWatch, type Watcher } from './heights.ts'
 import type { End } from './landmarks.ts'
 import { type Found, lookAt } from './look.ts'
