@@ -80,17 +80,25 @@ export const ledger = (state: State, block: Block): Ledger => {
     open: owner => wealth.open(owner),
     addVotes: (voter, votes) => wealth.addVotes(voter, votes),
     settle: statistics => {
-      for (const balance of drafts.values()) {
-        const doc = changedBalance(balance)
-        if (doc === undefined) continue
-        const gained = holdersGained(balance.before, doc)
-        if (gained !== 0) token(balance.token).holder_count += gained
-        state.put(balances, doc)
-      }
+      settleBalances(drafts.values(), { state, token })
       for (const { before, doc } of tokenDrafts.values())
         if (before === undefined || changed(before, doc)) state.put(tokens, doc)
       statistics.wealth_count += wealth.settle()
     },
+  }
+}
+
+/** Puts the balances that changed, and counts their holders. */
+const settleBalances = (
+  drafts: Iterable<BalanceDraft>,
+  { state, token }: { readonly state: State; readonly token: Ledger['token'] },
+): void => {
+  for (const balance of drafts) {
+    const doc = changedBalance(balance)
+    if (doc === undefined) continue
+    const gained = holdersGained(balance.before, doc)
+    if (gained !== 0) token(balance.token).holder_count += gained
+    state.put(balances, doc)
   }
 }
 

@@ -129,17 +129,13 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
   const reads = new Set<Promise<void>>()
 
   const read = async (at: number): Promise<void> => {
-    const controller = new AbortController()
     try {
-      const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
-      const list = await within(store.list(controller.signal), { ms: READ_MS, late, clock })
+      const list = await readKeys(store, clock)
       if (known === undefined || at >= known.at) known = { keys: keysByHash(list), at }
       failed = undefined
     } catch (cause) {
       // An older list may have come while this read was under way: then the store is not out of reach.
       if (known === undefined || known.at <= at) failed = { at: clock.now(), cause }
-    } finally {
-      controller.abort()
     }
   }
   /** Begins a read where one is due and no list is younger. A clock that was set back is no reason to wait. */
@@ -183,6 +179,16 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
       if (believed === undefined) throw unreadable(failed?.cause)
       return believed
     },
+  }
+}
+
+const readKeys = async (store: Pick<KeyStore, 'list'>, clock: Clock) => {
+  const controller = new AbortController()
+  const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
+  try {
+    return await within(store.list(controller.signal), { ms: READ_MS, late, clock })
+  } finally {
+    controller.abort()
   }
 }
 

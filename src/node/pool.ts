@@ -95,10 +95,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       members
         .filter(member => !without.has(member) && member.foreign === undefined)
         .toSorted(byRest(clock.elapsed()))[0],
-    ready: () => {
-      const now = clock.elapsed()
-      return members.filter(isReady(pool)).toSorted(byUse(now))
-    },
+    ready: () => members.filter(isReady(pool)).toSorted(byUse(clock.elapsed())),
     succeeded: member => {
       member.failures = 0
       member.restUntil = 0
@@ -126,13 +123,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
         member.claim = info
         return true
       }
-      const at = clock.elapsed()
-      member.claim = undefined
-      member.heard = { info, at }
-      pool.heardAt = at
-      member.lib = info.libBlock
-      if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS)
-        pool.head = { height: info.headBlock, at }
+      believe(pool, member, { info, at: clock.elapsed() })
       return true
     },
     expect: chain => {
@@ -143,6 +134,16 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     highestHead: () => (clock.elapsed() - pool.head.at > HEAD_KEPT_MS ? -1 : pool.head.height),
   }
   return pool
+}
+
+const believe = (pool: Pool, member: Member, heard: NonNullable<Member['heard']>): void => {
+  const { info, at } = heard
+  member.claim = undefined
+  member.heard = heard
+  pool.heardAt = at
+  member.lib = info.libBlock
+  if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS)
+    pool.head = { height: info.headBlock, at }
 }
 
 /** Why none of the nodes can be asked though one answers: it is not of what is stored. undefined: it is none of that. */
