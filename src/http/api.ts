@@ -157,8 +157,10 @@ const withoutMuchUnread = (pairs: Query, { takes }: Repeated): Query => {
   })
 }
 
-const pairText = ([name, value]: Query[number]): string =>
-  `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
+const pairText = ([name, value]: Query[number]): string => `${encoded(name)}=${encoded(value)}`
+
+/** Most texts need no escapes. */
+const encoded = (text: string): string => (/^[\w.-]*$/.test(text) ? text : encodeURIComponent(text))
 
 /** What the action reads has been checked. All else (cache busters, with compat=iostabc anything) may be a key. */
 const mayRepeat = ([name, value]: Query[number], { takes, secrets }: Repeated): boolean => {

@@ -82,7 +82,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     bounds: { ...BOUNDS, piece },
     append: history => named(ahead.append(history)),
     commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
-    accept: () => inTurn(keeper.accept),
+    accept: () => inTurn(() => keeper.accept()),
     rewrite: rewrite => inTurn(() => rewriteUnder(lease, rewrite)),
     get unfinished() {
       return mender?.unfinished ?? false
