@@ -69,7 +69,7 @@ export const serveApp = (
   const lateness = watchLateness()
   const stopping = stoppingService()
   const counts = countingIn(catalogue, metrics.memory, thread)
-  const watching = watchThread(counts, droppedLines)
+  const watching = watchThread(counts, droppedLines, lateness)
   const app = createApp(appOptionsOf(parts, { lateMs: lateness.ms, stopping, counts }))
   const server = openServer(app, address, { isShared, mode: values['socket-mode'] })
   return {
@@ -83,7 +83,6 @@ export const serveApp = (
       stopping.end()
       await Promise.race([idle, Bun.sleep(LAST_MS)])
       await server.stop(true)
-      lateness.stop()
       watching.stop()
     },
   }
