@@ -128,7 +128,7 @@ type Standing = Pick<Context, 'view' | 'head' | 'clock'>
  * The number of the row that a caller has got last. Throws 'replaced' when its block is not on the branch any more,
  * 'unavailable' while nobody knows, 'bad_request' when the list has no such row.
  */
-export const ordinalOf = async <D>(
+const ordinalOf = async <D>(
   context: Standing,
   list: NumberedList<D>,
   { position, hash }: RowId,

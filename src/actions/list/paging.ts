@@ -71,10 +71,10 @@ export const pagedOf = (params: Readonly<Record<string, unknown>>, data: unknown
 }
 
 /** The id of the last row of a page: beside `data`, since only links need it. */
-export const LAST_ID = Symbol('id of the last row')
+const LAST_ID = Symbol('id of the last row')
 
 /** The id of the last one of some rows, if they have ids. */
-export const lastIdOf = (rows: readonly unknown[]): string | undefined => {
+const lastIdOf = (rows: readonly unknown[]): string | undefined => {
   const last = rows.at(-1)
   return typeof last === 'object' && last !== null && 'id' in last && typeof last.id === 'string'
     ? last.id
@@ -82,7 +82,7 @@ export const lastIdOf = (rows: readonly unknown[]): string | undefined => {
 }
 
 /** Rows before a page; undefined: further than any list reaches. */
-export const offsetFor = (page: bigint, size: number): number | undefined => {
+const offsetFor = (page: bigint, size: number): number | undefined => {
   const offset = (page - 1n) * BigInt(size)
   return offset <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(offset) : undefined
 }

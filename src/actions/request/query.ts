@@ -11,7 +11,7 @@ export type Query = readonly (readonly [name: string, value: string])[]
 export const IGNORED: readonly string[] = ['_', 't', 'timestamp']
 
 /** Names known to every action. */
-export const COMMON: readonly string[] = ['module', 'action', 'lang', 'format', 'compat', 'numbers']
+const COMMON: readonly string[] = ['module', 'action', 'lang', 'format', 'compat', 'numbers']
 
 /** The one value of a parameter; undefined when absent. A parameter given twice is refused, also with equal values. */
 export const oneOf = (query: Query, name: string): string | undefined => {
