@@ -1,7 +1,6 @@
 import { writeSync } from 'node:fs'
-import { droppedLines, lineWriter } from '#cli/line-writer.ts'
 import { run } from '#cli/run.ts'
-import { createScreen } from '#cli/screen.ts'
+import { createScreen, droppedLines, lineWriter } from '#cli/stderr.ts'
 import { stopSignal } from '#cli/stop.ts'
 import { version } from '../package.json'
 

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { encodeBase58 } from '#chain/base58.ts'
-import { hash8, hashBytes } from '#chain/hash.ts'
-import { merkleRoot } from '#chain/merkle.ts'
+import { hash8, hashBytes, merkleRoot } from '#chain/hash.ts'
 import { type BalanceDoc, balanceId } from '#indices/balance.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { type ListDoc, listOf, placeOf } from '#indices/list.ts'

@@ -4,14 +4,11 @@ import { type Bench, fill, type Served, STORES, type StoreName, serve, sqlitePat
 import { calm, elasticAt, removeIndices } from './elastic.ts'
 import { exportsSection } from './exports.ts'
 import { type Floor, floors } from './floors.ts'
-import { fromSizeSection } from './from-size.ts'
-import { inProcessSection } from './in-process.ts'
 import { leanClient } from './lean-client.ts'
 import { loadingSection } from './loading.ts'
 import { loadLine, machine } from './machine.ts'
 import { fixed, whole } from './measure.ts'
 import { memorySection } from './memory.ts'
-import { mergedSection } from './merged.ts'
 import { pagesSection } from './pages.ts'
 import { BINARY, readThrough } from './processes.ts'
 import { rankingsSection } from './rankings.ts'
@@ -19,7 +16,6 @@ import { runToEnd } from './run-to-end.ts'
 import { sizesSection } from './sizes.ts'
 import { storedText } from './stored.ts'
 import { transactionsSection } from './transactions.ts'
-import { triedSection } from './tried.ts'
 import { type Verdict, verdictTable } from './verdicts.ts'
 
 /**
@@ -35,7 +31,7 @@ const STORED = {
   memory: { title: 'Memory under load', run: memorySection },
   exports: { title: 'Exports', run: exportsSection },
 } as const
-const OTHERS = ['merged', 'from-size', 'in-process', 'loading', 'sizes', 'tried'] as const
+const OTHERS = ['loading', 'sizes'] as const
 const NAMES = [...(Object.keys(STORED) as (keyof typeof STORED)[]), ...OTHERS]
 
 const ROWS = 10_000_000
@@ -87,8 +83,6 @@ const section = async (title: string, run: () => Promise<string>): Promise<void>
 }
 
 const stored = (Object.keys(STORED) as (keyof typeof STORED)[]).filter(wants)
-const ownSections = (name: StoreName) =>
-  name === 'SQLite' ? (['in-process'] as const) : (['merged', 'from-size'] as const)
 
 /** Sections on a filled store; an index is removed after them, a file with the folder of the run. */
 const onStore = async (name: StoreName, floor: readonly [Floor, Floor]): Promise<void> => {
@@ -101,12 +95,6 @@ const onStore = async (name: StoreName, floor: readonly [Floor, Floor]): Promise
       const { title, run } = STORED[each]
       await section(`${title}, ${name}`, () => run(bench, served, floor))
     }
-    if (name === 'Elasticsearch' && wants('from-size'))
-      await section('Against from and size', () => fromSizeSection(bench, served))
-    if (name === 'Elasticsearch' && wants('merged'))
-      await section('Merged, Elasticsearch', () => mergedSection(bench, served, floor))
-    if (name === 'SQLite' && wants('in-process'))
-      await section('Inside the process, SQLite', () => inProcessSection(bench))
     say(`The service on ${name} began to listen after ${whole(served.service.startedMs)} ms.`)
   } finally {
     await served.stop()
@@ -122,7 +110,7 @@ const run = async (): Promise<void> => {
       `The compiled file is ${fixed(statSync(BINARY).size / 1e6, 1)} MB. The client is ${bench.client.name}. Sides of a ratio take turns. Indices ${bench.prefix}-*.`,
   )
   const floor = await floors(bench)
-  const filled = STORES.filter(name => stored.length > 0 || ownSections(name).some(wants))
+  const filled = stored.length > 0 ? STORES : []
   // At once: one is bound by its only thread, the other one waits for Elasticsearch.
   const lines = await Promise.all(filled.map(name => fill(bench, name)))
   if (lines.length > 0) say(`${lines.join('\n')}\n${loadLine()}`)
@@ -130,7 +118,6 @@ const run = async (): Promise<void> => {
   for (const name of filled) await onStore(name, floor)
   if (wants('loading')) await section('Loading', () => loadingSection(bench))
   if (wants('sizes')) await section('Sizes', () => sizesSection(bench))
-  if (wants('tried')) await section('Tried', () => triedSection(bench))
   if (verdicts.length > 0) await section('Promises', async () => verdictTable(verdicts))
 }
 

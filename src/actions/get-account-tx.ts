@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { partsOfFuncName } from '#chain/func-name.ts'
+import { partsOfFuncName } from '#chain/effects.ts'
 import { listOf } from '#indices/list.ts'
 import type { Context } from './define.ts'
 import { requireContract, requireToken } from './find/listed.ts'

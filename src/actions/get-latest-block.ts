@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { checkAlone } from '#chain/check-alone.ts'
+import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { lacking } from '#store/lacking.ts'
 import { type Context, defineAction } from './define.ts'

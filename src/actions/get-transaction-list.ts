@@ -1,6 +1,6 @@
 import { type TProperties, Type } from '@sinclair/typebox'
+import { summarizeTransaction } from '#chain/decode-transaction.ts'
 import { toIso } from '#chain/time.ts'
-import { summarizeTransaction } from '#chain/transaction-summary.ts'
 import { defineList } from './list/paging.ts'
 import { rowIds } from './list/row-id.ts'
 import { type NumberedTransaction, transactionsOf } from './list/transactions.ts'

@@ -1,7 +1,7 @@
 import type { Block, ContractCode, LoadedBlock } from '#chain/block.ts'
 import { PARENT_HASH } from '#chain/check.ts'
+import { systemContractsIn } from '#chain/effects.ts'
 import { LINKED, type ProofLevel } from '#chain/proof.ts'
-import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'

@@ -1,12 +1,137 @@
 import { Failure } from '#failure/failure.ts'
-import { ALPHABET, base58Of32, bytesOf32 } from './base58-of-32.ts'
 
+/** Bitcoin's alphabet, as go-iost uses it. */
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const BASE = 58
+const LETTERS = Uint8Array.from(ALPHABET, letter => letter.charCodeAt(0))
+const FIRST_LETTER = ALPHABET.charCodeAt(0)
+
+const BYTES = 32
+/** The number is read in limbs of two bytes and written in groups of five letters. */
+const LIMBS = BYTES / 2
+const LETTERS_OF_GROUP = 5
+const GROUPS = 9
+const GROUP = BASE ** LETTERS_OF_GROUP
+/** Letters are written two at a time. */
+const PAIR = BASE * BASE
+const PAIRS = Array.from({ length: PAIR }, (_, pair) => [Math.floor(pair / BASE), pair % BASE] as const)
+const LEFT = Uint8Array.from(PAIRS, ([left]) => LETTERS[left] ?? 0)
+const RIGHT = Uint8Array.from(PAIRS, ([, right]) => LETTERS[right] ?? 0)
+
+/**
+ * What one in a limb adds to each group, limb by limb. A sum over all limbs stays below 16 · 2^16 · 58^5 < 2^50, so it is
+ * exact in a double, and only the sums have to be carried.
+ */
+const WEIGHTS = Float64Array.from({ length: LIMBS * GROUPS }, (_, at) => {
+  const limb = Math.floor(at / GROUPS)
+  const group = at % GROUPS
+  const one = 2n ** BigInt(16 * (LIMBS - 1 - limb))
+  return Number((one / BigInt(GROUP) ** BigInt(GROUPS - 1 - group)) % BigInt(GROUP))
+})
+
+/** The same for reading: what one in a group adds to each limb. A sum stays below 9 · 58^5 · 2^16 < 2^50. */
+const LIMB = 2 ** 16
+const READ_WEIGHTS = Float64Array.from({ length: GROUPS * LIMBS }, (_, at) => {
+  const group = Math.floor(at / LIMBS)
+  const limb = at % LIMBS
+  const one = BigInt(GROUP) ** BigInt(GROUPS - 1 - group)
+  return Number((one / BigInt(LIMB) ** BigInt(LIMBS - 1 - limb)) % BigInt(LIMB))
+})
+/** The highest limb that a group adds to. */
+const HIGHEST = Array.from({ length: GROUPS }, (_, group) => {
+  const row = READ_WEIGHTS.subarray(group * LIMBS, (group + 1) * LIMBS)
+  return row.findIndex(weight => weight > 0)
+})
 const NO_DIGIT = 255
 const DIGITS = new Uint8Array(128).fill(NO_DIGIT)
-for (const [digit, letter] of [...ALPHABET].entries()) DIGITS[letter.charCodeAt(0)] = digit
+for (const [digit, letter] of LETTERS.entries()) DIGITS[letter] = digit
+
+const limbs = new Float64Array(LIMBS)
+const groups = new Float64Array(GROUPS)
+const text = Buffer.alloc(GROUPS * LETTERS_OF_GROUP)
+
+/** Base58 of 32 bytes, ten times as fast as that of any number: hashes and keys are written by the hundred thousand. */
+export const base58Of32 = (bytes: Uint8Array): string => {
+  sumGroups(bytes)
+  let carry = 0
+  for (let group = GROUPS - 1; group >= 0; group -= 1) {
+    const sum = (groups[group] ?? 0) + carry
+    carry = Math.floor(sum / GROUP)
+    writeGroup(group * LETTERS_OF_GROUP, sum - carry * GROUP)
+  }
+  // Letters before the first digit stand for nothing; each leading byte of zero is one.
+  let start = 0
+  while (text[start] === FIRST_LETTER) start += 1
+  let zeros = 0
+  while (zeros < BYTES && bytes[zeros] === 0) zeros += 1
+  const written = text.toString('latin1', start)
+  return zeros === 0 ? written : '1'.repeat(zeros) + written
+}
+
+const sumGroups = (bytes: Uint8Array): void => {
+  groups.fill(0)
+  for (let limb = 0; limb < LIMBS; limb += 1) {
+    const value = (bytes[2 * limb] ?? 0) * 256 + (bytes[2 * limb + 1] ?? 0)
+    const row = limb * GROUPS
+    // The groups before are beyond what the limb reaches.
+    for (let group = limb >> 1; group < GROUPS; group += 1)
+      groups[group] = (groups[group] ?? 0) + value * (WEIGHTS[row + group] ?? 0)
+  }
+}
+
+const writeGroup = (at: number, value: number): void => {
+  const high = (value / PAIR) | 0
+  const low = value - high * PAIR
+  const first = (high / PAIR) | 0
+  const middle = high - first * PAIR
+  text[at] = LETTERS[first] ?? 0
+  text[at + 1] = LEFT[middle] ?? 0
+  text[at + 2] = RIGHT[middle] ?? 0
+  text[at + 3] = LEFT[low] ?? 0
+  text[at + 4] = RIGHT[low] ?? 0
+}
+
+/**
+ * The 32 bytes of a text of 43 or 44 letters, as nearly all of 32 bytes have, in half the time that any text takes.
+ * undefined: it has another length, a letter that is none, a leading zero, or is no number of exactly 32 bytes.
+ */
+export const bytesOf32 = (letters: string): Uint8Array | undefined => {
+  const missing = text.length - letters.length
+  if (missing < 1 || missing > 2 || letters.charCodeAt(0) === FIRST_LETTER) return undefined
+  if (!sumLimbs(letters, missing)) return undefined
+  const bytes = new Uint8Array(BYTES)
+  let carry = 0
+  for (let limb = LIMBS - 1; limb >= 0; limb -= 1) {
+    const sum = (limbs[limb] ?? 0) + carry
+    carry = Math.floor(sum / LIMB)
+    const value = sum - carry * LIMB
+    bytes[2 * limb] = value >> 8
+    bytes[2 * limb + 1] = value
+  }
+  return carry === 0 && bytes[0] !== 0 ? bytes : undefined
+}
+
+/** false: one of the letters is none. */
+const sumLimbs = (letters: string, missing: number): boolean => {
+  limbs.fill(0)
+  let at = 0
+  for (let group = 0; group < GROUPS; group += 1) {
+    let value = 0
+    for (const end = (group + 1) * LETTERS_OF_GROUP - missing; at < end; at += 1) {
+      const digit = DIGITS[letters.charCodeAt(at)] ?? NO_DIGIT
+      if (digit === NO_DIGIT) return false
+      value = value * BASE + digit
+    }
+    const row = group * LIMBS
+    for (let limb = HIGHEST[group] ?? 0; limb < LIMBS; limb += 1)
+      limbs[limb] = (limbs[limb] ?? 0) + value * (READ_WEIGHTS[row + limb] ?? 0)
+  }
+  return true
+}
+
 /** A number that is read is held in limbs of three bytes, so that a limb times four digits is exact in a double. */
 const LIMB_BYTES = 3
-const LIMB = 2 ** 24
+const WIDE_LIMB = 2 ** 24
 /** Digits taken at once. */
 const CHUNK = 4
 const POWERS = Array.from({ length: CHUNK + 1 }, (_, count) => 58 ** count)
@@ -20,8 +145,8 @@ const multiplyAdd = (limbs: number[], used: number, factor: number, summand: num
   let carry = summand
   for (let at = 0; at < used; at += 1) {
     const product = (limbs[at] ?? 0) * factor + carry
-    carry = Math.floor(product / LIMB)
-    limbs[at] = product - carry * LIMB
+    carry = Math.floor(product / WIDE_LIMB)
+    limbs[at] = product - carry * WIDE_LIMB
   }
   if (carry === 0) return used
   limbs[used] = carry

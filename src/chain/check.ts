@@ -1,13 +1,11 @@
 import { Failure } from '#failure/failure.ts'
 import { encodeBase58 } from './base58.ts'
-import type { Block, TxReceipt } from './block.ts'
-import { uncut } from './cut-letter.ts'
-import { hashBytes } from './hash.ts'
-import { infoForms } from './head-info.ts'
-import { merklePath, merkleRoot, rootOnPath } from './merkle.ts'
-import { headHash, type RawHead } from './raw-head.ts'
-import { isShownOf, mayHaveLost, receiptHash } from './receipt-hash.ts'
-import { hashedPartOf, transactionHash } from './transaction-hash.ts'
+import type { Block, Transaction, TxReceipt } from './block.ts'
+import { hashBytes, merklePath, merkleRoot, rootOnPath } from './hash.ts'
+import { headHash, infoForms, type RawHead } from './head.ts'
+import type { RawBlock } from './raw-block.ts'
+import { isShownOf, mayHaveLost, receiptHash, uncut } from './receipt-hash.ts'
+import { differingField, hashedPartOf, transactionHash } from './transaction-hash.ts'
 
 const bad = (block: Block, reason: string): Failure =>
   new Failure('bad_block', `Block ${block.height}: ${reason}.`, { details: { height: block.height } })
@@ -191,4 +189,48 @@ export const checkBaseTransaction = (block: Block, parent: Block): void => {
       block,
       `base transaction says witness ${said[0]} and gas ${said[1]} of its parent, block ${parent.height} has ${parent.witness} and ${gas}`,
     )
+}
+
+/**
+ * Checks a block of which there is nothing but one node's JSON: its head has its hash, and the roots in it are those of
+ * its transactions and receipts. A message of one receipt that was cut inside a letter is excused where the root tells
+ * what was cut; other lost bytes are not. `height` is the one that was asked for. Throws Failure 'bad_block'.
+ */
+export const checkAlone = (block: Block, height = block.height): void => {
+  try {
+    checkBlock(block, { parentHash: undefined, height })
+  } catch (error) {
+    const [only, ...more] = lossyReceipts(block)
+    const receipt = only === undefined || more.length > 0 ? undefined : restoredReceipt(block, only)
+    if (only === undefined || receipt === undefined) throw error
+    checkBlock(block, { parentHash: undefined, height }, { receipts: new Map([[only, receipt]]) })
+  }
+}
+
+/** Whether every text of a block is proved by its hash already: the base transaction's is, it has no signatures. */
+export const isWholeByItself = ({ height, transactions }: Block): boolean =>
+  height > 0 && transactions.length === 1
+
+/**
+ * Whether the text of each transaction is the one its hash stands for, by the raw form, which has the signatures that the
+ * hash covers. Throws Failure 'bad_block' with the transaction and its field.
+ */
+export const checkWhole = (block: Block, raw: RawBlock): void => {
+  if (raw.transactions.length !== block.transactions.length)
+    throw bad(
+      block,
+      `${raw.transactions.length} of ${block.transactions.length} transactions in the raw block`,
+    )
+  for (const transaction of block.transactions) requireWhole(block, raw, transaction)
+}
+
+/** `checkWhole` for one transaction of the block. Throws Failure 'bad_block'. */
+export const requireWhole = (block: Block, raw: RawBlock, transaction: Transaction): void => {
+  const index = block.transactions.indexOf(transaction)
+  const hashed = raw.transactions[index]
+  if (hashed === undefined || encodeBase58(transactionHash(hashed)) !== transaction.hash)
+    throw bad(block, `transaction ${index} of the raw block does not have the hash ${transaction.hash}`)
+  const field = differingField(transaction, hashed)
+  if (field !== undefined)
+    throw bad(block, `${field} of transaction ${transaction.hash} differs in the raw block`)
 }

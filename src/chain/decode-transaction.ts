@@ -21,8 +21,7 @@ import {
   tooLong,
   wrong,
 } from './json-fields.ts'
-import { memberSpans, type Span } from './json-text.ts'
-import { transactionText } from './known-fields.ts'
+import { compactJson, elementSpans, memberSpans, type Span } from './json-text.ts'
 
 /** Gas has two decimals: the node keeps it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
@@ -135,7 +134,7 @@ const txReceiptFrom = (
 }
 
 /** Gas × 100, of a receipt's `gas_usage`. More than two decimals are nothing the node can mean. */
-export const gasUsageOf = (fields: Fields, above: Path): bigint => {
+const gasUsageOf = (fields: Fields, above: Path): bigint => {
   const text = decimalOf(fields, 'gas_usage', above)
   const point = text.indexOf('.')
   if (point >= 0 && text.length - point - 1 > GAS_DECIMALS)
@@ -170,4 +169,99 @@ const receiptFrom = (value: unknown, path: Path): Receipt => {
     funcName: textOf(fields, 'func_name', path),
     content: textOf(fields, 'content', path, OF_EXECUTION),
   }
+}
+
+/** What a list shows of a transaction. */
+export type TransactionSummary = Pick<Transaction, 'publisher'> &
+  Pick<TxReceipt, 'statusCode' | 'gasUsage'> & {
+    /** Number of actions. */
+    readonly actions: number
+    /** undefined: the transaction has no actions. */
+    readonly first: Pick<Action, 'contract' | 'actionName'> | undefined
+  }
+
+/**
+ * Reads these fields of a stored `body` alone: a page of transactions needs neither arguments nor receipts. The values are
+ * those of `decodeTransaction`. Throws Failure 'bad_block'.
+ */
+export const summarizeTransaction = (body: string): TransactionSummary => {
+  const path = { key: 'transaction' }
+  const fields = asObject(parseAnswer(body, 'transaction'), path)
+  const inReceipt = { above: path, key: 'tx_receipt' }
+  const receipt = objectOf(fields, 'tx_receipt', path)
+  const actions = listOf(fields, 'actions', path)
+  const inFirst = { above: { above: path, key: 'actions' }, key: 0 }
+  const first = actions.length === 0 ? undefined : asObject(actions[0], inFirst)
+  return {
+    publisher: textOf(fields, 'publisher', path),
+    statusCode: textOf(receipt, 'status_code', inReceipt, WORD),
+    gasUsage: gasUsageOf(receipt, inReceipt),
+    actions: actions.length,
+    first: first && {
+      contract: textOf(first, 'contract', inFirst),
+      actionName: textOf(first, 'action_name', inFirst),
+    },
+  }
+}
+
+/** The members that a value has: by name, `undefined` where whatever stands there is taken as it is; a list: of each entry. */
+type Shape = { readonly [name: string]: Shape | readonly [Shape] | undefined }
+
+const plain = (...names: readonly string[]): Shape => Object.fromEntries(names.map(name => [name, undefined]))
+
+/** A transaction of the node's JSON (go-iost rpc/pb, Transaction). */
+const TRANSACTION: Shape = {
+  ...plain('hash', 'time', 'expiration', 'gas_ratio', 'gas_limit', 'delay', 'chain_id'),
+  ...plain('signers', 'publisher', 'referred_tx'),
+  actions: [plain('contract', 'action_name', 'data')],
+  amount_limit: [plain('token', 'value')],
+  tx_receipt: {
+    ...plain('tx_hash', 'gas_usage', 'ram_usage', 'status_code', 'message', 'returns'),
+    receipts: [plain('func_name', 'content')],
+  },
+}
+
+const isList = (shape: Shape | readonly [Shape]): shape is readonly [Shape] => Array.isArray(shape)
+
+const fits = (value: unknown, shape: Shape | readonly [Shape] | undefined): boolean => {
+  if (shape === undefined || typeof value !== 'object' || value === null) return true
+  if (isList(shape)) return !Array.isArray(value) || value.every(entry => fits(entry, shape[0]))
+  for (const name in value) {
+    if (!Object.hasOwn(shape, name)) return false
+    const own = shape[name]
+    if (own !== undefined && !fits((value as Record<string, unknown>)[name], own)) return false
+  }
+  return true
+}
+
+const written = (text: string, span: Span, shape: Shape | readonly [Shape] | undefined): string => {
+  const first = text[span[0]] ?? ''
+  if (first === '[') {
+    const each = shape !== undefined && isList(shape) ? shape[0] : undefined
+    return `[${elementSpans(text, span[0])
+      .map(entry => written(text, entry, each))
+      .join(',')}]`
+  }
+  if (first === '{') {
+    const known = shape === undefined || isList(shape) ? undefined : shape
+    const members = [...memberSpans(text, span[0])].filter(
+      ([name]) => known === undefined || Object.hasOwn(known, name),
+    )
+    return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${written(text, each, known?.[name])}`).join(',')}}`
+  }
+  const value = compactJson(text, span)
+  // A number has one spelling: digits that a double does not have are hashed by nobody.
+  return /[-0-9]/.test(first) ? String(Number(value)) : value
+}
+
+/**
+ * The text of a transaction object at `span`, compact, texts character by character; `value` is the same, parsed. What no hash
+ * covers is left out, as nobody could say whether it is so: members that nothing is known of, all but the last of those
+ * with one name, digits beyond a double's.
+ */
+const transactionText = (text: string, span: Span, value: unknown): string => {
+  const compact = compactJson(text, span)
+  return fits(value, TRANSACTION) && compact === JSON.stringify(value)
+    ? compact
+    : written(text, span, TRANSACTION)
 }

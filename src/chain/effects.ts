@@ -1,3 +1,5 @@
+import type { Action, Block, Transaction } from './block.ts'
+
 /** Whether a transaction failed. One that is delayed did not, though nothing of it is carried out yet. */
 export const hasFailed = (tx: { readonly receipt: { readonly statusCode: string } }): boolean =>
   tx.receipt.statusCode !== 'SUCCESS'
@@ -19,3 +21,115 @@ export const AMOUNT_AT: ReadonlyMap<string, number> = new Map([
 /** Receipts that are records of their own unless an action owns them: movements of tokens, and accounts that sign up. */
 export const isMovement = (contract: string, name: string): boolean =>
   contract === 'token.iost' ? AMOUNT_AT.has(name) : contract === 'auth.iost' && name === 'signUp'
+
+/**
+ * Contract and function of a `func_name` as receipts write it, such as `token.iost/transfer`: what stands before the first
+ * `/`, and what stands behind it. Without a `/` the function is empty.
+ */
+export const partsOfFuncName = (funcName: string): { readonly contract: string; readonly name: string } => {
+  const slash = funcName.indexOf('/')
+  return slash < 0
+    ? { contract: funcName, name: '' }
+    : { contract: funcName.slice(0, slash), name: funcName.slice(slash + 1) }
+}
+
+/** First argument of an action, when its data is a JSON list that begins with a text. */
+const firstArgument = (action: Action): string | undefined => {
+  try {
+    const data = JSON.parse(action.data) as unknown
+    const first: unknown = Array.isArray(data) ? data[0] : undefined
+    return typeof first === 'string' ? first : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Actions of system.iost that put a contract of the chain itself in place; the code is not in the chain. */
+const PLACING: ReadonlySet<string> = new Set(['initSetCode', 'updateNativeCode'])
+
+const isPlacing = ({ contract, actionName }: Action, height: number): boolean =>
+  contract === 'system.iost' && PLACING.has(actionName) && (actionName !== 'initSetCode' || height === 0)
+
+/**
+ * Ids of the system contracts that a block brings or changes (genesis `initSetCode`, successful `updateNativeCode`), in
+ * order, each once: what they offer must be asked of a node. Contracts of users carry their ABI in the chain.
+ */
+export const systemContractsIn = (block: Block): readonly string[] => {
+  const ids = new Set<string>()
+  for (const tx of block.transactions) {
+    if (hasFailed(tx)) continue
+    for (const action of tx.actions) {
+      const id = isPlacing(action, block.height) ? firstArgument(action) : undefined
+      if (id !== undefined) ids.add(id)
+    }
+  }
+  return [...ids]
+}
+
+/** Actions and receipts of vote_producer.iost that change who is a producer. */
+const CHANGES: ReadonlySet<string> = new Set([
+  'initProducer',
+  'applyRegister',
+  'approveRegister',
+  'applyUnregister',
+  'approveUnregister',
+  'forceUnregister',
+  'unregister',
+  'updateProducer',
+  'logInProducer',
+  'logOutProducer',
+])
+/** Those that name a key, behind the account. */
+const KEYS: ReadonlySet<string> = new Set(['initProducer', 'applyRegister', 'updateProducer'])
+const CONTRACT = 'vote_producer.iost'
+const PREFIX = `${CONTRACT}/`
+
+type Transactions = Pick<Block, 'transactions'>
+
+/**
+ * Whether a block may change who is a producer, or with which key: a receipt of vote_producer.iost says so, or an action
+ * does (its early versions emitted no receipts). Failed transactions change nothing.
+ */
+export const changesProducers = ({ transactions }: Transactions): boolean =>
+  transactions.some(
+    tx =>
+      !hasFailed(tx) &&
+      (tx.receipt.receipts.some(
+        ({ funcName }) => funcName.startsWith(PREFIX) && CHANGES.has(funcName.slice(PREFIX.length)),
+      ) ||
+        tx.actions.some(({ contract, actionName }) => contract === CONTRACT && CHANGES.has(actionName))),
+  )
+
+/**
+ * Whether an action alone gives a producer a key: no receipt of its transaction says the same. Receipts are proved by the
+ * block's hash, an action's text only by its transaction's.
+ */
+export const namesKeySilently = ({ transactions }: Transactions): boolean =>
+  transactions.some(
+    tx =>
+      !hasFailed(tx) &&
+      tx.actions.some(
+        ({ contract, actionName, data }) =>
+          contract === CONTRACT && KEYS.has(actionName) && !saysSo(tx, actionName, data),
+      ),
+  )
+
+const saysSo = (tx: Transaction, name: string, data: string): boolean =>
+  tx.receipt.receipts.some(
+    ({ funcName, content }) => funcName === `${PREFIX}${name}` && sameParties(content, data),
+  )
+
+const partiesOf = (text: string): readonly unknown[] => {
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list.slice(0, 2) : []
+  } catch {
+    return []
+  }
+}
+
+const sameParties = (content: string, data: string): boolean => {
+  const [account, key] = partiesOf(content)
+  const [ofAccount, ofKey] = partiesOf(data)
+  return typeof account === 'string' && account === ofAccount && key === ofKey
+}

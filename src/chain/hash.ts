@@ -46,3 +46,129 @@ export const sha3OfPair = (left: Uint8Array, right: Uint8Array): Uint8Array => {
   pair.set(right, HASH_BYTES)
   return sha3(pair)
 }
+
+/** A list stands for the bytes of its own encoding, behind their length. */
+type Part = bigint | number | string | Uint8Array | readonly Part[]
+
+const LONG = 8
+const INT = 4
+/** Texts up to this length are written letter by letter: most are names and numbers in ASCII. */
+const SHORT = 48
+const NOT_ASCII = 0x80
+/** A letter of UTF-16 has at most three bytes in UTF-8. */
+const LETTER_BYTES = 3
+
+/** The buffer that everything is written into: several encodings are hashed for every block. It grows to the largest one. */
+let scratch = new Uint8Array(64 * 1024)
+let view = new DataView(scratch.buffer)
+let utf8 = Buffer.from(scratch.buffer)
+
+/** Makes room for so many bytes from `at` on. */
+const reserve = (at: number, bytes: number): void => {
+  if (at + bytes <= scratch.length) return
+  const grown = new Uint8Array(Math.max(2 * scratch.length, at + bytes))
+  grown.set(scratch)
+  scratch = grown
+  view = new DataView(grown.buffer)
+  utf8 = Buffer.from(grown.buffer)
+}
+
+/** Writes a text as UTF-8; answers the place behind it. */
+const writeText = (text: string, at: number): number => {
+  const { length } = text
+  reserve(at, LETTER_BYTES * length)
+  if (length > SHORT) return at + utf8.write(text, at)
+  for (let index = 0; index < length; index += 1) {
+    const letter = text.charCodeAt(index)
+    if (letter >= NOT_ASCII) return at + utf8.write(text, at)
+    scratch[at + index] = letter
+  }
+  return at + length
+}
+
+const write = (parts: readonly Part[], from: number): number => {
+  let at = from
+  for (const part of parts) {
+    reserve(at, LONG)
+    if (typeof part === 'bigint') {
+      view.setBigInt64(at, part)
+      at += LONG
+    } else if (typeof part === 'number') {
+      view.setUint32(at, part)
+      at += INT
+    } else {
+      const end = writeBytes(part, at + INT)
+      view.setInt32(at, end - at - INT)
+      at = end
+    }
+  }
+  return at
+}
+
+const writeBytes = (part: string | Uint8Array | readonly Part[], at: number): number => {
+  if (typeof part === 'string') return writeText(part, at)
+  if (!(part instanceof Uint8Array)) return write(part, at)
+  reserve(at, part.length)
+  scratch.set(part, at)
+  return at + part.length
+}
+
+/**
+ * The chain's form of what it hashes (go-iost common, SimpleEncoder): bigints as 64 and numbers as 32 bits, big endian;
+ * texts, bytes and lists behind their 32-bit length.
+ */
+export const encodeSimple = (parts: readonly Part[]): Uint8Array => {
+  const end = write(parts, 0)
+  return scratch.slice(0, end)
+}
+
+/** SHA3-256 of `encodeSimple`. */
+export const hashSimple = (parts: readonly Part[]): Uint8Array => {
+  const end = write(parts, 0)
+  return sha3(scratch.subarray(0, end))
+}
+
+const parentsOf = (level: readonly Uint8Array[]): readonly Uint8Array[] => {
+  const parents: Uint8Array[] = []
+  for (let at = 0; at < level.length; at += 2) {
+    const left = level[at] ?? new Uint8Array()
+    parents.push(sha3OfPair(left, level[at + 1] ?? left))
+  }
+  return parents
+}
+
+/**
+ * Root of the chain's merkle tree: SHA3-256 over pairs, level by level; a missing right node repeats the left one, a
+ * single leaf is h(l‖l). No leaves: no bytes (go-iost core/merkletree).
+ */
+export const merkleRoot = (leaves: readonly Uint8Array[]): Uint8Array => {
+  if (leaves.length === 0) return new Uint8Array()
+  let level = leaves
+  do level = parentsOf(level)
+  while (level.length > 1)
+  return level[0] ?? new Uint8Array()
+}
+
+/** The siblings of the leaf at `index`, level by level: the neighbour and its side; none: the leaf itself. */
+export type MerklePath = readonly { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[]
+
+/** The path of one leaf: the root for another leaf in its place costs one hash a level. */
+export const merklePath = (leaves: readonly Uint8Array[], index: number): MerklePath => {
+  const path: { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[] = []
+  let level = leaves
+  let at = index
+  do {
+    const isLeft = at % 2 === 1
+    path.push({ neighbour: level[isLeft ? at - 1 : at + 1], isLeft })
+    level = parentsOf(level)
+    at = Math.floor(at / 2)
+  } while (level.length > 1)
+  return path
+}
+
+/** The root of the tree whose leaf at the path's place is `leaf`. */
+export const rootOnPath = (path: MerklePath, leaf: Uint8Array): Uint8Array =>
+  path.reduce(
+    (own, { neighbour = own, isLeft }) => (isLeft ? sha3OfPair(neighbour, own) : sha3OfPair(own, neighbour)),
+    leaf,
+  )

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { highestPossible } from './highest-possible.ts'
+import { highestPossible } from './time.ts'
 
 const START = 1_600_000_000
 const known = { height: 100, time: BigInt(START) * 1_000_000_000n }

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Exact, parseExact, RawJson, writeJson } from './json.ts'
-import { parseDeep } from './json-deep.ts'
+import { Exact, parseDeep, parseExact, RawJson, writeJson } from './json.ts'
 
 const NUMBERS = [
   '0',

@@ -1,8 +1,10 @@
 import type { TxReceipt } from './block.ts'
 import { OF_EXECUTION } from './bounds.ts'
+import { decodeSignature, type RawHead, rawHeadFrom } from './head.ts'
 import {
   asInt64,
   asObject,
+  base64Of,
   int64Of,
   integerOf,
   listOf,
@@ -13,10 +15,7 @@ import {
   textOf,
   textsOf,
 } from './json-fields.ts'
-import { base64Of } from './raw-fields.ts'
-import { type RawHead, rawHeadFrom } from './raw-head.ts'
 import { statusName } from './receipt-hash.ts'
-import { decodeSignature } from './signature.ts'
 import type { HashedTransaction } from './transaction-hash.ts'
 
 /** A block in the form the chain stores and hashes. */

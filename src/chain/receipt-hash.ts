@@ -1,6 +1,5 @@
 import type { TxReceipt } from './block.ts'
-import { encodeSimple, hashSimple } from './encode-simple.ts'
-import { bytesOfText, isLossyOf, mayBeLossy } from './lost-bytes.ts'
+import { encodeSimple, hashSimple, sha3 } from './hash.ts'
 
 /** go-iost core/tx StatusCode, whose numbers are part of what is hashed. */
 const STATUS_CODES: readonly string[] = [
@@ -28,7 +27,7 @@ const SURROGATE = /[\ud800-\udfff]/
 
 /**
  * Hash of a transaction's receipt (go-iost core/tx, TxReceipt.ToBytes): a leaf of the block's receipt tree. `txHash` is
- * the transaction's, as bytes. Lone surrogates stand for bytes (`lost-bytes.ts`). undefined: a status the chain does not
+ * the transaction's, as bytes. Lone surrogates stand for bytes (`bytesOfText`). undefined: a status the chain does not
  * have.
  */
 export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
@@ -37,10 +36,10 @@ export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array 
 }
 
 /** Where the message begins in `receiptBytes`: behind the hash and the gas, the status and three lengths. */
-export const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
+const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
 
 /** The hashed bytes of a receipt. */
-export const receiptBytes = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
+const receiptBytes = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
   const parts = partsOf(txHash, receipt)
   return parts === undefined ? undefined : encodeSimple(parts)
 }
@@ -86,4 +85,141 @@ export const isShownOf = (shown: TxReceipt, whole: TxReceipt): boolean => {
     texts.length === wholes.length &&
     texts.every((text, at) => isLossyOf(text, wholes[at] ?? ''))
   )
+}
+
+/**
+ * Texts of the chain that are not UTF-8: a node's JSON has U+FFFD in place of each invalid byte, so the hash cannot be
+ * recomputed. Here such a byte is kept as a lone surrogate U+DC80 … U+DCFF (PEP 383), which JSON.parse leaves alone.
+ */
+const REPLACEMENT = '\ufffd'
+const BYTES = 0xdc00
+const LONE = /[\udc80-\udcff]/
+const FIRST_OF_LETTER = 0xc2
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const letterLength = (first: number): number => {
+  if (first < 0x80) return 1
+  if (first < FIRST_OF_LETTER) return 0
+  if (first < 0xe0) return 2
+  if (first < 0xf0) return 3
+  return first < 0xf5 ? 4 : 0
+}
+
+const decoded = (bytes: Uint8Array): string | undefined => {
+  try {
+    return strict.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Bytes as text, those that are no UTF-8 as lone surrogates. */
+export const textOfBytes = (bytes: Uint8Array): string => {
+  const whole = decoded(bytes)
+  if (whole !== undefined) return whole
+  let text = ''
+  for (let at = 0; at < bytes.length; ) {
+    const first = bytes[at] ?? 0
+    const length = letterLength(first)
+    const letter = length === 0 ? undefined : decoded(bytes.subarray(at, at + length))
+    text += letter ?? String.fromCharCode(BYTES + first)
+    at += letter === undefined ? 1 : length
+  }
+  return text
+}
+
+/** The inverse of `textOfBytes`; a text that is UTF-8 stays itself. */
+const bytesOfText = (text: string): Uint8Array | string => {
+  if (text.isWellFormed() || !LONE.test(text)) return text
+  return Buffer.concat(
+    [...text].map(letter => {
+      const code = letter.charCodeAt(0)
+      return letter.length === 1 && LONE.test(letter) ? Uint8Array.of(code - BYTES) : Buffer.from(letter)
+    }),
+  )
+}
+
+/**
+ * Whether a text of the node's JSON is what is left of `whole` (with lone surrogates). How many U+FFFD stand for a run of
+ * bytes differs between writers of JSON.
+ */
+const isLossyOf = (shown: string, whole: string): boolean => {
+  const squeezed = (text: string): string => text.replace(/(?:\ufffd|[\udc80-\udcff])+/g, REPLACEMENT)
+  return shown === whole || squeezed(shown) === squeezed(whole)
+}
+
+/** Whether bytes of a text may be lost. */
+const mayBeLossy = (text: string): boolean => text.includes(REPLACEMENT)
+
+const CUT = /\ufffd{1,3}$/
+/**
+ * Bytes that are hashed at most to find what was cut off: a fraction of a second, whatever a node says. Enough for every
+ * beginning of a letter behind a receipt of some 3,000 bytes, and for those of two bytes behind one of 47,000.
+ */
+const MOST_HASHED = 64 * 1024 * 1024
+
+const range = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => from + at)
+/** First bytes of letters of two, three and four bytes, and the bytes behind them. */
+const FIRST = { two: range(0xc2, 0xdf), three: range(0xe0, 0xef), four: range(0xf0, 0xf4) }
+const NEXT = range(0x80, 0xbf)
+
+/** The bytes a cut may leave of a letter, place by place, for beginnings of one, two and three bytes. */
+const BEGINNINGS: readonly (readonly (readonly number[])[])[] = [
+  [[...FIRST.two, ...FIRST.three, ...FIRST.four]],
+  [[...FIRST.three, ...FIRST.four], NEXT],
+  [FIRST.four, NEXT, NEXT],
+]
+
+/** Every sequence with one of the bytes of each place. */
+const sequences = function* ([first, ...rest]: readonly (readonly number[])[]): Generator<readonly number[]> {
+  if (first === undefined) yield []
+  else for (const byte of first) for (const more of sequences(rest)) yield [byte, ...more]
+}
+
+/** Every beginning of a letter of so many bytes that a cut may leave. */
+const beginnings = (bytes: number): Iterable<readonly number[]> => sequences(BEGINNINGS[bytes - 1] ?? [[]])
+
+/**
+ * The receipt with what was cut off its message within the last letter, the only way a node of the chain loses bytes:
+ * `fits` says whether a leaf of the receipt tree is the right one. undefined: none is, or it would take too long to find.
+ */
+export const uncut = (
+  txHash: Uint8Array,
+  receipt: TxReceipt,
+  fits: (leaf: Uint8Array) => boolean,
+): TxReceipt | undefined => {
+  if (!CUT.test(receipt.message)) return undefined
+  const kept = receipt.message.replace(CUT, '')
+  // Writers of JSON show one U+FFFD for each byte, or one for all.
+  const shown = receipt.message.length - kept.length
+  const at = MESSAGE_AT + Buffer.byteLength(kept)
+  const budget = { bytes: MOST_HASHED }
+  for (const length of shown === 1 ? [1, 2, 3] : [shown]) {
+    const messageOf = (end: readonly number[]): string =>
+      kept + String.fromCharCode(...end.map(byte => BYTES + byte))
+    const bytes = receiptBytes(txHash, { ...receipt, message: messageOf(NEXT.slice(0, length)) })
+    if (bytes === undefined) return undefined
+    const end = fittingEnd({ bytes, at, length }, fits, budget)
+    if (end !== undefined) return { ...receipt, message: messageOf(end) }
+  }
+  return undefined
+}
+
+/** A receipt as it is hashed, and which of its bytes were cut off. */
+type Gap = { readonly bytes: Uint8Array; readonly at: number; readonly length: number }
+
+/** The bytes that fit in a gap; undefined: none do, or the budget is used up. */
+const fittingEnd = (
+  { bytes, at, length }: Gap,
+  fits: (leaf: Uint8Array) => boolean,
+  budget: { bytes: number },
+): readonly number[] | undefined => {
+  for (const end of beginnings(length)) {
+    budget.bytes -= bytes.length
+    if (budget.bytes < 0) return undefined
+    bytes.set(end, at)
+    if (fits(sha3(bytes))) return end
+  }
+  return undefined
 }

@@ -1,8 +1,8 @@
 import { fromUnits, unitsOf } from './amount.ts'
 import { base58Bytes } from './base58.ts'
 import type { Action, Transaction } from './block.ts'
-import { encodeSimple, hashSimple } from './encode-simple.ts'
-import type { Signature } from './signature.ts'
+import { encodeSimple, hashSimple } from './hash.ts'
+import type { Signature } from './head.ts'
 
 /** The hashed fields of a transaction. Gas × 100; hashes as bytes. */
 export type HashedTransaction = {

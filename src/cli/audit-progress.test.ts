@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { auditProgress } from './audit-progress.ts'
-import { createScreen } from './screen.ts'
+import { createScreen } from './stderr.ts'
 
 test('auditProgress: a second pass over things of the same name has a pace of its own, which is never negative', () => {
   let time = 0

@@ -1,7 +1,7 @@
 import type { Looked } from '#audit/audit.ts'
 import type { Log } from '#failure/log.ts'
 import { createPace } from '#time/pace.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './stderr.ts'
 
 /** Without a terminal: one line in this time. */
 const INTERVAL_MS = 10_000

@@ -1,8 +1,8 @@
 import type { Log } from '#failure/log.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Resolved } from './read-settings.ts'
-import type { Screen } from './screen.ts'
 import type { SettingName } from './settings.ts'
+import type { Screen } from './stderr.ts'
 
 /** The arguments of a command. */
 export type Call = Resolved & {

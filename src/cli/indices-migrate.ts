@@ -1,7 +1,6 @@
 import { findingText } from '#audit/finding.ts'
 import { migrateByDeriving } from '#audit/migrate.ts'
 import { Failure } from '#failure/failure.ts'
-import type { CopyProgress } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { withAuditSetup } from './auditing.ts'
@@ -17,11 +16,10 @@ export const indicesMigrate: Command = {
   summary: 'bring a store of another version up to this one while it is served',
   about: [
     'Brings a store that another version made up to this version. It builds new indices beside the old ones, verifies them, and then swaps all aliases at once. Until then the old data is served, even if the command is stopped or killed; run it again to continue. There must be disk space for both.',
-    'If only mappings differ, the changed indices are copied and every document is compared. Stop the loader first; no loader can start during the copy. A copy that was compared before is kept if its source was not written to since.',
-    "If documents differ, all of them are derived again, from the stored blocks or from --node, and audited as with 'iostlens verify'. A loader may run until that is done and must then be stopped.",
+    "All documents are derived again, from the stored blocks or from --node, and audited as with 'iostlens verify'. A loader may run until that is done and must then be stopped.",
     'Running services of this version switch to the new indices by themselves. Services of another version stay at the last height they could read until they are restarted. API keys are kept.',
     'The old indices remain for these services. Run the command with --delete-old to delete them.',
-    'The embedded store is always derived again, into a file beside it, and replaced in one transaction. Keep a copy of the file if you may want to go back.',
+    'The embedded store is derived into a file beside it and replaced in one transaction. Keep a copy of the file if you may want to go back.',
     '--dry-run only prints what would be done, and ends with exit code 3 if there is anything to do.',
   ],
   settings: [...NODE, ...STORE, ...LOADING, 'sample', 'dry-run', 'delete-old', ...LOGGING],
@@ -57,13 +55,12 @@ const migrated = async (call: Call, store: Store): Promise<ExitCode> => {
   const { values, out } = call
   const plan = await store.migrating.plan()
   for (const reason of plan.reasons) out(reason)
-  if (values['dry-run']) return told(call, plan)
+  if (values['dry-run']) return announced(call, plan)
   if (plan.way === 'none') {
-    await store.migrating.copying?.settle()
+    await store.migrating.reopen?.()
     out(`${store.name} matches this version; there is nothing to migrate.`)
   } else {
-    if (plan.way === 'copy') await copied(call, store)
-    else if (!(await derived(call, store))) return 3
+    if (!(await derived(call, store))) return 3
     out(`${store.name} now serves the new data.`)
   }
   await removed(call, store)
@@ -72,37 +69,16 @@ const migrated = async (call: Call, store: Store): Promise<ExitCode> => {
 
 const WAYS = {
   none: 'There is nothing to do.',
-  copy: 'The indices above would be copied, compared and replaced.',
   derive: 'Everything would be derived again, audited and replaced.',
 } as const
 
-const told = (
+const announced = (
   { out, values }: Call,
   { way, leftovers }: Awaited<ReturnType<Store['migrating']['plan']>>,
 ): 0 | 3 => {
   for (const name of leftovers) out(`${name}: replaced, no longer served`)
   out(WAYS[way])
   return way === 'none' && (leftovers.length === 0 || !values['delete-old']) ? 0 : 3
-}
-
-/** Without a terminal: one line in this time. */
-const INTERVAL_MS = 10_000
-
-const copied = async ({ out, screen, log, signal }: Call, store: Store): Promise<void> => {
-  const { copying } = store.migrating
-  if (copying === undefined) throw new Failure('defect', `${store.name} plans to copy what it cannot copy.`)
-  let lastLine = systemClock.elapsed()
-  const onProgress = ({ name, state, documents, at, of }: CopyProgress): void => {
-    const place = `${at} of ${of}`
-    if (state === 'kept') out(`${name}: copied before, ${place}`)
-    else if (state === 'copied') out(`${name}: ${documents} documents copied and compared, ${place}`)
-    else if (screen.isTerminal) screen.bar(`${state} ${name}: ${documents}  ${place}`)
-    else if (systemClock.elapsed() - lastLine >= INTERVAL_MS) {
-      lastLine = systemClock.elapsed()
-      log('info', 'Copied indices.', { name, state, documents, at, of })
-    }
-  }
-  await copying.run({ signal, onProgress })
 }
 
 /** Whether the new data is whole and is served now. */

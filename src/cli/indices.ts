@@ -1,6 +1,9 @@
+import { namesOf } from '#store/elastic/schema/names.ts'
+import { wantedIndices } from '#store/elastic/schema/wanted-indices.ts'
+import { schema } from '#store/sqlite/tables.ts'
 import type { Command } from './command.ts'
 import { requireExisting, storeAddressOf, withStore } from './compose.ts'
-import { schemaText } from './schema-text.ts'
+import type { StoreAddress } from './readers.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 
 export const indicesCreate: Command = {
@@ -98,4 +101,13 @@ export const indicesMerge: Command = {
         screen.bar('')
       }
     }),
+}
+
+/** What `create` would make in such a store: SQL, or JSON of index names with what they are made with. */
+const schemaText = (address: StoreAddress): string => {
+  if (address.type === 'sqlite') return schema.map(({ sql }) => `${sql};`).join('\n')
+  const indices = wantedIndices(namesOf(address.prefix)).map(
+    ({ name, alias, into, shape }) => [name, { aliases: { [alias]: {}, [into]: {} }, ...shape }] as const,
+  )
+  return JSON.stringify(Object.fromEntries(indices), null, 2)
 }

@@ -1,5 +1,5 @@
 import { load as loadChain, loadedHeight } from '#load/load.ts'
-import { requireKnownHosts } from '#node/known-hosts.ts'
+import { requireKnownHosts } from '#node/endpoint.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { barText, progressView } from './progress.ts'
-import { createScreen } from './screen.ts'
+import { createScreen } from './stderr.ts'
 
 const at = (height: number, target: number) => ({
   height,

@@ -1,7 +1,7 @@
 import type { Log } from '#failure/log.ts'
 import type { Progress } from '#load/load-options.ts'
 import { createPace } from '#time/pace.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './stderr.ts'
 
 /** Rates are over about the last ten seconds: steady enough to read, quick enough to follow. */
 const WINDOW_MS = 10_000

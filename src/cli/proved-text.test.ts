@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Proved } from '#store/proved.ts'
+import type { Proved } from '#store/published.ts'
 import { provedJson, provedLines } from './proved-text.ts'
 
 const published = (height: number, proved?: Proved) => ({

@@ -1,5 +1,5 @@
 import type { Published } from '#store/port.ts'
-import { NOTHING_PROVED, type ProvedRange, provedBelow } from '#store/proved.ts'
+import { NOTHING_PROVED, type ProvedRange, provedBelow } from '#store/published.ts'
 
 /** Blocks by how far they were proved; without `level` they were loaded by a version that kept no record of it. */
 type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'level' | 'agreed'>>

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { commands } from './commands.ts'
 import { flagsOf } from './parse-arguments.ts'
 import { run } from './run.ts'
-import { createScreen } from './screen.ts'
 import { environmentName, settingNames } from './settings.ts'
+import { createScreen } from './stderr.ts'
 
 const outcome = async (args: readonly string[], environment: Record<string, string> = {}) => {
   const out: string[] = []

@@ -7,8 +7,8 @@ import { commandHelp, familyHelp, globalHelp } from './help.ts'
 import { createLog } from './log.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { type Environment, readSettings } from './read-settings.ts'
-import type { Screen } from './screen.ts'
 import { environmentName } from './settings.ts'
+import type { Screen } from './stderr.ts'
 import { LEAVE_MS, leftWhenStopped } from './stop.ts'
 
 export type Surroundings = {

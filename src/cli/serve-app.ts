@@ -5,6 +5,7 @@ import type { Counts } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
 import type { HeadSource } from '#head/showing.ts'
 import { createApp } from '#http/app.ts'
+import type { AppOptions } from '#http/app-options.ts'
 import { stoppingService } from '#http/stopping.ts'
 import { keyring } from '#keys/keyring.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
@@ -61,53 +62,15 @@ export type ServedApp = {
 
 /** Serves on an address, which other threads of the process may share. Throws 'usage' when it is not available. */
 export const serveApp = (
-  { values, version, store, node, head, log, given, callers, ...parts }: AppParts,
+  parts: AppParts,
   { address, isShared }: { readonly address: Address | SocketPath; readonly isShared: boolean },
 ): ServedApp => {
-  const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
+  const { values, metrics, thread, droppedLines } = parts
   const lateness = watchLateness()
   const stopping = stoppingService()
-  const { metrics, threads, thread, droppedLines } = parts
   const counts = countingIn(catalogue, metrics.memory, thread)
-  const watching = watchThread(counts, droppedLines)
-  const { queues: places, uses, networks: times } = callers
-  const exposedHere = exposedBy(metrics, { store, node, clock: systemClock, version, threads, places })
-  const app = createApp({
-    store,
-    node,
-    ...(head === undefined ? {} : { head }),
-    keyring: keyring({
-      store: store.keys,
-      clock: systemClock,
-      ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
-    }),
-    rates: createRates({ now: systemClock.now, lateMs: lateness.ms, uses }),
-    addresses: addressLimits({ now: systemClock.now, times }),
-    ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
-    prices: { get: () => given().prices },
-    profiles: { get: producer => given().profiles?.get(producer) },
-    defaults: { format: values.format, compat: values.compat },
-    basePath: values['base-path'],
-    deadlineMs: values.deadline,
-    maxInFlight: values['max-in-flight'],
-    keptBytes: values['kept-answers'] * MEGABYTE,
-    maxExports: values['max-exports'],
-    maxFeeds: values['max-feeds'],
-    maxFeedsPerKey: values['max-feeds-per-key'],
-    stopping,
-    stallMs: values['export-stall'],
-    maxLagMs: values['max-lag'],
-    logEach: values['log-sample'],
-    places,
-    counts,
-    metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
-    clock: systemClock,
-    log,
-    version,
-    explorer: values.explorer,
-    publicUrl: values['public-url'],
-    ...(testKey === undefined ? {} : { testKey }),
-  })
+  const watching = watchThread(counts, droppedLines, lateness)
+  const app = createApp(appOptionsOf(parts, { lateMs: lateness.ms, stopping, counts }))
   const server = openServer(app, address, { isShared, mode: values['socket-mode'] })
   return {
     address: server.address,
@@ -120,8 +83,48 @@ export const serveApp = (
       stopping.end()
       await Promise.race([idle, Bun.sleep(LAST_MS)])
       await server.stop(true)
-      lateness.stop()
       watching.stop()
     },
+  }
+}
+
+type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateMs: () => number }
+
+const appOptionsOf = (
+  { values, version, store, node, head, log, given, callers, metrics, threads }: AppParts,
+  { lateMs, stopping, counts }: Own,
+): AppOptions => {
+  const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
+  const { queues: places, uses, networks: times } = callers
+  const exposedHere = exposedBy(metrics, { store, node, clock: systemClock, version, threads, places })
+  return {
+    ...{ store, node, log, version, counts, stopping, clock: systemClock },
+    ...(head === undefined ? {} : { head }),
+    keyring: keyring({
+      store: store.keys,
+      clock: systemClock,
+      ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
+    }),
+    rates: createRates({ now: systemClock.now, lateMs, uses }),
+    addresses: addressLimits({ now: systemClock.now, times }),
+    ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
+    prices: { get: () => given().prices },
+    profiles: { get: producer => given().profiles?.get(producer) },
+    defaults: { format: values.format, compat: values.compat },
+    basePath: values['base-path'],
+    deadlineMs: values.deadline,
+    maxInFlight: values['max-in-flight'],
+    keptBytes: values['kept-answers'] * MEGABYTE,
+    maxExports: values['max-exports'],
+    maxFeeds: values['max-feeds'],
+    maxFeedsPerKey: values['max-feeds-per-key'],
+    stallMs: values['export-stall'],
+    maxLagMs: values['max-lag'],
+    logEach: values['log-sample'],
+    places,
+    metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
+    explorer: values.explorer,
+    publicUrl: values['public-url'],
+    ...(testKey === undefined ? {} : { testKey }),
   }
 }

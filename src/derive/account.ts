@@ -1,8 +1,13 @@
+import type { ExactJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import { type AccountDoc, accounts } from '#indices/account.ts'
-import { group, permission, withGroup, withPermission } from './permission.ts'
-import { addItem, addLink, dropLink, removeItem, weightText } from './permission-item.ts'
-import { type Said, textAt } from './receipt.ts'
+import {
+  type AccountDoc,
+  accounts,
+  type Group,
+  type Permission,
+  type PermissionItem,
+} from '#indices/account.ts'
+import { digitsAt, type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /**
@@ -89,3 +94,74 @@ const changed = (account: AccountDoc, { name, args }: Said, subject: string): Ac
       return account
   }
 }
+
+type Holder = { readonly name: string; readonly items: readonly PermissionItem[] }
+
+/** A weight or threshold as the node writes it. */
+const weightText = (args: readonly ExactJson[], at: number): string =>
+  digitsAt(args, at) ?? textAt(args, at) ?? '0'
+
+const replace = <T extends { readonly name: string }>(
+  all: readonly T[],
+  name: string,
+  by: (one: T) => T,
+): readonly T[] => all.map(one => (one.name === name ? by(one) : one))
+
+/**
+ * Assigns an item, a key or `account@permission`. An item whose id *is* the whole text only gets the new weight;
+ * `account@permission` therefore always becomes one more item, even if it is there already.
+ */
+const addItem = <T extends Holder>(
+  all: readonly T[],
+  holder: string,
+  { item, weight }: { readonly item: string; readonly weight: string },
+): readonly T[] =>
+  replace(all, holder, one => {
+    const known = one.items.findIndex(other => other.id === item)
+    if (known >= 0)
+      return { ...one, items: one.items.map((other, at) => (at === known ? { ...other, weight } : other)) }
+    return { ...one, items: [...one.items, itemOf(item, weight)] }
+  })
+
+/** Takes out the first item of that key, or of that account and permission. */
+const removeItem = <T extends Holder>(all: readonly T[], holder: string, item: string): readonly T[] => {
+  const { id, permission } = itemOf(item, '0')
+  return replace(all, holder, one => {
+    const at = one.items.findIndex(other => other.id === id && other.permission === permission)
+    return at < 0 ? one : { ...one, items: one.items.filter((_, other) => other !== at) }
+  })
+}
+
+const itemOf = (text: string, weight: string): PermissionItem => {
+  const at = text.indexOf('@')
+  if (at < 0) return { id: text, is_key_pair: true, weight, permission: '' }
+  return { id: text.slice(0, at), is_key_pair: false, weight, permission: text.slice(at + 1) }
+}
+
+/** A permission may name a group more than once. */
+const addLink = (all: readonly Permission[], name: string, group: string): readonly Permission[] =>
+  replace(all, name, one => ({ ...one, group_names: [...one.group_names, group] }))
+
+const dropLink = (all: readonly Permission[], name: string, group: string): readonly Permission[] =>
+  replace(all, name, one => {
+    const at = one.group_names.indexOf(group)
+    return at < 0 ? one : { ...one, group_names: one.group_names.filter((_, other) => other !== at) }
+  })
+
+const permission = (name: string, threshold: string, items: readonly PermissionItem[]): Permission => ({
+  name,
+  group_names: [],
+  items,
+  threshold,
+})
+
+const group = (name: string, items: readonly PermissionItem[]): Group => ({ name, items })
+
+const withPermission = (all: readonly Permission[], one: Permission): readonly Permission[] =>
+  byName([...all.filter(other => other.name !== one.name), one])
+
+const withGroup = (all: readonly Group[], one: Group): readonly Group[] =>
+  byName([...all.filter(other => other.name !== one.name), one])
+
+const byName = <T extends { readonly name: string }>(all: T[]): readonly T[] =>
+  all.sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -4,7 +4,7 @@ import { hash8 } from '#chain/hash.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { producerKeys } from '#indices/producer.ts'
-import { changeProducer, producerOf } from './producer-draft.ts'
+import { changeProducer, producerOf } from './producer.ts'
 import type { Scope } from './scope.ts'
 
 /** Whether a transaction is the first one of a block, which the chain itself makes. */

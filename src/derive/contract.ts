@@ -4,8 +4,7 @@ import { isContractId, isSystemContract } from '#chain/names.ts'
 import { type ContractDoc, contracts } from '#indices/contract.ts'
 import { SYSTEM_CONTRACT, SYSTEM_OWNER } from './eras.ts'
 import { argumentsOf, textAt } from './receipt.ts'
-import type { Scope, TxScope } from './scope.ts'
-import { noteVersion } from './version.ts'
+import { noteVersion, type Scope, type TxScope } from './scope.ts'
 
 /**
  * Applies a successful action of system.iost that deploys or updates code: none of them emits a

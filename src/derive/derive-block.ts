@@ -1,18 +1,21 @@
-import type { LoadedBlock } from '#chain/block.ts'
+import type { Block, LoadedBlock } from '#chain/block.ts'
 import { hash8 } from '#chain/hash.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { transactionId } from '#indices/position.ts'
 import type { RecordDoc } from '#indices/record.ts'
+import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
+import { RUN_LENGTH, runId, transactionRuns, withStretch } from '#indices/transaction-run.ts'
 import { blockDocument, countBlock, isBase } from './block-document.ts'
-import { beginBlock, settle } from './block-scope.ts'
 import { foundSystem } from './contract.ts'
+import { dayDraft, settleDay } from './day.ts'
+import { ledger } from './ledger.ts'
+import { listCounts } from './list-counts.ts'
 import { rankedState } from './rankings.ts'
 import { addRecords } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
-import type { State } from './state.ts'
+import { missTogether, type State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
-import { addToRuns } from './transaction-runs.ts'
 
 /** Documents of one block; state changes are in the state. */
 export type BlockDocuments = {
@@ -88,4 +91,73 @@ const count = ({ block, statistics }: Scope, transactions: number): void => {
   statistics.tps_count = second === statistics.tps_second ? statistics.tps_count + transactions : transactions
   statistics.tps_second = second
   if (statistics.tps_count > statistics.highest_tps) statistics.highest_tps = statistics.tps_count
+}
+
+const FIRST: StatisticsDoc = {
+  id: STATISTICS,
+  account_count: 0,
+  contract_count: 0,
+  token_count: 0,
+  producer_count: 0,
+  producer_votes: 0n,
+  wealth_count: 0,
+  list_count: 0,
+  pledge_seq: 0,
+  transaction_count: 0,
+  record_count: 0,
+  highest_tps: 0,
+  tps_second: 0,
+  tps_count: 0,
+  ram: { left: '0', used: '0', balance: '0' },
+  versions: [],
+  genesis_publisher: '',
+  genesis_tx: '',
+  genesis_time: '0',
+}
+
+const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition: number): Scope => {
+  const figures = { ...(state.get(statistics, STATISTICS) ?? FIRST) }
+  return {
+    state,
+    block,
+    systemCode: new Map(systemCode.map(code => [code.id, code])),
+    statistics: figures,
+    day: dayDraft(),
+    ledger: ledger(state, block),
+    lists: listCounts(state, figures, partition),
+    records: [],
+  }
+}
+
+/** Ends a block: drafts become documents. */
+const settle = (scope: Scope): void => {
+  scope.ledger.settle(scope.statistics)
+  scope.lists.settle()
+  settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
+  scope.state.put(statistics, scope.statistics)
+}
+
+/**
+ * Adds a block's transactions, base ones left out, to the runs of all; `before` is how many there were. Comes first in a
+ * block: which runs they belong to only the state tells, and nothing has been derived yet where it was not fetched.
+ */
+const addToRuns = (state: State, block: Block, before: number): void => {
+  const { height, transactions } = block
+  const base = isBase(block, 0) ? 1 : 0
+  const puts: (() => void)[] = []
+  for (let done = 0, of = transactions.length - base; done < of; ) {
+    const number = before + done
+    const id = runId(Math.floor(number / RUN_LENGTH))
+    const stretch = {
+      height,
+      first: base + done,
+      count: Math.min(of - done, RUN_LENGTH - (number % RUN_LENGTH)),
+    }
+    puts.push(() => {
+      const run = state.get(transactionRuns, id) ?? { blocks: [] }
+      state.put(transactionRuns, { id, blocks: withStretch(run, stretch) })
+    })
+    done += stretch.count
+  }
+  missTogether(puts)
 }

@@ -1,9 +1,10 @@
 import { unitsOf } from '#chain/amount.ts'
 import { GAS_LIMIT_PER_IOST, GAS_REWARD_PER_IOST, gasAt } from '#chain/gas.ts'
 import { type PledgeDoc, pledgeId, pledges } from '#indices/pledge.ts'
+import { type ResourceDoc, resources } from '#indices/resource.ts'
 import { type Said, textAt } from './receipt.ts'
-import { changeResource, resourceOf } from './resource-draft.ts'
 import type { TxScope } from './scope.ts'
+import type { State } from './state.ts'
 
 const IOST_DECIMALS = 8
 const IOST_UNITS = 10n ** BigInt(IOST_DECIMALS)
@@ -69,3 +70,19 @@ export const payGas = ({ scope, tx }: TxScope): void => {
 }
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
+/** Gas and RAM of an owner; all zero for one that never had any. */
+export const resourceOf = (state: State, owner: string): ResourceDoc =>
+  state.get(resources, owner) ?? {
+    id: owner,
+    gas_pledge: 0n,
+    gas_limit: 0n,
+    gas_stock: 0n,
+    gas_updated: 0n,
+    ram_used: 0n,
+    ram_total: 0n,
+  }
+
+export const changeResource = (state: State, owner: string, change: Partial<ResourceDoc>): void => {
+  state.put(resources, { ...resourceOf(state, owner), ...change })
+}

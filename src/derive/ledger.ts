@@ -1,12 +1,11 @@
 import type { Block } from '#chain/block.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
-import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
+import { type BalanceDoc, balanceId, balances, type Frozen } from '#indices/balance.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
-import { type BalanceDraft, changedBalance, draftOf, freezeIn, release } from './balance-draft.ts'
+import { type WealthDoc, wealth } from '#indices/wealth.ts'
 import type { State } from './state.ts'
-import { wealthDrafts } from './wealth.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type TokenDraft = Writable<TokenDoc>
@@ -81,17 +80,25 @@ export const ledger = (state: State, block: Block): Ledger => {
     open: owner => wealth.open(owner),
     addVotes: (voter, votes) => wealth.addVotes(voter, votes),
     settle: statistics => {
-      for (const balance of drafts.values()) {
-        const doc = changedBalance(balance)
-        if (doc === undefined) continue
-        const gained = holdersGained(balance.before, doc)
-        if (gained !== 0) token(balance.token).holder_count += gained
-        state.put(balances, doc)
-      }
+      settleBalances(drafts.values(), { state, token })
       for (const { before, doc } of tokenDrafts.values())
         if (before === undefined || changed(before, doc)) state.put(tokens, doc)
       statistics.wealth_count += wealth.settle()
     },
+  }
+}
+
+/** Puts the balances that changed, and counts their holders. */
+const settleBalances = (
+  drafts: Iterable<BalanceDraft>,
+  { state, token }: { readonly state: State; readonly token: Ledger['token'] },
+): void => {
+  for (const balance of drafts) {
+    const doc = changedBalance(balance)
+    if (doc === undefined) continue
+    const gained = holdersGained(balance.before, doc)
+    if (gained !== 0) token(balance.token).holder_count += gained
+    state.put(balances, doc)
   }
 }
 
@@ -108,3 +115,135 @@ const changed = (before: TokenDoc, doc: TokenDoc): boolean =>
   before.current_supply !== doc.current_supply ||
   before.holder_count !== doc.holder_count ||
   before.issuer !== doc.issuer
+
+/** A balance while a block is derived: changed in place, so that thousands of changes cost as many steps. */
+export type BalanceDraft = {
+  readonly token: string
+  readonly owner: string
+  readonly before: BalanceDoc | undefined
+  amount: bigint
+  frozen: bigint
+  /** By time, then amount; the document's own array until the first change. */
+  list: Frozen[]
+  listIsOwn: boolean
+}
+
+const draftOf = (token: string, owner: string, before: BalanceDoc | undefined): BalanceDraft => ({
+  token,
+  owner,
+  before,
+  amount: before?.amount ?? 0n,
+  frozen: before?.frozen ?? 0n,
+  list: (before?.frozen_list ?? []) as Frozen[],
+  listIsOwn: false,
+})
+
+/**
+ * Adds a frozen amount where the node puts it: its list is ordered by time, then amount (go-iost
+ * `vm/native/token_v1.go` freezeBalance).
+ */
+const freezeIn = (draft: BalanceDraft, amount: bigint, time: bigint): void => {
+  own(draft)
+  let low = 0
+  let high = draft.list.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const [otherAmount, otherTime] = draft.list[middle] ?? ['0', '0']
+    const later = BigInt(otherTime) - time || BigInt(otherAmount) - amount
+    if (later > 0n) high = middle
+    else low = middle + 1
+  }
+  draft.list.splice(low, 0, [String(amount), String(time)])
+  draft.frozen += amount
+}
+
+/** Makes available what is due at `time`. */
+const release = (draft: BalanceDraft, time: bigint): void => {
+  let released = 0n
+  let count = 0
+  for (const [amount, due] of draft.list) {
+    if (BigInt(due) > time) break
+    released += BigInt(amount)
+    count += 1
+  }
+  if (count === 0) return
+  draft.list = draft.list.slice(count)
+  draft.listIsOwn = true
+  draft.amount += released
+  draft.frozen -= released
+}
+
+const own = (draft: BalanceDraft): void => {
+  if (draft.listIsOwn) return
+  draft.list = [...draft.list]
+  draft.listIsOwn = true
+}
+
+/** The document a draft has become, undefined when it is as before. */
+const changedBalance = (draft: BalanceDraft): BalanceDoc | undefined => {
+  const { before, token, owner, amount, frozen, list } = draft
+  if (before !== undefined && before.amount === amount && !draft.listIsOwn) return undefined
+  const first = list[0]
+  return {
+    id: balanceId(token, owner),
+    token,
+    owner,
+    amount,
+    frozen,
+    frozen_list: list,
+    ...(first === undefined ? {} : { next_due: BigInt(first[1]) }),
+  }
+}
+
+/** Wealth rows of the owners a block touches; read from their balances when the block ends. */
+export type WealthDrafts = {
+  /** The owner's IOST moved. */
+  touch(owner: string): void
+  open(owner: string): void
+  addVotes(voter: string, votes: bigint): void
+  /** Puts the rows that changed; gives by how many the rows above zero grew. Balances must have been put before. */
+  settle(): number
+}
+
+const wealthDrafts = (state: State): WealthDrafts => {
+  const votes = new Map<string, bigint>()
+  const opened = new Set<string>()
+  const touch = (owner: string): void => {
+    if (!votes.has(owner)) votes.set(owner, 0n)
+  }
+  /** Puts the owner's row if it changed; 1 if it rose above zero, −1 if it fell to zero. */
+  const settleOwner = (owner: string, more: bigint): number => {
+    const before = state.get(wealth, owner)
+    if (before === undefined && !opened.has(owner)) return 0
+    const now = wealthOf(state, owner, (before?.vote ?? 0n) + more)
+    if (before !== undefined && sameWealth(before, now)) return 0
+    state.put(wealth, now)
+    return Number(now.total > 0n) - Number((before?.total ?? 0n) > 0n)
+  }
+  return {
+    touch,
+    open: owner => {
+      opened.add(owner)
+      touch(owner)
+    },
+    addVotes: (voter, more) => {
+      votes.set(voter, (votes.get(voter) ?? 0n) + more)
+    },
+    settle: () => {
+      let listed = 0
+      for (const [owner, more] of votes) listed += settleOwner(owner, more)
+      return listed
+    },
+  }
+}
+
+/** The row of an owner with these votes and the balance it has now. */
+const wealthOf = (state: State, owner: string, vote: bigint): WealthDoc => {
+  const balance = state.get(balances, balanceId('iost', owner))
+  const token = balance?.amount ?? 0n
+  const frozen = balance?.frozen ?? 0n
+  return { id: owner, owner, total: token + vote + frozen, token, vote, frozen }
+}
+
+const sameWealth = (a: WealthDoc, b: WealthDoc): boolean =>
+  a.token === b.token && a.frozen === b.frozen && a.vote === b.vote

@@ -1,10 +1,13 @@
+import { unitsOf } from '#chain/amount.ts'
 import type { ExactJson } from '#chain/json.ts'
-import { producerKeys } from '#indices/producer.ts'
+import { dayOf } from '#chain/time.ts'
+import { type ProducerDoc, producerKeys, producers, VOTE_DAYS } from '#indices/producer.ts'
+import { voteId, votes } from '#indices/vote.ts'
 import { removesOnApply } from './eras.ts'
-import { changeProducer, producerOf } from './producer-draft.ts'
 import { textAt } from './receipt.ts'
-import type { Scope, TxScope } from './scope.ts'
-import { versionOf } from './version.ts'
+import { type Scope, type TxScope, versionOf } from './scope.ts'
+import type { State } from './state.ts'
+import type { Movement } from './token.ts'
 
 const APPLY = 0
 const APPROVED = 1
@@ -96,4 +99,134 @@ const unregister = (scope: Scope, account: string): void => {
   if (!before.registered) return
   state.put(producerKeys, { id: before.pubkey, account: '' })
   changeProducer(scope, account, { registered: false, unregistered: scope.block.height })
+}
+
+/** A producer's document; one that never registered (votes, awards and keys may come first) is not in the table. */
+export const producerOf = (state: State, account: string): ProducerDoc =>
+  state.get(producers, account) ?? {
+    id: account,
+    account,
+    registered: false,
+    pubkey: '',
+    loc: '',
+    url: '',
+    net_id: '',
+    is_producer: false,
+    status: 0,
+    online: false,
+    votes: 0n,
+    opening_votes: [],
+    voter_count: 0,
+    block_count: 0,
+    received_award: 0n,
+    payouts: [],
+  }
+
+/**
+ * Puts a producer's document and counts what that changes in the table. Every change of a producer's votes is made here, so
+ * the first one on a day still finds the votes that the day began with.
+ */
+export const changeProducer = (
+  { state, statistics, block }: Pick<Scope, 'state' | 'statistics' | 'block'>,
+  account: string,
+  change: Partial<Omit<ProducerDoc, 'opening_votes'>>,
+): void => {
+  const before = producerOf(state, account)
+  const { listed: _, unregistered, ...changed } = { ...before, ...change }
+  const isVoted = changed.votes !== before.votes
+  const after = isVoted ? { ...changed, opening_votes: openingVotes(before, dayOf(block.time)) } : changed
+  state.put(producers, {
+    ...after,
+    ...(after.registered ? { listed: account } : unregistered === undefined ? {} : { unregistered }),
+  })
+  statistics.producer_count += Number(after.registered) - Number(before.registered)
+  statistics.producer_votes += votesInTable(after) - votesInTable(before)
+}
+
+const openingVotes = (
+  { votes, opening_votes }: Pick<ProducerDoc, 'votes' | 'opening_votes'>,
+  day: number,
+): ProducerDoc['opening_votes'] =>
+  opening_votes.at(-1)?.[0] === day
+    ? opening_votes
+    : [...opening_votes, [day, String(votes)] as const].slice(-VOTE_DAYS)
+
+const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'votes'>): bigint =>
+  registered ? votes : 0n
+
+const DECIMALS = 8
+
+/** `vote [voter, producer, amount]`, `unvote` likewise, `voteFor [payer, voter, producer, amount]`. */
+export const applyVote = (at: TxScope, name: string, args: readonly ExactJson[]): void => {
+  const first = name === 'voteFor' ? 1 : 0
+  const voter = textAt(args, first)
+  const producer = textAt(args, first + 1)
+  const amount = unitsOf(textAt(args, first + 2) ?? '', DECIMALS)
+  if (voter === undefined || producer === undefined || amount === undefined) return
+  const { state, ledger } = at.scope
+  const id = voteId(producer, voter)
+  const before = state.get(votes, id)?.votes ?? 0n
+  const more = name === 'unvote' ? -amount : amount
+  const after = before + more
+  state.put(votes, { id, producer, voter, votes: after })
+  const doc = producerOf(state, producer)
+  const voters = Number(after > 0n) - Number(before > 0n)
+  changeProducer(at.scope, producer, { votes: doc.votes + more, voter_count: doc.voter_count + voters })
+  ledger.addVotes(voter, more)
+}
+
+/** Days of payouts kept: 30 and the current one (the period of dividend_rate). */
+const DAYS = 31
+
+/** IOST that bonus.iost sends is what a producer changed its contribute into (exchangeIOST). */
+export const awardByBonus = ({ scope }: TxScope, { token, from, to, amount }: Movement): void => {
+  if (token === 'iost' && from === 'bonus.iost' && to !== from) award(scope, to, amount)
+}
+
+/** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
+export const applyAward = ({ scope }: TxScope, name: string, args: readonly ExactJson[]): void => {
+  const producer = textAt(args, 0)
+  const first = unitsOf(textAt(args, 1) ?? '', DECIMALS)
+  if (producer === undefined || first === undefined) return
+  if (name === 'topupVoterBonus') payVoters(scope, producer, first)
+  if (name !== 'candidateWithdraw') return
+  award(scope, producer, first)
+  payVoters(scope, producer, unitsOf(textAt(args, 2) ?? '', DECIMALS) ?? 0n)
+}
+
+/**
+ * candidateWithdraw without a receipt (vote_producer.iost before 1.0.6): what it sent to the producer, and what it sent
+ * to itself for the voters. Before token.iost 1.0.3 the second left no trace; then it was as much as the first.
+ */
+export const awardByTransfers = (
+  { scope }: TxScope,
+  producer: string,
+  movements: readonly Movement[],
+): void => {
+  const bank = 'vote_producer.iost'
+  const at = movements.findIndex(
+    ({ token, from, to }) => token === 'iost' && from === bank && to === producer,
+  )
+  const own = movements[at]
+  if (own === undefined) return
+  const next = movements[at + 1]
+  award(scope, producer, own.amount)
+  payVoters(scope, producer, next?.from === bank && next.to === bank ? next.amount : own.amount)
+}
+
+const award = (scope: Scope, account: string, amount: bigint): void =>
+  changeProducer(scope, account, {
+    received_award: producerOf(scope.state, account).received_award + amount,
+  })
+
+const payVoters = (scope: Scope, producer: string, amount: bigint): void => {
+  const { state, block } = scope
+  const day = dayOf(block.time)
+  const { payouts } = producerOf(state, producer)
+  const last = payouts.at(-1)
+  const next =
+    last?.[0] === day
+      ? [...payouts.slice(0, -1), [day, String(BigInt(last[1]) + amount)] as const]
+      : [...payouts, [day, String(amount)] as const]
+  changeProducer(scope, producer, { payouts: next.slice(-DAYS) })
 }

@@ -1,8 +1,8 @@
 import { isContractId, isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { contracts } from '#indices/contract.ts'
+import { changeResource, resourceOf } from './gas.ts'
 import { argumentsOf, digitsAt } from './receipt.ts'
-import { changeResource, resourceOf } from './resource-draft.ts'
 import type { Scope, TxScope } from './scope.ts'
 import type { Movement } from './token.ts'
 

@@ -1,5 +1,5 @@
 import type { Action, Receipt } from '#chain/block.ts'
-import { partsOfFuncName } from '#chain/func-name.ts'
+import { partsOfFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /** A receipt of a system contract, parsed. */

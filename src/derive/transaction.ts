@@ -1,16 +1,14 @@
 import { applies } from '#chain/effects.ts'
 import { type ExactJson, writeJson } from '#chain/json.ts'
 import { applyAccount } from './account.ts'
-import { applyAward, awardByBonus, awardByTransfers } from './award.ts'
 import { applyCode } from './contract.ts'
 import { SILENT_ACTIONS } from './eras.ts'
 import { applyGas, payGas } from './gas.ts'
-import { applyProducer } from './producer.ts'
+import { applyAward, applyProducer, applyVote, awardByBonus, awardByTransfers } from './producer.ts'
 import { openMarket, payRam, ramTrades } from './ram.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 import { applyToken, type Movement, updateTotalSupply } from './token.ts'
-import { applyVote } from './vote.ts'
 
 const VOTE_PRODUCER = 'vote_producer.iost'
 

@@ -1,7 +1,7 @@
 import type { DocOf } from '#indices/define.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import { compareStandings, type Standing, type StandingRange } from '#indices/standing.ts'
-import { countedOf, withChanges } from './members.ts'
+import { countedOf, withChanges } from './rankings.ts'
 import { Missing, type State } from './state.ts'
 
 /** Result of looking up a document that was not fetched; `undefined` means that the store has none. */
@@ -42,7 +42,6 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
   const written = new Map<StateIndex, Map<string, Written>>()
   let undo: Undo[] = []
   let size = 0
-
   const fetched = (index: StateIndex, id: string): Doc | undefined => {
     const doc = lookup(index, id)
     if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
@@ -51,16 +50,12 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
   const found = (index: StateIndex, id: string): Doc | undefined =>
     written.get(index)?.get(id)?.doc ?? fetched(index, id)
   const writtenOf = (index: StateIndex, id: string): Written => {
-    let ofIndex = written.get(index)
-    if (ofIndex === undefined) {
-      ofIndex = new Map()
-      written.set(index, ofIndex)
-    }
+    const ofIndex = written.get(index) ?? new Map<string, Written>()
     const known = ofIndex.get(id)
     if (known !== undefined) return known
     // Looked up now: it may be forgotten before the batch ends.
     const none: Written = { doc: undefined, before: fetched(index, id) }
-    ofIndex.set(id, none)
+    written.set(index, ofIndex.set(id, none))
     return none
   }
   return {
@@ -81,9 +76,9 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
       undo = []
     },
     rollback: () => {
-      for (let last = undo.pop(); last !== undefined; last = undo.pop()) {
-        if (last.before === undefined) size -= 1
-        last.of.doc = last.before
+      for (const { of, before } of undo.splice(0).reverse()) {
+        if (before === undefined) size -= 1
+        of.doc = before
       }
     },
     changedSinceMark: <I extends StateIndex>(index: I) => {
@@ -100,16 +95,18 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     get size() {
       return size
     },
-    changes: () => {
-      const changes: Change[] = []
-      for (const [index, ofIndex] of written)
-        for (const each of ofIndex.values()) {
-          const change = changeOf(index, each)
-          if (change !== undefined) changes.push(change)
-        }
-      return changes
-    },
+    changes: () => changesIn(written),
   }
+}
+
+const changesIn = (written: ReadonlyMap<StateIndex, ReadonlyMap<string, Written>>): readonly Change[] => {
+  const changes: Change[] = []
+  for (const [index, ofIndex] of written)
+    for (const each of ofIndex.values()) {
+      const change = changeOf(index, each)
+      if (change !== undefined) changes.push(change)
+    }
+  return changes
 }
 
 /** undefined: it was taken back, or is as it was looked up. */

@@ -54,13 +54,6 @@ export type Turns = {
   }
 }
 
-/** The turns of a request that was let through. */
-export type Admitted = {
-  readonly turns: Turns
-  /** Gives back what counted under the plan when the request was refused for lack of room after all. */
-  refused(error: unknown): void
-}
-
 /**
  * Lets a request of a caller through, within its plan and the service's capacity. Throws 'rate_limited', 'unavailable', and
  * what is wrong with the text of the query.
@@ -69,19 +62,19 @@ export const admit = async (
   arrival: Arrival,
   caller: Caller,
   options: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
-): Promise<Admitted> => {
-  const { gate, asks, signal } = options
-  const { rates, queues, clock } = gate
+) => {
+  const { rates, queues, clock } = options.gate
   arrival.named.key = caller.id
-  queues[asks].check(caller.id)
+  queues[options.asks].check(caller.id)
   const rate = rates.take(caller)
   setRateHeaders(arrival.headers, rate)
   if (!rate.allowed) throw tooFast(rate)
   if (arrival.fault !== undefined) throw arrival.fault
-  if (rate.waitMs > 0) await pause(rate.waitMs, clock, signal)
+  if (rate.waitMs > 0) await pause(rate.waitMs, clock, options.signal)
   return {
     turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, rates, clock) }),
-    refused: error => {
+    /** Gives back what counted under the plan when the request was refused for lack of room after all. */
+    refused: (error: unknown): void => {
       // What counted as more than the plan has left was refused, too.
       if (error instanceof Busy || (error instanceof Failure && error.kind === 'rate_limited'))
         rates.giveBack(caller, rate)

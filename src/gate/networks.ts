@@ -14,12 +14,14 @@ const VISITS_PER_MINUTE = 600
 /** The same for pages that are open and ask for what is new: ten pages, once a second. */
 const LOOKS_PER_MINUTE = 600
 
-/** What each network has used up, by the time at which all of it would have come evenly. */
-const WRONG = 0
-const TEST_MINUTE = 1
-const TEST_DAY = 2
-const VISIT = 3
-const LOOK = 4
+/** `most` in `ms` milliseconds; `of`: its place among the numbers of a network. */
+type Limit = { readonly of: number; readonly most: number; readonly ms: number }
+
+const WRONG_KEYS: Limit = { of: 0, most: WRONG_PER_MINUTE, ms: MINUTE_MS }
+const VISITS: Limit = { of: 1, most: VISITS_PER_MINUTE, ms: MINUTE_MS }
+const LOOKS: Limit = { of: 2, most: LOOKS_PER_MINUTE, ms: MINUTE_MS }
+const TEST_MINUTE = 3
+const TEST_DAY = 4
 export const LIMITS_OF_NETWORK = 5
 
 /** What networks have used up, counted over all threads: `LIMITS_OF_NETWORK` numbers for each. */
@@ -96,7 +98,7 @@ export const addressLimits = (options: {
   }
   return {
     wrongFor: network => {
-      const wait = waitFor(times.begin(network, false)?.[WRONG] ?? 0, WRONG_KEYS)
+      const wait = waitFor(times.begin(network, false)?.[WRONG_KEYS.of] ?? 0, WRONG_KEYS)
       times.end()
       return wait
     },
@@ -111,10 +113,3 @@ export const addressLimits = (options: {
     look: network => take(network, [LOOKS]),
   }
 }
-
-/** `most` in `ms` milliseconds; `of`: its place among the numbers of a network. */
-type Limit = { readonly of: number; readonly most: number; readonly ms: number }
-
-const WRONG_KEYS: Limit = { of: WRONG, most: WRONG_PER_MINUTE, ms: MINUTE_MS }
-const VISITS: Limit = { of: VISIT, most: VISITS_PER_MINUTE, ms: MINUTE_MS }
-const LOOKS: Limit = { of: LOOK, most: LOOKS_PER_MINUTE, ms: MINUTE_MS }

@@ -36,10 +36,9 @@ export class FairQueue {
   /** Whether `#go` comes in the next turn of the event loop, and when work was last left for new requests. */
   #isDue = false
   #paused: number
-  /** The last known turn of the event loop; whether the next one is awaited, and since when. */
+  /** The last known turn of the event loop, and since when the next one is awaited. */
   #turned = Number.NEGATIVE_INFINITY
-  #isWatched = false
-  #watchedSince = 0
+  #watchedSince: number | undefined
   #timer: (() => void) | undefined
 
   /** `ageMs`: the longest wait, milliseconds. */
@@ -82,15 +81,13 @@ export class FairQueue {
   #mayBegin(): boolean {
     const now = this.#clock.elapsed()
     if (now - this.#turned < SLICE_MS / 2) return true
-    if (!this.#isWatched) {
-      this.#isWatched = true
-      this.#watchedSince = now
-      setImmediate(() => {
-        this.#isWatched = false
-        this.#turned = this.#clock.elapsed()
-      })
-    }
-    return now - this.#watchedSince < SLICE_MS / 2
+    if (this.#watchedSince !== undefined) return now - this.#watchedSince < SLICE_MS / 2
+    this.#watchedSince = now
+    setImmediate(() => {
+      this.#watchedSince = undefined
+      this.#turned = this.#clock.elapsed()
+    })
+    return true
   }
 
   async #wait(key: string, signal: AbortSignal): Promise<Place> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createRates } from './rate.ts'
+import { createRates, type RateAnswer } from './rate.ts'
 import { localUses } from './use.ts'
 
 const clock = (time: number) => {
@@ -10,70 +10,39 @@ const clock = (time: number) => {
 const NOON = Date.UTC(2026, 10, 21, 12)
 const caller = (perSecond: number, perDay: number, id = 'a') => ({ id, plan: { perSecond, perDay } })
 
+/** An answer in one line: allowed, left of the limit, seconds until it is full again, and until one more may pass. */
+const line = ({ allowed, remaining, limit, scope, resetSeconds, retryAfter }: RateAnswer): string =>
+  `${allowed ? 'yes' : 'no'}, ${remaining} of ${limit} a ${scope}, ${resetSeconds}, ${retryAfter}`
+
 test('take: a second’s worth at once, the next a second later', () => {
   const at = clock(NOON)
   const rates = createRates(at)
   const key = caller(2, 100)
-  const second = { limit: 2, scope: 'second', resetSeconds: 1 } as const
-  expect(rates.take(key)).toEqual({
-    ...second,
-    allowed: true,
-    waitMs: 0,
-    at: NOON,
-    remaining: 1,
-    retryAfter: 0,
-  })
-  expect(rates.take(key)).toMatchObject({ ...second, allowed: true, remaining: 0, retryAfter: 0 })
-  expect(rates.take(key)).toMatchObject({ ...second, allowed: false, remaining: 0, retryAfter: 1 })
+  const first = rates.take(key)
+  expect([first.waitMs, first.at]).toEqual([0, NOON])
+  expect([first, rates.take(key), rates.take(key)].map(line)).toEqual([
+    'yes, 1 of 2 a second, 1, 0',
+    'yes, 0 of 2 a second, 1, 0',
+    'no, 0 of 2 a second, 1, 1',
+  ])
   at.time += 799
   expect(rates.take(key).allowed).toBe(false)
-  at.time += 201
-  expect([1, 2, 3].map(() => rates.take(key).allowed)).toEqual([true, true, false])
-  at.time += 3_600_000
-  expect([1, 2, 3].map(() => rates.take(key).allowed)).toEqual([true, true, false])
+  for (const ms of [201, 3_600_000]) {
+    at.time += ms
+    expect([1, 2, 3].map(() => rates.take(key).allowed)).toEqual([true, true, false])
+  }
 })
 
 test('take: the day ends at midnight UTC, and a refused call is not counted', () => {
   const at = clock(NOON)
   const rates = createRates(at)
-  const key = caller(10, 3)
-  expect(rates.take(key)).toMatchObject({
-    allowed: true,
-    limit: 3,
-    scope: 'day',
-    remaining: 2,
-    resetSeconds: 43_200,
-    retryAfter: 0,
-  })
-  rates.take(key)
-  expect(rates.take(key).allowed).toBe(true)
-  for (let again = 0; again < 100; again++)
-    expect(rates.take(key)).toMatchObject({
-      allowed: false,
-      limit: 3,
-      scope: 'day',
-      remaining: 0,
-      resetSeconds: 43_200,
-      retryAfter: 43_200,
-    })
+  const take = () => line(rates.take(caller(10, 3)))
+  expect([take(), take(), take()]).toEqual([2, 1, 0].map(left => `yes, ${left} of 3 a day, 43200, 0`))
+  for (let again = 0; again < 100; again++) expect(take()).toBe('no, 0 of 3 a day, 43200, 43200')
   at.time = Date.UTC(2026, 10, 22) - 1
-  expect(rates.take(key)).toMatchObject({
-    allowed: false,
-    limit: 3,
-    scope: 'day',
-    remaining: 0,
-    resetSeconds: 1,
-    retryAfter: 1,
-  })
+  expect(take()).toBe('no, 0 of 3 a day, 1, 1')
   at.time += 1
-  expect(rates.take(key)).toMatchObject({
-    allowed: true,
-    limit: 3,
-    scope: 'day',
-    remaining: 2,
-    resetSeconds: 86_400,
-    retryAfter: 0,
-  })
+  expect(take()).toBe('yes, 2 of 3 a day, 86400, 0')
 })
 
 test('take: who asks as often as the plan allows is not refused because this process was late', () => {

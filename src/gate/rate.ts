@@ -79,11 +79,7 @@ export const createRates = (options: {
 }): Rates => {
   const { lateMs = () => 0, uses = localUses() } = options
   const now = (): number => Math.floor(options.now())
-  const begin = (id: string): Use => {
-    const use = uses.begin(id, now)
-    beginDay(use)
-    return use
-  }
+  const begin = (id: string): Use => beginDay(uses.begin(id, now))
   const counted = <T>(id: string, work: (use: Use) => T): T => {
     const use = begin(id)
     try {
@@ -154,9 +150,10 @@ const ringOf = ({ ring }: Use): Ring => {
   })
 }
 
-const beginDay = (use: Use): void => {
+const beginDay = (use: Use): Use => {
   const day = Math.floor(use.time / DAY_MS)
   if (use.day !== day) Object.assign(use, { day, today: 0, shared: 0 })
+  return use
 }
 
 /** Adds what is new of a day, and notes what all processes counted, also of keys that nobody asked with here. */

@@ -58,23 +58,15 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     published: Published,
   ): Promise<void> => {
     const found = await fetchBranch(asked, { known, head, published, mostBytes: MOST_BYTES })
-    if (typeof found === 'string') {
-      known = keptOf(known, branch, 2 * MOST_BYTES)
-      return lose(found)
-    }
-    branch = found
+    if (typeof found !== 'string') branch = found
     known = keptOf(known, branch, 2 * MOST_BYTES)
+    if (typeof found === 'string') return lose(found)
     const { signal } = asked
     const now = await store.read(
       view => derive(branch, view.at, blocks => deriveAbove(view, blocks, derived)),
       { signal },
     )
-    derived = new Map(
-      [...known.keys()].flatMap(hash => {
-        const one = now.get(hash) ?? derived.get(hash)
-        return one === undefined ? [] : [[hash, one] as const]
-      }),
-    )
+    derived = keptDerived(known, now, derived)
     confirmed = clock.elapsed()
     show({ status: 'followed', tip: head, lib, blocks: shownOf(branch, derived) })
   }
@@ -104,6 +96,19 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     },
   }
 }
+
+/** Of the blocks that are known, those that are derived. */
+const keptDerived = (
+  known: ReadonlyMap<string, Fetched>,
+  now: ReadonlyMap<string, Derived>,
+  before: ReadonlyMap<string, Derived>,
+): Map<string, Derived> =>
+  new Map(
+    [...known.keys()].flatMap(hash => {
+      const one = now.get(hash) ?? before.get(hash)
+      return one === undefined ? [] : [[hash, one] as const]
+    }),
+  )
 
 /** What is known of the head after a look that failed. */
 const statusAfter = (failure: Failure): Exclude<HeadStatus, 'followed'> => {

@@ -1,11 +1,16 @@
 import type { AnswerDeps, Call, WrittenAnswer } from '#actions/answer.ts'
 import type { KeptAnswers } from '#actions/kept-answers.ts'
+import type { Paged } from '#actions/list/paging.ts'
 import { actions, modules } from '#actions/registry.ts'
 import { type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
+import { toIso } from '#chain/time.ts'
+import { withoutSecrets } from '#failure/failure.ts'
 import type { Gate } from '#gate/gate.ts'
+import type { HeadAt } from '#head/shown.ts'
 import type { Exchange } from './exchange.ts'
 import type { OpenFeeds } from './feed/open-feeds.ts'
+import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 /** What answers calls of `/api/` and `/api/{module}/{action}`. */
 export type Api = {
@@ -49,3 +54,118 @@ const noteName = ({ named }: Exchange, query: Query): void => {
 
 const MODULES: ReadonlyMap<string, string> = new Map(modules.map(name => [name, name]))
 const ACTIONS: ReadonlyMap<string, string> = new Map(actions.map(({ action }) => [action, action]))
+
+/**
+ * An answer may be shown for a second by the asker's own cache, then it is asked again with its ETag. Never by a shared
+ * cache: the key is part of the URL.
+ */
+const CACHE_CONTROL = 'private, max-age=1'
+
+/** The answer of an action: its text, the height it is of, and the pages beside it. */
+export const answerReply = (
+  { query, manner: { secrets } }: Pick<Exchange, 'query' | 'manner'>,
+  { text, at, head, paged, takes }: WrittenAnswer,
+): Reply => {
+  const headers = {
+    'Cache-Control': CACHE_CONTROL,
+    Vary: 'X-API-Key',
+    'X-Block-Height': String(at.height),
+    'X-Block-Time': toIso(at.time),
+    ...headHeaders(head),
+    ...(paged === undefined ? {} : { Link: linkHeader(query, paged, { takes, secrets }) }),
+  }
+  return textReply(200, { type: JSON_TYPE, text }, { headers, form: 'tagged' })
+}
+
+/** Headers that say how far the rows of the blocks above reach, or why there are none; undefined: they are not asked for. */
+export const headHeaders = (
+  head: Pick<HeadAt, 'status' | 'height'> | undefined,
+): Readonly<Record<string, string>> =>
+  head === undefined
+    ? {}
+    : {
+        'X-Head-Status': head.status,
+        ...(head.height === undefined ? {} : { 'X-Head-Height': String(head.height) }),
+      }
+
+/** What of a request its links may repeat. */
+type Repeated = {
+  /** Whether the action reads a parameter of this name. */
+  readonly takes: (name: string) => boolean
+  /** Keys that came with the request. */
+  readonly secrets: readonly string[]
+}
+
+/**
+ * Pairs that nobody reads are left out from this many letters on, as they stand in the header: it repeats them four times,
+ * and proxies take a few thousand letters of all headers together.
+ */
+const UNREAD_LETTERS = 128
+const ALL_UNREAD_LETTERS = 512
+
+/**
+ * The `Link` header (RFC 8288) of a page: `first`, `prev`, `next` and `last` of the same request. The references are
+ * queries alone, so they hold on every address of the interface and behind any path prefix; the key is not in them.
+ * Beyond the end `prev` is the last page. Where rows come and go in front (`lastId`), `next` names the row that it follows.
+ */
+export const linkHeader = (
+  query: Query,
+  { page, size, total, lastId }: Paged,
+  repeated: Repeated,
+): string => {
+  const last = BigInt(Math.max(1, Math.ceil(total / size)))
+  const pages = [
+    ['first', 1n],
+    ['prev', page > last ? last : page - 1n],
+    ['next', page < last ? page + 1n : 0n],
+    ['last', last],
+  ] as const
+  const pairs = withoutMuchUnread(
+    query.filter(pair => pair[0] === 'page' || mayRepeat(pair, repeated)),
+    repeated,
+  )
+  return pages
+    .filter(([, number]) => number > 0n)
+    .map(([relation, number]) => {
+      const text =
+        relation === 'next' && lastId !== undefined ? behindText(pairs, lastId) : textOf(pairs, number)
+      return `<?${text}>; rel="${relation}"`
+    })
+    .join(', ')
+}
+
+/** The query of a page of the request: `page` in its place, otherwise at the end. */
+const textOf = (pairs: Query, page: bigint): string => {
+  const isGiven = pairs.some(([name]) => name === 'page')
+  const all: Query = isGiven ? pairs : [...pairs, ['page', '']]
+  return all.map(pair => (pair[0] === 'page' ? `page=${page}` : pairText(pair))).join('&')
+}
+
+/** The query of the page behind a row. */
+const behindText = (pairs: Query, lastId: string): string =>
+  [...pairs.filter(([name]) => name !== 'page' && name !== 'after'), ['after', lastId] as const]
+    .map(pairText)
+    .join('&')
+
+/** All that the action reads, and as much of the rest as fits. */
+const withoutMuchUnread = (pairs: Query, { takes }: Repeated): Query => {
+  let letters = 0
+  return pairs.filter(pair => {
+    if (pair[0] === 'page' || takes(pair[0])) return true
+    letters += pairText(pair).length + 1
+    return letters <= ALL_UNREAD_LETTERS
+  })
+}
+
+const pairText = ([name, value]: Query[number]): string => `${encoded(name)}=${encoded(value)}`
+
+/** Most texts need no escapes. */
+const encoded = (text: string): string => (/^[\w.-]*$/.test(text) ? text : encodeURIComponent(text))
+
+/** What the action reads has been checked. All else (cache busters, with compat=iostabc anything) may be a key. */
+const mayRepeat = ([name, value]: Query[number], { takes, secrets }: Repeated): boolean => {
+  if (takes(name)) return true
+  const text = `?${name}=${value}`
+  const hidesKey = withoutSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))
+  return !hidesKey && text.length <= UNREAD_LETTERS
+}

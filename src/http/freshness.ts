@@ -1,6 +1,6 @@
 import { BEHIND } from '#actions/find/loading.ts'
+import type { Unfit } from '#node/chain-info.ts'
 import type { Node } from '#node/port.ts'
-import type { Unfit } from '#node/unfit.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 

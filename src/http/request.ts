@@ -1,7 +1,6 @@
 import { answerText } from '#actions/answer.ts'
 import { admit, identified } from '#gate/gate.ts'
-import { answerReply } from './answer-reply.ts'
-import { type Api, readCall } from './api.ts'
+import { type Api, answerReply, readCall } from './api.ts'
 import { startDeadline } from './deadline.ts'
 import { type Handler, parse, type Service } from './exchange.ts'
 import { exportReply } from './export/reply.ts'

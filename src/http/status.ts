@@ -1,8 +1,6 @@
-import { BEHIND } from '#actions/find/loading.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import { unfitText } from '#node/judge.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -10,6 +8,7 @@ import type { Handler } from './exchange.ts'
 import { type Freshness, freshnessOf } from './freshness.ts'
 import { publishedLately } from './published-lately.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
+import { behindTroubles, freshFields } from './status-page/standing.ts'
 import type { Stopping } from './stopping.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
@@ -61,19 +60,8 @@ export const startingHandler =
 /** Whether a store that has blocks is near enough to the chain's end. */
 const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOptions): Reply => {
   const fresh = freshnessOf(at, node, clock)
-  const { lib, behind, behindSeconds, lagSeconds, heardAt } = fresh
-  const state = {
-    height: at.height,
-    time: toIso(at.time),
-    lib,
-    behind,
-    behind_seconds: behindSeconds,
-    lag_seconds: lagSeconds,
-    node: fresh.node,
-    node_heard: heardAt === null ? null : new Date(heardAt).toISOString(),
-    version,
-  }
-  const reason = reasonAgainst(fresh, maxLagMs)
+  const state = { height: at.height, time: toIso(at.time), ...freshFields(fresh), version }
+  const reason = behindTroubles(fresh)[0]?.what.en ?? tooOld(fresh, maxLagMs)
   if (reason !== undefined) return notReady({ reason, ...state })
   return textReply(
     200,
@@ -82,15 +70,7 @@ const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOpt
   )
 }
 
-/** Why a service with such data is not ready; undefined: it is. */
-const reasonAgainst = (
-  { isFarBehind, node, unfit, behind, lagSeconds }: Freshness,
-  maxLagMs: number | undefined,
-): string | undefined => {
-  if (unfit !== undefined) return `${unfitText(unfit, 'the node')}.`
-  if (isFarBehind) return FAR_BEHIND
-  if (node === 'unreachable') return NODE_SILENT
-  if (node === 'reachable' && behind === null) return NODE_BEHIND
+const tooOld = ({ lagSeconds }: Freshness, maxLagMs: number | undefined): string | undefined => {
   if (maxLagMs === undefined) return undefined
   if (lagSeconds === null)
     return "This machine's clock is before the last loaded block, so the age of that block is unknown."
@@ -98,11 +78,6 @@ const reasonAgainst = (
     ? `The last loaded block is older than ${maxLagMs / 1_000} seconds (--max-lag).`
     : undefined
 }
-
-const FAR_BEHIND = `Loading is more than ${BEHIND} blocks behind the chain.`
-const NODE_SILENT = 'No node responds, so it is unknown how far loading is behind the chain.'
-const NODE_BEHIND =
-  'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.'
 
 const notReady = (state: Readonly<Record<string, unknown>>) =>
   textReply(

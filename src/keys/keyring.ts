@@ -118,40 +118,24 @@ const unknownKey = (): Failure =>
 /** Keys by their hash, as stored when the reading began. */
 type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly at: number }
 
-type KeyLists = {
-  /**
-   * A list that was read at most `maxAgeMs` ago if one is available soon, otherwise an older one that is still valid.
-   * Throws 'unavailable' when there is none.
-   */
-  get(maxAgeMs?: number): Promise<KeyList>
-  /** The list at hand when it need not be read again yet. */
-  fresh(): KeyList | undefined
-  /** The list at hand as long as it is believed; the next one is read before it is not. */
-  believed(): KeyList | undefined
-}
-
 /**
  * Reads the list of keys, at most a few times a second for any number of requests. Reads run side by side: one that
  * hangs delays no request, and the newest that succeeds counts.
  */
-const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists => {
+const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock) => {
   let known: KeyList | undefined
   let began = Number.NEGATIVE_INFINITY
   let failed: { readonly at: number; readonly cause: unknown } | undefined
   const reads = new Set<Promise<void>>()
 
   const read = async (at: number): Promise<void> => {
-    const controller = new AbortController()
     try {
-      const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
-      const list = await within(store.list(controller.signal), { ms: READ_MS, late, clock })
+      const list = await readKeys(store, clock)
       if (known === undefined || at >= known.at) known = { keys: keysByHash(list), at }
       failed = undefined
     } catch (cause) {
       // An older list may have come while this read was under way: then the store is not out of reach.
       if (known === undefined || known.at <= at) failed = { at: clock.now(), cause }
-    } finally {
-      controller.abort()
     }
   }
   /** Begins a read where one is due and no list is younger. A clock that was set back is no reason to wait. */
@@ -170,12 +154,15 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists => {
   const isFailing = (): boolean => failed !== undefined && Math.abs(clock.now() - failed.at) < REFRESH_MS
 
   return {
+    /** The list at hand when it need not be read again yet. */
     fresh: () => younger(REFRESH_MS),
+    /** The list at hand as long as it is believed; the next one is read before it is not. */
     believed: () => {
       keepReading(REFRESH_MS)
       return younger(BELIEVED_MS)
     },
-    get: async (maxAgeMs = REFRESH_MS) => {
+    /** A list of at most that age if one is available soon, otherwise an older one that is believed. Throws 'unavailable'. */
+    get: async (maxAgeMs = REFRESH_MS): Promise<KeyList> => {
       const fresh = younger(maxAgeMs)
       if (fresh !== undefined) return fresh
       keepReading(maxAgeMs)
@@ -192,6 +179,16 @@ const keyLists = (store: Pick<KeyStore, 'list'>, clock: Clock): KeyLists => {
       if (believed === undefined) throw unreadable(failed?.cause)
       return believed
     },
+  }
+}
+
+const readKeys = async (store: Pick<KeyStore, 'list'>, clock: Clock) => {
+  const controller = new AbortController()
+  const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
+  try {
+    return await within(store.list(controller.signal), { ms: READ_MS, late, clock })
+  } finally {
+    controller.abort()
   }
 }
 

@@ -1,4 +1,4 @@
-import { highestPossible } from '#chain/highest-possible.ts'
+import { highestPossible } from '#chain/time.ts'
 import type { Log } from '#failure/log.ts'
 import type { BlockSource } from '#node/port.ts'
 

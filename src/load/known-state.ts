@@ -1,4 +1,4 @@
-import { withChanges } from '#derive/members.ts'
+import { withChanges } from '#derive/rankings.ts'
 import { UNKNOWN } from '#derive/working-state.ts'
 import type { Index } from '#indices/define.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'

@@ -1,6 +1,6 @@
 import type { Log } from '#failure/log.ts'
 import type { BatchBounds } from '#store/batch.ts'
-import type { Proved } from '#store/proved.ts'
+import type { Proved } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Retry } from './retry.ts'
 

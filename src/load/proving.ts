@@ -11,7 +11,7 @@ import {
   provedAt,
   provedBelow,
   provedWith,
-} from '#store/proved.ts'
+} from '#store/published.ts'
 import type { Deriver } from './deriver.ts'
 import type { Failed, Segment } from './runs.ts'
 

@@ -1,8 +1,7 @@
 import { joinSignals } from '#time/signals.ts'
-import { fetchBlock, fetchBlocks } from './fetch-blocks.ts'
+import { fetchBlock, fetchBlocks, linked } from './fetch-blocks.ts'
 import type { Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
-import { linked } from './linked.ts'
 import type { Proven } from './prove-blocks.ts'
 
 export type StreamOptions = {

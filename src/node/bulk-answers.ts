@@ -1,6 +1,6 @@
 import type { Block } from '#chain/block.ts'
+import type { RawHead } from '#chain/head.ts'
 import type { ProofLevel } from '#chain/proof.ts'
-import type { RawHead } from '#chain/raw-head.ts'
 
 /** Heights of blocks, both included. */
 export type Range = { readonly from: number; readonly to: number }

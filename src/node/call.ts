@@ -1,4 +1,4 @@
-import { textOfBytes } from '#chain/lost-bytes.ts'
+import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { askOnce, endedByCaller, type HttpLimits, type HttpRequest, isTrouble, type Means } from './http.ts'
@@ -22,7 +22,7 @@ export type Question<T> = HttpRequest & {
   readonly what: string
   /** Reads the answer; a Failure it throws counts as a failed try. */
   readonly decode: (text: string) => T
-  /** Bytes of the answer that are no UTF-8 come as lone surrogates (`lost-bytes.ts`) instead of being refused. */
+  /** Bytes of the answer that are no UTF-8 come as lone surrogates (`bytesOfText`) instead of being refused. */
   readonly bytes?: true
   /** `block not found` is an answer: not waited for. */
   readonly mayBeAbsent?: true

@@ -1,19 +1,16 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
+import { systemContractsIn } from '#chain/effects.ts'
 import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
-import { systemContractsIn } from '#chain/system-contracts.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
-import { hashesOf, irreversibleHash } from './block-hash.ts'
 import { blockStream } from './block-stream.ts'
 import { createBudget, type HeldMemory } from './budget.ts'
 import { type Asking, ask, type Question } from './call.ts'
 import { endpointOf } from './endpoint.ts'
-import type { BlockEvent, Fetching } from './fetching.ts'
+import { type BlockEvent, createRangeSize, type Fetching } from './fetching.ts'
 import { healthOf, takeOverHealth } from './health.ts'
-import { highest } from './highest.ts'
-import { type LookAgain, looksAgain } from './look-again.ts'
 import { type Passed, passOn, usable } from './pass-on.ts'
 import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
 import {
@@ -26,8 +23,9 @@ import {
   type StoredBlocks,
 } from './port.ts'
 import { watchNodes } from './probe.ts'
+import { type LookAgain, looksAgain } from './probe-node.ts'
 import type { Proven } from './prove-blocks.ts'
-import { createRangeSize } from './range-size.ts'
+import { hashesOf, highest, irreversibleHash } from './questions.ts'
 import { type OpenProvingThread, openProvers, type Provers } from './threads/provers.ts'
 
 export type NodeOptions = {
@@ -65,24 +63,27 @@ export type NodeOptions = {
 /** Size of bulk answers that is aimed at: large enough that the request's own cost is nothing, small enough to hold many decoded. */
 const TARGET_BYTES = 1024 * 1024
 
+const DEFAULTS = {
+  timeoutMs: 10_000,
+  prove: USUAL_LEVEL,
+  onBlockEvent: (_event: BlockEvent): void => undefined,
+  maxBytes: 32 * 1024 * 1024,
+  requestMs: 4_000,
+  maxRequestBytes: 8 * 1024 * 1024,
+  maxHeldBytes: 64 * 1024 * 1024,
+  onEvent: (_event: NodeEvent): void => undefined,
+  inFlight: 4,
+  tries: 5,
+  clock: systemClock,
+} as const
+
 /** Nodes over HTTP RPC as one (`port.ts`). Throws Failure 'usage' for URLs that are none. Asks nothing yet. */
-export const createNode = ({
-  urls,
-  timeoutMs = 10_000,
-  prove = USUAL_LEVEL,
-  onBlockEvent = () => undefined,
-  onCall,
-  maxBytes = 32 * 1024 * 1024,
-  requestMs = 4_000,
-  maxRequestBytes = 8 * 1024 * 1024,
-  threads,
-  maxHeldBytes = 64 * 1024 * 1024,
-  held,
-  onEvent = () => undefined,
-  inFlight = 4,
-  tries = 5,
-  clock = systemClock,
-}: NodeOptions): Node => {
+export const createNode = (options: NodeOptions): Node => {
+  const { urls, onCall, threads, held, prove, onBlockEvent, onEvent, clock, inFlight, tries, ...limits } = {
+    ...DEFAULTS,
+    ...options,
+  }
+  const { timeoutMs, maxBytes, requestMs, maxRequestBytes, maxHeldBytes } = limits
   const endpoints = urls.map(endpointOf)
   if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
   const pool = createPool(endpoints, clock)
@@ -97,17 +98,8 @@ export const createNode = ({
     onCall,
   }
   /** Work that ends with the caller's signal or the node's end. */
-  const until = async <T>(
-    signal: AbortSignal | undefined,
-    work: (asking: Asking) => Promise<T>,
-  ): Promise<T> => {
-    const ends = joinSignals(signal, closed.signal)
-    try {
-      return await work({ ...asking, signal: ends.signal })
-    } finally {
-      ends.release()
-    }
-  }
+  const until = <T>(signal: AbortSignal | undefined, work: (asking: Asking) => Promise<T>): Promise<T> =>
+    untilAborted(asking, signal, work)
   const budget = createBudget(maxHeldBytes, held)
   const lookAgain = looksAgain(asking)
   const fetching = fetchingOf({ tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
@@ -118,21 +110,8 @@ export const createNode = ({
   return {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, highest),
-    blocks: async function* ({ signal, following = false, prove: level = prove, ...range }) {
-      const ends = joinSignals(signal, closed.signal)
-      const provers = range.to - range.from < LONG ? undefined : open()
-      try {
-        const now = { ...asking, signal: ends.signal }
-        const means = {
-          ...fetching(now, { prove: level, following }),
-          ...(provers === undefined ? {} : { provers }),
-        }
-        yield* withSystemCode(now, blockStream(means, { ...range, inFlight }))
-      } finally {
-        provers?.close()
-        ends.release()
-      }
-    },
+    blocks: range =>
+      blocksOf(asking, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight }),
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
     hashes: (height, signal) => until(signal, ends => hashesOf(ends, height)),
     contractCode: (id, signal) => until(signal, ends => ask(ends, contractQuestion(id))),
@@ -153,6 +132,48 @@ export const createNode = ({
     whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
     heardAgo: () => (pool.heardAt === undefined ? undefined : clock.elapsed() - pool.heardAt),
     close: () => closed.abort('closed'),
+  }
+}
+
+type BlocksMeans = {
+  readonly fetching: ReturnType<typeof fetchingOf>
+  /** undefined: this thread proves all. */
+  readonly open: () => Provers | undefined
+  readonly inFlight: number
+}
+
+const blocksOf = async function* (
+  asking: Asking,
+  {
+    signal,
+    following = false,
+    prove,
+    ...range
+  }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
+  { fetching, open, inFlight }: BlocksMeans,
+): AsyncGenerator<LoadedBlock> {
+  const ends = joinSignals(signal, asking.signal)
+  const provers = range.to - range.from < LONG ? undefined : open()
+  try {
+    const now = { ...asking, signal: ends.signal }
+    const means = { ...fetching(now, { prove, following }), ...(provers === undefined ? {} : { provers }) }
+    yield* withSystemCode(now, blockStream(means, { ...range, inFlight }))
+  } finally {
+    provers?.close()
+    ends.release()
+  }
+}
+
+const untilAborted = async <T>(
+  asking: Asking,
+  signal: AbortSignal | undefined,
+  work: (asking: Asking) => Promise<T>,
+): Promise<T> => {
+  const ends = joinSignals(signal, asking.signal)
+  try {
+    return await work({ ...asking, signal: ends.signal })
+  } finally {
+    ends.release()
   }
 }
 

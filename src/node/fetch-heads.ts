@@ -1,7 +1,6 @@
+import { decodeRawHeads, decodeSignature, headHashBytes, type RawHead, signatureFault } from '#chain/head.ts'
 import type { ProofLevel } from '#chain/proof.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
-import { decodeRawHeads, headHashBytes, type RawHead } from '#chain/raw-head.ts'
-import { decodeSignature, signatureFault } from '#chain/signature.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Range } from './bulk-answers.ts'
 import { ask, NO_SUCH_CALL, Refused } from './call.ts'

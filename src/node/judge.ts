@@ -1,5 +1,4 @@
-import type { ChainIdentity } from './chain-info.ts'
-import type { Unfit } from './unfit.ts'
+import type { ChainIdentity, Unfit } from './chain-info.ts'
 
 /** What a store holds, as far as a node is compared with it. */
 export type StoredChain = {

@@ -1,10 +1,8 @@
-import { backoffMs } from '#time/backoff.ts'
+import { type Backoff, backoffMs } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
-import type { ChainIdentity, ChainInfo } from './chain-info.ts'
+import type { ChainIdentity, ChainInfo, Unfit } from './chain-info.ts'
 import type { Endpoint } from './endpoint.ts'
 import { whyForeign } from './judge.ts'
-import { REST } from './rest.ts'
-import type { Unfit } from './unfit.ts'
 
 /** A node and what is known of its health. */
 export type Member = {
@@ -97,10 +95,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
       members
         .filter(member => !without.has(member) && member.foreign === undefined)
         .toSorted(byRest(clock.elapsed()))[0],
-    ready: () => {
-      const now = clock.elapsed()
-      return members.filter(isReady(pool)).toSorted(byUse(now))
-    },
+    ready: () => members.filter(isReady(pool)).toSorted(byUse(clock.elapsed())),
     succeeded: member => {
       member.failures = 0
       member.restUntil = 0
@@ -128,13 +123,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
         member.claim = info
         return true
       }
-      const at = clock.elapsed()
-      member.claim = undefined
-      member.heard = { info, at }
-      pool.heardAt = at
-      member.lib = info.libBlock
-      if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS)
-        pool.head = { height: info.headBlock, at }
+      believe(pool, member, { info, at: clock.elapsed() })
       return true
     },
     expect: chain => {
@@ -145,6 +134,16 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     highestHead: () => (clock.elapsed() - pool.head.at > HEAD_KEPT_MS ? -1 : pool.head.height),
   }
   return pool
+}
+
+const believe = (pool: Pool, member: Member, heard: NonNullable<Member['heard']>): void => {
+  const { info, at } = heard
+  member.claim = undefined
+  member.heard = heard
+  pool.heardAt = at
+  member.lib = info.libBlock
+  if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS)
+    pool.head = { height: info.headBlock, at }
 }
 
 /** Why none of the nodes can be asked though one answers: it is not of what is stored. undefined: it is none of that. */
@@ -208,3 +207,6 @@ const byUse =
     Number(a.shunnedUntil > now) - Number(b.shunnedUntil > now) ||
     b.lib - a.lib ||
     Math.floor(a.probeMs / SPEED_STEP_MS) - Math.floor(b.probeMs / SPEED_STEP_MS)
+
+/** Rests of a node that does not answer: long enough to spare it, short enough to notice its return. */
+export const REST: Backoff = { firstMs: 250, longestMs: 10_000 }

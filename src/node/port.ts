@@ -1,9 +1,8 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
-import type { KnownBlock } from '#chain/highest-possible.ts'
 import type { ProofLevel } from '#chain/proof.ts'
-import type { ChainIdentity, ChainInfo } from './chain-info.ts'
+import type { KnownBlock } from '#chain/time.ts'
+import type { ChainIdentity, ChainInfo, Unfit } from './chain-info.ts'
 import type { Health } from './health.ts'
-import type { Unfit } from './unfit.ts'
 
 /** The stored blocks, which nodes are compared with. */
 export type StoredBlocks = {

@@ -1,11 +1,11 @@
-import { highestPossible } from '#chain/highest-possible.ts'
+import { highestPossible } from '#chain/time.ts'
 import { within } from '#time/deadline.ts'
 import type { Asking } from './call.ts'
 import type { ChainIdentity } from './chain-info.ts'
 import { type StoredChain, unfitText } from './judge.ts'
-import { LOOK_MS, lookAt, type Said } from './look-at.ts'
 import type { Member, Pool } from './pool.ts'
 import type { NodeEvent, StoredBlocks } from './port.ts'
+import { LOOK_MS, lookAt, type Said } from './probe-node.ts'
 
 /** Two blocks' time: what is known of a node is about as old as its next block. */
 const EVERY_MS = 1_000
@@ -59,14 +59,9 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
     within(stored.hashAt(height), { ms: LOOK_MS, clock }).catch(() => undefined)
   const chainNow = (): StoredChain | undefined =>
     identity === undefined || last === undefined ? undefined : { identity, last, hashAt }
-  const look = async (member: Member): Promise<Look> => {
-    const started = clock.elapsed()
+  const look = (member: Member): Promise<Look> => {
     const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, clock.now())
-    // A probe that fails does not end the probing.
-    const found = await lookAt(asking, member, { most, chain: chainNow() }).catch((error: unknown) => ({
-      silent: String(error),
-    }))
-    return { ...found, ms: clock.elapsed() - started }
+    return timedLook(asking, member, { most, chain: chainNow() })
   }
   const noteLook = (member: Member, look: Look): void => {
     if (signal.aborted) return
@@ -90,6 +85,17 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
 }
 
 type Look = Said & { readonly ms: number }
+
+/** A probe that fails does not end the probing. */
+const timedLook = async (
+  asking: Asking,
+  member: Member,
+  known: Parameters<typeof lookAt>[2],
+): Promise<Look> => {
+  const started = asking.clock.elapsed()
+  const found = await lookAt(asking, member, known).catch((error: unknown) => ({ silent: String(error) }))
+  return { ...found, ms: asking.clock.elapsed() - started }
+}
 
 /** Notes the result of a probe and reports what is new about the node. */
 const note = (

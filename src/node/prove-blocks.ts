@@ -1,13 +1,13 @@
 import type { Block } from '#chain/block.ts'
-import { isWholeByItself } from '#chain/check-whole.ts'
-import { changesProducers, namesKeySilently } from '#chain/producer-words.ts'
+import { isWholeByItself } from '#chain/check.ts'
+import { changesProducers, namesKeySilently } from '#chain/effects.ts'
+import { headHash, type RawHead } from '#chain/head.ts'
 import type { Proof } from '#chain/proof.ts'
-import { headHash, type RawHead } from '#chain/raw-head.ts'
 import { Failure } from '#failure/failure.ts'
 import { Refused } from './call.ts'
 import { fetchSignedHead, requireSigned } from './fetch-heads.ts'
-import { proveWhole } from './fetch-raw.ts'
 import type { Found } from './fetch-single.ts'
+import { proveWhole } from './fetch-single.ts'
 import { type Fetching, SIGNED_HELP } from './fetching.ts'
 
 /** A block and how far it was proved. */

@@ -125,3 +125,76 @@ const checkRun = (
     for (const { id, height } of docs)
       if (height < from || height >= until) refuse(`document ${id} is of block ${height}`)
 }
+
+/** History of the next batch that a writer holds. */
+export type Appended = {
+  readonly size: Bounds
+  /** Throws Failure('defect') if the history belongs to another partition than what is held. */
+  add(history: History): void
+  /** All that is held; nothing is held from then on. */
+  take(): History | undefined
+}
+
+const NOTHING: Bounds = { documents: 0, bytes: 0 }
+
+export const appendedHistory = (): Appended => {
+  let held: readonly History[] = []
+  return {
+    get size() {
+      return held.map(sizeOf).reduce(sumOfSizes, NOTHING)
+    },
+    add: history => {
+      const { filling, blocks } = history
+      const { partition = filling.partition } = held[0]?.filling ?? {}
+      if (filling.partition !== partition)
+        throw new Failure(
+          'defect',
+          `History of block ${blocks[0]?.height} belongs to partition ${filling.partition}, but its batch to ${partition}.`,
+        )
+      held = [...held, history]
+    },
+    take: () => {
+      const taken = held
+      held = []
+      return joined(taken)
+    },
+  }
+}
+
+const joined = (parts: readonly History[]): History | undefined => {
+  const last = parts.at(-1)
+  if (last === undefined || parts.length === 1) return last
+  return {
+    blocks: parts.flatMap(({ blocks }) => blocks),
+    transactions: parts.flatMap(({ transactions }) => transactions),
+    records: parts.flatMap(({ records }) => records),
+    filling: last.filling,
+  }
+}
+
+/** The batch of some history; `next` is the block after the checkpoint, where a batch without a block would begin. */
+export const batchWith = (history: History, { end, changes }: BatchEnd, next: number): Batch => ({
+  first: history.blocks[0]?.height ?? next,
+  end,
+  ...history,
+  changes,
+})
+
+/**
+ * How many batches can be taken back. A false last irreversible block of a node shows within hours, and further from the
+ * head a node has nothing to take back.
+ */
+export const KEPT = {
+  /** Blocks: four hours of the chain. */
+  heights: 28_800,
+  /** Of all batches that are kept. */
+  bytes: 128_000_000,
+  /** Of one batch. */
+  batchBytes: 16_000_000,
+  /** Blocks behind the node's last irreversible one from which on nothing is kept. */
+  near: 1_000,
+} as const
+
+/** Whether the old documents of a batch are kept, so that it can be taken back. */
+export const isKept = ({ first, end }: Pick<Batch, 'first' | 'end'>): boolean =>
+  first > 0 && end.lib - end.height <= KEPT.near

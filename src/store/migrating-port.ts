@@ -2,38 +2,12 @@ import type { ReadPort } from './read-port.ts'
 
 /** The steps that bring a store to this version of the program. */
 export type MigrationPlan = {
-  /**
-   * `none`: nothing. `copy`: documents stay as they are, what holds them changes. `derive`: documents differ, they are
-   * derived anew.
-   */
-  readonly way: 'none' | 'copy' | 'derive'
+  /** `derive`: all documents are derived anew. */
+  readonly way: 'none' | 'derive'
   /** The differences, one line each. */
   readonly reasons: readonly string[]
   /** Indices or files that serve no requests: replaced by an earlier migration, or left by one that was stopped. */
   readonly leftovers: readonly string[]
-}
-
-/** Progress of copying one index. */
-export type CopyProgress = {
-  readonly name: string
-  /** `kept`: an earlier migration that was stopped has copied and compared it. */
-  readonly state: 'copying' | 'comparing' | 'copied' | 'kept'
-  /** So far. */
-  readonly documents: number
-  /** Which one it is of how many, from 1. */
-  readonly at: number
-  readonly of: number
-}
-
-/** The way `copy` of a migration. */
-export type Copying = {
-  /** Forgets a migration that was stopped right before its end: loaders may go on with what is served. */
-  settle(): Promise<void>
-  /** Copies, compares every document, replaces. Throws 'conflict' while a loader is alive. */
-  run(options: {
-    readonly signal: AbortSignal
-    readonly onProgress: (progress: CopyProgress) => void
-  }): Promise<void>
 }
 
 /**
@@ -44,8 +18,11 @@ export type Migrating<S> = {
   /** The served data, whichever version wrote it. Reads throw where this version cannot read it. */
   readonly source: ReadPort
   plan(): Promise<MigrationPlan>
-  /** Absent where nothing is ever copied: then no plan says `copy`. */
-  readonly copying?: Copying
+  /**
+   * Lets loaders go on with what is served after a migration that was stopped right before its end, where there is
+   * nothing to migrate any more. Absent where nothing is ever closed.
+   */
+  readonly reopen?: () => Promise<void>
   /** For `derive`: the store to load into, with what an earlier migration of this version left there; without keys. */
   beside(): Promise<S>
   /**

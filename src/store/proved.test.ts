@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
-import { NOTHING_PROVED, type Proved, provedAt, provedBelow, provedWith } from './proved.ts'
+import { NOTHING_PROVED, type Proved, provedAt, provedBelow, provedWith } from './published.ts'
 
 const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
   from,

@@ -13,11 +13,11 @@ type ChainList = { readonly action: string; readonly list: string; readonly rows
 
 const transactionRows = async (): Promise<readonly Row[]> =>
   plainTransactions((await recordedBlocks()).map(({ block }) => block)).map(
-    ({ height, time, tx_hash, block, ...fields }, at) => ({
-      height,
-      time,
-      text: JSON.stringify({ seq: at + 1, tx_hash, block: String(block), ...fields }),
-    }),
+    ({ height, time, tx_hash, block, gas_fee, ...fields }, at) => {
+      const text = JSON.stringify({ seq: at + 1, tx_hash, block: String(block), ...fields })
+      // A number with up to two decimals, which is compared as it is written.
+      return { height, time, text: `${text.slice(0, -1)},"gas_fee":${gas_fee}}` }
+    },
   )
 
 const contractRows = async (): Promise<readonly Row[]> => {

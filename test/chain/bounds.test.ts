@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import { recording } from '#test/support/nodes/recording.ts'
 import { DEPTH, HASH, IN_GENESIS, IN_TRANSACTION, INFO, OF_EXECUTION, PUBLIC_KEY, WORD } from '#chain/bounds.ts'
 import { decodeBlock } from '#chain/decode.ts'
-import { decodeRawHeads } from '#chain/raw-head.ts'
+import { decodeRawHeads } from '#chain/head.ts'
 
 type Json = Record<string, unknown>
 

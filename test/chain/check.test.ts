@@ -3,9 +3,8 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block, Transaction } from '#chain/block.ts'
 import { checkBaseTransaction, checkBlock, lossyReceipts } from '#chain/check.ts'
-import { hashBytes, sha3OfPair } from '#chain/hash.ts'
-import { merkleRoot } from '#chain/merkle.ts'
-import { headHash } from '#chain/raw-head.ts'
+import { hashBytes, sha3OfPair, merkleRoot } from '#chain/hash.ts'
+import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
 
 // Reads the whole recording.

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
 import { checkBlock } from '#chain/check.ts'
-import { uncut } from '#chain/cut-letter.ts'
+import { uncut } from '#chain/receipt-hash.ts'
 import { decodeBlock } from '#chain/decode.ts'
 
 // Reads the whole recording.

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { encodeBase58 } from '#chain/base58.ts'
-import { decodeRawHeads, headHash } from '#chain/raw-head.ts'
+import { decodeRawHeads, headHash } from '#chain/head.ts'
 
 // Reads the whole recording.
 setDefaultTimeout(120_000)

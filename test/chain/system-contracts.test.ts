@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import type { Block } from '#chain/block.ts'
-import { systemContractsIn } from '#chain/system-contracts.ts'
+import { systemContractsIn } from '#chain/effects.ts'
 
 const genesis = async (): Promise<Block> => {
   const [first] = await recordedBlocks()

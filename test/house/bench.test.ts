@@ -14,17 +14,13 @@ const SECTIONS = [
   'Transaction by hash, Elasticsearch',
   'Memory under load, Elasticsearch',
   'Exports, Elasticsearch',
-  'Against from and size',
-  'Merged, Elasticsearch',
   'Pages at any depth, SQLite',
   'Rankings, SQLite',
   'Transaction by hash, SQLite',
   'Memory under load, SQLite',
   'Exports, SQLite',
-  'Inside the process, SQLite',
   'Loading',
   'Sizes',
-  'Tried',
   'Promises',
 ]
 

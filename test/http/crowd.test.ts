@@ -9,7 +9,7 @@ import { fillFromRecording } from '../support/stores/loaded.ts'
 
 /**
  * A well-behaved key beside others that ask for all they can get, through real connections to a real process. Counts
- * only: how long answers take is measured by `scripts/benchmarks/overload.ts`.
+ * only, since times say something about the machine.
  */
 
 /** Answers that a key gets one after the other; its plan allows so much. */

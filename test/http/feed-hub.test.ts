@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { Reader } from '#actions/feed/groups.ts'
-import { feedHub } from '#actions/feed/hub.ts'
-import { openMailbox } from '#actions/feed/mailbox.ts'
+import { type Follower, feedHub } from '#actions/feed/hub.ts'
+import type { Message } from '#actions/feed/message.ts'
+import { openOutbox } from '#actions/feed/outbox.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Published, Store } from '#store/port.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
@@ -28,53 +28,58 @@ const started = (read: (signal: AbortSignal | undefined) => Promise<never>) => {
       beat: () => undefined,
       end: ({ message }) => ends.push(message),
     })
-  const reader = (): Reader => ({
-    followed: { kind: 'blocks' },
-    shown: { name: 'blocks', isHead: false, rows: async () => [] as never, write: {} as never },
-    end: at(0),
-    count: 1,
+  const follower = (): Follower => ({
+    list: {
+      name: 'blocks',
+      followed: { kind: 'blocks' },
+      isHead: false,
+      rows: async () => [] as never,
+      options: { numbers: 'number' },
+    },
     next: 2,
     place: undefined,
-    mailbox: openMailbox(),
+    outbox: openOutbox<Message>(),
   })
-  return { clock, hub, heights, ends, watch, reader, answers }
+  const join = (one: Follower): boolean => hub.join(one, { end: at(0), count: 1 })
+  return { clock, hub, heights, ends, watch, follower, join, answers }
 }
 
 test('feedHub: rows that are read slowly, or not at all, hold no height back and end no live page', async () => {
   let reads = 0
-  const { clock, hub, heights, ends, watch, reader } = started(signal => {
+  const { clock, heights, ends, watch, follower, join } = started(signal => {
     reads += 1
     return new Promise((_, reject) =>
       signal?.addEventListener('abort', () => reject(new Failure('unavailable', 'No rows.'))),
     )
   })
   watch()
-  const follower = reader()
-  expect(hub.join(follower)).toBe(true)
+  const one = follower()
+  expect(join(one)).toBe(true)
   await clock.pass(4_000)
   expect([heights.length, reads]).toEqual([14, 1])
   await clock.pass(6_000)
   expect(ends).toEqual([])
-  expect(await follower.mailbox.take()).toMatchObject({ kind: 'end', failure: { message: 'No rows.' } })
+  const { value } = await one.outbox.items().next()
+  expect(value).toMatchObject({ kind: 'end', failure: { message: 'No rows.' } })
   expect(heights.length).toBeGreaterThan(30)
 })
 
 test('feedHub: the last reader who leaves ends what is read, though a page still follows the heights', async () => {
   const signals: (AbortSignal | undefined)[] = []
-  const { clock, hub, watch, reader } = started(signal => {
+  const { clock, hub, watch, follower, join } = started(signal => {
     signals.push(signal)
     return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
   })
   watch()
-  const follower = reader()
-  hub.join(follower)
+  const one = follower()
+  join(one)
   await clock.pass(200)
   expect(signals.map(signal => signal?.aborted)).toEqual([false])
-  expect(hub.join(reader())).toBe(false)
-  hub.leave(follower)
+  expect(join(follower())).toBe(false)
+  hub.leave(one)
   expect(signals.map(signal => signal?.aborted)).toEqual([true])
   await hub.settled()
-  expect(hub.join(reader())).toBe(true)
+  expect(join(follower())).toBe(true)
 })
 
 test('feedHub: an answer that was asked for before a page came is not told to it', async () => {

@@ -9,8 +9,8 @@ import { startCrowd } from '../support/processes/crowd.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 
 /**
- * Ten times as many requests as may run and wait, through real connections to a real process. Counts and bytes only: how
- * long answers take is measured by `scripts/benchmarks/overload.ts`.
+ * Ten times as many requests as may run and wait, through real connections to a real process. Counts and bytes only, since
+ * times say something about the machine.
  */
 
 /** Requests that may run; eight times as many may wait. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
 import { DERIVATION } from '#indices/registry.ts'
+import { createKey } from '#keys/key.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
@@ -8,6 +9,7 @@ import { runKilled } from '../support/processes/killed-runs.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { allAt, watchSwitch } from '../support/processes/switch.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
+import { type Ageing, ageIndex } from '../support/stores/aged.ts'
 import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
@@ -42,6 +44,24 @@ const asking =
   <T>(method: string, path: string, body?: object): Promise<T> =>
     ask<T>(method, `${url}/${prefix}-${path}`, body)
 
+/** Numbers that were found as such, and stored as their digits. */
+const asNumber = { type: 'long', doc_values: false }
+const digitsOf = (term: unknown): string =>
+  String(Buffer.from(String(term).slice(1), 'base64url').readBigInt64BE())
+const AGED: Readonly<Record<string, Ageing>> = {
+  'blocks-000000': {
+    properties: { hash8: asNumber, base_hash8: asNumber },
+    changed: ({ hash8, base_hash8 }) => ({
+      hash8: digitsOf(hash8),
+      ...(base_hash8 === undefined ? {} : { base_hash8: digitsOf(base_hash8) }),
+    }),
+  },
+  'records-000001': { properties: { places: { type: 'long' } } },
+  'balances-0': { properties: { rank: { type: 'long' } }, fields: { rank: 7 } },
+  'keys-0': { properties: { created: { type: 'long' } } },
+  'journal-0': { properties: { part: { type: 'long' } } },
+}
+
 /** What an older version would have derived: accounts without permissions, tokens with another name. */
 const olderStore = async (): Promise<TestElastic> => {
   const target = openTestElastic({ partitionDocuments: PARTITION })
@@ -67,7 +87,42 @@ const olderStore = async (): Promise<TestElastic> => {
   return target
 }
 
+const refusalOrNone = (asked: Promise<unknown>): Promise<string | undefined> =>
+  asked.then(() => undefined, String)
+
+const keyOf = (name: string) => createKey(name, { perSecond: 1, perDay: 1 }, { now: 1 }).stored
+
 describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another derivation', () => {
+  test('other mappings alone, from the stored blocks: documents of a clean load, keys and day counts kept', async () => {
+    const target = openTestElastic({ partitionDocuments: PARTITION })
+    await using folder = await cliFolder()
+    const migrate = ['indices', 'migrate', '--store', `${target.url}/${target.prefix}`]
+    try {
+      await loadFrom(node.url, target.store)
+      const key = keyOf('kept')
+      await target.store.keys.add(key)
+      await target.store.usage.add(500, new Map([[key.id, 3]]), 10)
+      for (const [name, ageing] of Object.entries(AGED))
+        await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
+      const before = (await target.store.check()).map(({ name }) => name)
+      expect(before).toEqual(expect.arrayContaining(['balances', 'blocks-000000', 'keys', 'records-000001']))
+      const dry = await folder.run([...migrate, '--dry-run'])
+      expect([dry.code, dry.out]).toEqual([
+        3,
+        expect.stringContaining('balances-0: mapping of an older one; expected '),
+      ])
+      const options = ['--partition-documents', String(PARTITION), '--delete-old', '--log-level', 'warn']
+      expect(await folder.run([...migrate, ...options])).toMatchObject({ code: 0, err: '' })
+      expect(await target.store.check()).toEqual([])
+      expect((await target.store.keys.list()).map(({ id }) => id)).toEqual([key.id])
+      const day = { day: 500, key: key.id, requests: 3, last: 10 }
+      expect(await target.store.usage.since(0)).toEqual([day])
+      expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
+    } finally {
+      await target.destroy()
+    }
+  })
+
   test('from the stored blocks: answers of one derivation or the other, however often it is killed', async () => {
     const seed = seedOf(37)
     const random = seeded(seed)
@@ -104,18 +159,32 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: another deri
         code: 3,
         out: `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived again, audited and replaced.\n`,
       })
+      await ageIndex(target.url, `${target.prefix}-keys-0`, { properties: { created: { type: 'long' } } })
+      const keys: string[] = []
+      /** Refused in the moment before the swap, until the next migration runs. */
+      const addKey = async (): Promise<void> => {
+        const key = keyOf(`key ${keys.length}`)
+        const refused = await refusalOrNone(target.store.keys.add(key))
+        if (refused === undefined) keys.push(key.id)
+        else expect([seed, refused]).toEqual([seed, expect.stringContaining('blocks write')])
+      }
       const stop = watchSwitch(serviceOn(target.reopen()), before, after)
       const kills = await runKilled(
         seed,
         ['elastic', target.url, target.prefix],
         kills => 1 + Math.floor(random() * FIRST_KILLS * 2 ** kills),
-        async doom => folder.start(migrateAt(doom.store)),
+        async doom => {
+          await addKey()
+          return folder.start(migrateAt(doom.store))
+        },
       )
       const { wrong, asked } = await stop()
       expect([seed, wrong]).toEqual([seed, []])
       expect(await allAt(serviceOn(target.reopen()))).toEqual([...after])
       expect((await folder.run([...migrate, '--delete-old'])).code).toBe(0)
       expect(await target.store.check()).toEqual([])
+      const kept = (await target.store.keys.list()).map(({ id }) => id)
+      expect(kept.toSorted()).toEqual(keys.toSorted())
       expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
       expect(kills).toBeGreaterThanOrEqual(2)
       process.stderr.write(`${kills} migrations killed, ${asked} answers\n`)

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { changesProducers } from '#chain/producer-words.ts'
+import { changesProducers } from '#chain/effects.ts'
 import { workersOf } from '#cli/threads/worker.ts'
 import type { BlockEvent } from '#node/fetching.ts'
 import { packed, unpacked } from '#node/threads/crossing.ts'

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { decodeRawHeads, headHashBytes } from '#chain/raw-head.ts'
+import { decodeRawHeads, headHashBytes } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'

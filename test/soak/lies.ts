@@ -1,5 +1,5 @@
 import { decodeBase58 } from '#chain/base58.ts'
-import { decodeRawHeads, headHash } from '#chain/raw-head.ts'
+import { decodeRawHeads, headHash } from '#chain/head.ts'
 import { NO_SIGN } from '#test/replay/block-text.ts'
 import type { Generated } from '../generator/serve.ts'
 import { signText } from '../generator/signing.ts'

@@ -1,7 +1,6 @@
 import type { Failure } from '#failure/failure.ts'
-import type { Published } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
-import type { Looker, Looks } from './looks.ts'
+import type { Published, Store } from '#store/port.ts'
+import { type PollClock, pollHeight } from './poll.ts'
 
 /** A reader of published heights, without rows. */
 export type Watcher = {
@@ -17,39 +16,37 @@ export type Watcher = {
 const LEAST_MS = 250
 
 /** Hands published heights to watchers; each stays until the function that it was given is called. */
-export const heightWatch = (looks: Looks, clock: Pick<Clock, 'elapsed'>) => {
+export const heightWatch = (store: Pick<Store, 'published'>, clock: PollClock) => {
   const watchers = new Set<Watcher>()
   let known: Published | undefined
   let knownFrom = 0
+  let stop: () => void = () => undefined
+  const look = (now: Published | undefined): void => {
+    // A block that replaced another one at its height is news, too.
+    if (now === undefined || (known?.height === now.height && known.hash === now.hash)) return
+    if (known !== undefined && clock.elapsed() - knownFrom < LEAST_MS) return
+    known = now
+    knownFrom = clock.elapsed()
+    for (const watcher of watchers) watcher.published(now)
+  }
+  const beat = (): void => {
+    for (const watcher of watchers) watcher.beat()
+  }
   const remove = (watcher: Watcher): void => {
-    watchers.delete(watcher)
-    if (watchers.size > 0) return
-    looks.end(looker)
+    if (!watchers.delete(watcher) || watchers.size > 0) return
+    stop()
     known = undefined
   }
-  const looker: Looker = {
-    look: now => {
-      // A block that replaced another one at its height is news, too.
-      if (now === undefined || (known?.height === now.height && known.hash === now.hash)) return
-      if (known !== undefined && clock.elapsed() - knownFrom < LEAST_MS) return
-      known = now
-      knownFrom = clock.elapsed()
-      for (const watcher of watchers) watcher.published(now)
-    },
-    beat: () => {
-      for (const watcher of watchers) watcher.beat()
-    },
-    silent: failure => {
-      for (const watcher of [...watchers]) {
-        remove(watcher)
-        watcher.end(failure)
-      }
-    },
+  const silent = (failure: Failure): void => {
+    for (const watcher of [...watchers]) {
+      remove(watcher)
+      watcher.end(failure)
+    }
   }
   return (watcher: Watcher): (() => void) => {
+    if (watchers.size === 0) stop = pollHeight(store, clock, { look, beat, silent })
     watchers.add(watcher)
     if (known !== undefined) watcher.published(known)
-    looks.begin(looker)
     return () => remove(watcher)
   }
 }

@@ -1,121 +1,191 @@
 import type { HeadSource } from '#head/showing.ts'
 import { headAt, type Shown } from '#head/shown.ts'
 import type { Published, Store } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
-import { type Reader, readerGroups } from './groups.ts'
+import type { FeedList, Progress } from './feed-list.ts'
 import { heightWatch, type Watcher } from './heights.ts'
 import type { End } from './landmarks.ts'
-import { lookAt } from './look.ts'
-import { type Looker, type Looks, storeLooks } from './looks.ts'
+import { type Found, lookAt } from './look.ts'
+import { type Message, partOf } from './message.ts'
+import type { Outbox } from './outbox.ts'
+import type { Place } from './place.ts'
+import { type PollClock, type Poller, pollHeight } from './poll.ts'
+import { settle } from './settle.ts'
 
-/** New rows of all lists that are followed in a thread: each new height is read once, whoever follows. */
-type RowHub = {
+/** A reader who has all rows of a list before `next` that it wants. */
+export type Follower = {
+  readonly list: FeedList
+  readonly outbox: Outbox<Message>
+  /** The row to send next: beyond those of the list. */
+  next: number
+  /** What it has of blocks above the height; undefined: nothing. */
+  place: Place | undefined
+}
+
+/** All who follow one list in one form. */
+export type Group = Progress & {
+  readonly followers: Set<Follower>
+}
+
+/** What is new in a thread, whoever follows: each new height is read once for all lists, each row is written once. */
+export type FeedHub = {
   /**
-   * From now on the reader's box gets each new row, until it is told that it is behind, or `leave`. false: the hub is
-   * beyond the reader's height, which is to read on.
+   * From now on the follower's outbox gets each new row, until it is told that it is behind, or `leave`. `end`, `count`:
+   * the height at which it read its list, and how many rows that had. false: the hub is beyond that height, or reading.
    */
-  join(reader: Reader): boolean
-  leave(reader: Reader): void
+  join(follower: Follower, read: { readonly end: Published; readonly count: number }): boolean
+  leave(follower: Follower): void
   /** Resolves when nothing is being read: only then can anybody join. */
   settled(): Promise<void>
   /** Blocks that were published, ascending: where a chain that was taken back leaves them is found by their hashes. */
   landmarks(): readonly End[]
-}
-
-/** What is new in a thread, whoever follows: rows, or the published height alone. */
-export type FeedHub = RowHub & {
   /** From now on the watcher learns of each published height, until the returned function is called. */
   watch(watcher: Watcher): () => void
 }
 
-export const feedHub = (
-  store: Pick<Store, 'published' | 'read'>,
-  clock: Pick<Clock, 'sleep' | 'elapsed' | 'after'>,
-  source: Pick<HeadSource, 'shown'> | undefined,
-): FeedHub => {
-  const looks = storeLooks(store, clock)
-  return { ...rowHub(store, looks, source), watch: heightWatch(looks, clock) }
+/** What the hub knows, beside the followers. */
+type State = {
+  readonly groups: Map<string, Group>
+  /** How far rows were handed out; undefined: nobody follows. */
+  at: Published | undefined
+  landmarks: readonly End[] | undefined
+  /** The blocks above as they were handed out; undefined also while somebody waits for the first of them. */
+  above: Shown | undefined
+  reading: Promise<unknown> | undefined
+  /** Ends the looks. */
+  stop: () => void
 }
 
-const rowHub = (
-  store: Pick<Store, 'read'>,
-  looks: Looks,
-  source: Pick<HeadSource, 'shown'> | undefined,
-): RowHub => {
-  const groups = readerGroups()
-  /** How far rows were handed out; undefined: nobody follows. */
-  let at: Published | undefined
-  let marks: readonly End[] | undefined
-  /** The blocks above as they were handed out. */
-  let above: Shown | undefined
-  let reading: Promise<unknown> | undefined
+const followersOf = ({ groups }: State): readonly Follower[] =>
+  [...groups.values()].flatMap(group => [...group.followers])
 
-  const endIfEmpty = (): void => {
-    if (!groups.isEmpty()) return
-    looks.end(looker)
-    at = undefined
+const leave = (state: State, follower: Follower): void => {
+  const { name } = follower.list
+  const group = state.groups.get(name)
+  if (group?.followers.delete(follower) !== true) return
+  if (group.followers.size === 0) state.groups.delete(name)
+  if (state.groups.size > 0) return
+  state.stop()
+  state.at = undefined
+}
+
+export const feedHub = (
+  store: Pick<Store, 'published' | 'read'>,
+  clock: PollClock,
+  source: Pick<HeadSource, 'shown'> | undefined,
+): FeedHub => {
+  const state: State = {
+    ...{ groups: new Map(), at: undefined, landmarks: undefined, above: undefined, reading: undefined },
+    stop: () => undefined,
   }
-  const leave = (reader: Reader): void => {
-    groups.leave(reader)
-    endIfEmpty()
-  }
-  const look: Looker['look'] = async (published, signal) => {
-    const since = at
-    if (since === undefined) return
-    const head = source?.shown()
-    const asked = groups.all()
-    const isSame =
-      published?.height === since.height &&
-      published.hash === since.hash &&
-      marks !== undefined &&
-      (!asked.some(({ shown }) => shown.isHead) || (head === above && !groups.hasNewcomers()))
-    if (isSame || signal.aborted) return
-    const looked = store.read(view => lookAt(view, { since, groups: asked, marks, head }), { signal })
-    reading = looked
-    const {
-      at: now,
-      marks: later,
-      found,
-    } = await looked.finally(() => {
-      reading = undefined
-    })
-    if (at !== since) return
-    at = now
-    marks = later
-    above = head
-    groups.handOut(asked, found)
-    endIfEmpty()
-  }
-  const looker: Looker = {
-    look,
+  const poller: Poller = {
+    look: (published, signal) => look(state, store, { published, head: source?.shown(), signal }),
     beat: () => {
+      const { at } = state
       const head = at === undefined ? undefined : headAt(source?.shown(), at)
-      for (const { mailbox, shown } of groups.readers())
-        mailbox.put({
-          kind: 'beat',
-          height: at?.height ?? 0,
-          head: shown.isHead ? head : undefined,
-        })
+      for (const { outbox, list } of followersOf(state))
+        outbox.beat({ kind: 'beat', height: at?.height ?? 0, head: list.isHead ? head : undefined })
     },
     silent: failure => {
-      for (const reader of groups.readers()) {
-        leave(reader)
-        reader.mailbox.put({ kind: 'end', failure })
+      for (const follower of followersOf(state)) {
+        leave(state, follower)
+        follower.outbox.end({ kind: 'end', failure })
       }
     },
   }
   return {
-    join: reader => {
-      if (reading !== undefined || (at !== undefined && reader.end.height < at.height)) return false
-      groups.join(reader)
-      at ??= reader.end
-      looks.begin(looker)
+    join: (follower, { end, count }) => {
+      const { groups, reading, at } = state
+      if (reading !== undefined || (at !== undefined && end.height < at.height)) return false
+      const { list } = follower
+      const group = groups.get(list.name) ?? { list, next: count + 1, held: [], followers: new Set() }
+      groups.set(list.name, group)
+      // The list may have its first row by now.
+      group.list = list
+      group.next = Math.min(group.next, count + 1)
+      group.followers.add(follower)
+      if (list.isHead) state.above = undefined
+      if (at === undefined) state.stop = pollHeight(store, clock, poller)
+      state.at ??= end
       return true
     },
-    leave,
+    leave: follower => leave(state, follower),
     settled: async () => {
-      await reading?.catch(() => undefined)
+      await state.reading?.catch(() => undefined)
     },
-    landmarks: () => marks ?? [],
+    landmarks: () => state.landmarks ?? [],
+    watch: heightWatch(store, clock),
+  }
+}
+
+type Asked = {
+  readonly published: Published | undefined
+  readonly head: Shown | undefined
+  readonly signal: AbortSignal
+}
+
+/** Reads what is new, unless nothing can be, and hands it out. */
+const look = async (
+  state: State,
+  store: Pick<Store, 'read'>,
+  { published, head, signal }: Asked,
+): Promise<void> => {
+  const { at: since, landmarks, above } = state
+  const groups = [...state.groups.values()]
+  const isSame = published?.height === since?.height && published?.hash === since?.hash
+  const knowsHead = head === above || !groups.some(({ list }) => list.isHead)
+  if (since === undefined || (isSame && knowsHead && landmarks !== undefined)) return
+  const looking = store.read(view => lookAt(view, { since, groups, landmarks, head }), { signal })
+  state.reading = looking
+  const looked = await looking.finally(() => {
+    state.reading = undefined
+  })
+  if (state.at !== since) return
+  state.at = looked.at
+  state.landmarks = looked.landmarks
+  state.above = head
+  for (const [index, group] of groups.entries()) {
+    const found = looked.found[index] ?? 'behind'
+    if (found !== 'behind') handOut(group, found)
+    else
+      for (const follower of [...group.followers]) {
+        leave(state, follower)
+        follower.outbox.put({ kind: 'behind' })
+      }
+  }
+}
+
+/** Hands what came to a group to its followers; those who miss the same share one part. */
+const handOut = (group: Group, found: Found): void => {
+  const { news, above } = found
+  if (news === undefined && above === undefined) return
+  group.next = news === undefined ? group.next : news.first + news.lines.length
+  const made = new Map<string, ReturnType<typeof missingOf>>()
+  for (const follower of group.followers) {
+    const key = `${follower.next}${follower.place?.text ?? ''}`
+    const own = made.get(key) ?? missingOf(group, follower, found)
+    made.set(key, own)
+    follower.next = own.next
+    follower.place = own.place
+    if (own.part !== undefined) follower.outbox.put(own.part, own.part.bytes.length)
+  }
+  if (above !== undefined) group.held = above.now ?? group.held.filter(({ height }) => height > above.height)
+}
+
+/** What a follower is sent of what came to its group, and what it has then. */
+const missingOf = (
+  group: Group,
+  { next, place }: Pick<Follower, 'next' | 'place'>,
+  { news, above }: Found,
+) => {
+  const isNew = news !== undefined && next < group.next
+  const lines = isNew ? news.lines.slice(next - news.first) : []
+  const heights = isNew ? news.heights.slice(next - news.first) : []
+  const later = next + lines.length
+  // Whoever waits for a row further on wants none before it.
+  const settled = above === undefined || later > group.next ? undefined : settle(place, heights, above)
+  return {
+    next: later,
+    place: settled === undefined ? place : settled.place,
+    part: partOf({ next, place, lines }, settled),
   }
 }

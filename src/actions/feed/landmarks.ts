@@ -25,17 +25,15 @@ export const highestOn = async (view: View, ends: readonly End[]): Promise<numbe
  * also blocks at twice the distance each, down to the first one, so that any block that is taken back has one not far
  * below.
  */
-export const landmarksOf = async (
-  view: View,
-  known: readonly End[] | undefined,
-  most: number,
-): Promise<readonly End[]> => {
+export const landmarksOf = async (view: View, known: readonly End[] | undefined): Promise<readonly End[]> => {
   const { at } = view
   const before = known ?? (await spread(view))
   const marks = [...before.filter(({ height }) => height < at.height), { height: at.height, hash: at.hash }]
-  return marks.length <= most ? marks : [...marks.slice(0, OLDEST), ...marks.slice(OLDEST + 1)]
+  return marks.length <= MOST ? marks : [...marks.slice(0, OLDEST), ...marks.slice(OLDEST + 1)]
 }
 
+/** Further ones take the place of older ones. */
+const MOST = 1_000
 /** As many as `spread` finds on any chain: they stay. */
 const OLDEST = 48
 

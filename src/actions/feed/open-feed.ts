@@ -1,15 +1,20 @@
 import { Failure } from '#failure/failure.ts'
-import { headAt } from '#head/shown.ts'
 import type { Published, View } from '#store/port.ts'
-import { type AnswerDeps, type Call, inTurn, readCall, type Turn } from '../answer.ts'
-import type { Action, Context } from '../define.ts'
+import { type AnswerDeps, type Call, contextFor, readCall, type Turn } from '../answer.ts'
+import type { Action, Apart } from '../define.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
-import type { Reader, Shown } from './groups.ts'
+import type { Listing } from '../list/list-rows.ts'
+import { readParts } from '../list/read-parts.ts'
+import { blockHashes, heightOf } from '../list/row-id.ts'
+import { linesOf } from '../list/rows.ts'
+import type { FeedList } from './feed-list.ts'
 import type { FeedHub } from './hub.ts'
-import type { HeadNow, Mail, Mailbox, Piece } from './mailbox.ts'
-import { type Looked, type Open, type Position, readPage } from './page.ts'
-import { idOf, type LastId } from './place.ts'
+import { highestOn, isOn } from './landmarks.ts'
+import { type FeedEnd, type HeadNow, type Message, type Part, partOf } from './message.ts'
+import type { Outbox } from './outbox.ts'
+import { idOf, type LastId, type Place, placeAbove } from './place.ts'
 import { requireFeed } from './requests.ts'
+import { stillThere } from './settle.ts'
 
 /** The rows of a list from one on, as they come. */
 export type Feed = {
@@ -22,8 +27,8 @@ export type Feed = {
   readonly id: string | undefined
   /** The blocks above then; undefined: they are not asked for. */
   readonly head: HeadNow | undefined
-  /** Ends with a `FeedEnd`, unless the mailbox is closed before. */
-  mail(): AsyncGenerator<Mail, void, void>
+  /** Ends with a `FeedEnd`, unless the outbox is closed before. */
+  messages(): AsyncGenerator<Message, void, void>
 }
 
 type FeedCall = Call & {
@@ -31,154 +36,199 @@ type FeedCall = Call & {
   readonly last: LastId | undefined
 }
 
-type Ways = {
+type FeedOptions = {
   /** Ends all reading. */
   readonly signal: AbortSignal
   readonly turn: Turn
   readonly hub: FeedHub
-  readonly mailbox: Mailbox
-  readonly write: Shown['write']
+  readonly outbox: Outbox<Message>
 }
 
 /**
  * Opens the feed of a list: from the row behind `last` on, else from `start_seq`, else from the next one that comes.
  * Throws Failure: 'bad_request' also for a list that cannot be followed; then as `answer` does.
  */
-export const openFeed = async (deps: AnswerDeps, call: FeedCall, ways: Ways): Promise<Feed> => {
+export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOptions): Promise<Feed> => {
   const { action, params } = readCall(call)
   requireFeed(action, call.query)
-  const isHead = params['head'] === 1
-  const { signal, turn } = ways
-  const { store, node } = deps
-  const open = opening(deps, { action, params, isHead, compat: call.options.compat }, signal)
-  const start = call.last === undefined ? (params['start_seq'] as bigint | undefined) : call.last.seq + 1n
-  const opened = await inTurn(turn, ({ apart }) =>
-    store.read(
-      async view => {
-        const looked = await open(view, apart)
-        if (start !== undefined) refuseBeyondLoaded({ view, node }, { start_seq: start }, looked.count)
-        return looked
-      },
-      { signal },
-    ),
-  )
-  const { at, count, head } = opened
+  const { last } = call
+  const reading = { deps, action, params, call, ...options }
+  const start = last === undefined ? (params['start_seq'] as bigint | undefined) : last.seq + 1n
+  const { at, count, head } = await inView(reading, async (view, apart) => {
+    const opened = await openList(reading, { view, apart })
+    if (start !== undefined) refuseBeyondLoaded({ view, node: deps.node }, { start_seq: start }, opened.count)
+    return opened
+  })
   const first = start === undefined ? count + 1 : Math.max(1, Number(start))
-  const read: Read = work =>
-    inTurn(turn, ({ apart }) => store.read(view => work(view, range => open(view, apart, range)), { signal }))
-  const place = isHead ? call.last?.place : undefined
-  const begin = { next: first, had: hadBefore(call, first, count), place }
+  const place = params['head'] === 1 ? last?.place : undefined
+  // Rows that the client has, or had no wish for, must not change behind its back. One that begins beyond the end of the
+  // list has said nothing about the rows before.
+  const had = last !== undefined ? Number(last.seq) : first <= count + 1 ? first - 1 : 0
   return {
-    action,
-    at,
-    first,
+    ...{ action, at, first, head },
     id: first - 1 <= count ? idOf(first - 1, place) : undefined,
-    head,
-    mail: () => mailOf({ ...ways, read, shown: shownOf({ action, isHead }, call, ways), at }, begin),
+    messages: () => messagesOf(reading, at, { next: first, had, place }),
   }
 }
 
-type Asked = ReturnType<typeof readCall> & Pick<Context, 'compat'> & { readonly isHead: boolean }
+type Reading = FeedOptions & {
+  readonly deps: AnswerDeps
+  readonly action: Action
+  readonly params: Readonly<Record<string, unknown>>
+  readonly call: FeedCall
+}
 
-/** Opens the list of a call at one height, or a part of it. */
-const opening = (deps: AnswerDeps, { action, params, isHead, compat }: Asked, signal: AbortSignal) => {
-  const { store: _, head: blocksAbove, ...others } = deps
-  return async (view: View, apart: Context['apart'], range: object = {}): Promise<Opened> => {
-    const branch = headAt(blocksAbove?.shown(), view.at)
-    const head = isHead ? branch : undefined
-    const given = head === undefined ? { branch } : { branch, head }
-    const context = { ...others, ...given, view, compat, signal, apart, lastly: apart }
-    const asked = { ...params, start_seq: undefined, sort: 'asc', ...range }
-    const listing = await action.source?.open(context, asked)
-    if (listing?.followed === undefined) throw new Failure('defect', `${action.action} has no feed.`)
-    const { followed, total, stored = total } = listing
-    return { at: view.at, listing, followed, count: Math.min(stored, total), head }
+const inView = async <T>(
+  { deps, turn, signal }: Reading,
+  work: (view: View, apart: Apart) => Promise<T>,
+): Promise<T> => {
+  const place = await turn()
+  try {
+    return await deps.store.read(view => work(view, place.apart), { signal })
+  } finally {
+    place.leave()
   }
 }
 
-type Opened = Looked & { readonly head: HeadNow | undefined }
-
-/**
- * How many rows the client has, or had no wish for, when it begins: they must not change behind its back. One that begins
- * beyond the end of the list has said nothing about the rows before.
- */
-const hadBefore = ({ last }: FeedCall, first: number, count: number): number =>
-  last === undefined ? (first <= count + 1 ? first - 1 : 0) : Number(last.seq)
+/** The list of a call at one height, or a part of it; `count`: its irreversible rows. */
+const openList = async (
+  { deps, action, params, call, signal }: Reading,
+  { view, apart }: InView,
+  range: object = {},
+) => {
+  const asked = { ...params, start_seq: undefined, sort: 'asc', ...range }
+  const context = contextFor(deps, { view, params, compat: call.options.compat, signal, apart })
+  const listing = await action.source?.open(context, asked)
+  if (listing?.followed === undefined) throw new Failure('defect', `${action.action} has no feed.`)
+  const { followed, total, stored = total } = listing
+  return { at: view.at, listing, followed, count: Math.min(stored, total), head: context.head }
+}
 
 /** Readers of equal names are sent the same bytes: whatever changes the row of a list is in the name. */
-const shownOf = (
-  { action: { module, action }, isHead }: Pick<Asked, 'action' | 'isHead'>,
-  { options: { compat, numbers } }: Call,
-  { write }: Ways,
-): Omit<Shown, 'rows'> => ({
-  name: `${module} ${action} ${compat} ${numbers} ${isHead}`,
-  isHead,
-  write,
-})
-
-type Read = <T>(work: (view: View, open: Open) => Promise<T>) => Promise<T>
-
-type Following = Pick<Ways, 'hub' | 'mailbox'> & {
-  readonly read: Read
-  readonly shown: Omit<Shown, 'rows'>
-  readonly at: Published
+const feedListOf = (
+  { action: { module, action }, params, call: { options } }: Reading,
+  { followed, rows }: Pick<FeedList, 'followed' | 'rows'>,
+): FeedList => {
+  const isHead = params['head'] === 1
+  const key = followed.kind === 'records' ? followed.key : ''
+  const name = `${module} ${action} ${options.compat} ${options.numbers} ${isHead} ${key}`
+  return { name, followed, isHead, rows, options }
 }
 
-/** The rows from `next` on, then each new one; those up to `had` are with the client. */
-const mailOf = async function* (following: Following, begin: Position): AsyncGenerator<Mail, void, void> {
-  const { mailbox } = following
+/** How far a client is: `next` is the row it waits for, those up to `had` it has, and at `place` it is above them. */
+type Position = { next: number; had: number; place: Place | undefined }
+
+const advance = (position: Position, { last, place }: Part): void => {
+  position.place = place
+  if (last === undefined) return
+  position.next = last + 1
+  position.had = last
+}
+
+/** The rows from a position on, then each new one; `opened`: the height at which the feed was opened. */
+const messagesOf = async function* (
+  reading: Reading,
+  opened: Published,
+  position: Position,
+): AsyncGenerator<Message, void, void> {
+  const { hub, outbox } = reading
   try {
-    yield* sentFrom(following, begin)
+    for (let since = opened; !outbox.isOver(); ) {
+      await hub.settled()
+      const asked = { since, position }
+      const page = await inView(reading, (view, apart) => readPage(reading, { view, apart }, asked))
+      if (page.kind === 'reset') return yield page
+      since = page.end
+      if (page.part !== undefined) {
+        yield page.part
+        advance(position, page.part)
+      }
+      if (position.next > page.count) yield* newMessages(reading, page, position)
+    }
   } catch (error) {
     const failure = error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })
-    yield mailbox.ending() ?? { kind: 'end', failure }
+    outbox.end({ kind: 'end', failure })
   }
+  yield* outbox.items()
 }
 
-const sentFrom = async function* (following: Following, begin: Position): AsyncGenerator<Mail, void, void> {
-  const { hub, mailbox, read, shown } = following
-  let position = begin
-  let { at } = following
-  const sent = ({ last, place }: Piece): void => {
-    position = last === undefined ? { ...position, place } : { next: last + 1, had: last, place }
-  }
-  for (;;) {
-    await hub.settled()
-    const landmarks = hub.landmarks()
-    const asked = { since: at, position, shown, landmarks }
-    const page = await read((view, open) => readPage(view, open, asked))
-    if (page.kind === 'reset') {
-      yield page
-      return
-    }
-    at = page.reader.end
-    if (page.piece !== undefined) {
-      yield page.piece
-      sent(page.piece)
-    }
-    if (position.next <= page.reader.count) continue
-    const reader = { ...page.reader, next: position.next, mailbox }
-    if (!hub.join(reader)) continue
-    if (!(yield* newRows(following, reader, sent))) return
-  }
-}
-
-/** What the hub has for a reader; true in the end: the reader is behind. */
-const newRows = async function* (
-  { hub, mailbox }: Pick<Following, 'hub' | 'mailbox'>,
-  reader: Reader,
-  sent: (piece: Piece) => void,
-): AsyncGenerator<Mail, boolean, void> {
+/** What the hub has for a reader of a whole list, until the list is to be read again or the feed ends. */
+const newMessages = async function* (
+  { hub, outbox }: Reading,
+  page: Page,
+  position: Position,
+): AsyncGenerator<Message, void, void> {
+  const follower = { list: page.list, outbox, next: position.next, place: page.place }
+  if (!hub.join(follower, page)) return
   try {
-    for (;;) {
-      const mail = await mailbox.take()
-      if (mail === undefined) return false
-      if (mail.kind === 'behind') return true
-      yield mail
-      if (mail.kind === 'rows') sent(mail)
-      else if (mail.kind !== 'beat') return false
+    for await (const message of outbox.items()) {
+      if (message.kind === 'behind') return
+      yield message
+      if (message.kind === 'rows') advance(position, message)
     }
   } finally {
-    hub.leave(reader)
+    hub.leave(follower)
   }
+}
+
+/** Rows that were read, and what the reader has then. */
+type Page = {
+  readonly kind: 'page'
+  readonly part: Part | undefined
+  readonly list: FeedList
+  readonly end: Published
+  readonly count: number
+  readonly place: Place | undefined
+}
+
+type InView = { readonly view: View; readonly apart: Apart }
+
+/** `since`: where the rows before were read. */
+type Asked = { readonly since: Published; readonly position: Position }
+
+/** Rows from `next` on, as many as are read at once, at the height of now; or which of those up to `had` are there no more. */
+const readPage = async (
+  reading: Reading,
+  { view, apart }: InView,
+  { since, position: { next, had, place } }: Asked,
+): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> => {
+  if (!(await isOn(view, since))) {
+    const height = await highestOn(view, reading.hub.landmarks())
+    const range = { end_block: BigInt(height) }
+    const { count } = height < 0 ? { count: 0 } : await openList(reading, { view, apart }, range)
+    if (had > count) return { kind: 'reset', seq: count, height: Math.max(height, 0) }
+  }
+  const { at, listing, followed, count } = await openList(reading, { view, apart })
+  if (had > count) return { kind: 'reset', seq: count, height: at.height }
+  const list = feedListOf(reading, { followed, rows: listing.rows })
+  const docs = await docsFrom(view, listing, { next, count })
+  const lines = linesOf(await list.rows(view, docs), list.options)
+  const heights = docs.map(doc => heightOf(listing.idOf?.(doc) ?? ''))
+  const standing = await storedStanding(view, place, heights)
+  const part = partOf({ next, place, lines }, { ...standing, packed: [], place: standing.kept })
+  // With the last of these rows the reader has those of its place as irreversible ones.
+  return { kind: 'page', part, list, end: at, count, place: placeAbove(standing.kept, at.height) }
+}
+
+/** What the store alone tells of a place before irreversible rows of blocks at `heights` come. */
+const storedStanding = async (view: View, place: Place | undefined, heights: readonly number[]) => {
+  if (place === undefined) return { droppedFrom: undefined, kept: undefined }
+  const { height } = view.at
+  const named = [...place.below, place].map(block => block.height)
+  const hashes = await blockHashes(
+    view,
+    named.filter(each => each <= height),
+  )
+  return stillThere(place, heights, { height, storedHash: at => hashes.get(at), now: undefined })
+}
+
+/** The rows from `next` on that are in memory at once. */
+const docsFrom = async (
+  view: View,
+  listing: Listing,
+  { next, count }: { readonly next: number; readonly count: number },
+): Promise<readonly unknown[]> => {
+  if (next > count) return []
+  const { ahead, later } = await readParts(view, listing, { offset: next - 1, total: count })
+  return ahead.length > 0 ? ahead : (later[0] ?? [])
 }

@@ -1,4 +1,4 @@
-import { checkAlone } from '#chain/check-alone.ts'
+import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { hash8 } from '#chain/hash.ts'
 import { Failure } from '#failure/failure.ts'

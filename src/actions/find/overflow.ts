@@ -1,5 +1,5 @@
 import { decodeTransaction } from '#chain/decode-transaction.ts'
-import { partsOfFuncName } from '#chain/func-name.ts'
+import { partsOfFuncName } from '#chain/effects.ts'
 import { Failure } from '#failure/failure.ts'
 import { transactionId } from '#indices/position.ts'
 import type { ListedRecord } from '#indices/record.ts'

@@ -1,7 +1,6 @@
 import { isBasePlace } from '#chain/base-transaction.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
-import { applies, isMovement } from '#chain/effects.ts'
-import { partsOfFuncName } from '#chain/func-name.ts'
+import { applies, isMovement, partsOfFuncName } from '#chain/effects.ts'
 import { Failure } from '#failure/failure.ts'
 import { recordId } from '#indices/position.ts'
 import { type ListedRecord, records } from '#indices/record.ts'

@@ -1,4 +1,4 @@
-import { highestPossible } from '#chain/highest-possible.ts'
+import { highestPossible } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { lists } from '#indices/list.ts'
 import type { ListedRecord } from '#indices/record.ts'

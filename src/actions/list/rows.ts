@@ -38,3 +38,11 @@ const withData = (row: string, data: string): string => {
 
 const jsonOf = (data: RawJson | string): string =>
   typeof data === 'string' ? JSON.stringify(data) : data.text
+
+/** Each row as JSON in one line. */
+export const linesOf = (rows: Rows, options: WriteOptions): readonly string[] =>
+  jsonRows(rows, options).map(inOneLine)
+
+/** JSON text that a signer broke into lines, in one: within its strings a line break is always escaped. */
+const inOneLine = (row: string): string => (LINES.test(row) ? row.replaceAll(/[\r\n]/g, ' ') : row)
+const LINES = /[\r\n]/

@@ -18,8 +18,11 @@ export const processMetrics = (serving: number): ProcessMetrics => {
 const EVERY_MS = 1_000
 
 /** Notes how late this thread is, and how many lines of its log were dropped. Keeps no process running. */
-export const watchThread = (counts: Counts, droppedLines: () => number): { readonly stop: () => void } => {
-  const lateness = watchLateness()
+export const watchThread = (
+  counts: Counts,
+  droppedLines: () => number,
+  lateness = watchLateness(),
+): { readonly stop: () => void } => {
   const timer = setInterval(() => {
     counts.eventLoop.observe(lateness.ms() / 1_000)
     counts.droppedLines.set(droppedLines())

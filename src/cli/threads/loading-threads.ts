@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Asked, OpenProvingThread, Proved } from '#node/threads/provers.ts'
+import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
-import type { OpenWritingThread } from '#store/sqlite/threads/writing-thread.ts'
 import type { Values } from '../settings.ts'
 import { workersOf } from './worker.ts'
 

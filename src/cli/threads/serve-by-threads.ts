@@ -21,41 +21,17 @@ export const serveByThreads = async (
   listen: Address,
   serve: Serve & { readonly memory: ServingMemory },
 ): Promise<Served> => {
-  const {
-    values,
-    version,
-    threads: count,
-    threadProgram,
-    node,
-    head,
-    given,
-    memory,
-    log,
-    writeLine,
-    metrics,
-  } = serve
+  const { values, node, head, memory, log, writeLine } = serve
   const reserved = (values['reuse-port'] ? shared : reserve)(listen, answersBefore(serve))
   const counting = await serve.beforeRequests()
   const { address } = reserved
-  const begin = (thread: number): ToThread => {
-    const health = node?.health()
-    const task = { values, version, address, thread, memory, given: given() }
-    return {
-      type: 'serve',
-      task: {
-        ...task,
-        ...(health === undefined ? {} : { health }),
-        ...(head === undefined ? {} : { head: messageOf(head.shown(), NOTHING_TOLD) }),
-      },
-    }
-  }
-  const threads: readonly KeptThread[] = Array.from({ length: count }, (_, number) =>
+  const threads: readonly KeptThread[] = Array.from({ length: serve.threads }, (_, number) =>
     keepThread({
       number,
-      open: workersOf(threadProgram),
-      begin: () => begin(number),
+      open: workersOf(serve.threadProgram),
+      begin: () => beginning(serve, address, number),
       onDeath: () => {
-        metrics.own.threadDeaths.add(1)
+        serve.metrics.own.threadDeaths.add(1)
         forgetThread(memory, number)
       },
       log,
@@ -87,6 +63,23 @@ export const serveByThreads = async (
     stop: async () => {
       await stop()
       silence?.()
+    },
+  }
+}
+
+/** The first message to a thread. */
+const beginning = (
+  { values, version, memory, given, node, head }: Serve & { readonly memory: ServingMemory },
+  address: Address,
+  thread: number,
+): ToThread => {
+  const health = node?.health()
+  return {
+    type: 'serve',
+    task: {
+      ...{ values, version, address, thread, memory, given: given() },
+      ...(health === undefined ? {} : { health }),
+      ...(head === undefined ? {} : { head: messageOf(head.shown(), NOTHING_TOLD) }),
     },
   }
 }

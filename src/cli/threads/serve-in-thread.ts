@@ -3,10 +3,10 @@ import { openCounts } from '#gate/shared-counts.ts'
 import { receivedHead } from '#head/passing.ts'
 import { countingIn } from '#metrics/counting.ts'
 import { connectNode, openStore } from '../compose.ts'
-import { droppedLines, type LineWriter, lineWriter } from '../line-writer.ts'
 import { createLog } from '../log.ts'
 import { catalogue } from '../metrics/catalogue.ts'
 import { type ServedApp, serveApp } from '../serve-app.ts'
+import { droppedLines, type LineWriter, lineWriter } from '../stderr.ts'
 import type { FromThread, Task, ToThread } from './messages.ts'
 
 /** The two ends of a thread's talk with the main thread. */

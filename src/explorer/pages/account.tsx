@@ -1,4 +1,6 @@
 /** @jsxImportSource @kitajs/html */
+
+import type { AnswerOf } from '#actions/ask.ts'
 import { getAccountActivity } from '#actions/get-account-activity.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
@@ -11,14 +13,17 @@ import { ifFound } from '../found.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
-import { Activity } from '../part/activity.tsx'
+import { Amount } from '../part/amount.tsx'
+import { Card } from '../part/card.tsx'
 import { Holdings } from '../part/holdings.tsx'
-import { Copied } from '../part/name.tsx'
+import { More } from '../part/more.tsx'
+import { Copied, Name } from '../part/name.tsx'
 import { Permissions } from '../part/permissions.tsx'
+import { Plot } from '../part/plot.tsx'
 import { Resources } from '../part/resources.tsx'
+import { Rows } from '../part/rows.tsx'
 import { SubAccounts } from '../part/sub-accounts.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
-import { Votes } from '../part/votes.tsx'
 
 /** An owner: what it has, what it did, and who may act for it. */
 export const accountPage: Page = {
@@ -111,5 +116,60 @@ const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
           : say({ en: 'This account was a producer →', zh: '此账户曾是生产者 →' })}
       </a>
     </p>
+  )
+}
+
+type ActivityProps = {
+  readonly visit: Pick<Visit, 'say'>
+  readonly days: AnswerOf<typeof getAccountActivity>['days']
+}
+
+/** How many records an account had on each of the last days; nothing where it had none. */
+const Activity = ({ visit, days }: ActivityProps): Html => {
+  if (days.every(({ records }) => records === 0)) return ''
+  const title = visit.say({ en: 'Records per day (UTC)', zh: '每日记录数（UTC）' })
+  return (
+    <div class="activity">
+      <h3 safe>{title}</h3>
+      <Plot
+        visit={visit}
+        title={title}
+        series={days.map(({ date, records }) => ({ date, value: String(records) }))}
+      />
+    </div>
+  )
+}
+
+type VotesProps = {
+  readonly visit: Visit
+  readonly votes: readonly { readonly option: string; readonly votes: string }[]
+}
+
+/** Producers that a page shows. */
+const MOST = 30
+
+/** The producers that an owner votes for, largest first. */
+const Votes = ({ visit, votes }: VotesProps): Html => {
+  const { say } = visit
+  return (
+    <Card title={say({ en: 'Votes', zh: '投票' })}>
+      <Rows
+        rows={votes.slice(0, MOST)}
+        none=""
+        columns={[
+          {
+            head: say({ en: 'Producer', zh: '生产者' }),
+            cell: ({ option }) => <Name visit={visit} kind="producer" id={option} />,
+          },
+          {
+            head: say({ en: 'Votes', zh: '票数' }),
+            place: 'end',
+            isNumber: true,
+            cell: row => <Amount visit={visit} value={row.votes} token="iost" />,
+          },
+        ]}
+      />
+      <More visit={visit} shown={MOST} total={votes.length} />
+    </Card>
   )
 }

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { partsOfFuncName } from '#chain/func-name.ts'
+import { partsOfFuncName } from '#chain/effects.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'

@@ -1,3 +1,4 @@
+import { type Outbox, openOutbox } from '#actions/feed/outbox.ts'
 import type { Failure } from '#failure/failure.ts'
 import { streamPlace } from '#gate/queues.ts'
 import type { Node } from '#node/port.ts'
@@ -12,7 +13,6 @@ import { freshnessOf } from '../freshness.ts'
 import type { Reply } from '../reply.ts'
 import { troublesOf } from '../status-page/standing.ts'
 import { counted, type ExplorerGate } from './gate.ts'
-import { type LiveBox, liveBox } from './live-box.ts'
 
 /** Milliseconds after which a browser reconnects: after a stop, all of them do so at once. */
 const RETRY_MS = 2_000
@@ -47,8 +47,8 @@ const liveReply = (
   { request, manner }: Exchange,
   { feeds, node, maxLagMs, clock, stallMs, place }: Following & { readonly place: { leave(): void } },
 ): Reply => {
-  const box = liveBox()
-  const end = (failure: Failure): void => box.end(eventOf('end', failureFields(failure, manner)))
+  const outbox = openOutbox<string>()
+  const end = (failure: Failure): void => outbox.end(eventOf('end', failureFields(failure, manner)))
   let remove: () => void = () => undefined
   let known: Published | undefined
   /** A store that stands still becomes old, so each sign of life says it anew. */
@@ -61,18 +61,18 @@ const liveReply = (
     published: published => {
       known = published
       const { height } = published
-      box.put(`id: ${height}\ndata: ${height}\n\n${standing()}`)
+      outbox.replace(`id: ${height}\ndata: ${height}\n\n${standing()}`)
     },
-    beat: () => box.beat(standing()),
+    beat: () => outbox.beat(standing()),
     end,
   })
   const free = (): void => {
     place.leave()
     leave()
     remove()
-    box.close()
+    outbox.close()
   }
-  const body = streamOf(piecesOf(box), { client: request.signal, clock, stallMs, free })
+  const body = streamOf(piecesOf(outbox), { client: request.signal, clock, stallMs, free })
   remove = feeds.add({ keyHash: undefined, end, cutOff: body.cutOff })
   return { status: 200, type: FEED_TYPE, body, headers: HEADERS, form: 'raw' }
 }
@@ -83,7 +83,7 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-const piecesOf = async function* (box: LiveBox): AsyncGenerator<Uint8Array, void, void> {
+const piecesOf = async function* (outbox: Outbox<string>): AsyncGenerator<Uint8Array, void, void> {
   yield encoder.encode(BEGIN)
-  for await (const text of box.texts()) yield encoder.encode(text)
+  for await (const text of outbox.items()) yield encoder.encode(text)
 }

@@ -1,14 +1,16 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
 import { type Export, openExport } from '#actions/export.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
-import type { ExportFormat } from '#actions/request/options.ts'
+import { linesOf, type Rows } from '#actions/list/rows.ts'
+import type { ExportFormat, Options } from '#actions/request/options.ts'
+import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { retried, type Turns } from '#gate/gate.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Reply } from '../reply.ts'
 import { acceptsGzip } from '../reply.ts'
-import { type Written, writtenAs } from './format.ts'
+import { csvHead, csvRows } from './csv.ts'
 import { gzipPacker, packed, plainPacker } from './gzip.ts'
 import { streamOf } from './stream.ts'
 
@@ -109,4 +111,37 @@ const textsOf = async function* (
   }
   if (sent !== opened.total) throw lacking(`${sent} of ${opened.total} rows were read.`)
   yield text + tail
+}
+
+/** How the rows of an export are written. */
+export type Written = {
+  readonly type: string
+  /** Before the first row. */
+  readonly head: string
+  readonly rows: (rows: Rows) => string
+  /** After the last row. */
+  readonly tail: string
+}
+
+type Listed = Pick<Export, 'action' | 'columns' | 'total' | 'at'>
+
+/** NDJSON ends with a line that tells that it is complete; CSV has no place for that. */
+const writtenAs: Readonly<
+  Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => Written>
+> = {
+  ndjson: ({ total, at }, options) => ({
+    type: 'application/x-ndjson; charset=utf-8',
+    head: '',
+    rows: rows =>
+      linesOf(rows, options)
+        .map(line => `${line}\n`)
+        .join(''),
+    tail: `${writeJson({ complete: true, rows: total, block_height: String(at.height) })}\n`,
+  }),
+  csv: ({ action, columns }) => ({
+    type: 'text/csv; charset=utf-8; header=present',
+    head: csvHead(columns ?? [action.list ?? '']),
+    rows: rows => csvRows(rows, columns),
+    tail: '',
+  }),
 }

@@ -1,9 +1,5 @@
-import type { FeedEnd, HeadNow } from '#actions/feed/mailbox.ts'
-import type { Writer } from '#actions/feed/piece.ts'
-import { jsonRows } from '#actions/list/rows.ts'
-import type { Options } from '#actions/request/options.ts'
+import type { FeedEnd, HeadNow } from '#actions/feed/message.ts'
 import { writeJson } from '#chain/json.ts'
-import { inOneLine } from '../export/format.ts'
 import { failureFields, type Manner } from '../failure-reply.ts'
 
 /** Events as `text/event-stream` has them (html.spec.whatwg.org, "Server-sent events"). */
@@ -31,13 +27,6 @@ export const beatText = (height: number, head: HeadNow | undefined): string =>
 /** A comment that says how far the chain is read; of the blocks above, when they are not known, why. */
 const standText = (height: number, head: HeadNow | undefined): string =>
   `: block ${height}${head === undefined ? '' : `, head ${head.height ?? head.status}`}`
-
-/** Rows and what becomes of them as events: an irreversible row is one without a name. */
-export const eventWriter = (options: Pick<Options, 'numbers'>): Writer => ({
-  lines: rows => jsonRows(rows, options).map(inOneLine),
-  event: ({ id, name, data }) =>
-    `id: ${id}\n${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`,
-})
 
 /** How far a client is: its last irreversible row, and the id of its last event. */
 export type Sent = { readonly seq: number; readonly id: string }

@@ -1,6 +1,7 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
-import { openMailbox } from '#actions/feed/mailbox.ts'
+import type { Message } from '#actions/feed/message.ts'
 import { type Feed, openFeed } from '#actions/feed/open-feed.ts'
+import { openOutbox } from '#actions/feed/outbox.ts'
 import { type LastId, readId } from '#actions/feed/place.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
@@ -8,13 +9,16 @@ import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { keyOf, retried, type Turns } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
-import { headHeaders } from '../answer-reply.ts'
+import { headHeaders } from '../api.ts'
 import type { Exchange } from '../exchange.ts'
 import { inPieces, streamOf } from '../export/stream.ts'
 import type { Manner } from '../failure-reply.ts'
 import type { Reply } from '../reply.ts'
-import { beatText, beginText, endEvent, eventWriter, FEED_TYPE, type Sent } from './events.ts'
+import { beatText, beginText, endEvent, FEED_TYPE, type Sent } from './events.ts'
 import type { OpenFeeds } from './open-feeds.ts'
+
+/** Bytes that wait for a reader at most. What waits is shared by all readers of a list. */
+const MOST_BYTES = 256 * 1024
 
 type Asked = {
   readonly exchange: Exchange
@@ -39,13 +43,13 @@ export const feedReply = async (
   const reading = new AbortController()
   const stop = (): void => reading.abort(signal.reason)
   signal.addEventListener('abort', stop)
-  const mailbox = openMailbox()
-  mailbox.onEnding(() => reading.abort())
+  const limits = { mostBytes: MOST_BYTES, full: { kind: 'cut' } } as const
+  const outbox = openOutbox<Message>(limits, () => reading.abort())
   let remove: () => void = () => undefined
   const free = (): void => {
     place.leave()
     remove()
-    mailbox.close()
+    outbox.close()
     reading.abort()
   }
   try {
@@ -55,9 +59,8 @@ export const feedReply = async (
     let isOpen = false
     const turn: Turn = () => (isOpen ? later : own)()
     const { hub } = feeds
-    const write = eventWriter(call.options)
     const asked = { ...call, last: lastEventId(request) }
-    const feed = await openFeed(deps, asked, { signal: reading.signal, turn, hub, mailbox, write })
+    const feed = await openFeed(deps, asked, { signal: reading.signal, turn, hub, outbox })
     isOpen = true
     signal.throwIfAborted()
     const more = () => turns.plan.more(reading.signal)
@@ -69,7 +72,7 @@ export const feedReply = async (
     })
     remove = feeds.add({
       keyHash: hashOfKey(keyOf(exchange)),
-      end: failure => mailbox.put({ kind: 'end', failure }),
+      end: failure => outbox.end({ kind: 'end', failure }),
       cutOff: body.cutOff,
     })
     return { status: 200, type: FEED_TYPE, body, headers: headersOf(feed), form: 'raw' }
@@ -101,26 +104,26 @@ const piecesOf = async function* (
   let sent: Sent = { seq: feed.first - 1, id: feed.id ?? String(feed.first - 1) }
   let room = ROWS_AT_ONCE
   yield encoder.encode(beginText({ height: feed.at.height, head: feed.head }, feed.id))
-  for await (const mail of feed.mail()) {
-    switch (mail.kind) {
+  for await (const message of feed.messages()) {
+    switch (message.kind) {
       case 'rows':
         try {
-          for (room -= mail.count; room < 0; room += ROWS_AT_ONCE) await more()
+          for (room -= message.count; room < 0; room += ROWS_AT_ONCE) await more()
         } catch (error) {
           if (!(error instanceof Failure)) continue
           yield encoder.encode(endEvent({ kind: 'end', failure: error }, sent, manner))
           return
         }
-        yield* inPieces(mail.bytes)
-        sent = { seq: mail.last ?? sent.seq, id: mail.id }
+        yield* inPieces(message.bytes)
+        sent = { seq: message.last ?? sent.seq, id: message.id }
         break
       case 'beat':
-        yield encoder.encode(beatText(mail.height, mail.head))
+        yield encoder.encode(beatText(message.height, message.head))
         break
       case 'cut':
       case 'reset':
       case 'end':
-        yield encoder.encode(endEvent(mail, sent, manner))
+        yield encoder.encode(endEvent(message, sent, manner))
     }
   }
 }

@@ -9,7 +9,7 @@ import { type PublishedLately, publishedLately } from '../published-lately.ts'
 import { style } from '../reference/style.ts'
 import { JSON_TYPE, textReply } from '../reply.ts'
 import { statusPage } from './page.ts'
-import { type Standing, type StandingFrom, standingOf } from './standing.ts'
+import { freshFields, type Standing, type StandingFrom, standingOf } from './standing.ts'
 
 /** Its own style only, and no script. */
 const POLICY = [
@@ -78,12 +78,7 @@ const paceOf = ({ elapsed }: Pick<Clock, 'elapsed'>) => {
 
 const jsonOf = ({ fresh, blocksPerSecond, troubles, ...rest }: Standing) => ({
   ...rest,
-  lib: fresh?.lib ?? null,
-  behind: fresh?.behind ?? null,
-  behind_seconds: fresh?.behindSeconds ?? null,
-  lag_seconds: fresh?.lagSeconds ?? null,
-  node: fresh?.node ?? null,
-  node_heard: fresh === null || fresh.heardAt === null ? null : new Date(fresh.heardAt).toISOString(),
+  ...freshFields(fresh),
   blocks_per_second: blocksPerSecond,
   troubles: troubles.map(({ what, help }) => ({
     what: what.en,

@@ -1,7 +1,7 @@
 import type { Block } from '#chain/block.ts'
 import { IN_GENESIS, IN_TRANSACTION } from '#chain/bounds.ts'
 import { transactionFrom } from '#chain/decode-transaction.ts'
-import type { RawHead } from '#chain/raw-head.ts'
+import type { RawHead } from '#chain/head.ts'
 import type { Part } from '../bulk-answers.ts'
 
 /**

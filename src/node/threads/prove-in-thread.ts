@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { partsOf } from '../bulk-parts.ts'
+import { partsOf } from '../bulk.ts'
 import { packed } from './crossing.ts'
 import type { Asked, Proved } from './provers.ts'
 

@@ -2,11 +2,10 @@ import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
-import type { Batch } from '#store/port.ts'
+import type { Batch } from '../port.ts'
 import type { Cell } from './cell.ts'
 import type { Connection } from './connection.ts'
 import { putPublished } from './meta.ts'
-import { placeRows } from './place-rows.ts'
 import { columnList, perTable, toRow } from './rows.ts'
 import { quoted, type Table, tableOf } from './tables.ts'
 
@@ -83,3 +82,50 @@ const upsertSql = perTable(table => {
   const set = table.columns.map(({ name }) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ')
   return `${insertSql(table)} ON CONFLICT ("id") DO UPDATE SET ${set}`
 })
+
+/** Writes rows of a table of places: some at once, in the order of the table. */
+export type PlaceRows = {
+  add(places: readonly bigint[], row: bigint): void
+  /** Writes those that are not written yet. */
+  end(): void
+}
+
+/** Places collected before they are written: some 4 ms. */
+const COLLECTED = 2_000
+/** Rows of one statement. More are not cheaper. */
+const TOGETHER = 8
+
+type PlaceRow = readonly [place: bigint, row: bigint]
+
+/**
+ * The lists of a row lie far from each other in the table, those of a thousand rows beside each other: sorted, and eight in
+ * each statement, they take 0.4 times as long as one by one. With `replace` also where another row has one of the places;
+ * of those added here the last one has it.
+ */
+export const placeRows = (
+  connection: Connection,
+  table: string,
+  { replace }: { readonly replace: boolean },
+): PlaceRows => {
+  const verb = replace ? 'INSERT OR REPLACE' : 'INSERT'
+  const statementOf = (rows: number) =>
+    connection.statement(
+      `${verb} INTO ${quoted(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(rows - 1)}`,
+    )
+  const [several, one] = [statementOf(TOGETHER), statementOf(1)]
+  let collected: PlaceRow[] = []
+  const end = (): void => {
+    const sorted = collected.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    collected = []
+    const whole = sorted.length - (sorted.length % TOGETHER)
+    for (let at = 0; at < whole; at += TOGETHER) several.run(...sorted.slice(at, at + TOGETHER).flat())
+    for (let at = whole; at < sorted.length; at += 1) one.run(...(sorted[at] ?? []))
+  }
+  return {
+    add: (places, row) => {
+      for (const place of places) collected.push([place, row])
+      if (collected.length >= COLLECTED) end()
+    },
+    end,
+  }
+}

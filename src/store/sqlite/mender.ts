@@ -4,10 +4,10 @@ import type { Mender } from '#store/mender-port.ts'
 import type { Published } from '#store/port.ts'
 import type { Connection } from './connection.ts'
 import { getPublished, isMending, putIdentity, putMending, putPublished } from './meta.ts'
-import type { Pen } from './pen.ts'
 import { getById, lastBlock } from './read.ts'
 import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
 import { clearUndo, lastKept, takeBack } from './undo.ts'
+import type { Pen } from './write-lock.ts'
 
 /** The part of the writer that only repairs use. */
 export const menderOf = (pen: Pen): Mender => ({

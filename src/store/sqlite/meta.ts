@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import type { Identity, Published } from '#store/port.ts'
-import { isCount, membersOf, publishedFrom } from '#store/published-from.ts'
+import { isCount, membersOf, publishedFrom } from '../published.ts'
 import type { Connection } from './connection.ts'
 import { fingerprint, quoted, tableOf } from './tables.ts'
 

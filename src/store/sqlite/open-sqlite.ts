@@ -14,12 +14,11 @@ import { keptFile } from './kept-file.ts'
 import { keyStoreOf } from './key-store.ts'
 import { getIdentity, getPublished, readableIdentity } from './meta.ts'
 import { migratingOf } from './migrating.ts'
-import { readersOf } from './readers.ts'
+import { type Readers, readersOf } from './readers.ts'
 import { restoreRecord } from './restore.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { takeOver } from './take-over.ts'
-import { farBatches } from './threads/far-batches.ts'
-import type { OpenWritingThread } from './threads/writing-thread.ts'
+import { farBatches, type OpenWritingThread } from './threads/far-batches.ts'
 import { inTransaction, patiently } from './transaction.ts'
 import { usageFileOf, usageIn } from './usage.ts'
 
@@ -69,10 +68,7 @@ export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOpt
       mayWrite()
       return await restoreRecord(path, name)
     },
-    published: () => readers.once(connection => getPublished(connection)),
-    identity: () => readers.once(connection => getIdentity(connection)),
-    read: readers.read,
-    hold: ({ signal }) => holdView(readers, { path, name, signal }),
+    ...readingBy(readers, path, name),
     takeOver: async (identity, { mending = false } = {}) => {
       mayWrite()
       const writer = await takeOver({ path, name }, { identity, mending, farBatches: far })
@@ -88,12 +84,7 @@ export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOpt
       path,
       name,
       // Another version's file, read as far as that goes.
-      source: {
-        published: () => anyReaders.once(connection => getPublished(connection)),
-        identity: () => anyReaders.once(connection => getIdentity(connection)),
-        read: anyReaders.read,
-        hold: ({ signal }) => holdView(anyReaders, { path, name, signal }),
-      },
+      source: readingBy(anyReaders, path, name),
       open: other => openSqlite({ path: other }),
     }),
     close: async () => {
@@ -105,6 +96,17 @@ export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOpt
     },
   }
 }
+
+const readingBy = (
+  readers: Readers,
+  path: string,
+  name: string,
+): Pick<Store, 'published' | 'identity' | 'read' | 'hold'> => ({
+  published: () => readers.once(connection => getPublished(connection)),
+  identity: () => readers.once(connection => getIdentity(connection)),
+  read: readers.read,
+  hold: ({ signal }) => holdView(readers, { path, name, signal }),
+})
 
 /** `mayWrite` throws where nothing may be written. */
 const guardedKeys = (keys: KeyStore, mayWrite: () => void): KeyStore => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { placeRows } from './commit.ts'
 import { inMemory } from './connection.ts'
-import { placeRows } from './place-rows.ts'
 
 const TABLE = 'records.places'
 const withTable = (work: (connection: Parameters<typeof placeRows>[0]) => void): void =>

@@ -28,27 +28,6 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
   let lent = 0
   let isClosed = false
 
-  const turn = (signal: AbortSignal | undefined): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const leave = () => {
-        queue.delete(waiter)
-        signal?.removeEventListener('abort', abort)
-      }
-      const abort = () => waiter.fail(deadline())
-      const waiter: Waiter = {
-        go: () => {
-          leave()
-          resolve()
-        },
-        fail: failure => {
-          leave()
-          reject(failure)
-        },
-      }
-      signal?.addEventListener('abort', abort)
-      queue.add(waiter)
-    })
-
   /** A place is free: the first caller in the queue gets it. */
   const free = () => {
     const [next] = queue
@@ -61,7 +40,7 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
       if (isClosed) throw closed()
       if (signal?.aborted === true) throw deadline()
       if (lent < size) lent += 1
-      else await turn(signal)
+      else await waitIn(queue, signal)
       try {
         for (let item = idle.pop(); item !== undefined; item = idle.pop()) {
           if (isOfUse(item)) return item
@@ -89,6 +68,27 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
     },
   }
 }
+
+const waitIn = (queue: Set<Waiter>, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const leave = () => {
+      queue.delete(waiter)
+      signal?.removeEventListener('abort', abort)
+    }
+    const abort = () => waiter.fail(deadline())
+    const waiter: Waiter = {
+      go: () => {
+        leave()
+        resolve()
+      },
+      fail: failure => {
+        leave()
+        reject(failure)
+      },
+    }
+    signal?.addEventListener('abort', abort)
+    queue.add(waiter)
+  })
 
 export const deadline = (): Failure =>
   new Failure('deadline', 'The store did not respond before the deadline.')

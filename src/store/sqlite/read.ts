@@ -9,7 +9,7 @@ import type { Moment } from '#store/port.ts'
 import type { Cell } from './cell.ts'
 import type { Connection } from './connection.ts'
 import { formerRow } from './former-layout.ts'
-import { WORDS } from './packed/words.ts'
+import { WORDS } from './packed/values.ts'
 import { columnList, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
 import { fieldIndexName, quoted, ROW, type Table, tableOf } from './tables.ts'
 

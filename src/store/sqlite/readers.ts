@@ -54,7 +54,6 @@ export const readersOf = (
     closed,
   })
   const { begin, end } = transactions(pool, name)
-
   return {
     once: async (work, signal) => {
       const reader = await begin(signal)

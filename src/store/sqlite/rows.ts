@@ -3,10 +3,16 @@ import type { FieldKind } from '#indices/fields.ts'
 import { idOf, positionOf, TX_PLACES } from '#indices/position.ts'
 import { lacking } from '#store/lacking.ts'
 import type { Cell } from './cell.ts'
-import { bytesOfHash, bytesOfHashes, hashesOfBytes, hashOfBytes } from './packed/hash-bytes.ts'
-import type { Fields } from './packed/implied.ts'
 import { packText, unpackText } from './packed/packed-text.ts'
-import { numberOfWord, WORDS } from './packed/words.ts'
+import {
+  bytesOfHash,
+  bytesOfHashes,
+  type Fields,
+  hashesOfBytes,
+  hashOfBytes,
+  numberOfWord,
+  WORDS,
+} from './packed/values.ts'
 import { type Column, POSITION, quoted, type Table } from './tables.ts'
 
 const PLACE_BYTES = 8

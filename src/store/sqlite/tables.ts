@@ -2,7 +2,7 @@ import type { Index, Order } from '#indices/define.ts'
 import type { Field, FieldKind } from '#indices/fields.ts'
 import { TX_PLACES } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
-import { type Follows, followsFrom } from './packed/implied.ts'
+import { type Follows, followsFrom } from './packed/values.ts'
 
 /** How an index is kept: one table. */
 export type Table = {

@@ -6,11 +6,11 @@ import { type Connection, openReader, openWriter } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
 import { getIdentity, getOwner, getPublished, isMending, type Owner, putIdentity, putOwner } from './meta.ts'
-import { penOf } from './pen.ts'
 import { differencesOf, inspect, refuseDifferent } from './schema.ts'
 import type { FarBatchesOf } from './threads/far-batches.ts'
 import { inTransaction } from './transaction.ts'
 import { createUndo } from './undo.ts'
+import { penOf } from './write-lock.ts'
 import { writerOf } from './writer.ts'
 
 type File = { readonly path: string; readonly name: string }

@@ -1,7 +1,7 @@
 import type { Change } from '#indices/registry.ts'
 import { stateIndices } from '#indices/registry.ts'
 import type { Batch, Published } from '#store/port.ts'
-import { isKept, KEPT } from '#store/undo.ts'
+import { isKept, KEPT } from '../batch.ts'
 import type { Cell } from './cell.ts'
 import { upsertCells } from './commit.ts'
 import type { Connection } from './connection.ts'

@@ -1,17 +1,16 @@
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
-import { appendedHistory, batchWith } from '#store/appended.ts'
-import { type BatchBounds, checkBatch, NOTHING_FILLED } from '#store/batch.ts'
 import type { History, Writer } from '#store/port.ts'
 import { rankingOf } from '#store/ranking-page.ts'
 import { walkRange } from '#store/walk.ts'
+import { appendedHistory, type BatchBounds, batchWith, checkBatch, NOTHING_FILLED } from '../batch.ts'
 import { writeBatch } from './commit.ts'
 import type { Connection } from './connection.ts'
 import { menderOf } from './mender.ts'
-import type { Pen } from './pen.ts'
 import { rankedRows } from './rank.ts'
 import { dueBalances, getById } from './read.ts'
 import { keepUndo } from './undo.ts'
+import type { Pen } from './write-lock.ts'
 
 /**
  * Big enough to be cheap, small enough to be held twice: one batch being written, one being derived. A block of an airdrop

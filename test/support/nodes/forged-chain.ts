@@ -1,9 +1,8 @@
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block } from '#chain/block.ts'
 import { decodeBlock } from '#chain/decode.ts'
-import { hashBytes } from '#chain/hash.ts'
-import { merkleRoot } from '#chain/merkle.ts'
-import { headHash } from '#chain/raw-head.ts'
+import { hashBytes, merkleRoot } from '#chain/hash.ts'
+import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
 import { hashedPartOf, transactionHash } from '#chain/transaction-hash.ts'
 import type { Recording } from '#test/replay/recording.ts'
@@ -31,7 +30,7 @@ export type WrittenTransaction = {
 const NOTHING = new Uint8Array()
 const bytes = (hash: string): Uint8Array => hashBytes(hash) ?? NOTHING
 
-/** Bytes that are no UTF-8 stand in the text as they are (`lost-bytes.ts`): an answer has no escapes for them. */
+/** Bytes that are no UTF-8 stand in the text as they are (`bytesOfText`): an answer has no escapes for them. */
 const decoded = (block: Written): Block =>
   decodeBlock(
     JSON.stringify({ status: 'IRREVERSIBLE', block }).replaceAll(/\\u(dc[89a-f][0-9a-f])/g, (_, code) =>

@@ -44,40 +44,21 @@ const openLine = async (url: URL, headers: Readonly<Record<string, string>> = {}
 /** How often each status was answered. */
 export type Counts = ReadonlyMap<number, number>
 
-export type Asked = {
-  readonly counts: Counts
-  /** Milliseconds, ascending. */
-  readonly times: readonly number[]
-  /** The same of the answers that were refusals (4xx, 5xx). */
-  readonly refusalTimes: readonly number[]
-}
-
-const ascending = ({ times, refusalTimes }: Pick<Asked, 'times' | 'refusalTimes'>) => ({
-  times: times.toSorted((a, b) => a - b),
-  refusalTimes: refusalTimes.toSorted((a, b) => a - b),
-})
-
 /** Connections that ask without a pause until `stop`. */
 export const startCrowd = async (
   base: string,
   paths: readonly string[],
   connections: number,
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ stop(): Promise<Asked> }> => {
+): Promise<{ stop(): Promise<{ readonly counts: Counts }> }> => {
   const url = new URL(base)
   const lines = await Promise.all(Array.from({ length: connections }, () => openLine(url, headers)))
   const counts = new Map<number, number>()
-  const times: number[] = []
-  const refusalTimes: number[] = []
   let isOver = false
   const work = lines.map(async (line, at) => {
     try {
       while (!isOver) {
-        const began = performance.now()
         const status = await line.ask(paths[at % paths.length] ?? '/')
-        const ms = performance.now() - began
-        times.push(ms)
-        if (status >= 400) refusalTimes.push(ms)
         counts.set(status, (counts.get(status) ?? 0) + 1)
       }
     } catch {
@@ -89,37 +70,9 @@ export const startCrowd = async (
       isOver = true
       for (const line of lines) line.close()
       await Promise.all(work)
-      return { counts, ...ascending({ times, refusalTimes }) }
+      return { counts }
     },
   }
-}
-
-/** Asks a path at a steady pace, whatever the answers take; each request has a connection free for it. */
-export const askSteadily = async (
-  base: string,
-  path: string,
-  { count, everyMs }: { readonly count: number; readonly everyMs: number },
-): Promise<Asked> => {
-  const url = new URL(base)
-  const counts = new Map<number, number>()
-  const times: number[] = []
-  const refusalTimes: number[] = []
-  const free: Line[] = []
-  const began = performance.now()
-  const one = async (at: number): Promise<void> => {
-    await Bun.sleep(Math.max(0, began + at * everyMs - performance.now()))
-    const asked = performance.now()
-    const line = free.pop() ?? (await openLine(url))
-    const status = await line.ask(path).catch(() => 0)
-    const ms = performance.now() - asked
-    times.push(ms)
-    if (status >= 400) refusalTimes.push(ms)
-    counts.set(status, (counts.get(status) ?? 0) + 1)
-    if (status !== 0) free.push(line)
-  }
-  await Promise.all(Array.from({ length: count }, (_, at) => one(at)))
-  for (const line of free) line.close()
-  return { counts, ...ascending({ times, refusalTimes }) }
 }
 
 /** Asks a path again and again, each time when the answer before has come. */
@@ -133,7 +86,3 @@ export const askInTurn = async (base: string, path: string, count: number): Prom
   line.close()
   return counts
 }
-
-/** The time that `share` of the answers did not exceed. */
-export const quantile = (times: readonly number[], share: number): number =>
-  times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0

@@ -1,7 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
-import { withChanges } from '#derive/members.ts'
 import { needsOf, needsOfDue } from '#derive/needs.ts'
+import { withChanges } from '#derive/rankings.ts'
 import { Missing } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import { balances } from '#indices/balance.ts'

@@ -1,6 +1,6 @@
 import { decodeBlock } from '#chain/decode.ts'
 import { hashBytes } from '#chain/hash.ts'
-import { headHash } from '#chain/raw-head.ts'
+import { headHash } from '#chain/head.ts'
 import { recording } from '../nodes/recording.ts'
 
 /**

@@ -72,7 +72,7 @@ class ClusterConnection implements Connection {
     this.requestTimeoutMs = requestTimeoutMs
     this.hosts = hostUrls(options.url).map(url => new Host({ url, auth, ca, maxSockets }))
     this.choice = hostChoice(this.hosts, systemClock.elapsed)
-    this.jobs = new Jobs((job, now) => this.onLate(job, now))
+    this.jobs = new Jobs((job, now) => void this.onLate(job, now))
     this.late = new LateReads(this.hosts, this.choice, this.jobs)
     const examined = {
       probe: (host: Host, ms: number) => this.late.probe(host, ms),
@@ -83,38 +83,46 @@ class ClusterConnection implements Connection {
   }
 
   async send(request: Request): Promise<Answer> {
-    const { choice, hosts, jobs, late } = this
-    this.refuseClosed()
-    const { signal, timeoutMs: ms = this.requestTimeoutMs } = request
-    if (signal?.aborted) throw passed(request)
-    const isAlone = hosts.length === 1
-    const host = isAlone ? (hosts[0] as Host) : choice.next()
-    const isRead = isReading(request)
-    if (isRead && !isAlone) late.sent()
-    const lateMs = isAlone ? NEVER_MS : isRead ? late.lateMs : WRITE_LATE_MS
-    const job = jobs.begin(host, request, { ms, lateMs, signal })
-    job.changes = choice.changes
-    const isPlain = isAlone || choice.usable().length === hosts.length
-    const { first } = job
-    const sent = !isRead
-      ? host.write(request, first)
-      : isPlain
-        ? host.send(readOf(request), first)
-        : late.read({ host, among: choice.usable() }, request, first)
-    void jobs.follow(job, first, sent)
+    if (this.isClosed) throw this.closed()
+    if (request.signal?.aborted) throw passed(request)
+    const job = this.begin(request)
+    const { host, first } = job
+    const among = this.choice.usable()
+    if (!isReading(request)) void this.jobs.follow(job, first, host.write(request, first))
+    else if (among.length === this.hosts.length)
+      void this.jobs.follow(job, first, host.send(readOf(request), first))
+    else void this.jobs.follow(job, first, this.late.read({ host, among }, request, first))
     try {
       const answer = await job.over.promise
-      if (isRead && !isAlone && job.sendings.length === 1) late.took(systemClock.elapsed() - job.since)
+      this.late.answered(job)
       // The node is starting or has lost its cluster; after 429 another host would be no better.
       if (answer.status >= 502 && answer.status <= 504) this.health.failed(host)
       return answer
     } catch (error) {
-      if (error instanceof TooLate) this.health.round()
-      else this.health.failed(host)
-      this.refuseClosed()
-      if (signal?.aborted) throw passed(request)
-      throw hostFailure(error, host, { ...request, timeoutMs: ms })
+      throw this.failure(error, job, request)
     }
+  }
+
+  /** A job at the host that is next in turn. */
+  private begin(request: Request): Job {
+    const { hosts, choice, late } = this
+    const { signal, timeoutMs: ms = this.requestTimeoutMs } = request
+    const [only] = hosts
+    // There is nobody to keep a late read company.
+    if (hosts.length === 1 && only !== undefined)
+      return this.jobs.begin(only, request, { ms, lateMs: NEVER_MS, signal })
+    const lateMs = isReading(request) ? late.sent() : WRITE_LATE_MS
+    const job = this.jobs.begin(choice.next(), request, { ms, lateMs, signal })
+    job.changes = choice.changes
+    return job
+  }
+
+  private failure(error: unknown, { host }: Job, request: Request): unknown {
+    if (error instanceof TooLate) this.health.round()
+    else this.health.failed(host)
+    if (this.isClosed) return this.closed()
+    if (request.signal?.aborted) return passed(request)
+    return hostFailure(error, host, { ...request, timeoutMs: request.timeoutMs ?? this.requestTimeoutMs })
   }
 
   async close(): Promise<void> {
@@ -135,9 +143,8 @@ class ClusterConnection implements Connection {
     this.health.round()
   }
 
-  private refuseClosed(): void {
-    if (this.isClosed)
-      throw new Failure('unavailable', `The store ${this.url} was closed.`, { retryable: false })
+  private closed(): Failure {
+    return new Failure('unavailable', `The store ${this.url} was closed.`, { retryable: false })
   }
 }
 

@@ -41,8 +41,7 @@ export const hostChoice = <T>(hosts: readonly T[], now: () => number): HostChoic
   const usable = (without: T | undefined): readonly T[] => {
     const speaking = hosts.filter(host => !silent.has(host))
     const left = speaking.filter(host => host !== without)
-    if (left.length > 0) return left
-    return speaking.length > 0 ? speaking : hosts
+    return [left, speaking].find(({ length }) => length > 0) ?? hosts
   }
   const changed = (): void => {
     changes += 1
@@ -53,13 +52,8 @@ export const hostChoice = <T>(hosts: readonly T[], now: () => number): HostChoic
     next: without => {
       const among = without === undefined ? usual : usable(without)
       turn = (turn + 1) % hosts.length
-      for (let step = 0; step < hosts.length; step++) {
-        const host = hosts[(turn + step) % hosts.length] as T
-        if (!among.includes(host)) continue
-        turn = (turn + step) % hosts.length
-        return host
-      }
-      return hosts[0] as T
+      while (!among.includes(hosts[turn] as T)) turn = (turn + 1) % hosts.length
+      return hosts[turn] as T
     },
     usable: without => (without === undefined ? usual : usable(without)),
     silence: host => {
@@ -72,10 +66,10 @@ export const hostChoice = <T>(hosts: readonly T[], now: () => number): HostChoic
     },
     helpedWithout: host => {
       if (silent.has(host) || host === doubted) return
-      const { times, last } = blamed.get(host) ?? { times: 0, last: 0 }
-      const blame = { times: now() - last < BLAME_MS ? times + 1 : 1, last: now() }
-      blamed.set(host, blame)
-      if (blame.times < BLAMED_AT) return
+      const { times: before, last } = blamed.get(host) ?? { times: 0, last: 0 }
+      const times = now() - last < BLAME_MS ? before + 1 : 1
+      blamed.set(host, { times, last: now() })
+      if (times < BLAMED_AT) return
       doubted = host
       changed()
     },

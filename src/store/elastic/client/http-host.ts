@@ -80,27 +80,20 @@ export class Host {
    * a new one. Throws `NoAnswer`.
    */
   async send(request: HttpRequest, sending: Sending): Promise<HttpAnswer> {
-    const isWaiting = request.isUrgent !== true && this.busy >= this.options.maxSockets
-    // Whoever leaves hands its socket on.
-    if (isWaiting) await new Promise<void>(go => this.waiting.push(go))
-    else if (request.isUrgent !== true) this.busy += 1
+    if (request.isUrgent !== true) await this.take()
     try {
-      for (let line = this.kept(); ; line = undefined) {
+      const text = this.textOf(request)
+      for (let kept = this.kept(systemClock.elapsed()); ; kept = undefined) {
         if (sending.isOver) throw new NoAnswer('The request was given up')
-        const isKept = line !== undefined
-        line ??= await this.connect()
+        const line = kept ?? (await this.connect(sending))
         sending.line = line
-        if (sending.isOver) line.close()
         try {
-          return await line.send(this.textOf(request))
+          return await line.send(text)
         } catch (error) {
-          const mayRepeat = isKept && request.isRepeatable && !this.isClosed
-          if (!mayRepeat || !(error instanceof NoAnswer) || !error.wasKept) throw error
+          const isStale = kept !== undefined && error instanceof NoAnswer && error.wasKept
+          if (!isStale || !request.isRepeatable || this.isClosed) throw error
         } finally {
-          // It may carry another request from here on.
-          sending.line = undefined
-          if (line.isClosed) this.lines.delete(line)
-          else this.idle.push(line)
+          this.keep(line, sending)
         }
       }
     } finally {
@@ -137,16 +130,36 @@ export class Host {
     this.lines.clear()
   }
 
-  private kept(): HttpLine | undefined {
+  /** A socket for a request; whoever leaves one hands it on. */
+  private take(): Promise<void> | undefined {
+    if (this.busy >= this.options.maxSockets) return new Promise(go => this.waiting.push(go))
+    this.busy += 1
+    return undefined
+  }
+
+  private leave(): void {
+    const next = this.waiting.shift()
+    if (next === undefined) this.busy -= 1
+    else next()
+  }
+
+  /** The line may carry another request from here on. */
+  private keep(line: HttpLine, sending: Sending): void {
+    sending.line = undefined
+    if (line.isClosed) this.lines.delete(line)
+    else this.idle.push(line)
+  }
+
+  private kept(now: number): HttpLine | undefined {
     for (let line = this.idle.pop(); line !== undefined; line = this.idle.pop()) {
-      if (!line.isClosed && systemClock.elapsed() - line.idleSince < IDLE_MS) return line
+      if (!line.isClosed && now - line.idleSince < IDLE_MS) return line
       this.lines.delete(line)
       line.close()
     }
     return undefined
   }
 
-  private async connect(): Promise<HttpLine> {
+  private async connect(sending: Sending): Promise<HttpLine> {
     const line = new HttpLine()
     this.connecting += 1
     try {
@@ -155,14 +168,8 @@ export class Host {
       this.connecting -= 1
     }
     this.lines.add(line)
-    if (this.isClosed) line.close()
+    if (this.isClosed || sending.isOver) line.close()
     return line
-  }
-
-  private leave(): void {
-    const next = this.waiting.shift()
-    if (next === undefined) this.busy -= 1
-    else next()
   }
 
   /** As HTTP/1.1. */
@@ -192,8 +199,13 @@ const headText = (headers: Readonly<Record<string, string>>): string =>
 /** A request that changes nothing, as it is sent. */
 export const readOf = ({ path, query, lines, body = lines }: Request): HttpRequest => ({
   method: body === undefined ? 'GET' : 'POST',
-  path: query === undefined ? path : `${path}?${new URLSearchParams(query)}`,
+  path: query === undefined ? path : `${path}?${queryText(query)}`,
   body,
   type: lines === undefined ? 'application/json' : 'application/x-ndjson',
   isRepeatable: true,
 })
+
+const queryText = (query: Readonly<Record<string, string>>): string =>
+  Object.entries(query)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')

@@ -64,9 +64,12 @@ export class HttpLine {
 
   received(bytes: Uint8Array): void {
     // Nobody asked for them.
-    if (this.underWay === undefined) return this.close()
-    this.hasBegun = true
-    this.take(bytes)
+    if (this.underWay === undefined) {
+      this.close()
+    } else {
+      this.hasBegun = true
+      this.take(bytes)
+    }
   }
 
   /** The system takes more bytes. */
@@ -92,7 +95,7 @@ export class HttpLine {
       answer = bytes === undefined ? this.reader.end() : this.reader.push(bytes)
     } catch (error) {
       if (!(error instanceof BadAnswer)) throw error
-      return this.close(error.message)
+      this.close(error.message)
     }
     if (answer === undefined) return
     const answered = this.underWay

@@ -5,7 +5,7 @@ import type { HttpAnswer } from './http-answer.ts'
 import { type Host, type HttpRequest, readOf, type Sending } from './http-host.ts'
 import type { Job, Jobs } from './jobs.ts'
 import { hasNoCopy, onNodes } from './read-copies.ts'
-import type { Answer, Request } from './request.ts'
+import { isReading, type Request } from './request.ts'
 
 /** A read is late after four times the usual time, within these bounds, milliseconds. */
 const LATE_TIMES = 4
@@ -47,14 +47,16 @@ export class LateReads {
     return Math.min(LATEST_MS, Math.max(LATE_MS, LATE_TIMES * this.usualMs))
   }
 
-  /** A usual read is sent. */
-  sent(): void {
+  /** A usual read is sent; when it is late, milliseconds. */
+  sent(): number {
     this.extra.earn()
+    return this.lateMs
   }
 
-  /** A read was answered by its own host after this time. */
-  took(ms: number): void {
-    this.usualMs += (ms - this.usualMs) * WEIGHT
+  /** How long its own host took for a read counts in the usual time. */
+  answered({ request, since, sendings }: Job): void {
+    if (request === undefined || sendings.length > 1 || !isReading(request)) return
+    this.usualMs += (systemClock.elapsed() - since - this.usualMs) * WEIGHT
   }
 
   /**
@@ -96,7 +98,9 @@ export class LateReads {
   async probe(host: Host, ms: number): Promise<boolean> {
     if (!host.mayProbe()) return false
     try {
-      const { status, text } = await this.answerOf(host, undefined, ms, sending => host.send(WHO, sending))
+      const job = this.jobs.begin(host, undefined, { ms, lateMs: NEVER_MS })
+      void this.jobs.follow(job, job.first, host.send(WHO, job.first))
+      const { status, text } = await job.over.promise
       host.node = nodeIn(text) ?? host.node
       // A proxy says that the server is away, or the server that it has no cluster.
       return status < 502 || status > 504
@@ -111,10 +115,9 @@ export class LateReads {
     if (telling === undefined) return true
     const isInTime = async (way: Way): Promise<boolean> => {
       try {
-        const { status } = await this.answerOf(way.host, telling, this.lateMs, sending =>
-          this.read(way, telling, sending),
-        )
-        return status < 429
+        const job = this.jobs.begin(way.host, telling, { ms: this.lateMs, lateMs: NEVER_MS })
+        void this.jobs.follow(job, job.first, this.read(way, telling, job.first))
+        return (await job.over.promise).status < 429
       } catch {
         return false
       }
@@ -124,17 +127,6 @@ export class LateReads {
       isInTime({ host: choice.next(), among: [host] }),
     ])
     return asCoordinator && asCopy
-  }
-
-  private answerOf(
-    host: Host,
-    request: Request | undefined,
-    ms: number,
-    send: (sending: Sending) => Promise<HttpAnswer>,
-  ): Promise<Answer> {
-    const job = this.jobs.begin(host, request, { ms, lateMs: NEVER_MS })
-    void this.jobs.follow(job, job.first, send(job.first))
-    return job.over.promise
   }
 }
 

@@ -1,23 +1,25 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import { unfinishedRepair } from '#store/mending.ts'
 import type { Migrating } from '#store/migrating-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
 import { ask } from '../client/ask.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
+import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { deleteIndices } from '../schema/list-indices.ts'
 import { HEIGHT, SCHEMA } from '../schema/mappings.ts'
 import { type Generations, type Names, namesOf } from '../schema/names.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
-import type { Lease } from '../write/keep-lease.ts'
-import { copyIndices } from './copy-indices.ts'
-import { leaseSource } from './lease-source.ts'
-import { allowKeyWrites } from './move-keys.ts'
+import { acquireLease } from '../write/acquire-lease.ts'
+import { keepLease, type Lease } from '../write/keep-lease.ts'
+import { recover } from '../write/recover.ts'
+import { allowKeyWrites } from './copy-keys.ts'
 import { type MigrationState, planMigration } from './plan-migration.ts'
-import { CONTROL, swap } from './update-aliases.ts'
+import { swap } from './update-aliases.ts'
 
 type Parts = {
   readonly cluster: Cluster
@@ -33,16 +35,9 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
   return {
     source,
     plan: async () => (await see()).plan,
-    copying: {
-      settle: async () => {
-        const seen = await see()
-        if (seen.checkpoint.retired === undefined) return
-        await whileClosed(cluster, seen, async () => {})
-      },
-      run: async ({ signal, onProgress }) => {
-        const seen = await see()
-        await whileClosed(cluster, seen, lease => copyIndices(lease, seen, { signal, onProgress }))
-      },
+    reopen: async () => {
+      const seen = await see()
+      if (seen.checkpoint.retired !== undefined) await (await takeLease(cluster, seen)).release()
     },
     beside: async () => {
       const seen = await see()
@@ -53,17 +48,20 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
     swap: async catchUp => {
       const seen = await see()
       const target = wholeTarget(seen)
-      await whileClosed(cluster, seen, async lease => {
+      const lease = await takeLease(cluster, seen)
+      try {
         const height = lease.checkpoint().end?.height ?? -1
         await catchUp(height)
         const partitions = await requireWhole({ ...cluster, names: target }, height)
-        const changed = new Set([...DOCUMENTS, ...(seen.changed.has('keys') ? ['keys'] : [])])
-        const confirm = async (): Promise<void> => {}
-        const names = seen.changed.has('keys')
+        const names = seen.keysDiffer
           ? namesOf(target.prefix, { ...target.generations, keys: seen.next })
           : target
-        await swap(lease, { ...lease.cluster, names }, { partitions, changed, confirm })
-      })
+        await swap(lease, { ...lease.cluster, names }, { partitions, moveKeys: seen.keysDiffer })
+      } finally {
+        // A store that was replaced has no lease to release.
+        if (lease.checkpoint().retired === undefined) await lease.release().catch(() => {})
+        else lease.stop()
+      }
     },
     removeLeftovers: async () => {
       const { leftovers } = (await see()).plan
@@ -73,30 +71,39 @@ export const migratingOf = (parts: Parts): Migrating<Store> => {
   }
 }
 
-const DOCUMENTS = [...historyIndices, ...stateIndices].map(({ name }) => name)
-
 /** New indices for all documents; API keys stay where they are. */
 const wholeTarget = ({ names, next }: MigrationState): Names => {
   const { keys = 0 } = names.generations
-  const all = [...DOCUMENTS, ...CONTROL].map(of => [of, next] as const)
+  const documents = [...historyIndices, ...stateIndices].map(({ name }) => name)
+  const all = [...documents, 'meta', 'journal'].map(of => [of, next] as const)
   return namesOf(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })
 }
 
-/** Runs `work` while no other process can write the served store. */
-const whileClosed = async (
-  cluster: Cluster,
-  { checkpoint, names }: MigrationState,
-  work: (lease: Lease) => Promise<void>,
-): Promise<void> => {
-  const lease = await leaseSource({ ...cluster, names }, checkpoint)
+/**
+ * Takes the lease of the served store as a loader does, whatever its version, and brings it to its checkpoint: from now
+ * on no other process writes it. Throws 'conflict' while a loader is alive. Opens again what a migration had closed that
+ * was stopped right before its end.
+ */
+const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> => {
+  const lease = keepLease(
+    { ...cluster, names },
+    await acquireLease({ ...cluster, names }, checkpoint, requireSame),
+  )
   try {
+    if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
+    await recover(lease.cluster, lease.checkpoint())
     await allowKeyWrites(lease.cluster)
-    await work(lease)
-  } finally {
-    // A store that was replaced has no lease to release.
-    if (lease.checkpoint().retired === undefined) await lease.release().catch(() => {})
-    else lease.stop()
+  } catch (error) {
+    await lease.release().catch(() => {})
+    throw error
   }
+  return lease
+}
+
+const requireSame = ({ connection: { url }, names }: Cluster, { generations, mending }: Checkpoint): void => {
+  if (mending) throw unfinishedRepair(`${url}/${names.prefix}`)
+  if (Bun.deepEquals(generations ?? {}, names.generations)) return
+  throw new Failure('conflict', `Another migration of ${names.prefix} has just finished.`)
 }
 
 /** Deletes indices of the next generation unless a migration of this version for this chain began them. */

@@ -1,5 +1,4 @@
 import { Failure } from '#failure/failure.ts'
-import type { Index } from '#indices/define.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { derivationReasons } from '#store/identity.ts'
 import type { MigrationPlan } from '#store/migrating-port.ts'
@@ -8,7 +7,7 @@ import { readCheckpoint } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { type Existing, listIndices } from '../schema/list-indices.ts'
-import { type Mapping, SCHEMA } from '../schema/mappings.ts'
+import { SCHEMA } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
 
@@ -18,16 +17,14 @@ export type MigrationState = {
   readonly names: Names
   readonly existing: readonly Existing[]
   readonly plan: MigrationPlan
-  /** Names, without prefix, of the indices that differ from those of this version. */
-  readonly changed: ReadonlySet<string>
+  /** Whether the index of API keys differs from the one of this version. */
+  readonly keysDiffer: boolean
   /** A generation that was never served. */
   readonly next: number
 }
 
 /** Indices whose documents come from the chain. */
-const DERIVED: ReadonlyMap<string, Index> = new Map(
-  [...historyIndices, ...stateIndices].map(index => [index.name, index]),
-)
+const DERIVED: ReadonlySet<string> = new Set([...historyIndices, ...stateIndices].map(({ name }) => name))
 
 /** The differences between the served store and this version. */
 export const planMigration = async (cluster: ReadCluster): Promise<MigrationState> => {
@@ -44,24 +41,19 @@ export const planMigration = async (cluster: ReadCluster): Promise<MigrationStat
   const { checkpoint } = stored
   const names = cluster.names.at(checkpoint.generations)
   const existing = await listIndices(cluster)
-  const differences = differencesOf(names, checkpoint, existing)
   const generations = names.generations
   const isServed = servedBy(names, checkpoint)
-  const rules = rulesOf(checkpoint)
+  const differences = differencesOf(names, checkpoint, existing)
+  const reasons = [...rulesOf(checkpoint), ...differences.map(({ reason }) => reason)]
   return {
     checkpoint,
     names,
     existing,
-    changed: new Set(differences.map(({ of }) => of)),
+    keysDiffer: differences.some(({ of }) => of === 'keys'),
     next: 1 + Math.max(0, ...Object.values(generations)),
     plan: {
-      way:
-        rules.length > 0 || differences.some(({ derive }) => derive)
-          ? 'derive'
-          : differences.length > 0
-            ? 'copy'
-            : 'none',
-      reasons: [...rules, ...differences.map(({ reason }) => reason)],
+      way: reasons.length === 0 ? 'none' : 'derive',
+      reasons,
       leftovers: existing
         .filter(index => !isServed(index))
         .map(({ name }) => name)
@@ -83,7 +75,7 @@ const servedBy = (names: Names, { partitions }: Checkpoint): ((index: Existing) 
   return ({ of, name, aliases }) => (of === 'keys' ? aliases.includes(names.keys) : served.has(name))
 }
 
-type Different = { readonly of: string; readonly reason: string; readonly derive: boolean }
+type Different = { readonly of: string; readonly reason: string }
 
 const differencesOf = (
   names: Names,
@@ -95,18 +87,7 @@ const differencesOf = (
       each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,
     )
     // The others have no documents of the chain: creating them is enough.
-    if (found === undefined)
-      return DERIVED.has(of) ? [{ of, reason: `${name}: does not exist`, derive: true }] : []
+    if (found === undefined) return DERIVED.has(of) ? [{ of, reason: `${name}: does not exist` }] : []
     const detail = mappingDifference(found.mapping, shape.mappings)
-    if (detail === undefined) return []
-    const index = DERIVED.get(of)
-    const derive = index !== undefined && isMore(index, found.mapping, shape.mappings)
-    return [{ of, reason: `${found.name}: ${detail}`, derive }]
-  })
-
-/** Whether documents need a field that the stored ones lack, or one of another type that is not read here. */
-const isMore = (index: Index, { properties = {} }: Partial<Mapping>, wanted: Mapping): boolean =>
-  Object.entries(wanted.properties).some(([field, { type }]) => {
-    const stored = properties[field]?.type
-    return stored !== type && !(index.fields[field]?.kind === 'hash8' && stored === 'long')
+    return detail === undefined ? [] : [{ of, reason: `${found.name}: ${detail}` }]
   })

@@ -43,42 +43,57 @@ export type OpenOptions = {
 export const consistentReads = (options: ReadOptions) => {
   const { open, whole, now, sleep, readPublished } = options
   const height = knownHeight(options)
-  const read: Store['read'] = async (work, { signal, damaged = false } = {}) => {
+  /** Why an attempt failed, or found nothing; undefined: what it gave is right. */
+  const failureOf = async (failure: unknown, tried: Attempt): Promise<unknown> => {
+    const { at, damaged, foundNothing, until } = tried
+    if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new Newer()
+    if (!damaged && (foundNothing || isNotFound(failure))) await until.wait(whole.requireNow(), STORE_SEEN)
+    return failure
+  }
+  /** Throws where a read that failed will not go well when it begins again. */
+  const requireHope = async (failure: unknown, tried: Attempt): Promise<void> => {
+    const { at, attempt, since, signal, until } = tried
+    const isNewer = failure instanceof Newer
+    const isOld = failure instanceof OutOfDate
+    const isAborted = signal?.aborted === true
+    const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
+    if (mayGoWell && !isAborted && now() - since <= options.patienceMs) return
+    // No copy was whole: servers are cut off, unless the store turns out to have lost data.
+    if (isOld) await until.wait(whole.requireNow(), STORE_SEEN)
+    if (!isNewer) throw failure
+    throw isAborted ? replaced(at) : unpublished(at)
+  }
+  const begin = async (until: UntilAborted, { signal, damaged }: OpenOptions): Promise<Begun> => {
+    if (damaged !== true) await until.wait(whole.require(), 'the store was checked')
+    const known = height.known()
+    const current = height.current(signal)
+    current.catch(() => undefined)
+    return known === undefined ? { at: await until.wait(current, HEIGHT_READ) } : { at: known, current }
+  }
+  const read: Store['read'] = async (work, how = {}) => {
+    const { signal, damaged = false } = how
     const until = new UntilAborted(signal)
-    const requireNow = () => until.wait(whole.requireNow(), 'the store was looked at')
     const since = now()
     try {
-      if (!damaged) await until.wait(whole.require(), 'the store was checked')
-      const known = height.known()
-      let at = known ?? (await until.wait(height.current(signal), HEIGHT_READ))
-      let current = known === undefined ? undefined : height.current(signal)
-      current?.catch(() => undefined)
+      let { at, current } = await begin(until, how)
       for (let attempt = 0; ; ) {
-        const opened = open(at, { signal, damaged })
-        const done = await settled(
-          until.wait(work(opened.view), `the data of height ${at.end.height} was read`),
-        )
+        const opened = open(at, how)
+        const what = `the data of height ${at.end.height} was read`
+        const { value, failure } = await settled(until.wait(work(opened.view), what))
         const published = current === undefined ? at : await until.wait(current, HEIGHT_READ)
         current = undefined
         if (published.batch !== at.batch) {
           at = published
           continue
         }
-        let { failure } = done
-        if (isMissingIndex(failure) && (await readPublished(signal))?.batch !== at.batch)
-          failure = new Newer()
-        else if (!damaged && (opened.foundNothing || isNotFound(failure))) await requireNow()
-        if (failure === undefined) return done.value as Awaited<ReturnType<typeof work>>
-        if (!mayGoWell(failure, attempt)) throw failure
-        if (signal?.aborted) throw endOf(failure, replaced(at))
-        if (now() - since > options.patienceMs) throw endOf(failure, unpublished(at))
+        const { foundNothing } = opened
+        const tried = { at, attempt, since, signal, until, damaged, foundNothing }
+        const wrong = await failureOf(failure, tried)
+        if (wrong === undefined) return value as Awaited<ReturnType<typeof work>>
+        await requireHope(wrong, tried)
         await sleep(waitMs(attempt++))
         at = await until.wait(height.fresh(signal), HEIGHT_READ)
       }
-    } catch (error) {
-      // No copy was whole: servers are cut off, unless the store turns out to have lost data.
-      if (error instanceof OutOfDate) await requireNow()
-      throw error
     } finally {
       until.end()
     }
@@ -86,6 +101,21 @@ export const consistentReads = (options: ReadOptions) => {
   return { read, lookAgain: height.lookAgain, fresh: height.fresh }
 }
 
+/** The height that a read begins with, and the published one where that is another. */
+type Begun = { readonly at: PublishedMeta; readonly current?: Promise<PublishedMeta> | undefined }
+
+/** One try of a read. */
+type Attempt = {
+  readonly at: PublishedMeta
+  readonly attempt: number
+  readonly since: number
+  readonly signal: AbortSignal | undefined
+  readonly until: UntilAborted
+  readonly damaged: boolean
+  readonly foundNothing: boolean
+}
+
+const STORE_SEEN = 'the store was looked at'
 const HEIGHT_READ = 'the published height was read'
 
 /** What a promise gave; `failure` undefined: its value. */
@@ -100,13 +130,6 @@ const settled = async <T>(
 }
 
 const isNotFound = (failure: unknown): boolean => failure instanceof Failure && failure.kind === 'not_found'
-
-/** Whether a read that ended so may go well when it begins again. */
-const mayGoWell = (failure: unknown, attempt: number): boolean =>
-  failure instanceof Newer || (failure instanceof OutOfDate && attempt + 1 < COPIES_TRIED)
-
-/** Of a read that ends without an answer. */
-const endOf = (failure: unknown, newer: Failure): unknown => (failure instanceof Newer ? newer : failure)
 
 const replaced = ({ end }: PublishedMeta): Failure =>
   new Failure('deadline', `The deadline passed while height ${end.height} was being replaced.`)

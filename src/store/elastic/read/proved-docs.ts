@@ -49,7 +49,10 @@ const send = async (reader: Proving & Pick<Reader, 'asked'>): Promise<void> => {
     const refs = together.length === 1 && first ? first.refs : together.flatMap(each => each.refs)
     const found = await provedDocs(reader, refs)
     let from = 0
-    for (const { refs, resolve } of together) resolve(found.slice(from, (from += refs.length)))
+    for (const { refs, resolve } of together) {
+      resolve(found.slice(from, from + refs.length))
+      from += refs.length
+    }
   } catch (error) {
     for (const { reject } of together) reject(error)
   }

@@ -148,7 +148,7 @@ const recordsOf = async (
   for (let from = Math.max(first, 1); from <= end; from += ROWS_AT_ONCE) {
     const to = Math.min(end, from + ROWS_AT_ONCE - 1)
     const size = to - from + 1
-    const indices = indicesOf(reader, list, from, to)
+    const indices = indicesOf(reader, list, [from, to])
     const range = { gte: String(placeOf(list.number, from)), lte: String(placeOf(list.number, to)) }
     const query = { range: { places: range } }
     const hits = await searchHistory(reader, indices, { query, size, wanted: size })
@@ -163,7 +163,11 @@ const recordsOf = async (
 }
 
 /** The indices that rows of a list are in. */
-const indicesOf = (reader: Reader, list: ListDoc, first: number, last: number): readonly string[] =>
+const indicesOf = (
+  reader: Reader,
+  list: ListDoc,
+  [first, last]: readonly [number, number],
+): readonly string[] =>
   partitionsOf(list.starts, first, last).map(partition => reader.names.partition(records, partition))
 
 /** Rows of the height with one of some places, in the partitions that blocks above `height` are in. */

@@ -1,5 +1,5 @@
 import type { Filling, Published } from '#store/port.ts'
-import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#store/published-from.ts'
+import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#store/published.ts'
 import type { Generations } from './names.ts'
 import type { Partitions } from './partitions.ts'
 

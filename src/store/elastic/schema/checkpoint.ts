@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { askText, parseAnswer } from '../client/ask.ts'
 import type { SeqNo } from '../client/bulk-item.ts'
+import type { Connection } from '../client/connection.ts'
 import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
 import type { Checkpoint, PublishedMeta } from './checkpoint-record.ts'
 import { checkpointOf, publishedOf, stampOf, versionAt } from './checkpoint-record.ts'
@@ -16,6 +17,9 @@ const write = (value: object): string =>
     body: JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item)),
   })
 
+/** The last published record of a connection and its text: it is read a hundred times a second, and rarely changes. */
+const parsed = new WeakMap<Connection, { readonly text: string; readonly meta: PublishedMeta }>()
+
 type Stored = {
   readonly _seq_no: number
   readonly _primary_term: number
@@ -23,8 +27,17 @@ type Stored = {
 }
 
 /** undefined: no such document or no such index. Missing privileges and the like throw. */
-const read = async (cluster: ReadCluster, id: string, signal?: AbortSignal): Promise<Stored | undefined> => {
-  const { connection, names } = cluster
+const read = async (cluster: ReadCluster, id: string): Promise<Stored | undefined> => {
+  const text = await readText(cluster, id)
+  if (text === undefined) return undefined
+  return parseAnswer<Stored>({ connection: cluster.connection, what: `read ${cluster.names.meta}` }, text)
+}
+
+const readText = async (
+  { connection, names }: ReadCluster,
+  id: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> => {
   const what = `read ${names.meta}`
   const answer = await askText(connection, {
     what,
@@ -33,7 +46,7 @@ const read = async (cluster: ReadCluster, id: string, signal?: AbortSignal): Pro
     signal,
     also: [404],
   })
-  if (answer.status !== 404) return parseAnswer<Stored>({ connection, what }, answer.text)
+  if (answer.status !== 404) return answer.text
   const error = errorOf(answer)
   if (error.type !== undefined && error.type !== MISSING_INDEX)
     throw toFailure({ connection, what }, { status: 404, error })
@@ -45,10 +58,15 @@ export const readPublished = async (
   cluster: ReadCluster,
   signal?: AbortSignal,
 ): Promise<PublishedMeta | undefined> => {
-  const stored = await read(cluster, PUBLISHED, signal)
-  if (stored === undefined) return undefined
+  const { connection, names } = cluster
+  const text = await readText(cluster, PUBLISHED, signal)
+  if (text === undefined) return undefined
+  const last = parsed.get(connection)
+  if (last?.text === text) return last.meta
+  const stored = parseAnswer<Stored>({ connection, what: `read ${names.meta}` }, text)
   const meta = publishedOf(stored._source)
   if (meta === undefined) throw unreadable(cluster, PUBLISHED)
+  parsed.set(connection, { text, meta })
   return meta
 }
 

@@ -91,7 +91,7 @@ const showHidden = async (cluster: ReadCluster): Promise<void> => {
 }
 
 /** The index with the aliases for readers and writers. */
-export const withAliases = ({ alias, into, ...wanted }: Wanted) => ({
+const withAliases = ({ alias, into, ...wanted }: Wanted) => ({
   ...wanted,
   aliases: [...new Set([alias, into])],
 })

@@ -13,19 +13,18 @@ import { type IndexState, indexStates } from '../schema/index-states.ts'
 import { addedBy, inventoryAfter, lastIdsOf, sumOf } from '../schema/inventory.ts'
 import { partitionsWith } from '../schema/partitions.ts'
 import { writeHistory } from './history.ts'
-import type { historyAhead, Stored } from './history-ahead.ts'
-import type { inventoryKeeper } from './inventory-keeper.ts'
+import type { HistoryAhead, Stored } from './history-ahead.ts'
+import type { InventoryKeeper } from './inventory-keeper.ts'
 import { entriesOf, journalParts, partId, partItems } from './journal.ts'
 import type { Lease } from './keep-lease.ts'
 import { apply } from './recover.ts'
 import { removeJournalsBut } from './remove-leftovers.ts'
 import { undoOf } from './undo.ts'
 
-type Keeper = ReturnType<typeof inventoryKeeper>
 type Options = {
   readonly lease: Lease
-  readonly keeper: Keeper
-  readonly ahead: Pick<ReturnType<typeof historyAhead>, 'forget'>
+  readonly keeper: InventoryKeeper
+  readonly ahead: Pick<HistoryAhead, 'forget'>
   /** Brings the store to its checkpoint. */
   readonly restore: () => Promise<void>
 }
@@ -92,7 +91,7 @@ const dropsUndo = ({ before, kept }: Planned): boolean =>
  * In four steps: history and journal; the checkpoint by compare-and-set, from which on the batch is committed; state;
  * publication. A batch that opens a partition creates its indices before the first step and shows them after it.
  */
-const carryOut = async (lease: Lease, keeper: Keeper, planned: Planned): Promise<void> => {
+const carryOut = async (lease: Lease, keeper: InventoryKeeper, planned: Planned): Promise<void> => {
   const { cluster } = lease
   const { names } = cluster
   const { name, batch, stored, partitions, partition, opens, entries, kept } = planned

@@ -14,89 +14,105 @@ import { removeHistoryAbove } from './remove-leftovers.ts'
 import { adoptInventory, takeInventory } from './take-inventory.ts'
 
 /** Compares the store with the inventory of its checkpoint, for a loader. */
-export const inventoryKeeper = (lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>) => {
-  const { cluster } = lease
-  const { connection, names } = cluster
-  /** undefined: the store was loaded by a version without inventories. */
-  const inventory = (): Inventory | undefined => {
-    const { inventory: kept, batch } = lease.checkpoint()
-    return kept?.batch === batch ? kept : undefined
+export class InventoryKeeper {
+  private readonly lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>
+
+  constructor(lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>) {
+    this.lease = lease
   }
-  const damagesOf = (of: Inventory, partitions: Partitions, mayHoldMore: (index: string) => boolean) =>
-    damageOf(cluster, { partitions, inventory: of, mayHoldMore, aliases: true })
-  const failureOf = async (...how: Parameters<typeof damagesOf>): Promise<Failure | undefined> =>
-    loaderFailure(await damagesOf(...how))
 
   /** Throws unless the store has all that the inventory lists; the last partition may have more, written ahead. */
-  const require = async (of: Inventory, partitions: Partitions): Promise<void> => {
+  async require(of: Inventory, partitions: Partitions): Promise<void> {
+    const { names } = this.lease.cluster
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))
-    const failure = await failureOf(of, partitions, index => last.includes(index))
+    const failure = loaderFailure(await this.damages(of, partitions, index => last.includes(index)))
     if (failure !== undefined) throw failure
   }
-  const record = async (of: Inventory): Promise<void> => {
-    await lease.set({ inventory: of })
-    const checkpoint = lease.checkpoint()
-    if (checkpoint.end !== undefined) await publish(cluster, { ...checkpoint, end: checkpoint.end })
+
+  /** Checks that all indices exist, before anything is written over what another loader left. */
+  async begin(): Promise<void> {
+    const { cluster } = this.lease
+    const { partitions } = this.lease.checkpoint()
+    const { kept } = this
+    if (kept === undefined)
+      for (const partition of partitions.keys())
+        await showUnder(cluster, partition, index => [cluster.names.intoPartition(index, partition)])
+    const damages = kept === undefined ? [] : await this.damages(kept, partitions, () => true)
+    // Documents that the journal is still to write may be missing.
+    const failure = loaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
+    if (failure !== undefined) throw failure
   }
+
+  /**
+   * Checks, while nothing is under way, that each index has exactly its documents. A store without an inventory gets
+   * one.
+   */
+  async settle(): Promise<void> {
+    const checkpoint = this.lease.checkpoint()
+    const { kept } = this
+    if (kept === undefined) return this.record(await adoptInventory(this.lease.cluster, checkpoint))
+    const failure = loaderFailure(await this.damages(kept, checkpoint.partitions, () => false))
+    if (failure !== undefined) throw failure
+    const now = await this.completed(kept, checkpoint.partitions)
+    if (now !== kept) await this.record(now)
+  }
+
+  /**
+   * Accepts the store as it is: a repair has checked every document. What a loader that ended had written above its last
+   * batch belongs to none and goes first, or the next loader would miss it.
+   */
+  async accept(): Promise<void> {
+    const { cluster, checkpoint } = this.lease
+    await removeHistoryAbove(cluster, checkpoint())
+    await this.record(await takeInventory(cluster, checkpoint()))
+  }
+
+  /** As of the last committed batch. */
+  inventory(): Inventory {
+    const { kept } = this
+    if (kept !== undefined) return kept
+    const { prefix } = this.lease.cluster.names
+    throw new Failure('defect', `${prefix} was taken over without an inventory.`)
+  }
+
+  /** The failure, or the damage of the store that caused it. */
+  async reasonFor(failure: unknown): Promise<unknown> {
+    if (!(failure instanceof Failure) || failure.kind === 'damaged') return failure
+    const { kept } = this
+    if (kept === undefined) return failure
+    const { cluster, checkpoint } = this.lease
+    const found = await this.damages(kept, checkpoint().partitions, () => true)
+      .then(loaderFailure)
+      .catch(() => undefined)
+    return found ?? (await withoutCheckpoint(cluster).catch(() => undefined)) ?? failure
+  }
+
+  /** undefined: the store was loaded by a version without inventories. */
+  private get kept(): Inventory | undefined {
+    const { inventory, batch } = this.lease.checkpoint()
+    return inventory?.batch === batch ? inventory : undefined
+  }
+
+  private damages(inventory: Inventory, partitions: Partitions, mayHoldMore: (index: string) => boolean) {
+    return damageOf(this.lease.cluster, { partitions, inventory, mayHoldMore, aliases: true })
+  }
+
+  private async record(inventory: Inventory): Promise<void> {
+    await this.lease.set({ inventory })
+    const checkpoint = this.lease.checkpoint()
+    if (checkpoint.end !== undefined)
+      await publish(this.lease.cluster, { ...checkpoint, end: checkpoint.end })
+  }
+
   /** With what versions before did not record: the last documents, and the index of keys. */
-  const completed = async (kept: Inventory, partitions: Partitions): Promise<Inventory> => {
+  private async completed(kept: Inventory, partitions: Partitions): Promise<Inventory> {
+    const { connection, names } = this.lease.cluster
     const keys = names.behind('keys')
     const isWhole = names.building || kept.indices[keys] !== undefined
     if (isWhole && kept.last !== undefined) return kept
     const found = isWhole ? undefined : (await indexStates(connection, [keys])).get(keys)
     const last = kept.last ?? (await newestDocuments(connection, countedNames(names, partitions)))
     return { ...kept, last, indices: { ...kept.indices, ...(found && { [keys]: [found.uuid] }) } }
-  }
-  return {
-    require,
-    /** Checks that all indices exist, before anything is written over what another loader left. */
-    begin: async (): Promise<void> => {
-      const { partitions } = lease.checkpoint()
-      const kept = inventory()
-      if (kept === undefined)
-        for (const partition of partitions.keys())
-          await showUnder(cluster, partition, index => [names.intoPartition(index, partition)])
-      const damages = kept === undefined ? [] : await damagesOf(kept, partitions, () => true)
-      // Documents that the journal is still to write may be missing.
-      const failure = loaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
-      if (failure !== undefined) throw failure
-    },
-    /**
-     * Checks, while nothing is under way, that each index has exactly its documents. A store without an inventory gets
-     * one.
-     */
-    settle: async (): Promise<void> => {
-      const checkpoint = lease.checkpoint()
-      const kept = inventory()
-      if (kept === undefined) return record(await adoptInventory(cluster, checkpoint))
-      const failure = await failureOf(kept, checkpoint.partitions, () => false)
-      if (failure !== undefined) throw failure
-      const now = await completed(kept, checkpoint.partitions)
-      if (now !== kept) await record(now)
-    },
-    /**
-     * Accepts the store as it is: a repair has checked every document. What a loader that ended had written above its last
-     * batch belongs to none and goes first, or the next loader would miss it.
-     */
-    accept: async (): Promise<void> => {
-      await removeHistoryAbove(cluster, lease.checkpoint())
-      await record(await takeInventory(cluster, lease.checkpoint()))
-    },
-    /** As of the last committed batch. */
-    inventory: (): Inventory => {
-      const kept = inventory()
-      if (kept === undefined)
-        throw new Failure('defect', `${names.prefix} was taken over without an inventory.`)
-      return kept
-    },
-    /** The failure, or the damage of the store that caused it. */
-    reasonFor: async (failure: unknown): Promise<unknown> => {
-      if (!(failure instanceof Failure) || failure.kind === 'damaged') return failure
-      const kept = inventory()
-      if (kept === undefined) return failure
-      const found = await failureOf(kept, lease.checkpoint().partitions, () => true).catch(() => undefined)
-      return found ?? (await withoutCheckpoint(cluster).catch(() => undefined)) ?? failure
-    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { KEPT } from '#store/undo.ts'
+import { KEPT } from '../../batch.ts'
 import type { Mark } from '../schema/checkpoint-record.ts'
 import { keptWith } from './undo-marks.ts'
 

@@ -1,4 +1,4 @@
-import { KEPT } from '#store/undo.ts'
+import { KEPT } from '../../batch.ts'
 import type { Mark } from '../schema/checkpoint-record.ts'
 
 /** Number of marks between the oldest and the newest batch; records are dropped one mark at a time. */

@@ -1,6 +1,6 @@
 import type { Batch, Published } from '#store/port.ts'
-import { publishedFrom } from '#store/published-from.ts'
-import { isKept, KEPT } from '#store/undo.ts'
+import { isKept, KEPT } from '../../batch.ts'
+import { publishedFrom } from '../../published.ts'
 import { getMany } from '../client/get-many.ts'
 import type { Checkpoint, Undo } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'

@@ -12,8 +12,8 @@ import type { Cluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
 import { acquireLease, requireServed } from './acquire-lease.ts'
 import { batchCommitter } from './commit-batch.ts'
-import { historyAhead } from './history-ahead.ts'
-import { inventoryKeeper } from './inventory-keeper.ts'
+import { HistoryAhead } from './history-ahead.ts'
+import { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './keep-lease.ts'
 import { keepLease } from './keep-lease.ts'
 import { recover } from './recover.ts'
@@ -48,7 +48,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { cluster } = lease
   const { piece } = options
   const mender = options.mending ? await menderOf(lease) : undefined
-  const ahead = historyAhead({ cluster, checkpoint: lease.checkpoint, piece })
+  const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, piece })
   const commit = batchCommitter({ lease, keeper, ahead, restore })
   const { inTurn, settled } = turns()
   /** Settles as the work does, but with the damage of the store if that is why the work failed. */
@@ -82,7 +82,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     bounds: { ...BOUNDS, piece },
     append: history => named(ahead.append(history)),
     commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
-    accept: () => inTurn(keeper.accept),
+    accept: () => inTurn(() => keeper.accept()),
     rewrite: rewrite => inTurn(() => rewriteUnder(lease, rewrite)),
     get unfinished() {
       return mender?.unfinished ?? false
@@ -106,7 +106,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
 /** Takes the lease; unless it is for a repair, brings the store to its checkpoint and makes sure that no data is lost. */
 const takeStore = async ({ cluster, identity, mending }: WriterOptions) => {
   const lease = keepLease(cluster, await acquireLease(cluster, identity, mending ? requireServed : undefined))
-  const keeper = inventoryKeeper(lease)
+  const keeper = new InventoryKeeper(lease)
   const restore = async (): Promise<void> => {
     const { inventory, partitions } = lease.checkpoint()
     const confirm = async () => inventory && keeper.require(inventory, partitions)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { numberOfWord, WORDS } from './words.ts'
+import { numberOfWord, WORDS } from './values.ts'
 
 test('words: what was stored as a number is the same word for ever', () => {
   const words = Array.from({ length: 50 }, (_, number) => WORDS[number])

@@ -1,11 +1,13 @@
-import type { Batch } from '#store/port.ts'
-import { KEPT } from '#store/undo.ts'
-import {
-  type OpenWritingThread,
-  openWritingThread,
-  type TakenOver,
-  type WritingThread,
-} from './writing-thread.ts'
+import { Failure } from '#failure/failure.ts'
+import { blocks } from '#indices/block.ts'
+import type { Index } from '#indices/define.ts'
+import { records } from '#indices/record.ts'
+import type { Change } from '#indices/registry.ts'
+import { transactions } from '#indices/transaction.ts'
+import { KEPT } from '../../batch.ts'
+import type { Batch } from '../../port.ts'
+import { packed } from './crossing.ts'
+import type { FromWriting, ToWriting } from './write-in-thread.ts'
 
 /** Writes the batches of a load that is far from the head by a thread, for one take-over of a store. */
 export type FarBatches = {
@@ -46,3 +48,121 @@ export const farBatches = (open: OpenWritingThread | undefined): FarBatchesOf =>
 
 /** What is near the head can be taken back, and is small. */
 const isFar = ({ end }: Batch): boolean => end.lib - end.height > KEPT.near
+
+/** A thread as the one that opened it sees it. */
+export type OpenWritingThread = (listener: {
+  readonly message: (message: FromWriting) => void
+  /** It takes nothing any more, and what it had open is closed; `reason` is what it died of. */
+  readonly ended: (reason: string) => void
+}) => { post(message: ToWriting): void; end(): void }
+
+/** A thread that writes the batches of one file. */
+export type WritingThread = {
+  /** It died: nothing can be committed by it any more. */
+  readonly isDead: boolean
+  /**
+   * Writes a batch and publishes its end in one transaction. false: a document has a value that its field cannot hold, and
+   * nothing was written. Throws what the transaction throws, and 'unavailable' where the thread died: it may have committed.
+   */
+  commit(batch: Batch): Promise<boolean>
+  /** Ends it, after what it writes; its connection is closed then. */
+  close(): Promise<void>
+}
+
+/** Documents that cross at once. */
+const SLICE = 1_000
+
+type Answer = { readonly resolve: () => void; readonly reject: (failure: Failure) => void }
+
+/** A file as it was taken over. */
+export type TakenOver = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
+
+const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThread => {
+  let waiting: Answer | undefined
+  let death: string | undefined
+  const settle = (failure?: Failure): void => {
+    const answer = waiting
+    waiting = undefined
+    if (failure === undefined) answer?.resolve()
+    else answer?.reject(failure)
+  }
+  const thread = open({
+    message: message => settle(message.type === 'failed' ? failureFrom(message) : undefined),
+    ended: reason => {
+      death = reason
+      settle(died(file.name, reason))
+    },
+  })
+  const ask = (message: ToWriting): Promise<void> => {
+    if (death !== undefined) throw died(file.name, death)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    waiting = { resolve, reject }
+    thread.post(message)
+    return promise
+  }
+  thread.post({ type: 'open', ...file })
+  return {
+    get isDead() {
+      return death !== undefined
+    },
+    commit: async batch => {
+      for (const [index, docs] of slicesOf(batch)) {
+        const part = packed(index, docs)
+        if (part === undefined) {
+          thread.post({ type: 'drop' })
+          return false
+        }
+        thread.post({ type: 'part', part })
+        // Requests of this process get their turn.
+        await new Promise(done => setImmediate(done))
+      }
+      await ask({ type: 'commit', end: batch.end })
+      return true
+    },
+    close: async () => {
+      if (death === undefined) await ask({ type: 'close' }).catch(() => undefined)
+      thread.end()
+    },
+  }
+}
+
+/** All documents of a batch in the order in which they are written. */
+function* slicesOf(batch: Batch): Generator<readonly [Index, readonly object[]], void, void> {
+  yield* sliced(blocks, batch.blocks)
+  yield* sliced(transactions, batch.transactions)
+  yield* sliced(records, batch.records)
+  for (const run of runsOf(batch.changes)) {
+    const [first] = run
+    if (first === undefined) continue
+    yield* sliced(
+      first.index,
+      run.map(({ doc }) => doc),
+    )
+  }
+}
+
+function* sliced(
+  index: Index,
+  docs: readonly object[],
+): Generator<readonly [Index, readonly object[]], void, void> {
+  for (let at = 0; at < docs.length; at += SLICE) yield [index, docs.slice(at, at + SLICE)]
+}
+
+/** Runs of changes of one index. */
+function* runsOf(changes: readonly Change[]): Generator<readonly Change[], void, void> {
+  let from = 0
+  for (let at = 1; at <= changes.length; at += 1)
+    if (changes[at]?.index !== changes[from]?.index || at === changes.length) {
+      yield changes.slice(from, at)
+      from = at
+    }
+}
+
+const failureFrom = ({
+  failure: { kind, message, ...rest },
+}: Extract<FromWriting, { type: 'failed' }>): Failure => new Failure(kind, message, rest)
+
+const died = (name: string, reason: string): Failure =>
+  new Failure('unavailable', `The thread that writes to ${name} has died: ${reason}.`, {
+    help: 'The batch is stored whole or not at all; loading goes on from what is stored, without such a thread.',
+  })

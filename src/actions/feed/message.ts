@@ -1,0 +1,82 @@
+import type { Failure } from '#failure/failure.ts'
+import type { HeadAt } from '#head/shown.ts'
+import { idOf, type Place } from './place.ts'
+import type { Settled } from './settle.ts'
+
+/** Rows of a list that follow each other, as events that are ready to be sent. */
+export type Part = {
+  readonly kind: 'rows'
+  readonly bytes: Uint8Array
+  readonly count: number
+  /** `seq` of the last irreversible one; absent: there is none. */
+  readonly last?: number
+  /** What the reader has of blocks above then. */
+  readonly place: Place | undefined
+  /** Id of the last event. */
+  readonly id: string
+}
+
+/** What a feed ends with. `seq`: the last row that was handed out, or that still holds. */
+export type FeedEnd =
+  /** The reader was too slow. */
+  | { readonly kind: 'cut' }
+  /** Blocks were taken back, and rows that were handed out with them; those up to `seq` still hold at `height`. */
+  | { readonly kind: 'reset'; readonly seq: number; readonly height: number }
+  /** The feed cannot go on. */
+  | { readonly kind: 'end'; readonly failure: Failure }
+
+/** How far the blocks above are known. */
+export type HeadNow = Pick<HeadAt, 'status' | 'height'>
+
+/**
+ * What a feed tells its reader. `beat`: nothing is new up to a height; `head`: where it is asked for. `behind`, which no
+ * reader sees: rows came that are not in the outbox, so the list is to be read again.
+ */
+export type Message =
+  | Part
+  | { readonly kind: 'beat'; readonly height: number; readonly head: HeadNow | undefined }
+  | { readonly kind: 'behind' }
+  | FeedEnd
+
+/** What a reader has, and the irreversible rows that it misses. */
+type Missing = {
+  readonly next: number
+  readonly place: Place | undefined
+  /** The rows from `next` on. */
+  readonly lines: readonly string[]
+}
+
+/**
+ * What a reader is sent: which rows of blocks above are gone, then irreversible rows, then rows of blocks above. undefined:
+ * nothing.
+ */
+export const partOf = (
+  { next, place, lines }: Missing,
+  { droppedFrom, kept, packed, place: end }: Settled = { ...NONE, kept: place, place },
+): Part | undefined => {
+  const count = lines.length + packed.length
+  if (count === 0 && droppedFrom === undefined) return undefined
+  const last = next + lines.length - 1
+  const dropped = JSON.stringify({ from_block: String(droppedFrom) })
+  const texts = [
+    droppedFrom === undefined ? '' : eventText(idOf(next - 1, kept), 'dropped', dropped),
+    ...lines.map((line, at) => `id: ${idOf(next + at, kept)}\ndata: ${line}\n\n`),
+    ...packed.map(row => eventText(idOf(last, row.place), 'packed', row.line)),
+  ]
+  return {
+    kind: 'rows',
+    bytes: encoder.encode(texts.join('')),
+    count,
+    ...(lines.length === 0 ? {} : { last }),
+    place: end,
+    id: idOf(last, packed.length === 0 ? kept : end),
+  }
+}
+
+const NONE = { droppedFrom: undefined, packed: [] }
+
+const encoder = new TextEncoder()
+
+/** An event as `text/event-stream` has it; an irreversible row is one without a name. */
+const eventText = (id: string, name: string, data: string): string =>
+  `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`

@@ -1,0 +1,181 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { base58Bytes, encodeBase58 } from './base58.ts'
+import type { Block } from './block.ts'
+import { HASH, INFO, PUBLIC_KEY, SIGNATURE } from './bounds.ts'
+import { hashSimple } from './hash.ts'
+import {
+  asObject,
+  base64Of,
+  countOf,
+  type Fields,
+  int64Of,
+  integerOf,
+  listOf,
+  memberOf,
+  objectOf,
+  type Path,
+  parseAnswer,
+  textOf,
+} from './json-fields.ts'
+
+/** A block's head in the form the chain hashes. Hashes and `info` as bytes. */
+export type RawHead = {
+  readonly version: bigint
+  readonly parentHash: Uint8Array
+  readonly txMerkleHash: Uint8Array
+  readonly txReceiptMerkleHash: Uint8Array
+  readonly info: Uint8Array
+  readonly height: number
+  readonly witness: string
+  readonly time: bigint
+  /** The witness's signature as the node gives it (`decodeSignature` reads it); the hash does not cover it. */
+  readonly sign: unknown
+}
+
+/** Decodes the answer of getBlockHeaderByRange. Throws Failure 'bad_block'. */
+export const decodeRawHeads = (text: string): readonly RawHead[] => {
+  const answer = asObject(parseAnswer(text, 'getBlockHeaderByRange'), { key: 'answer' })
+  return listOf(answer, 'block_list', { key: 'answer' }).map((value, index) =>
+    rawHeadFrom(value, { above: { key: 'block_list' }, key: index }),
+  )
+}
+
+/** The head of a block in its storage form (`{head, sign, …}`). Throws Failure 'bad_block'. */
+export const rawHeadFrom = (value: unknown, above: Path): RawHead => {
+  const block = asObject(value, above)
+  const path: Path = { above, key: 'head' }
+  const fields = objectOf(block, 'head', above)
+  return {
+    version: int64Of(fields, 'version', path),
+    parentHash: base64Of(fields, 'parentHash', path, HASH),
+    txMerkleHash: base64Of(fields, 'txMerkleHash', path, HASH),
+    txReceiptMerkleHash: base64Of(fields, 'txReceiptMerkleHash', path, HASH),
+    info: base64Of(fields, 'info', path, INFO),
+    height: countOf(fields, 'number', path),
+    witness: textOf(fields, 'witness', path, PUBLIC_KEY),
+    time: int64Of(fields, 'time', path),
+    sign: memberOf(block, 'sign'),
+  }
+}
+
+/** The block's hash: SHA3-256 of its head (go-iost core/block, BlockHead.hash). */
+export const headHashBytes = (head: Omit<RawHead, 'sign'>): Uint8Array =>
+  hashSimple([
+    head.version,
+    head.parentHash,
+    head.txMerkleHash,
+    head.txReceiptMerkleHash,
+    head.info,
+    BigInt(head.height),
+    head.witness,
+    head.time,
+  ])
+
+/** The same in base58. */
+export const headHash = (head: Omit<RawHead, 'sign'>): string => encodeBase58(headHashBytes(head))
+
+/**
+ * The bytes of `info` in a block's head, which are hashed, against what nodes show of them. What was different in earlier
+ * years (go-iost rpc/convert.go and verifier/verifier.go):
+ *
+ * | when | in the head | nodes built then show |
+ * |---|---|---|
+ * | genesis | nothing | null |
+ * | blocks of old producers | `{"mode":M,"thread":T,"batch":[…] or null}` | `{"mode":M,"thread":T,"batch_index":[…]}` |
+ * | since | `{}` | null for every block, whatever is in its head |
+ */
+const PLAIN = ['{}', '', '{"mode":0,"thread":0,"batch":null}'] as const
+
+type OldInfo = { readonly mode: number; readonly thread: number; readonly batch_index: readonly number[] }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
+
+const oldInfo = (info: string): OldInfo | undefined => {
+  try {
+    const { mode, thread, batch_index: batch } = JSON.parse(info) as Record<keyof OldInfo, unknown>
+    return isCount(mode) && isCount(thread) && Array.isArray(batch) && batch.every(isCount)
+      ? { mode, thread, batch_index: batch }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Texts that the head may hold where a node shows this `info` (compact JSON, `{}` for null) and `orig_info`, which is the
+ * very text when there is one. None: it cannot be.
+ */
+export const infoForms = ({ info, origInfo }: Pick<Block, 'info' | 'origInfo'>): readonly string[] => {
+  if (info === '{}') return origInfo === '' ? PLAIN : [origInfo]
+  return origInfo === '' ? oldForms(info) : oldForms(info).filter(form => form === origInfo)
+}
+
+const oldForms = (info: string): readonly string[] => {
+  const old = oldInfo(info)
+  if (old === undefined || info !== JSON.stringify(old)) return []
+  const { mode, thread, batch_index: batch } = old
+  const written = `{"mode":${mode},"thread":${thread},"batch":`
+  if (batch.length > 0) return [`${written}${JSON.stringify(batch)}}`]
+  const empty = [`${written}null}`, `${written}[]}`]
+  return mode === 0 && thread === 0 ? [...empty, ...PLAIN] : empty
+}
+
+/** `orig_info` of a block whose node shows no `info`: what its head holds, unless that is one of the usual forms. */
+export const origInfoOf = (bytes: Uint8Array): string => {
+  const text = Buffer.from(bytes).toString()
+  return (PLAIN as readonly string[]).includes(text) ? '' : text
+}
+
+/** A signature in the chain's storage form. */
+export type Signature = {
+  /** 1: secp256k1, 2: ed25519. */
+  readonly algorithm: number
+  readonly sig: Uint8Array
+  readonly pubKey: Uint8Array
+}
+
+/** The one algorithm that blocks are signed with (chain rule: every recorded signature). */
+const ED25519 = 2
+const KEY_BYTES = 32
+/** An ed25519 key in the form of SubjectPublicKeyInfo begins with this (RFC 8410). */
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** Reads `{algorithm, sig, pubKey}`. Throws Failure 'bad_block'. */
+export const decodeSignature = (value: unknown, path: Path): Signature => {
+  const fields: Fields = asObject(value, path)
+  return {
+    algorithm: integerOf(fields, 'algorithm', path),
+    sig: base64Of(fields, 'sig', path, SIGNATURE),
+    pubKey: base64Of(fields, 'pubKey', path, PUBLIC_KEY),
+  }
+}
+
+const keys = new Map<string, KeyObject>()
+/** Producers are some hundred; keys that a lying node makes up must not take all memory. */
+const MOST_KEYS = 1_000
+
+const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
+  const known = keys.get(witness)
+  if (known !== undefined) return known
+  if (keys.size >= MOST_KEYS) keys.clear()
+  const key = createPublicKey({ key: Buffer.concat([SPKI, bytes]), format: 'der', type: 'spki' })
+  keys.set(witness, key)
+  return key
+}
+
+/** Why a block's signature is invalid: `hash` is the block's, `witness` the key (base58) that its head names. */
+export const signatureFault = (hash: Uint8Array, witness: string, sign: Signature): string | undefined => {
+  if (sign.sig.length === 0) return 'its head has no signature'
+  if (sign.algorithm !== ED25519)
+    return `algorithm ${sign.algorithm} of its signature is not ${ED25519} (ed25519)`
+  const key = base58Bytes(witness)
+  if (key?.length !== KEY_BYTES) return `its witness "${witness.slice(0, 60)}" is not a public key`
+  if (Buffer.compare(key, sign.pubKey) !== 0)
+    return `its signature was made with another key than its witness ${witness}`
+  try {
+    if (verify(null, hash, keyOf(witness, key), sign.sig)) return undefined
+  } catch {
+    // Not a point of the curve: no signature is valid for it.
+  }
+  return `the signature of its witness ${witness} is not valid`
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import type { Query } from '#actions/request/query.ts'
+import { linkHeader } from './api.ts'
+
+const takes = (name: string): boolean => ['module', 'account', 'page', 'size', 'sort'].includes(name)
+const KEY = 'il_0123456789abcdefABCDEF0123456789'
+const pagesIn = (header: string) =>
+  Object.fromEntries(
+    header.split(', ').map(link => {
+      const [, reference = '', relation = ''] = /^<(\?[^>]*)>; rel="(\w+)"$/.exec(link) ?? []
+      return [relation, new URLSearchParams(reference).get('page')]
+    }),
+  )
+const pages = (page: bigint, size: number, total: number) =>
+  pagesIn(linkHeader([['size', String(size)]], { page, size, total }, { takes, secrets: [] }))
+
+test.each<readonly [bigint, number, number, Readonly<Record<string, string>>]>([
+  [1n, 20, 0, { first: '1', last: '1' }],
+  [1n, 20, 20, { first: '1', last: '1' }],
+  [1n, 20, 21, { first: '1', next: '2', last: '2' }],
+  [2n, 20, 41, { first: '1', prev: '1', next: '3', last: '3' }],
+  [3n, 20, 41, { first: '1', prev: '2', last: '3' }],
+  [4n, 20, 41, { first: '1', prev: '3', last: '3' }],
+  [9_999_999_999_999_999_999n, 20, 41, { first: '1', prev: '3', last: '3' }],
+  [7n, 20, 0, { first: '1', prev: '1', last: '1' }],
+  [1n, 1, 4_294_967_295, { first: '1', next: '2', last: '4294967295' }],
+])('linkHeader: page %s of %s rows each, %s in all', (...given) => {
+  const [page, size, total, expected] = given
+  expect(pages(page, size, total)).toEqual(expected)
+})
+
+test('linkHeader: the parameters keep their order and every letter, page stands where it was', () => {
+  const query: Query = [
+    ['module', 'account'],
+    ['page', '0'],
+    ['account', 'a b+c&d=é,%>"'],
+    ['_', '17'],
+  ]
+  expect(linkHeader(query, { page: 1n, size: 1, total: 1 }, { takes, secrets: [KEY] })).toBe(
+    '<?module=account&page=1&account=a%20b%2Bc%26d%3D%C3%A9%2C%25%3E%22&_=17>; rel="first", ' +
+      '<?module=account&page=1&account=a%20b%2Bc%26d%3D%C3%A9%2C%25%3E%22&_=17>; rel="last"',
+  )
+})
+
+test('linkHeader: without a key, wherever it was sent, and without long texts that nobody reads', () => {
+  const query: Query = [
+    ['account', 'admin'],
+    ['_', KEY],
+    [`x${KEY}`, ''],
+    ['api_key', 'il_anotherKey1234567890'],
+    ['t', 'x'.repeat(127)],
+    ['key', `a ${KEY} b`],
+    ['timestamp', '5'],
+    ['code', 'short'],
+  ]
+  expect(linkHeader(query, { page: 1n, size: 1, total: 1 }, { takes, secrets: [KEY, 'short', ''] })).toBe(
+    '<?account=admin&timestamp=5&page=1>; rel="first", <?account=admin&timestamp=5&page=1>; rel="last"',
+  )
+})
+
+test('linkHeader: of many texts that nobody reads only as many as a proxy takes, whatever escapes they need', () => {
+  const many: Query = Array.from({ length: 300 }, (_, at) => [
+    `u${at}`,
+    at % 2 === 0 ? '区块' : 'x'.repeat(100),
+  ])
+  const header = linkHeader(
+    [['account', 'admin'], ...many, ['size', '5']],
+    { page: 2n, size: 5, total: 100 },
+    { takes, secrets: [] },
+  )
+  expect(header).toContain('account=admin&u0=')
+  expect(header).toContain('&size=5&page=3>; rel="next"')
+  expect(header.length).toBeLessThan(2_600)
+})

@@ -1,0 +1,140 @@
+import { base58Bytes, base58Of32, bytesOf32 } from '#chain/base58.ts'
+import { hashBytes, merkleRoot } from '#chain/hash.ts'
+import { blocks } from '#indices/block.ts'
+import { transactions } from '#indices/transaction.ts'
+
+/** A document as far as it is stored. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Gives a field of a document from the others; undefined: nothing follows. */
+export type Follows = (doc: Fields) => string | undefined
+
+/** Fields that nearly always follow from others of the same document: then nothing is stored in their place. */
+const FOLLOWS: ReadonlyMap<string, Follows> = new Map([
+  // A producer has several blocks in a row, and the base transaction names the one of the block before.
+  [`${blocks.name}.witness`, (doc: Fields) => memberOf(doc['base'], 'w')],
+  [`${blocks.name}.witness_account`, (doc: Fields) => memberOf(doc['base'], 't')],
+  [`${blocks.name}.tx_merkle_hash`, (doc: Fields) => rootOfOne(doc['tx_hashes'])],
+  [`${transactions.name}.hash`, (doc: Fields) => hashInBody(doc['body'])],
+])
+
+export const followsFrom = (index: string, field: string): Follows | undefined =>
+  FOLLOWS.get(`${index}.${field}`)
+
+/** A text of the base transaction's difference from the template. */
+const memberOf = (base: unknown, name: string): string | undefined => {
+  if (typeof base !== 'string') return undefined
+  // Keys and names of accounts have no quotation mark and no backslash in them.
+  const [, text] = MEMBERS[name]?.exec(base) ?? []
+  return text
+}
+const MEMBERS: Readonly<Record<string, RegExp>> = {
+  w: /^\{"c":\d+,"w":"([^"\\]*)"/,
+  t: /^\{"c":\d+,"w":"[^"\\]*","g":"\d+",(?:"f":true,)?"t":"([^"\\]*)"/,
+}
+
+/** Root of the tree whose only leaf is this hash. */
+const rootOfOne = (hashes: unknown): string | undefined => {
+  const leaf = typeof hashes === 'string' ? (bytesOf32(hashes) ?? hashBytes(hashes)) : undefined
+  return leaf === undefined ? undefined : base58Of32(merkleRoot([leaf]))
+}
+
+const hashInBody = (body: unknown): string | undefined =>
+  typeof body === 'string' ? /^\{"hash":"([^"\\]*)"/.exec(body)?.[1] : undefined
+
+/**
+ * Texts that most records consist of, stored by their number: the first two take no space at all. Numbers are stored, so new
+ * words are only ever added at the end.
+ */
+export const WORDS: readonly string[] = [
+  'SUCCESS',
+  'token.iost',
+  'transfer',
+  '[]',
+  '[""]',
+  'RUNTIME_ERROR',
+  'BALANCE_NOT_ENOUGH',
+  'TIMEOUT',
+  'OUT_OF_GAS',
+  'gas.iost',
+  'pledge',
+  'unpledge',
+  'ram.iost',
+  'buy',
+  'sell',
+  'lend',
+  'auth.iost',
+  'signUp',
+  'vote_producer.iost',
+  'vote',
+  'unvote',
+  'voterWithdraw',
+  'candidateWithdraw',
+  'topupVoterBonus',
+  'topupCandidateBonus',
+  'issue',
+  'destroy',
+  'transferFreeze',
+  'create',
+  'token721.iost',
+  'exchange.iost',
+  'bonus.iost',
+  'exchangeIOST',
+  'base.iost',
+  'exec',
+  'system.iost',
+  'receipt',
+  'setCode',
+  'updateCode',
+  'vote.iost',
+  'issue.iost',
+  'issueIOST',
+  'domain.iost',
+  'play',
+  'stat',
+  'true',
+  '["true"]',
+  'deposit',
+  'withdraw',
+  'payout',
+]
+
+const numbers: ReadonlyMap<string, bigint> = new Map(WORDS.map((word, number) => [word, BigInt(number)]))
+
+/** The number of a word; undefined: the text is none and is stored as it is. */
+export const numberOfWord = (text: string): bigint | undefined => numbers.get(text)
+
+const BYTES = 32
+/** 32 bytes in base58 have no more. */
+const MOST_LETTERS = 44
+
+/** The 32 bytes of a hash or key; undefined: the text is none, and is stored as it is. */
+export const bytesOfHash = (text: string): Uint8Array | undefined => {
+  const bytes = text.length > MOST_LETTERS ? undefined : base58Bytes(text)
+  return bytes?.length === BYTES ? bytes : undefined
+}
+
+/** The same of hashes joined by one space, one after the other. */
+export const bytesOfHashes = (text: string): Uint8Array | undefined => {
+  const hashes = text.split(' ')
+  const bytes = new Uint8Array(hashes.length * BYTES)
+  for (const [at, hash] of hashes.entries()) {
+    const own = bytesOfHash(hash)
+    if (own === undefined) return undefined
+    bytes.set(own, at * BYTES)
+  }
+  return bytes
+}
+
+/** The text of `bytesOfHash`; undefined: the bytes are damaged. */
+export const hashOfBytes = (bytes: Uint8Array): string | undefined =>
+  bytes.length === BYTES ? base58Of32(bytes) : undefined
+
+/** The text of `bytesOfHashes`; undefined: the bytes are damaged. */
+export const hashesOfBytes = (bytes: Uint8Array): string | undefined => {
+  if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined
+  let text = base58Of32(bytes.subarray(0, BYTES))
+  for (let at = BYTES; at < bytes.length; at += BYTES)
+    text += ` ${base58Of32(bytes.subarray(at, at + BYTES))}`
+  return text
+}

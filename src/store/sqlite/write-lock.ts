@@ -1,0 +1,97 @@
+import { Failure } from '#failure/failure.ts'
+import type { Batch, Published } from '#store/port.ts'
+import type { Connection } from './connection.ts'
+import { guarded } from './failures.ts'
+import type { Owner } from './meta.ts'
+import type { FarBatches } from './threads/far-batches.ts'
+import { inTransaction, requireInPlace, requireOwn } from './transaction.ts'
+
+export type PenParts = {
+  readonly name: string
+  /** Writes batches; nothing is read here while one is open. */
+  readonly writing: Connection
+  /** Reads what was committed, also while a batch is being written. */
+  readonly reader: Connection
+  readonly owner: Owner
+  readonly checkpoint: Published | undefined
+  readonly unlock: () => void
+  readonly far: FarBatches
+}
+
+/** The right to write to a file, which one writer has at a time, and its two connections. */
+export type Pen = {
+  /** End of the last committed batch; the caller of `write` sets it. */
+  checkpoint: Published | undefined
+  readonly isWriting: boolean
+  /** Throws 'conflict' once the pen was released. */
+  check(): void
+  /** Reads what was committed. */
+  read<T>(work: (reader: Connection) => T): Promise<T>
+  /** As `read`, also after the pen was released. */
+  readNow<T>(work: (reader: Connection) => T): T
+  /** Runs `work` in a transaction. Throws 'defect' while another one is open, 'conflict' when another writer took over. */
+  write(work: (writing: Connection) => void | Promise<void>): Promise<void>
+  /** Has a batch written by a thread, with the same errors. false: it is to be written by `write`. */
+  writeFar(batch: Batch): Promise<boolean>
+  release(): Promise<void>
+}
+
+export const penOf = ({ name, writing, reader, owner, unlock, far, ...begun }: PenParts): Pen => {
+  let { checkpoint } = begun
+  let running: Promise<unknown> | undefined
+  let released = false
+  const check = (): void => {
+    if (released) throw new Failure('conflict', `This loader has released ${name}.`)
+  }
+  const alone = async <T>(work: () => Promise<T>): Promise<T> => {
+    check()
+    if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
+    const result = work()
+    running = result
+    try {
+      return await result
+    } finally {
+      running = undefined
+    }
+  }
+  const readNow: Pen['readNow'] = work => guarded(name, () => work(reader))
+  return {
+    get checkpoint() {
+      return checkpoint
+    },
+    set checkpoint(end) {
+      checkpoint = end
+    },
+    get isWriting() {
+      return running !== undefined
+    },
+    check,
+    read: async work => {
+      check()
+      return readNow(work)
+    },
+    readNow,
+    write: work =>
+      alone(() =>
+        inTransaction(writing, name, async () => {
+          requireOwn(writing, name, owner)
+          await work(writing)
+        }),
+      ),
+    writeFar: batch =>
+      alone(async () => {
+        // The thread's own connection is of the same file, or it refuses.
+        requireInPlace(writing, name)
+        return await far.commit(batch)
+      }),
+    release: async () => {
+      if (released) return
+      released = true
+      await running?.catch(() => {})
+      await far.close()
+      reader.close()
+      writing.close()
+      unlock()
+    },
+  }
+}
