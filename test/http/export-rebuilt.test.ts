@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { fill, forkedChain } from '#test/support/nodes/forked.ts'
@@ -55,11 +55,14 @@ const remember = async (blocks: readonly LoadedBlock[]): Promise<void> => {
 }
 
 let forked: readonly LoadedBlock[]
+/** As far as the node has them, too. */
+let proved: readonly LoadedBlock[]
 beforeAll(async () => {
   if (elasticsearchUrl() === undefined) return
   forked = await forkedChain(HEIGHT, ORPHANS)
   await remember(forked)
-  await remember((await recordedBlocks()).slice(0, HEIGHT - ORPHANS + 1))
+  proved = (await recordedBlocks()).slice(0, HEIGHT - ORPHANS + 1)
+  await remember(proved)
 })
 
 /** What became of an export: the height of one that is whole and right, 'refused', 'broken off', or what is wrong. */
@@ -104,12 +107,12 @@ const heldExport = async (
 }
 
 /** How many requests each export makes. */
-const requestsOf = async (target: TestElastic): Promise<readonly number[]> => {
+const requestsOf = async (target: TestElastic, height: number): Promise<readonly number[]> => {
   const counts: number[] = []
   for (const call of calls) {
     const proxy = await openProxy(target.url, () => pass)
     const service = serviceOn(target.reopen({ url: proxy.url }))
-    expect([call.name, await outcomeOf(call, await exported(service, call))]).toEqual([call.name, HEIGHT])
+    expect([call.name, await outcomeOf(call, await exported(service, call))]).toEqual([call.name, height])
     counts.push(proxy.asked.filter(({ method }) => method !== 'DELETE').length)
     await proxy.close()
   }
@@ -117,8 +120,12 @@ const requestsOf = async (target: TestElastic): Promise<readonly number[]> => {
 }
 
 /** Makes a change while exports of all lists wait at each of their requests; what became of them. */
-const during = async (target: TestElastic, work: () => Promise<void>): Promise<readonly Outcome[]> => {
-  const counts = await requestsOf(target)
+const during = async (
+  target: TestElastic,
+  height: number,
+  work: () => Promise<void>,
+): Promise<readonly Outcome[]> => {
+  const counts = await requestsOf(target, height)
   const change = Promise.withResolvers<void>()
   const held: Awaited<ReturnType<typeof heldExport>>[] = []
   for (const [at, call] of calls.entries())
@@ -154,35 +161,38 @@ const expectOnly = (
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('exports of every list meanwhile', () => {
-  let target: TestElastic
-  let at: string
-  beforeAll(async () => {
-    target = openTestElastic()
-    at = `${target.url}/${target.prefix}`
-    await fill(target.store, forked, HEIGHT + 5)
-  })
-  afterAll(() => target.destroy())
+  const stored = async (blocks: readonly LoadedBlock[]) => {
+    const target = openTestElastic()
+    await fill(target.store, blocks, HEIGHT + 5)
+    return { target, at: `${target.url}/${target.prefix}` }
+  }
 
+  // All documents are derived anew from the stored blocks, which are proved again.
   test('indices migrate', async () => {
+    const { target, at } = await stored(proved)
     for (const [name, ageing] of Object.entries(AGED))
       await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
     await using folder = await cliFolder()
-    const outcomes = await during(target, async () => {
+    const height = HEIGHT - ORPHANS
+    const outcomes = await during(target, height, async () => {
       const { code, err } = await folder.run(['indices', 'migrate', '--store', at, '--log-level', 'warn'])
       expect([code, err]).toEqual([0, ''])
     })
-    expectOnly(outcomes, { some: [HEIGHT], orElse: ['refused', 'broken off'] })
+    expectOnly(outcomes, { some: [height], orElse: ['refused', 'broken off'] })
     // All are whole when the change is done.
-    await requestsOf(target)
+    await requestsOf(target, height)
+    await target.destroy()
   })
 
   test('repair takes back blocks that the node no longer has', async () => {
+    const { target, at } = await stored(forked)
     await using folder = await cliFolder()
     await using node = await replayed(HEIGHT + 20)
-    const outcomes = await during(target, async () => {
+    const outcomes = await during(target, HEIGHT, async () => {
       const { code } = await folder.run(['repair', '--store', at, '--node', node.url, '--prove', 'linked'])
       expect(code).toBe(0)
     })
     expectOnly(outcomes, { some: [HEIGHT, HEIGHT - ORPHANS], orElse: ['refused', 'broken off'] })
+    await target.destroy()
   })
 })
