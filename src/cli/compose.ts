@@ -14,7 +14,7 @@ import type { Call } from './command.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Counts } from './metrics/catalogue.ts'
 import { countNodeCall } from './metrics/count-node-call.ts'
-import { countedStore } from './metrics/counted-store.ts'
+import { countedReads, countedStore, readNote } from './metrics/counted-store.ts'
 import type { StoreAddress } from './readers.ts'
 import type { Values } from './settings.ts'
 import { provingThreads, writingThreads } from './threads/loading-threads.ts'
@@ -44,10 +44,14 @@ type Opening = {
 const openUncounted = (values: Values, { log, writingProgram, counts }: Opening): Store => {
   const address = storeAddressOf(values)
   if (address.type === 'sqlite')
-    return openSqlite({ path: address.path, writing: writingThreads(values, writingProgram) })
+    return openSqlite({
+      path: address.path,
+      writing: writingThreads(values, writingProgram),
+      ...(counts === undefined ? {} : { onRead: readNote(counts) }),
+    })
   const auth = authOf(values, address)
   const caFile = values['store-ca']
-  return openElastic({
+  const store = openElastic({
     url: address.url,
     prefix: address.prefix,
     requestTimeoutMs: values['store-timeout'],
@@ -63,6 +67,7 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })
+  return counts === undefined ? store : countedReads(store, counts)
 }
 
 /** Runs `work` with the store that the settings name, and closes the store afterwards in any case. */

@@ -14,6 +14,7 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Given } from './given.ts'
+import { isWritten } from './log.ts'
 import { catalogue } from './metrics/catalogue.ts'
 import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
 import { exposedBy } from './metrics/serve-metrics.ts'
@@ -120,7 +121,7 @@ const appOptionsOf = (
     maxFeedsPerKey: values['max-feeds-per-key'],
     stallMs: values['export-stall'],
     maxLagMs: values['max-lag'],
-    logEach: values['log-sample'],
+    logEach: isWritten('info', values['log-level']) ? values['log-sample'] : 0,
     places,
     metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
     explorer: values.explorer,

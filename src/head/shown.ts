@@ -49,9 +49,14 @@ export type HeadAt = {
   readonly blocks: readonly BlockAbove[]
 }
 
+const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, lib: -1, blocks: [] })
+
+/** No node is followed. */
+export const NO_HEAD: HeadAt = withoutBlocks('none')
+
 /** What is above a published block: nothing unless the branch leads to that very block. `shown` undefined: no node is followed. */
 export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
-  if (shown === undefined) return withoutBlocks('none')
+  if (shown === undefined) return NO_HEAD
   if (shown.status !== 'followed') return withoutBlocks(shown.status)
   const { tip, lib, blocks } = shown
   // The published block was the node's once, so its chain reaches at least as high.
@@ -65,8 +70,6 @@ export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 
     blocks: blocks.slice(first),
   }
 }
-
-const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, lib: -1, blocks: [] })
 
 const byList = new WeakMap<BlockAbove, ReadonlyMap<string, readonly RowAbove[]>>()
 

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { KeyStore } from '#store/keys-port.ts'
-import type { Difference, Store, Writer } from '#store/port.ts'
+import type { Difference, ReadEnd, Store, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
 import { type Connection, openOrCreate, openReader } from './connection.ts'
@@ -29,6 +29,8 @@ export type SqliteOptions = {
   readonly readonly?: boolean
   /** Opens threads that write the batches of long loads; absent: this thread writes all. */
   readonly writing?: OpenWritingThread | undefined
+  /** Told of each read that has ended, but for views that are held. */
+  readonly onRead?: (end: ReadEnd) => void
 }
 
 /**
@@ -36,11 +38,11 @@ export type SqliteOptions = {
  * before there is anything. A batch is one transaction, a read is one snapshot. What was committed survives the death of
  * the process at any moment; power loss may cost the last batches, never the consistency of what is there.
  */
-export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOptions): Store => {
+export const openSqlite = ({ path: given, readonly = false, writing, onRead }: SqliteOptions): Store => {
   const path = resolve(given)
   const name = `sqlite:${given}`
   const kept = keptFile(path, name)
-  const readers = readersOf(path, name, { kept })
+  const readers = readersOf(path, name, { kept, onRead })
   const anyReaders = readersOf(path, name, { check: noteLayout })
   const usage = usageIn(usageFileOf(path))
   const writers = new Set<Writer>()
