@@ -25,7 +25,7 @@ export const settings = {
     reader: nodeUrls,
     value: 'URL[,URL]',
     about:
-      'RPC URL of a node, or several of the same chain, comma-separated; the healthy node with the highest block is used.',
+      'RPC URL of a node, or several of the same chain, comma-separated; the healthy node with the highest block is used. archive:FOLDER or archive:URL is an archive of blocks: alone, or with nodes for the blocks that it does not have.',
   }),
   'node-timeout': given({
     reader: duration(100, 10 * MINUTE_MS),
@@ -217,7 +217,20 @@ export const settings = {
   to: maybe({
     reader: count(0, 999_999_999_999),
     value: 'HEIGHT',
-    about: 'Last block to load.',
+    about: 'Last block to load, or to write into an archive.',
+  }),
+  from: given({
+    reader: count(0, 999_999_999_999),
+    value: 'HEIGHT',
+    about:
+      'First block of a new archive. One that does not begin with block 0 can only be used beside a node.',
+    fallback: '0',
+  }),
+  'blocks-per-file': given({
+    reader: count(100, 1_000_000),
+    value: 'N',
+    about: 'Number of blocks in a complete file of an archive; a multiple of 100.',
+    fallback: '10000',
   }),
   once: given({
     reader: yesNo,
