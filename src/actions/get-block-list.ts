@@ -1,7 +1,7 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { refuseBeyondLoaded } from './find/loading.ts'
 import { withAbove } from './list/above.ts'
@@ -108,7 +108,8 @@ const blocksAt = async (view: View, seqs: readonly number[]) => {
     seqs.map(seq => blockId(seq - 1)),
   )
   return docs.map((doc, at) => {
-    if (doc === undefined) throw lacking(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)
+    if (doc === undefined)
+      throw missingData(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)
     return doc
   })
 }

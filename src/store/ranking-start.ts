@@ -1,7 +1,7 @@
 import type { StateIndex } from '#indices/registry.ts'
 import { type Segment, type SegmentsDoc, segmentAt, segmentsId } from '#indices/segment.ts'
 import { beginOf, type Standing } from '#indices/standing.ts'
-import { lacking } from './lacking.ts'
+import { missingData } from './missing-data.ts'
 
 /** Roots seen last: the leaf they lead to is asked for along with the root, and is right unless much moved meanwhile. */
 export type Hints = Map<string, readonly Segment[]>
@@ -45,7 +45,7 @@ export const rankingStart = async (
   const doc = leaf === guessed ? guess : (await read([idOf(leaf)]))[0]
   const found = segmentAt(doc?.segments ?? [], inRoot.skip)
   if (doc === undefined || found === undefined)
-    throw lacking(`Segments of ${index.name} ${group} do not add up.`)
+    throw missingData(`Segments of ${index.name} ${group} do not add up.`)
   const at = doc.segments.indexOf(found.segment)
   const rootAt = root.segments.indexOf(inRoot.segment)
   // After the leaf the runs of the root continue; coarser, but good enough as an upper end.

@@ -4,7 +4,7 @@ import { type BlockDoc, blocks } from '#indices/block.ts'
 import { listAndOrdinal, lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Published, View } from '#store/port.ts'
 import { recordsAbove } from '../list/above.ts'
 import { blockHashes } from '../list/row-id.ts'
@@ -86,7 +86,7 @@ const newsOf = async (
   const rows = all.filter(({ seq }) => seq >= next).toSorted((a, b) => a.seq - b.seq)
   if (rows.length === 0) return undefined
   for (const [at, { seq }] of rows.entries())
-    if (seq !== next + at) throw lacking(`A list has no row ${next + at}, and a row ${seq} behind it.`)
+    if (seq !== next + at) throw missingData(`A list has no row ${next + at}, and a row ${seq} behind it.`)
   const lines = linesOf(
     await list.rows(
       view,
@@ -160,7 +160,7 @@ const newBlocks = async (view: View, height: number): Promise<readonly Row[]> =>
   const heights = Array.from({ length: view.at.height - height }, (_, at) => height + 1 + at)
   const docs: readonly (BlockDoc | undefined)[] = await view.getMany(blocks, heights.map(blockId))
   return docs.map((doc, at) => {
-    if (doc === undefined) throw lacking(`Block ${heights[at]} of ${view.at.height} is not stored.`)
+    if (doc === undefined) throw missingData(`Block ${heights[at]} of ${view.at.height} is not stored.`)
     const seq = doc.height + 1
     return { seq, height: doc.height, doc: { seq, doc } }
   })
