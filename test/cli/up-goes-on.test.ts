@@ -78,7 +78,7 @@ describe.each(['1', '2'])('up with %s threads beside a sick node', threads => {
     while ((await published()) < height) await Bun.sleep(20)
   }
 
-  test.each(FAULTS)('serves meanwhile, and loads on when the node mends: %s', async (_name, sick) => {
+  test.each(FAULTS)('serves meanwhile, and loads on when the node recovers: %s', async (_name, sick) => {
     faults = 0
     fault = sick
     height += 40

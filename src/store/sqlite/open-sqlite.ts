@@ -69,10 +69,10 @@ export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOpt
       return await restoreRecord(path, name)
     },
     ...readingBy(readers, path, name),
-    takeOver: async (identity, { mending = false } = {}) => {
+    takeOver: async (identity, { repair = false } = {}) => {
       mayWrite()
-      const writer = await takeOver({ path, name }, { identity, mending, farBatches: far })
-      if (mending) readers.readUnrepaired()
+      const writer = await takeOver({ path, name }, { identity, repair, farBatches: far })
+      if (repair) readers.readUnrepaired()
       writers.add(writer)
       return writer
     },

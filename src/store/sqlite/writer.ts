@@ -6,9 +6,9 @@ import { walkRange } from '#store/walk.ts'
 import { appendedHistory, type BatchBounds, batchWith, checkBatch, NOTHING_FILLED } from '../batch.ts'
 import { writeBatch } from './commit.ts'
 import type { Connection } from './connection.ts'
-import { menderOf } from './mender.ts'
 import { rankedRows } from './rank.ts'
 import { dueBalances, getById } from './read.ts'
+import { repairWriterOf } from './repair.ts'
 import { keepUndo } from './undo.ts'
 import type { Pen } from './write-lock.ts'
 
@@ -21,12 +21,12 @@ const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000, changes: 15_0
 const NO_HISTORY: History = { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
 
 export const writerOf = (pen: Pen): Writer => {
-  const mender = menderOf(pen)
+  const repair = repairWriterOf(pen)
   const appended = appendedHistory()
   return {
-    ...mender,
+    ...repair,
     get unfinished() {
-      return mender.unfinished
+      return repair.unfinished
     },
     get checkpoint() {
       return pen.checkpoint

@@ -25,7 +25,7 @@ const namesOf = async ({ url, prefix }: TestElastic): Promise<readonly string[]>
 type Case = {
   readonly name: string
   readonly removed: readonly string[]
-  readonly mending?: true
+  readonly repair?: true
   readonly piece?: Bounds
   readonly work: (writer: Writer, target: TestElastic) => Promise<unknown>
 }
@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
   {
     name: 'documents that are put right',
     removed: ['wealth-0', 'records-000000'],
-    mending: true,
+    repair: true,
     work: writer =>
       writer.rewrite({
         put: [{ index: wealth, doc: wealthDoc('d', 1n) }],
@@ -69,13 +69,13 @@ const cases: readonly Case[] = [
   {
     name: 'a batch that is taken back',
     removed: ['wealth-0'],
-    mending: true,
+    repair: true,
     work: writer => writer.takeBack(HEIGHT),
   },
   {
     name: 'a published height',
     removed: ['meta-0'],
-    mending: true,
+    repair: true,
     work: writer => writer.takeBack(HEIGHT),
   },
 ]
@@ -92,7 +92,7 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
     await ask('PUT', `${server.url}/unknown/_doc/1`, {})
     expect(Object.keys(await ask<object>('GET', `${server.url}/unknown`))).toEqual(['unknown'])
   })
-  for (const { name, removed, mending = false, piece, work } of cases)
+  for (const { name, removed, repair = false, piece, work } of cases)
     test(`${name}: makes none`, async () => {
       const target = openTestElastic({ url: server.url, patienceMs: 1_000 })
       try {
@@ -102,7 +102,7 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
         await commitBatch(first, withNew(HEIGHT + 1))
         await first.release()
         const writing = target.reopen(piece === undefined ? {} : { piece })
-        const writer = await writing.takeOver(identity, { mending })
+        const writer = await writing.takeOver(identity, { repair })
         const before = await namesOf(target)
         const lost = removed.map(index => `${target.prefix}-${index}`)
         await ask('DELETE', `${target.url}/${lost.join(',')}`)

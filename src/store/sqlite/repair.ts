@@ -1,23 +1,23 @@
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import type { Mender } from '#store/mender-port.ts'
 import type { Published } from '#store/port.ts'
+import type { RepairWriter } from '#store/repair-port.ts'
 import type { Connection } from './connection.ts'
-import { getPublished, isMending, putIdentity, putMending, putPublished } from './meta.ts'
+import { getPublished, isUnderRepair, putIdentity, putPublished, putUnderRepair } from './meta.ts'
 import { getById, lastBlock } from './read.ts'
 import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
 import { clearUndo, lastKept, takeBack } from './undo.ts'
 import type { Pen } from './write-lock.ts'
 
 /** The part of the writer that only repairs use. */
-export const menderOf = (pen: Pen): Mender => ({
+export const repairWriterOf = (pen: Pen): RepairWriter => ({
   rewrite: rewrite =>
     pen.write(writing => {
       clearUndo(writing)
       rewriteDocuments(writing, rewrite)
     }),
   get unfinished() {
-    return pen.readNow(isMending)
+    return pen.readNow(isUnderRepair)
   },
   blockAt: height => pen.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
   endings: () => pen.read(endingsOf),
@@ -25,7 +25,7 @@ export const menderOf = (pen: Pen): Mender => ({
     let end: Published | undefined
     await pen.write(writing => {
       end = takeBack(writing, height)
-      if (end !== undefined) putMending(writing, false)
+      if (end !== undefined) putUnderRepair(writing, false)
     })
     pen.checkpoint = end ?? pen.checkpoint
     return end
@@ -37,7 +37,7 @@ export const menderOf = (pen: Pen): Mender => ({
       removeHistoryAbove(writing, end.height)
       putIdentity(writing, identity)
       putPublished(writing, end)
-      putMending(writing, !open)
+      putUnderRepair(writing, !open)
     })
     pen.checkpoint = end
   },
