@@ -11,7 +11,7 @@ import { environmentName } from './settings.ts'
 import type { Screen } from './stderr.ts'
 import { LEAVE_MS, leftWhenStopped } from './stop.ts'
 
-export type Surroundings = {
+export type Process = {
   readonly version: string
   readonly environment: Environment
   readonly out: (line: string) => void
@@ -27,7 +27,7 @@ export type Surroundings = {
 }
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
-export const run = async (args: readonly string[], around: Surroundings): Promise<ExitCode> => {
+export const run = async (args: readonly string[], around: Process): Promise<ExitCode> => {
   try {
     return await dispatch(args, around)
   } catch (error) {
@@ -37,7 +37,7 @@ export const run = async (args: readonly string[], around: Surroundings): Promis
   }
 }
 
-const dispatch = async (args: readonly string[], around: Surroundings): Promise<ExitCode> => {
+const dispatch = async (args: readonly string[], around: Process): Promise<ExitCode> => {
   const [first, second] = args
   if (first === '--version' || first === 'version') {
     around.out(`iostlens ${around.version}`)
@@ -57,7 +57,7 @@ const dispatch = async (args: readonly string[], around: Surroundings): Promise<
 }
 
 /** The first of two words alone: its help, or what is missing. */
-const family = (first: string, rest: readonly string[], around: Surroundings): ExitCode => {
+const family = (first: string, rest: readonly string[], around: Process): ExitCode => {
   const members = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (members.length === 0)
     throw new Failure(
@@ -100,7 +100,7 @@ const runCommand = async (
     threadProgram,
     provingProgram,
     writingProgram,
-  }: Surroundings,
+  }: Process,
 ): Promise<ExitCode> => {
   const { flags, words, help } = parseArguments(command.name, command.settings, args)
   if (help) {

@@ -14,7 +14,7 @@ export type RankRange = {
   readonly after?: Standing | undefined
   /** Its end or something further down; undefined: the ranking's end. */
   readonly until?: Standing | undefined
-  /** At most so many members with the amount of `after` come before; Infinity: too many to be worth counting. */
+  /** Upper bound of the members with the amount of `after` that come before; Infinity: too many to be worth counting. */
   readonly tied: number
 }
 
@@ -58,7 +58,7 @@ export const rankingStart = async (
   return { range, skip: found.skip }
 }
 
-/** The end of the segment with the last of so many members; undefined: the end of the list. */
+/** The end of the segment in which the last of `members` members stands; undefined: the end of the list. */
 const endAfter = (list: readonly Segment[], members: number): Standing | undefined => {
   let held = 0
   for (const [at, [, , count]] of list.entries()) {

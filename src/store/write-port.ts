@@ -19,7 +19,7 @@ export type WriterPartitions = {
   /** As of the last committed batch. */
   readonly filling: Filling
   /**
-   * A partition with so many documents is full: the next block opens the next one. It depends only on the content of the
+   * A partition with this number of documents is full: the next block opens the next one. It depends only on the content of the
    * chain, so any batches lead to the same partitions.
    */
   readonly documents: number

@@ -1,5 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Ask, askTogether, type Given } from '#actions/ask.ts'
+import { type Ask, askTogether, type CallParameters } from '#actions/ask.ts'
 import type { Lang, Visit } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Layout } from '#explorer/part/layout.tsx'
@@ -40,7 +40,7 @@ const spoiler = (spares: ReadonlySet<string>) => {
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, spoil(each, name)]))
   }
   /** What a page asks next by a name that it was given. */
-  const corrected = (given: Given): Given =>
+  const corrected = (given: CallParameters): CallParameters =>
     Object.fromEntries(
       Object.entries(given).map(([name, text]) => [
         name,

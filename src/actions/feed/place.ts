@@ -27,7 +27,7 @@ export type Place = {
  * alike deceives those who count rows, but not those who compare the ids of rows: these have the whole hash.)
  */
 const MARK = 8
-/** Blocks that an id names beside the highest one: a minute. An id of so many is 1.2 KB long, and goes with every event. */
+/** Blocks that an id names beside the highest one: a minute. An id that names them all is 1.2 KB long, and goes with every event. */
 const MOST_BELOW = 128
 /** The greatest distance of two blocks that an id can tell. */
 const MOST_GAP = 9_999

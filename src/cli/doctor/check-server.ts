@@ -1,11 +1,11 @@
-import type { Surroundings } from '#store/surroundings.ts'
+import type { ServerReport } from '#store/server-report.ts'
 import type { Finding } from './finding.ts'
 
 /** What a serving process needs; the other privileges are for loading. */
 const FOR_SERVING: readonly string[] = ['read', 'view_index_metadata']
 
 /** What is not in order around a store that has a server, and what is. */
-export const checkServer = ({ disks, lacks, blocked, createsIndices }: Surroundings): readonly Finding[] => [
+export const checkServer = ({ disks, lacks, blocked, createsIndices }: ServerReport): readonly Finding[] => [
   ...diskFindings(disks),
   ...rightFindings(lacks),
   ...(blocked.length === 0
@@ -28,7 +28,7 @@ export const checkServer = ({ disks, lacks, blocked, createsIndices }: Surroundi
     : []),
 ]
 
-const diskFindings = (disks: Surroundings['disks']): readonly Finding[] =>
+const diskFindings = (disks: ServerReport['disks']): readonly Finding[] =>
   disks === undefined
     ? [
         finding('warning', 'The disks of Elasticsearch are unknown: the user may not ask', {
@@ -44,7 +44,7 @@ const diskFindings = (disks: Surroundings['disks']): readonly Finding[] =>
           : finding('ok', what)
       })
 
-const rightFindings = (lacks: Surroundings['lacks']): readonly Finding[] => {
+const rightFindings = (lacks: ServerReport['lacks']): readonly Finding[] => {
   if (lacks === undefined) return [finding('ok', 'Elasticsearch checks no privileges, or does not tell them')]
   if (lacks.length === 0) return [finding('ok', 'The user of Elasticsearch may read and write the indices')]
   const what = `The user of Elasticsearch lacks on the indices: ${lacks.join(', ')}`

@@ -12,7 +12,7 @@ const STORE_HELP =
   'Check --store (or --data). For Elasticsearch: that it runs (curl URL/_cluster/health) and that user and password are right.'
 
 export type StoreFrom = {
-  readonly store: Pick<Store, 'name' | 'check' | 'published' | 'keys' | 'surroundings'>
+  readonly store: Pick<Store, 'name' | 'check' | 'published' | 'keys' | 'serverReport'>
   readonly address: StoreAddress
 }
 
@@ -23,7 +23,7 @@ export const checkStore = async ({ store, address }: StoreFrom): Promise<readonl
       ...(await shapeFindings(store)),
       ...(await readFindings(store)),
       ...(address.type === 'sqlite' ? fileFindings(resolve(address.path)) : []),
-      ...(store.surroundings === undefined ? [] : checkServer(await store.surroundings())),
+      ...(store.serverReport === undefined ? [] : checkServer(await store.serverReport())),
     ]
   } catch (error) {
     return [wrongBecause('store', error, STORE_HELP)]

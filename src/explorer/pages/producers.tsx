@@ -8,13 +8,13 @@ import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
+import { ExternalLink } from '../part/external-link.tsx'
 import { Figures } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
 import { Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
-import { Outside } from '../part/outside.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
-import { Standing } from '../part/producer-standing.tsx'
+import { ProducerStatus } from '../part/producer-status.tsx'
 import { type Column, Rows } from '../part/rows.tsx'
 import { Share } from '../part/share.tsx'
 
@@ -83,7 +83,7 @@ const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): 
     {
       head: say({ en: 'Status', zh: '状态' }),
       place: 'end',
-      cell: row => <Standing visit={visit} isProducer={row.isProducer} online={row.online} />,
+      cell: row => <ProducerStatus visit={visit} isProducer={row.isProducer} online={row.online} />,
     },
     {
       head: say({ en: 'Location and site', zh: '地区与网址' }),
@@ -160,7 +160,7 @@ const Where = ({ row: { loc, url } }: { readonly row: Row }): Html =>
         ''
       ) : (
         <small>
-          <Outside url={url} />
+          <ExternalLink url={url} />
         </small>
       )}
     </span>

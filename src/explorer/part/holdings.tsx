@@ -24,7 +24,7 @@ type HoldingsProps = {
 
 /** Amounts that are frozen, and pledges, that a page shows. */
 const MOST = 20
-/** A list of at most so many amounts or pledges is open at first. */
+/** Up to this many amounts or pledges a list is open at first. */
 const OPEN = 5
 
 /** The IOST of an owner: what can be used, and what is tied and until when. */

@@ -21,7 +21,7 @@ type OwnTokensProps = {
 /** Tokens that a page shows; somebody may send thousands of kinds to anybody. */
 const MOST = 50
 
-/** A list of at most so many tokens is open at first. */
+/** Up to this many tokens a list is open at first. */
 const OPEN = 6
 
 /** The tokens that an owner has. */

@@ -19,7 +19,7 @@ import { restoreRecord } from './restore.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { takeOver } from './take-over.ts'
 import { farBatches, type OpenWritingThread } from './threads/far-batches.ts'
-import { inTransaction, patiently } from './transaction.ts'
+import { inTransaction, whileBusy } from './transaction.ts'
 import { usageFileOf, usageIn } from './usage.ts'
 
 export type SqliteOptions = {
@@ -131,7 +131,7 @@ const create = async (path: string, name: string): Promise<void> => {
   try {
     // Asked before anything is changed: it may be another program's file.
     inspect(connection, name)
-    await patiently(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
+    await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
     await inTransaction(connection, name, () => createMissing(connection, name))
   } finally {
     connection.close()

@@ -7,31 +7,31 @@ import { getPublished, isUnderRepair, putIdentity, putPublished, putUnderRepair 
 import { getById, lastBlock } from './read.ts'
 import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
 import { clearUndo, lastKept, takeBack } from './undo.ts'
-import type { Pen } from './write-lock.ts'
+import type { WriteLock } from './write-lock.ts'
 
 /** The part of the writer that only repairs use. */
-export const repairWriterOf = (pen: Pen): RepairWriter => ({
+export const repairWriterOf = (lock: WriteLock): RepairWriter => ({
   rewrite: rewrite =>
-    pen.write(writing => {
+    lock.write(writing => {
       clearUndo(writing)
       rewriteDocuments(writing, rewrite)
     }),
   get unfinished() {
-    return pen.readNow(isUnderRepair)
+    return lock.readNow(isUnderRepair)
   },
-  blockAt: height => pen.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
-  endings: () => pen.read(endingsOf),
+  blockAt: height => lock.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
+  endings: () => lock.read(endingsOf),
   takeBack: async height => {
     let end: Published | undefined
-    await pen.write(writing => {
+    await lock.write(writing => {
       end = takeBack(writing, height)
       if (end !== undefined) putUnderRepair(writing, false)
     })
-    pen.checkpoint = end ?? pen.checkpoint
+    lock.checkpoint = end ?? lock.checkpoint
     return end
   },
   settle: async ({ identity, end, open }) => {
-    await pen.write(writing => {
+    await lock.write(writing => {
       // The kept batches end where the last batch did.
       if (lastKept(writing) !== end.height) clearUndo(writing)
       removeHistoryAbove(writing, end.height)
@@ -39,7 +39,7 @@ export const repairWriterOf = (pen: Pen): RepairWriter => ({
       putPublished(writing, end)
       putUnderRepair(writing, !open)
     })
-    pen.checkpoint = end
+    lock.checkpoint = end
   },
 })
 

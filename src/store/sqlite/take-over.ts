@@ -18,7 +18,7 @@ import { differencesOf, inspect, refuseDifferent } from './schema.ts'
 import type { FarBatchesOf } from './threads/far-batches.ts'
 import { inTransaction } from './transaction.ts'
 import { createUndo } from './undo.ts'
-import { penOf } from './write-lock.ts'
+import { writeLockOf } from './write-lock.ts'
 import { writerOf } from './writer.ts'
 
 type File = { readonly path: string; readonly name: string }
@@ -41,7 +41,7 @@ export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Wr
     const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
     const checkpoint = await inTransaction(writing, name, () => begin(writing, name, { ...taking, owner }))
     const far = taking.farBatches({ path, name, owner, file: writing.file })
-    return writerOf(penOf({ name, writing, reader, owner, checkpoint, unlock, far }))
+    return writerOf(writeLockOf({ name, writing, reader, owner, checkpoint, unlock, far }))
   } catch (error) {
     release.reader()
     writing?.close()

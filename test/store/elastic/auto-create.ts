@@ -26,7 +26,7 @@ type Case = {
   readonly name: string
   readonly removed: readonly string[]
   readonly repair?: true
-  readonly piece?: Bounds
+  readonly chunk?: Bounds
   readonly work: (writer: Writer, target: TestElastic) => Promise<unknown>
 }
 
@@ -45,7 +45,7 @@ const cases: readonly Case[] = [
     name: 'history ahead of its batch',
     removed: ['blocks-000000', 'transactions-000000', 'records-000000'],
     work: async writer => await writer.append(tellingBatch(HEIGHT + 2, HEIGHT + 2)),
-    piece: { documents: 1, bytes: 1 },
+    chunk: { documents: 1, bytes: 1 },
   },
   {
     name: 'a checkpoint',
@@ -92,16 +92,16 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
     await ask('PUT', `${server.url}/unknown/_doc/1`, {})
     expect(Object.keys(await ask<object>('GET', `${server.url}/unknown`))).toEqual(['unknown'])
   })
-  for (const { name, removed, repair = false, piece, work } of cases)
+  for (const { name, removed, repair = false, chunk, work } of cases)
     test(`${name}: makes none`, async () => {
-      const target = openTestElastic({ url: server.url, patienceMs: 1_000 })
+      const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
       try {
         await target.store.create()
         const first = await target.store.takeOver(identity)
         await commitBatch(first, tellingBatch(0, HEIGHT))
         await commitBatch(first, withNew(HEIGHT + 1))
         await first.release()
-        const writing = target.reopen(piece === undefined ? {} : { piece })
+        const writing = target.reopen(chunk === undefined ? {} : { chunk })
         const writer = await writing.takeOver(identity, { repair })
         const before = await namesOf(target)
         const lost = removed.map(index => `${target.prefix}-${index}`)
@@ -115,7 +115,7 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
     })
 
   test('a store that was never created, and keys of one whose index is gone: makes none', async () => {
-    const target = openTestElastic({ url: server.url, patienceMs: 1_000 })
+    const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
     try {
       const { store } = target
       await failureOf(store.takeOver(identity))

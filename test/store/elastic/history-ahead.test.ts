@@ -27,7 +27,7 @@ const withStore = async (
   body: (target: TestElastic) => Promise<void>,
   documents = TWO_BLOCKS,
 ): Promise<void> => {
-  const target = openTestElastic({ piece: { documents, bytes: Number.POSITIVE_INFINITY } })
+  const target = openTestElastic({ chunk: { documents, bytes: Number.POSITIVE_INFINITY } })
   try {
     await target.store.create()
     await body(target)

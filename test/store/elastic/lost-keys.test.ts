@@ -43,7 +43,7 @@ const check = (store: Store) => keyring({ store: store.keys, clock: handClock(NO
 
 /** Runs `work` with a store that has a few blocks. */
 const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = openTestElastic({ patienceMs: 2_000 })
+  const target = openTestElastic({ retryTimeoutMs: 2_000 })
   try {
     await target.store.create()
     const writer = await target.store.takeOver(identity)

@@ -18,7 +18,7 @@ import { UntilAborted } from './until-aborted.ts'
 import { openView } from './view.ts'
 
 /** A read without a deadline of its own is tried again for this time. */
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 export type Reading = ReturnType<typeof openReading>
 
@@ -38,7 +38,7 @@ export const openReading = (cluster: Cluster) => {
     whole,
     sleep: clock.sleep,
     now: clock.now,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
     require: ({ mending }) => {
       if (mending && !isRepairing) throw underRepair(store)
     },
@@ -53,7 +53,7 @@ export const openReading = (cluster: Cluster) => {
     return holdView(cluster, {
       indices,
       signal,
-      patienceMs: PATIENCE_MS,
+      timeoutMs: TIMEOUT_MS,
       published: () => fresh(signal),
       viewOf: at => open(at, { signal }).view,
     })

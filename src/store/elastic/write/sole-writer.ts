@@ -19,13 +19,13 @@ type Options = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** History that is written at once, ahead of its batch. */
-  readonly piece: Bounds
+  readonly chunk: Bounds
   /** Readers of the same process see its writes at once. */
   readonly reading: Reading
 }
 
 /** The one writer that this process may have in a store. */
-export const soleWriter = (cluster: Cluster, { partitionDocuments, piece, reading }: Options) => {
+export const soleWriter = (cluster: Cluster, { partitionDocuments, chunk, reading }: Options) => {
   const { names } = cluster
   let isTaken = false
   let writer: Writer | undefined
@@ -41,7 +41,7 @@ export const soleWriter = (cluster: Cluster, { partitionDocuments, piece, readin
     isTaken = true
     try {
       const served = await writable(cluster, repair)
-      const options = { cluster: served, identity, partitionDocuments, piece, repair, onRelease }
+      const options = { cluster: served, identity, partitionDocuments, chunk, repair, onRelease }
       const opened = await openWriter(options)
       if (repair) reading.beginRepair()
       writer = tellingWriter(opened, () => {

@@ -33,7 +33,7 @@ export type WriterOptions = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** History that is written at once, ahead of its batch. */
-  readonly piece: Bounds
+  readonly chunk: Bounds
   /** For a repair, which takes the store as it is. */
   readonly repair: boolean
   readonly onRelease: () => void
@@ -46,9 +46,9 @@ export type WriterOptions = {
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { lease, keeper, restore } = await takeStore(options)
   const { cluster } = lease
-  const { piece } = options
+  const { chunk } = options
   const repair = options.repair ? await repairWriterOf(lease) : undefined
-  const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, piece })
+  const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
   const commit = batchCommitter({ lease, keeper, ahead, restore })
   const { inTurn, settled } = turns()
   /** Settles as the work does, but with the damage of the store if that is why the work failed. */
@@ -79,7 +79,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       },
       documents: options.partitionDocuments,
     },
-    bounds: { ...BOUNDS, piece },
+    bounds: { ...BOUNDS, chunk },
     append: history => named(ahead.append(history)),
     commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
     accept: () => inTurn(() => keeper.accept()),
