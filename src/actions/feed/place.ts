@@ -64,7 +64,7 @@ const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<Place, 'text'
 }
 
 /** What is left of a place when all irreversible rows up to a height were received; undefined: nothing. */
-export const placeAbove = (place: Place | undefined, height: number): Place | undefined => {
+export const placeAtHead = (place: Place | undefined, height: number): Place | undefined => {
   if (place === undefined || place.height <= height) return undefined
   const below = place.below.filter(block => block.height > height)
   // What is above a block that is named was named, too.

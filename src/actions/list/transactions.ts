@@ -1,4 +1,4 @@
-import type { BlockAbove } from '#head/shown.ts'
+import type { HeadBlock } from '#head/shown.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
@@ -7,7 +7,7 @@ import { RUN_LENGTH, runId, type Stretch, stretchesOf, transactionRuns } from '#
 import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { withAbove } from './above.ts'
+import { withHead } from './head-rows.ts'
 import type { Numbered } from './list-rows.ts'
 import { numberedRows, type RangeInOrder } from './numbered.ts'
 
@@ -31,14 +31,14 @@ export const transactionsOf = async (
     followed: { kind: 'transactions' } as const,
     idOf: ({ doc }: TimedTransaction) => doc.id,
   }
-  return numberedRows(context, withAbove<TimedTransaction>(list, context.head, transactionsAbove), asked)
+  return numberedRows(context, withHead<TimedTransaction>(list, context.head, headTransactions), asked)
 }
 
 /** The transactions of a block above. */
-export const transactionsAbove = ({
+export const headTransactions = ({
   doc: { time },
   transactions: all,
-}: BlockAbove): readonly TimedTransaction[] => all.map(doc => ({ doc, time }))
+}: HeadBlock): readonly TimedTransaction[] => all.map(doc => ({ doc, time }))
 
 const momentsOf = async (view: View, numbers: readonly number[]): Promise<readonly Moment[]> => {
   const positions = await positionsOf(view, numbers)
