@@ -17,7 +17,6 @@ const ROUTES = [
     'client',
     'health',
     'ready',
-    'status',
     'metrics',
     'usage',
     'explorer',
