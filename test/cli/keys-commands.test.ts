@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { until } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
@@ -32,13 +33,13 @@ test('keys: a key is shown, changed, rotated with a grace, and revoked with all 
       status: 200,
       data: { id, name: 'wallet', expires: null, today: { limit: 10000, used: 2, remaining: 9998 } },
     })
-  while ((await shown()).requests_today !== 2) await Bun.sleep(50)
+  await until(async () => (await shown()).requests_today === 2, 50)
   expect(Date.parse((await shown()).last_used)).toBeGreaterThan(Date.parse((await shown()).created))
 
   const changed = await run('change', id, '--per-day', '700', '--note', 'off', '--rename', 'purse')
   expect(changed).toMatchObject({ code: 0, out: `Changed key ${id}.\n` })
   expect(await shown()).toMatchObject({ name: 'purse', note: null, plan: null, per_second: 5, per_day: 700 })
-  while ((await usage(key)).data.today.limit !== 700) await Bun.sleep(50)
+  await until(async () => (await usage(key)).data.today.limit === 700, 50)
 
   const rotated = await run('rotate', id, '--grace', '1d')
   expect([rotated.code, rotated.last === key, await ask(rotated.last), await ask(key)]).toEqual([
