@@ -94,7 +94,8 @@ export const barText = (progress: Progress, rate: Rate, columns: number): string
 
 const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 
-const timeText = (seconds: number): string => {
+/** A time in words of at most two units: `3 h 12 min`. */
+export const timeText = (seconds: number): string => {
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`

@@ -1,9 +1,9 @@
 import { openArchive } from '#archive/reader.ts'
 import { ARCHIVE } from '#node/archive-node.ts'
 import { systemClock } from '#time/clock.ts'
-import { auditProgress } from '../audit-progress.ts'
 import type { Command } from '../command.ts'
 import { LOGGING } from '../setting-groups.ts'
+import { stageProgress } from '../stage-progress.ts'
 import { provingThreads } from '../threads/loading-threads.ts'
 import { checkArchive } from './check-archive.ts'
 
@@ -29,7 +29,7 @@ export const archiveCheck: Command = {
         level,
         signal,
         threads: provingThreads(values, provingProgram),
-        onLooked: auditProgress({
+        onLooked: stageProgress({
           ...{ screen, log, now: systemClock.elapsed },
           doing: { bar: 'Checking', log: 'Checked an archive.' },
         }),

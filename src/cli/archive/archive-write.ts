@@ -7,10 +7,10 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
-import { auditProgress } from '../audit-progress.ts'
 import type { Call, Command } from '../command.ts'
 import { connectNode, requireUsable, withStore } from '../compose.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
+import { stageProgress } from '../stage-progress.ts'
 import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
 
 export const archiveWrite: Command = {
@@ -101,7 +101,7 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
   const to = values.to ?? Math.floor((from.last + 1) / each) * each - 1
   if (to > from.last)
     throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
-  const look = auditProgress({
+  const look = stageProgress({
     ...{ screen, log, now: systemClock.elapsed },
     doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
   })
