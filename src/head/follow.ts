@@ -5,6 +5,7 @@ import { OtherBranch } from '#node/pass-on.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import { every } from '#time/every.ts'
 import { keptOf, type Point } from './branch.ts'
 import { choiceOf, type ShownTip } from './choose.ts'
 import { type Derived, deriveHead } from './derive-head.ts'
@@ -93,6 +94,26 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
             reason: error.message,
           })
       }
+    },
+  }
+}
+
+/** Between two looks, in milliseconds; a block is made every 500. */
+const EVERY_MS = 200
+
+/** Follows the head until `stop`. */
+export const followHead = (
+  following: Following & { readonly clock: Clock },
+): HeadSource & { stop(): void } => {
+  const { shown, onChange, look } = createFollower(following)
+  const ends = new AbortController()
+  const looks = every(following.clock, EVERY_MS, () => look(ends.signal))
+  return {
+    shown,
+    onChange,
+    stop: () => {
+      looks.stop()
+      ends.abort('closed')
     },
   }
 }

@@ -1,7 +1,8 @@
 import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/position.ts'
+import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Published, Store } from '#store/port.ts'
+import { hashesOf, transactionIdsOf } from './rebuild.ts'
 
 /** Blocks asked for at once. */
 const RUN = 200
@@ -109,20 +110,16 @@ const problemOf = (doc: BlockDoc | undefined, { height, parent, hash }: Expected
     : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
 }
 
-const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
-  tx_hashes === '' ? [] : tx_hashes.split(' ')
-
 const lookAtTransactions = async (
   store: Pick<Store, 'read'>,
   stored: readonly { readonly height: number; readonly doc: BlockDoc }[],
   signal: AbortSignal,
 ): Promise<{ readonly count: number; readonly problems: readonly string[] }> => {
-  const expected = stored.flatMap(({ height, doc }) =>
-    hashesOf(doc).flatMap((hash, tx) =>
-      // The base transaction is part of its block's document.
-      tx === 0 && doc.base !== undefined ? [] : [{ id: transactionId(height, tx), hash }],
-    ),
-  )
+  const expected = stored.flatMap(({ height, doc }) => {
+    const hashes = hashesOf(doc)
+    const ids = transactionIdsOf({ ...doc, height })
+    return ids.map((id, at) => ({ id, hash: hashes[at + hashes.length - ids.length] }))
+  })
   const problems: string[] = []
   for (let at = 0; at < expected.length; at += TRANSACTIONS) {
     const part = expected.slice(at, at + TRANSACTIONS)
