@@ -21,6 +21,7 @@ import { isRoutable } from './request-text.ts'
 import { rpcHandler } from './rpc.ts'
 import { sampling, sendRefusal } from './send.ts'
 import { healthHandler, readyHandler } from './status.ts'
+import { statusHandler } from './status-page/handler.ts'
 import { usageHandler } from './usage.ts'
 
 /** No body is ever read, so none is too long: Bun itself would answer 413, without a body of its own. */
@@ -69,7 +70,7 @@ type Parts = {
 
 /** What is at each path, and at all others. */
 const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts) => {
-  const { store, node, prices, profiles, defaults, basePath, clock, version, stallMs, metrics } = options
+  const { store, node, prices, profiles, defaults, basePath, clock, version, stallMs } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
   const deps = {
     ...{ store, node, head: options.head, prices, profiles, clock },
@@ -86,8 +87,9 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
     ['/ready', open('ready', readyHandler({ ...options, maxLagMs: options.maxLagMs }))],
     ['/usage', open('usage', usageHandler(gate, defaults))],
     ['/docs', start],
-    ...[...documentsOf(options)].map(([path, { kind, handler }]) => [path, open(kind, handler)] as const),
-    ...(metrics === undefined ? [] : [['/metrics', open('metrics', metricsHandler(metrics))] as const]),
+    ...[...documentsOf(options), ...pagesForOperators(options)].map(
+      ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
+    ),
     ...explorerPages(options, { gate, feeds, service, start, unknown }),
   ]
   return { all, unknown }
@@ -124,6 +126,20 @@ const documentsOf = ({ store, prices, profiles, clock, ...options }: AppOptions)
     { store, node: undefined, prices, profiles, clock },
     { version, testKey, defaults, basePath, isExplored: explorer === true, publicUrl },
   )
+}
+
+type Page = { readonly kind: string; readonly handler: Handler }
+
+/** What is for those who run the service. */
+const pagesForOperators = (options: AppOptions): readonly (readonly [path: string, page: Page])[] => {
+  const { metrics, maxLagMs } = options
+  const status = { kind: 'status', handler: statusHandler({ ...options, maxLagMs }) }
+  return [
+    ['/status', status],
+    ...(metrics === undefined
+      ? []
+      : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),
+  ]
 }
 
 const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
@@ -164,6 +180,7 @@ const KNOWN_PATHS = [
   '/docs',
   '/openapi.json',
   '/usage',
+  '/status',
   '/health',
   '/ready',
 ]

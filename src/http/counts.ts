@@ -17,6 +17,7 @@ const ROUTES = [
     'client',
     'health',
     'ready',
+    'status',
     'metrics',
     'usage',
     'explorer',

@@ -8,8 +8,8 @@ import type { Handler } from './exchange.ts'
 import { type Freshness, freshnessOf } from './freshness.ts'
 import { publishedLately } from './published-lately.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
+import { behindTroubles, freshFields } from './status-page/service-status.ts'
 import type { Stopping } from './stopping.ts'
-import { behindTroubles } from './troubles.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 
@@ -61,7 +61,7 @@ export const startingHandler =
 const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOptions): Reply => {
   const fresh = freshnessOf(at, node, clock)
   const state = { height: at.height, time: toIso(at.time), ...freshFields(fresh), version }
-  const reason = behindTroubles(fresh)[0]?.en ?? tooOld(fresh, maxLagMs)
+  const reason = behindTroubles(fresh)[0]?.what.en ?? tooOld(fresh, maxLagMs)
   if (reason !== undefined) return notReady({ reason, ...state })
   return textReply(
     200,
@@ -69,15 +69,6 @@ const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOpt
     { headers: NOT_CACHED },
   )
 }
-
-const freshFields = ({ lib, behind, behindSeconds, lagSeconds, node, heardAt }: Freshness) => ({
-  lib,
-  behind,
-  behind_seconds: behindSeconds,
-  lag_seconds: lagSeconds,
-  node,
-  node_heard: heardAt === null ? null : new Date(heardAt).toISOString(),
-})
 
 const tooOld = ({ lagSeconds }: Freshness, maxLagMs: number | undefined): string | undefined => {
   if (maxLagMs === undefined) return undefined

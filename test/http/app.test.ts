@@ -32,7 +32,7 @@ describe('paths and methods', () => {
   test('every path answers in the error body', async () => {
     const { ask } = serviceOn(store)
     const message =
-      'This path does not exist. Available paths: /api/, /api/{module}/{action}, /rpc/, /docs, /openapi.json, /usage, /health, /ready.'
+      'This path does not exist. Available paths: /api/, /api/{module}/{action}, /rpc/, /docs, /openapi.json, /usage, /status, /health, /ready.'
     for (const path of [
       '/nothing',
       '/API/',

@@ -94,15 +94,12 @@ test.each(everyChoice().map(choice => [JSON.stringify(choice), choice] as const)
   },
 )
 
-test('openapi: whether a service is ready is as its document says, also where nothing is known', async () => {
+test('openapi: the status of a service is as its document says, also where nothing is known', async () => {
   const problems = await checkerFor({})
   const unknown = async () => undefined
-  for (const [each, status] of [
-    [service, 200],
-    [serviceOn({ ...(await loadedStore()), published: unknown }), 503],
-  ] as const) {
-    const answer = await each.ask('/ready')
-    expect([answer.status, problems('/ready', answer.status, await answer.json())]).toEqual([status, []])
+  for (const each of [service, serviceOn({ ...(await loadedStore()), published: unknown })]) {
+    const answer = await each.ask('/status', { headers: { accept: 'application/json' } })
+    expect([answer.status, problems('/status', answer.status, await answer.json())]).toEqual([200, []])
   }
 })
 

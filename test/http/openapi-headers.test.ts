@@ -86,6 +86,8 @@ test('openapi: headers of a key that asks too often, of pages about the service 
     const answer = await service.ask(path)
     expect([answer.status, faultsOf(path, answer)]).toEqual([200, []])
   }
+  const status = await service.ask('/status', { headers: { accept: 'application/json' } })
+  expect([status.status, faultsOf('/status', status)]).toEqual([200, []])
   const counting = serviceOn(await loadedStore(), {
     metrics: { type: 'text/plain', text: async () => 'up 1\n' },
   })

@@ -61,7 +61,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
 }
 
 /** Says whether an open page is live and its data current; only the script shows it. Room is kept for the longer text, so nothing jumps. */
-const LiveSign = ({ frame: { say } }: { readonly frame: Frame }): Html => (
+const LiveSign = ({ frame: { say, root, lang } }: { readonly frame: Frame }): Html => (
   <span class="live">
     <span class="on" safe>
       {say({ en: 'Live', zh: '实时' })}
@@ -86,9 +86,9 @@ const LiveSign = ({ frame: { say } }: { readonly frame: Frame }): Html => (
     >
       {say({ en: 'Paused', zh: '已暂停' })}
     </span>
-    <span class="stale" safe>
+    <a class="stale" href={`${root}status?lang=${lang}`} safe>
       {say({ en: 'Not current', zh: '非最新' })}
-    </span>
+    </a>
   </span>
 )
 
@@ -177,6 +177,10 @@ const Foot = ({ frame }: { readonly frame: Frame }): Html => {
       <p>
         <a href={`${root}docs/${lang}`} safe>
           {say({ en: 'API reference', zh: 'API 文档' })}
+        </a>{' '}
+        ·{' '}
+        <a href={`${root}status?lang=${lang}`} safe>
+          {say({ en: 'Status', zh: '运行状态' })}
         </a>{' '}
         · iostlens <span safe>{site.version}</span>
       </p>

@@ -11,7 +11,7 @@ import { eventOf, FEED_TYPE } from '../feed/events.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { freshnessOf } from '../freshness.ts'
 import type { Reply } from '../reply.ts'
-import { troublesOf } from '../troubles.ts'
+import { troublesOf } from '../status-page/service-status.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 
 /** Milliseconds after which a browser reconnects: after a stop, all of them do so at once. */
@@ -24,7 +24,7 @@ const encoder = new TextEncoder()
 
 type Following = {
   readonly feeds: OpenFeeds
-  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
+  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit' | 'whyUnfit'> | undefined
   readonly maxLagMs: number | undefined
   readonly clock: Pick<Clock, 'after' | 'now'>
   readonly stallMs: number
@@ -32,8 +32,8 @@ type Following = {
 
 /**
  * `/live`: sends a page each published height, so that it looks again only when there is something new, and whether what is
- * published is current: else what is wrong, in the language of the page. It needs no key; the number of open streams is
- * limited for each network and in total.
+ * published is current: what `/status` says is wrong, in the language of the page. It needs no key; the number of open streams
+ * is limited for each network and in total.
  */
 export const liveHandler =
   (gate: ExplorerGate, following: Following): Handler =>
@@ -52,18 +52,18 @@ const liveReply = (
   let remove: () => void = () => undefined
   let known: Published | undefined
   /** A store that stands still becomes old, so each sign of life says it anew. */
-  const trouble = (): string => {
+  const standing = (): string => {
     if (known === undefined) return BEAT
-    const [first] = troublesOf(freshnessOf(known, node, clock), maxLagMs)
-    return eventOf('standing', { trouble: first?.[manner.lang] ?? null })
+    const [trouble] = troublesOf(freshnessOf(known, node, clock), maxLagMs)
+    return eventOf('standing', { trouble: trouble?.what[manner.lang] ?? null })
   }
   const leave = feeds.hub.watch({
     published: published => {
       known = published
       const { height } = published
-      outbox.replace(`id: ${height}\ndata: ${height}\n\n${trouble()}`)
+      outbox.replace(`id: ${height}\ndata: ${height}\n\n${standing()}`)
     },
-    beat: () => outbox.beat(trouble()),
+    beat: () => outbox.beat(standing()),
     end,
   })
   const free = (): void => {

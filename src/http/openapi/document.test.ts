@@ -22,6 +22,7 @@ test('openapi: an operation for each action, the address of all of them, and the
     '/usage',
     '/health',
     '/ready',
+    '/status',
     '/metrics',
   ])
   expect(Object.keys(components.schemas)).toEqual([...actions.map(schemaName), 'Error'])

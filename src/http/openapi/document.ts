@@ -5,9 +5,10 @@ import { dataSchema, NOTHING, schemaName } from './answer-schema.ts'
 import { type Described, type Form, formOf } from './described.ts'
 import { describedActions, exportSchemas } from './export-answer.ts'
 import { headerComponents } from './headers.ts'
+import { metricsOperation, statusOperation } from './operator-operations.ts'
 import { errorResponses, errorSchema } from './responses.ts'
 import { rpcOperation, switchedOff } from './rpc-operations.ts'
-import { anyOperation, healthOperation, metricsOperation, readyOperation } from './service-operations.ts'
+import { anyOperation, healthOperation, readyOperation } from './service-operations.ts'
 import { usageOperation } from './usage-operation.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -57,6 +58,7 @@ const pathsOf = (actions: readonly Action[], described: Described): Json => ({
   ...(described.chosen.export === undefined ? { '/usage': { get: usageOperation(described) } } : {}),
   '/health': { get: healthOperation },
   '/ready': { get: readyOperation },
+  '/status': { get: statusOperation },
   '/metrics': { get: metricsOperation },
 })
 

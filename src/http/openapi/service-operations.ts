@@ -1,8 +1,8 @@
 import type { Action } from '#actions/define.ts'
 import { formParameters, language } from './action-operation.ts'
 import { type Described, formOf } from './described.ts'
-import { type HeaderName, headersNamed } from './headers.ts'
-import { closedObject, errorRefs, NOT_MODIFIED, successOf } from './responses.ts'
+import { headersNamed } from './headers.ts'
+import { errorRefs, NOT_MODIFIED, successOf } from './responses.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -53,7 +53,7 @@ export const anyOperation = (actions: readonly Action[], described: Described): 
 const OPEN_ERRORS = [405, 414, 500, 504]
 
 /** An operation that needs no key. */
-const openOperation = (
+export const openOperation = (
   operationId: string,
   { en, zh, responses }: { readonly en: string; readonly zh: string; readonly responses: Json },
 ): Json => ({
@@ -65,30 +65,31 @@ const openOperation = (
   responses: { ...responses, ...errorRefs(status => OPEN_ERRORS.includes(status)) },
 })
 
-/** A response of the service about itself. */
-const jsonAnswer = (
-  description: string,
-  { schema, headers = [] }: { readonly schema: Json; readonly headers?: readonly HeaderName[] },
-): Json => ({
-  description,
-  headers: headersNamed(['X-Request-Id', 'Cache-Control', ...headers]),
-  content: { 'application/json': { schema } },
-})
-
-const version: Json = { type: 'string', description: 'Version of the service.' }
+export const version: Json = { type: 'string', description: 'Version of the service.' }
 
 export const healthOperation: Json = openOperation('health', {
   en: 'Whether the process is running.',
   zh: '进程是否在运行。',
   responses: {
-    200: jsonAnswer('The process is running.', {
-      schema: closedObject({ status: { type: 'string', const: 'ok' }, version }),
-    }),
+    200: {
+      description: 'The process is running.',
+      headers: headersNamed(['X-Request-Id', 'Cache-Control']),
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['status', 'version'],
+            properties: { status: { type: 'string', const: 'ok' }, version },
+            additionalProperties: false,
+          },
+        },
+      },
+    },
   },
 })
 
 /** How far the load is; absent while nothing is known of it. */
-const loadProperties: Json = {
+export const loadProperties: Json = {
   height: { type: 'integer', minimum: 0, description: 'Height of the last loaded block.' },
   time: { type: 'string', description: 'Time of that block, ISO-8601 UTC.' },
   lib: { type: 'integer', minimum: 0, description: 'Height of the last irreversible block.' },
@@ -125,36 +126,38 @@ export const readyOperation: Json = openOperation('ready', {
   en: 'Whether the service is ready to serve requests.',
   zh: '服务是否可以处理请求。',
   responses: {
-    200: jsonAnswer('The service is ready.', {
-      schema: closedObject({ ready: { type: 'boolean', const: true }, ...loadProperties, version }),
-    }),
-    503: jsonAnswer('The service is not ready; the response gives the reason.', {
-      schema: closedObject(
-        {
-          ready: { type: 'boolean', const: false },
-          reason: { type: 'string', description: 'Why it is not ready.' },
-          ...loadProperties,
-          version,
-        },
-        ['ready', 'reason', 'version'],
-      ),
-      headers: ['Retry-After'],
-    }),
-  },
-})
-
-const METRICS_HEADERS = headersNamed(['ETag', 'X-Request-Id', 'Cache-Control'])
-
-export const metricsOperation: Json = openOperation('metrics', {
-  en: 'What the process counts, in the text format of Prometheus. With --metrics-listen it is at that address only, and here 404.',
-  zh: '进程的监控指标，采用 Prometheus 文本格式。设置 --metrics-listen 时仅在该地址提供，此处返回 404。',
-  responses: {
     200: {
-      description: 'The metrics.',
-      headers: METRICS_HEADERS,
-      content: { 'text/plain': { schema: { type: 'string' } } },
+      description: 'The service is ready.',
+      headers: headersNamed(['X-Request-Id', 'Cache-Control']),
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['ready', ...Object.keys(loadProperties), 'version'],
+            properties: { ready: { type: 'boolean', const: true }, ...loadProperties, version },
+            additionalProperties: false,
+          },
+        },
+      },
     },
-    304: { description: 'Not modified: If-None-Match contains the current ETag.', headers: METRICS_HEADERS },
-    ...errorRefs(status => status === 404),
+    503: {
+      description: 'The service is not ready; the response gives the reason.',
+      headers: headersNamed(['X-Request-Id', 'Cache-Control', 'Retry-After']),
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['ready', 'reason', 'version'],
+            properties: {
+              ready: { type: 'boolean', const: false },
+              reason: { type: 'string', description: 'Why it is not ready.' },
+              ...loadProperties,
+              version,
+            },
+            additionalProperties: false,
+          },
+        },
+      },
+    },
   },
 })

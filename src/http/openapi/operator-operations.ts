@@ -1,0 +1,97 @@
+import { language } from './action-operation.ts'
+import { headersNamed } from './headers.ts'
+import { errorRefs } from './responses.ts'
+import { loadProperties, openOperation, version } from './service-operations.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const text = (description: string): Json => ({ type: 'string', description })
+
+const troubles: Json = {
+  type: 'array',
+  description: 'What is wrong, each with what the operator does about it, in both languages.',
+  items: {
+    type: 'object',
+    required: ['what', 'what_zh', 'help', 'help_zh'],
+    properties: {
+      what: text('What is wrong.'),
+      what_zh: text('The same in Chinese.'),
+      help: text('What to do about it.'),
+      help_zh: text('The same in Chinese.'),
+    },
+    additionalProperties: false,
+  },
+}
+
+/** What is known of the load, null where nothing is. */
+const nullable = Object.fromEntries(
+  Object.entries(loadProperties).map(([name, schema]) => [
+    name,
+    { anyOf: [schema, { type: 'null' }], description: 'As in /ready; null when it is unknown.' },
+  ]),
+)
+
+const statusProperties: Json = {
+  version,
+  since: text('When the process began to serve, ISO-8601 UTC.'),
+  whole: {
+    type: 'boolean',
+    description: 'Whether the store can be read and has lost nothing that is checked while serving.',
+  },
+  ...nullable,
+  blocks_per_second: {
+    type: ['number', 'null'],
+    minimum: 0,
+    description:
+      'Blocks that were published per second since /status was first asked; null before there was time.',
+  },
+  troubles,
+}
+
+export const statusOperation: Json = {
+  ...openOperation('status', {
+    en: 'How the service stands, as a page for people; JSON where Accept asks for application/json and not for text/html.',
+    zh: '服务的运行状态，以网页显示；Accept 要求 application/json 且不要求 text/html 时为 JSON。',
+    responses: {
+      200: {
+        description: 'The status, whatever it is: programs that decide by the HTTP status ask /ready.',
+        headers: {
+          ...headersNamed(['X-Request-Id', 'Cache-Control']),
+          'Content-Language': {
+            description: 'Language of the page.',
+            required: false,
+            schema: { type: 'string', enum: ['en', 'zh-CN'] },
+          },
+        },
+        content: {
+          'application/json': {
+            schema: {
+              type: 'object',
+              required: Object.keys(statusProperties),
+              properties: statusProperties,
+              additionalProperties: false,
+            },
+          },
+          'text/html': { schema: { type: 'string' } },
+        },
+      },
+    },
+  }),
+  parameters: [language],
+}
+
+const METRICS_HEADERS = headersNamed(['ETag', 'X-Request-Id', 'Cache-Control'])
+
+export const metricsOperation: Json = openOperation('metrics', {
+  en: 'What the process counts, in the text format of Prometheus. With --metrics-listen it is at that address only, and here 404.',
+  zh: '进程的监控指标，采用 Prometheus 文本格式。设置 --metrics-listen 时仅在该地址提供，此处返回 404。',
+  responses: {
+    200: {
+      description: 'The metrics.',
+      headers: METRICS_HEADERS,
+      content: { 'text/plain': { schema: { type: 'string' } } },
+    },
+    304: { description: 'Not modified: If-None-Match contains the current ETag.', headers: METRICS_HEADERS },
+    ...errorRefs(status => status === 404),
+  },
+})

@@ -1,0 +1,89 @@
+import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
+import { writeJson } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Store } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+import { createPace } from '#time/pace.ts'
+import type { Handler } from '../exchange.ts'
+import { type PublishedLately, publishedLately } from '../published-lately.ts'
+import { style } from '../reference/style.ts'
+import { JSON_TYPE, textReply } from '../reply.ts'
+import { statusPage } from './page.ts'
+import { freshFields, type ServiceStatus, type StatusSources, serviceStatusOf } from './service-status.ts'
+
+/** Its own style only, and no script. */
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style.text).digest('base64')}'`,
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+type StatusOptions = Pick<StatusSources, 'node' | 'version' | 'maxLagMs'> & {
+  readonly store: Pick<Store, 'published' | 'whole'>
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>
+}
+
+/**
+ * `/status`: a page for people, in their language (`lang`, `Accept-Language`); JSON where `Accept` asks for it. 200
+ * whatever it says: `/ready` is for programs that decide by the status.
+ */
+export const statusHandler = (options: StatusOptions): Handler => {
+  const { store, clock, version, node, maxLagMs } = options
+  const published = publishedLately(store, clock)
+  const since = clock.now()
+  const pace = paceOf(clock)
+  return async ({ query, request }) => {
+    const at = await published()
+    const blocksPerSecond = pace(at)
+    const status = serviceStatusOf(at, { node, version, clock, maxLagMs, since, blocksPerSecond })
+    const headers = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Language' }
+    const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
+    if (wantsJson(request))
+      return textReply(200, { type: JSON_TYPE, text: writeJson(jsonOf(status)) }, { headers })
+    return textReply(
+      200,
+      { type: 'text/html; charset=utf-8', text: statusPage(status, lang) },
+      {
+        headers: {
+          ...headers,
+          'Content-Security-Policy': POLICY,
+          'Content-Language': LANGUAGE_TAG[lang],
+        },
+      },
+    )
+  }
+}
+
+/** A browser asks for HTML among others. */
+const wantsJson = ({ headers }: Request): boolean => {
+  const accept = headers.get('accept') ?? ''
+  return /application\/json/i.test(accept) && !/text\/html/i.test(accept)
+}
+
+/** Times of shorter length say nothing about the pace. */
+const SHORT_MS = 5_000
+
+/** Blocks per second since the first block that was seen here. */
+const paceOf = ({ elapsed }: Pick<Clock, 'elapsed'>) => {
+  const pace = createPace()
+  return (found: Awaited<ReturnType<PublishedLately>>): number | null => {
+    if (found === undefined || found instanceof Failure) return null
+    pace.note(elapsed(), found.height)
+    return pace.spanMs() < SHORT_MS ? null : Math.round(pace.perSecond() * 10) / 10
+  }
+}
+
+const jsonOf = ({ fresh, blocksPerSecond, troubles, ...rest }: ServiceStatus) => ({
+  ...rest,
+  ...freshFields(fresh),
+  blocks_per_second: blocksPerSecond,
+  troubles: troubles.map(({ what, help }) => ({
+    what: what.en,
+    what_zh: what.zh,
+    help: help.en,
+    help_zh: help.zh,
+  })),
+})

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import axe from 'axe-core'
+import { Failure } from '#failure/failure.ts'
+import type { Store } from '#store/port.ts'
+import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import { servedBehind } from '../support/browser/served.ts'
+import { spokenNode } from '../support/nodes/spoken-node.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+
+// The browser may have to be fetched; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+const MADE = 1_795_249_532_500
+const HEIGHT = 4_000
+let store: Store
+beforeAll(async () => {
+  store = await loadedStore()
+})
+
+const at = (published: Store['published']): Store => ({ ...store, published })
+const loaded = at(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT }))
+const now = (): number => MADE + 40_000
+const JSON_ONLY = { headers: { accept: 'application/json' } }
+const node = {
+  ...spokenNode({}, { libBlock: HEIGHT + 2, libTime: BigInt(MADE + 1_000) * 1_000_000n }),
+  heardAgo: () => 500,
+}
+
+test('/status: JSON where it is asked for, with nothing wrong', async () => {
+  const response = await serviceOn(loaded, { now, node }).ask('/status', JSON_ONLY)
+  expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    {
+      version: '0.0.0-test',
+      since: '2026-11-21T08:26:12.500Z',
+      whole: true,
+      height: HEIGHT,
+      time: '2026-11-21T08:25:32.500Z',
+      lib: HEIGHT + 2,
+      behind: 2,
+      behind_seconds: 1,
+      lag_seconds: 40,
+      node: 'reachable',
+      node_heard: '2026-11-21T08:26:12.000Z',
+      blocks_per_second: null,
+      troubles: [],
+    },
+  ])
+})
+
+test('/status: blocks per second are those since it was first asked', async () => {
+  let height = HEIGHT
+  let time = now()
+  const growing = at(async () => ({ height, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: height }))
+  const { ask } = serviceOn(growing, { now: () => time })
+  await ask('/status')
+  time += 10_000
+  height += 25
+  expect(await (await ask('/status', JSON_ONLY)).json()).toMatchObject({ blocks_per_second: 2.5 })
+})
+
+const troubles = {
+  'an empty store': [at(async () => undefined), {}, 'Nothing is loaded yet.'],
+  'a store out of reach': [
+    at(() => Promise.reject(new Failure('unavailable', 'secret place'))),
+    {},
+    'The store cannot be read.',
+  ],
+  'a damaged store': [
+    at(() => Promise.reject(new Failure('damaged', 'lost'))),
+    {},
+    'Part of the store is lost or damaged.',
+  ],
+  'a silent node': [
+    loaded,
+    { node: { ...node, heard: () => undefined } },
+    'No node responds, so it is unknown how far loading is behind the chain.',
+  ],
+  'old blocks': [loaded, { node, now: () => MADE + 301_000 }, 'The last loaded block is old.'],
+  'a wrong clock': [
+    loaded,
+    { node, now: () => MADE - 60_000 },
+    "The machine's clock is before the last loaded block, so the age of that block is unknown.",
+  ],
+} as const
+
+test.each(Object.entries(troubles))('/status: %s is said, with what to do', async (_, [of, over, what]) => {
+  const { ask } = serviceOn(of, { now, ...over })
+  const told = await (await ask('/status', JSON_ONLY)).json()
+  expect(told).toMatchObject({ troubles: [{ what, help: expect.any(String), what_zh: expect.any(String) }] })
+  expect(JSON.stringify(told)).not.toContain('secret')
+  const zh = await (await ask('/status?lang=zh')).text()
+  expect(zh).toContain('存在问题')
+})
+
+test('/status: a service that has nothing and hears no node says both', async () => {
+  const { ask } = serviceOn(
+    at(async () => undefined),
+    { now, node: { ...node, heard: () => undefined } },
+  )
+  const told = await (await ask('/status', JSON_ONLY)).json()
+  expect(told).toMatchObject({
+    troubles: [{ what: 'Nothing is loaded yet.' }, { what: 'No node responds, so nothing can be loaded.' }],
+  })
+})
+
+test('/status: without a node it says that nobody knows how far it is behind', async () => {
+  const { ask } = serviceOn(loaded, { now })
+  expect(await (await ask('/status', JSON_ONLY)).json()).toMatchObject({
+    behind: null,
+    node: 'none',
+    troubles: [],
+  })
+  expect(await (await ask('/status')).text()).toContain('unknown: this service follows no node')
+})
+
+let browser: Browser | undefined
+afterAll(() => browser?.close())
+
+test('/status in a browser: both languages, three widths, light and dark, quiet and accessible', async () => {
+  browser = await startBrowser()
+  await using served = servedBehind('/', serviceOn(loaded, { now: () => MADE + 301_000, node }))
+  for (const lang of ['en', 'zh'])
+    for (const width of [360, 768, 1400])
+      for (const scheme of ['light', 'dark'] as const) {
+        const page = await browser.open({ width, scheme })
+        await page.go(`${served.url}status?lang=${lang}`)
+        await page.run(`${axe.source};0`)
+        const found = await page.run<readonly string[]>(
+          "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))",
+        )
+        expect([lang, width, scheme, found]).toEqual([lang, width, scheme, []])
+        expect(
+          await page.run<number>('document.documentElement.scrollWidth - innerWidth'),
+        ).toBeLessThanOrEqual(0)
+        expect(page.said).toEqual([])
+        await page.close()
+      }
+})
