@@ -21,7 +21,7 @@ export type Continuity = {
   readonly problems: readonly string[]
 }
 
-export type Looked = { readonly blocks: number; readonly of: number }
+export type Checked = { readonly blocks: number; readonly of: number }
 
 /**
  * Whether the stored blocks follow each other without a gap and have their transactions: each block's height, its
@@ -35,10 +35,10 @@ export const continuity = async (
     readonly published: Published
     readonly all: boolean
     readonly signal: AbortSignal
-    readonly onLooked?: (looked: Looked) => void
+    readonly onProgress?: (looked: Checked) => void
   },
 ): Promise<Continuity> => {
-  const { published, all, signal, onLooked } = options
+  const { published, all, signal, onProgress } = options
   const problems: string[] = []
   const looked = { blocks: 0, transactions: 0 }
   const runs = runsFor(published.height, all)
@@ -64,7 +64,7 @@ export const continuity = async (
     problems.push(...found.problems)
     looked.transactions += found.count
     looked.blocks += docs.length
-    onLooked?.({ blocks: looked.blocks, of })
+    onProgress?.({ blocks: looked.blocks, of })
   }
   return { ...looked, problems: problems.slice(0, MOST_PROBLEMS) }
 }

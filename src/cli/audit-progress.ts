@@ -1,4 +1,4 @@
-import type { Looked } from '#audit/audit.ts'
+import type { AuditProgress } from '#audit/audit.ts'
 import type { Log } from '#failure/log.ts'
 import { createPace } from '#time/pace.ts'
 import type { Screen } from './stderr.ts'
@@ -12,7 +12,7 @@ export const auditProgress = (options: {
   readonly log: Log
   /** Milliseconds, monotonic. */
   readonly now: () => number
-}): ((looked: Looked) => void) => {
+}): ((looked: AuditProgress) => void) => {
   const { screen, log, now } = options
   let stage = ''
   let pace = createPace()

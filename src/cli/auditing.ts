@@ -36,7 +36,7 @@ export const withAuditSetup = async <T>(
     sample: values.sample,
     signal,
     onFinding: found.add,
-    onLooked: auditProgress({ screen, log, now: systemClock.elapsed }),
+    onProgress: auditProgress({ screen, log, now: systemClock.elapsed }),
   }
   try {
     return await work({

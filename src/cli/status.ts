@@ -46,7 +46,7 @@ export const status: Command = {
           published,
           all: values.all,
           signal,
-          onLooked: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
+          onProgress: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
         })
         screen.bar('')
         const problems = [

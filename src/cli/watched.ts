@@ -5,7 +5,7 @@ import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
 
 /** The longest time after which a change is seen. */
-const LOOK_MS = 60_000
+const POLL_MS = 60_000
 const FETCH_MS = 10_000
 /** Market figures are a few hundred bytes, profiles of some hundred producers a few hundred kilobytes. */
 const MAX_BYTES = 4_000_000
@@ -62,7 +62,7 @@ export const watch = async <T>(options: {
       throw new Failure('usage', `${what} cannot be read from ${name}: ${reasonOf(error)}.`)
     warn(error)
   }
-  const looking = every(clock, LOOK_MS, () => look().catch(warn))
+  const looking = every(clock, POLL_MS, () => look().catch(warn))
   return { get: () => value, close: looking.stop }
 }
 

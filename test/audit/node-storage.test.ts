@@ -39,7 +39,7 @@ const compared = async (change: (doc: unknown) => unknown = doc => doc, asked: N
       getMany: async (index, ids) => (await stored.getMany(index, ids)).map(doc => change(doc) as typeof doc),
     },
     found: found.add,
-    onLooked: count => {
+    onProgress: count => {
       rows += count
     },
     signal: new AbortController().signal,

@@ -89,7 +89,7 @@ test('feeds: a reader who takes nothing while more than may wait comes is told w
         return
       }
       // Each height is handed to all readers at once.
-      await until(() => Number(JSON.parse(brisk.at(-1)?.data ?? '{\"block\":0}').block) >= height - 5)
+      await until(() => Number(JSON.parse(brisk.at(-1)?.data ?? '{"block":0}').block) >= height - 5)
     },
   })
   slow?.socket.resume()

@@ -2,14 +2,14 @@ import type { HeadSource } from '#head/showing.ts'
 import { headAt, type Shown } from '#head/shown.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { FeedList, Progress } from './feed-list.ts'
+import { followBranch } from './follow-branch.ts'
+import type { HeadPosition } from './head-position.ts'
 import { heightWatch, type Watcher } from './heights.ts'
 import type { End } from './landmarks.ts'
-import { type Found, lookAt } from './look.ts'
 import { type Message, partOf } from './message.ts'
+import { type Found, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
-import type { Place } from './place.ts'
 import { type PollClock, type Poller, pollHeight } from './poll.ts'
-import { settle } from './settle.ts'
 
 /** A reader who has all rows of a list before `next` that it wants. */
 export type Follower = {
@@ -18,7 +18,7 @@ export type Follower = {
   /** The row to send next: beyond those of the list. */
   next: number
   /** What it has of blocks above the height; undefined: nothing. */
-  place: Place | undefined
+  place: HeadPosition | undefined
 }
 
 /** All who follow one list in one form. */
@@ -51,7 +51,7 @@ type State = {
   /** The blocks above as they were handed out; undefined also while somebody waits for the first of them. */
   above: Shown | undefined
   reading: Promise<unknown> | undefined
-  /** Ends the looks. */
+  /** Ends the polling. */
   stop: () => void
 }
 
@@ -78,7 +78,7 @@ export const feedHub = (
     stop: () => undefined,
   }
   const poller: Poller = {
-    look: (published, signal) => look(state, store, { published, head: source?.shown(), signal }),
+    height: (published, signal) => update(state, store, { published, head: source?.shown(), signal }),
     beat: () => {
       const { at } = state
       const head = at === undefined ? undefined : headAt(source?.shown(), at)
@@ -124,7 +124,7 @@ type Asked = {
 }
 
 /** Reads what is new, unless nothing can be, and hands it out. */
-const look = async (
+const update = async (
   state: State,
   store: Pick<Store, 'read'>,
   { published, head, signal }: Asked,
@@ -134,17 +134,17 @@ const look = async (
   const isSame = published?.height === since?.height && published?.hash === since?.hash
   const knowsHead = head === above || !groups.some(({ list }) => list.isHead)
   if (since === undefined || (isSame && knowsHead && landmarks !== undefined)) return
-  const looking = store.read(view => lookAt(view, { since, groups, landmarks, head }), { signal })
-  state.reading = looking
-  const looked = await looking.finally(() => {
+  const reading = store.read(view => readNewRows(view, { since, groups, landmarks, head }), { signal })
+  state.reading = reading
+  const read = await reading.finally(() => {
     state.reading = undefined
   })
   if (state.at !== since) return
-  state.at = looked.at
-  state.landmarks = looked.landmarks
+  state.at = read.at
+  state.landmarks = read.landmarks
   state.above = head
   for (const [index, group] of groups.entries()) {
-    const found = looked.found[index] ?? 'behind'
+    const found = read.found[index] ?? 'behind'
     if (found !== 'behind') handOut(group, found)
     else
       for (const follower of [...group.followers]) {
@@ -182,7 +182,7 @@ const missingOf = (
   const heights = isNew ? news.heights.slice(next - news.first) : []
   const later = next + lines.length
   // Whoever waits for a row further on wants none before it.
-  const settled = above === undefined || later > group.next ? undefined : settle(place, heights, above)
+  const settled = above === undefined || later > group.next ? undefined : followBranch(place, heights, above)
   return {
     next: later,
     place: settled === undefined ? place : settled.place,

@@ -1,7 +1,7 @@
 import type { Failure } from '#failure/failure.ts'
 import type { HeadAt } from '#head/shown.ts'
-import { idOf, type Place } from './place.ts'
-import type { Settled } from './settle.ts'
+import type { Settled } from './follow-branch.ts'
+import { type HeadPosition, idOf } from './head-position.ts'
 
 /** Rows of a list that follow each other, as events that are ready to be sent. */
 export type Part = {
@@ -11,7 +11,7 @@ export type Part = {
   /** `seq` of the last irreversible one; absent: there is none. */
   readonly last?: number
   /** What the reader has of blocks above then. */
-  readonly place: Place | undefined
+  readonly place: HeadPosition | undefined
   /** Id of the last event. */
   readonly id: string
 }
@@ -41,7 +41,7 @@ export type Message =
 /** What a reader has, and the irreversible rows that it misses. */
 type Missing = {
   readonly next: number
-  readonly place: Place | undefined
+  readonly place: HeadPosition | undefined
   /** The rows from `next` on. */
   readonly lines: readonly string[]
 }

@@ -21,7 +21,7 @@ export type OpenFeeds = {
 }
 
 /** Between two looks at the keys of the feeds. */
-const LOOK_MS = 100
+const POLL_MS = 100
 /** Looks in a row at which no list of keys is believed, after which the feeds end: they may not outlive their keys. */
 const LOOKS_IN_DOUBT = 2
 /** When the service stops, a client gets this long to read the last event. */
@@ -58,7 +58,7 @@ export const openFeeds = ({
     hub: feedHub(store, clock, head),
     add: feed => {
       feeds.add(feed)
-      watching ??= every(clock, LOOK_MS, look)
+      watching ??= every(clock, POLL_MS, look)
       if (stopping?.signal.aborted === true) feed.end(STOPPING)
       return () => {
         feeds.delete(feed)

@@ -2,9 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { type Action, nameOf } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
 import { columnsOf, EXACT, HEAD_ONLY } from '#actions/shape/results.ts'
-import type { Form } from './described.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import type { Form, Json } from './described.ts'
 
 /** `get-account-tx` → `GetAccountTx` */
 export const schemaName = (action: Pick<Action, 'name' | 'action'>): string =>

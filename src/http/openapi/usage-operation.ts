@@ -1,9 +1,7 @@
 import { formParameters, language } from './action-operation.ts'
-import { type Described, formOf } from './described.ts'
+import { type Described, formOf, type Json } from './described.ts'
 import { headersNamed } from './headers.ts'
 import { closedObject, errorRefs, successOf } from './responses.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
 

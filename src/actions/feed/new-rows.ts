@@ -11,9 +11,9 @@ import { blockHashes } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import { headTransactions, transactionsFrom } from '../list/transactions.ts'
 import type { FeedList, Progress } from './feed-list.ts'
+import type { BlockLines, Known } from './follow-branch.ts'
 import type { Followed } from './followed.ts'
 import { type End, isOn, landmarksOf } from './landmarks.ts'
-import type { BlockLines, Known } from './settle.ts'
 
 /** Blocks that are read at once; after a longer gap each reader reads on by itself, page by page. */
 const MOST_BLOCKS = 200
@@ -37,7 +37,7 @@ export type Found = {
 type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
 
 /** What one look finds for each group; 'behind': its readers are to read the list by themselves. */
-type Looked = {
+type NewRows = {
   readonly at: Published
   readonly landmarks: readonly End[] | undefined
   readonly found: readonly (Found | 'behind')[]
@@ -47,7 +47,10 @@ type Looked = {
  * The rows that came to some lists since a height, and what is above them now: the store is read once for all of them. All
  * are 'behind' where the block of that height was taken back.
  */
-export const lookAt = async (view: View, { since, groups, landmarks, head }: Asked): Promise<Looked> => {
+export const readNewRows = async (
+  view: View,
+  { since, groups, landmarks, head }: Asked,
+): Promise<NewRows> => {
   const { at } = view
   const behind = groups.map(() => 'behind' as const)
   if (!(await isOn(view, since))) return { at, landmarks, found: behind }
