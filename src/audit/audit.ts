@@ -50,7 +50,7 @@ export type AuditOptions = {
 
 export type Audited = {
   readonly at: Published
-  /** What could not be checked, and why. */
+  /** Parts that could not be checked, and why. */
   readonly notes: readonly string[]
   /** False: the stored blocks are not enough to derive from; only blocks and transactions were checked. */
   readonly complete: boolean

@@ -89,7 +89,7 @@ const getBlocks = (
   return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
 }
 
-/** What other documents say about a block; undefined: nothing. */
+/** The claims of other documents about a block; undefined: none. */
 type Expected = {
   readonly height: number
   /** The hash of the block before. */

@@ -9,7 +9,7 @@ import type { OperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
 
-/** What the service is started with. */
+/** The parts that the service is started with. */
 export type ServingParts = {
   readonly values: Values
   readonly version: string
@@ -27,12 +27,12 @@ export type ServingParts = {
   readonly droppedLines: () => number
 }
 
-/** What both ways to serve are made of. */
+/** The parts that serving in this thread and by threads have in common. */
 export type Serve = ServingParts & {
   readonly files: () => OperatorFiles
   /** Absent: no node is followed. */
   readonly head?: HeadSource
-  /** What callers do, as the main thread sees it. */
+  /** Counts of callers, as the main thread sees them. */
   readonly callers: Counts
   /** To be called before any request is answered. */
   readonly beforeRequests: () => Promise<Counting>

@@ -74,7 +74,7 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
   }
 }
 
-/** What the main thread does for metrics, beside the threads that serve. */
+/** The metrics of the main thread, beside those of the threads that serve. */
 const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop: () => Promise<void> } => {
   const { values, threads, metrics, droppedLines } = parts
   const { 'metrics-listen': address } = values

@@ -12,7 +12,7 @@ import type { HeadBlock } from './shown.ts'
 
 type Doc = Change['doc']
 
-/** What a block brings: its rows, and the state that those behind it build on. Both follow from the chain up to it alone. */
+/** The results of a block: its rows, and the state that those behind it build on. Both follow from the chain up to it alone. */
 export type Derived = { readonly above: HeadBlock; readonly changes: readonly Change[] }
 
 /** State over a published height: what blocks above have put, else what is stored. */

@@ -47,7 +47,7 @@ const conclude = ({ stand: { node, other }, random }: Course): void => {
 
 const look = async ({ stand }: Course): Promise<void> => {
   await stand.probe()
-  await stand.follower.look(new AbortController().signal)
+  await stand.follower.poll(new AbortController().signal)
 }
 
 /** What happens while nobody reads, or while somebody does. */

@@ -20,7 +20,7 @@ const looking = (stand: ForkStand) => {
   let confirmed = Number.NEGATIVE_INFINITY
   const look = async (): Promise<void> => {
     const before = stand.follower.shown()
-    await stand.follower.look(new AbortController().signal)
+    await stand.follower.poll(new AbortController().signal)
     const shown = stand.follower.shown()
     if (shown.status !== 'followed') return
     if (shown !== before || shown.tip.hash === stand.asked().stand.head.hash)

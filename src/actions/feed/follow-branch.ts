@@ -10,7 +10,7 @@ import {
 /** The rows of a list that a block has, as JSON. */
 export type BlockLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
 
-/** What is known of the chain at one height. */
+/** Knowledge of the chain at one height. */
 export type Known = {
   /** The published height. */
   readonly height: number
@@ -24,15 +24,15 @@ export type Known = {
 export type Kept = {
   /** The lowest block whose rows are gone, those of higher ones with them; undefined: none is. */
   readonly droppedFrom: number | undefined
-  /** What the reader has then. */
+  /** The reader's position then. */
   readonly kept: HeadPosition | undefined
 }
 
-/** What a reader at some place is to be told. */
+/** The news for a reader at a position. */
 export type Settled = Kept & {
   /** The rows that it lacks, each with its place; they come behind the irreversible ones. */
   readonly packed: readonly { readonly line: string; readonly place: HeadPosition }[]
-  /** What the reader has in the end. */
+  /** The reader's position in the end. */
   readonly place: HeadPosition | undefined
 }
 

@@ -67,11 +67,11 @@ const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition,
   return text
 }
 
-/** What is left of a place when all irreversible rows up to a height were received; undefined: nothing. */
+/** The part of a position above a height, up to which all irreversible rows were received; undefined: none. */
 export const positionAbove = (place: HeadPosition | undefined, height: number): HeadPosition | undefined => {
   if (place === undefined || place.height <= height) return undefined
   const below = place.below.filter(block => block.height > height)
-  // What is above a block that is named was named, too.
+  // All blocks above a named one were named, too.
   const isWhole = place.isWhole || below.length < place.below.length
   return headPositionOf({ ...place, base: height + 1, below, isWhole })
 }
@@ -85,7 +85,7 @@ export type LastId = { readonly seq: bigint; readonly place: HeadPosition | unde
 const NUMBER = '(0|[1-9][0-9]{0,14})'
 const LETTER = '[1-9A-HJ-NP-Za-km-z]'
 const BELOW = `(?:([1-9][0-9]{0,3})\\.)?(${LETTER}{${MARK}})`
-/** What an id looks like; one of an older service names the highest block alone. */
+/** The pattern of an id; one of an older service names the highest block alone. */
 export const ID_PATTERN = `^${NUMBER}(?:-${NUMBER}-${NUMBER}-${NUMBER}-(${LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MOST_BELOW}}))?)?$`
 const ID = new RegExp(ID_PATTERN)
 const EACH_BELOW = new RegExp(BELOW, 'g')

@@ -17,7 +17,7 @@ export type Follower = {
   readonly outbox: Outbox<Message>
   /** The row to send next: beyond those of the list. */
   next: number
-  /** What it has of blocks above the height; undefined: nothing. */
+  /** How far it has rows of head blocks; undefined: it has none. */
   place: HeadPosition | undefined
 }
 
@@ -26,7 +26,7 @@ export type Group = Progress & {
   readonly followers: Set<Follower>
 }
 
-/** What is new in a thread, whoever follows: each new height is read once for all lists, each row is written once. */
+/** Hands new rows to the readers of a thread: each new height is read once for all lists, each row is written once. */
 export type FeedHub = {
   /**
    * From now on the follower's outbox gets each new row, until it is told that it is behind, or `leave`. `end`, `count`:
@@ -42,7 +42,7 @@ export type FeedHub = {
   watch(watcher: Watcher): () => void
 }
 
-/** What the hub knows, beside the followers. */
+/** The state of the hub. */
 type State = {
   readonly groups: Map<string, Group>
   /** How far rows were handed out; undefined: nobody follows. */
@@ -171,7 +171,7 @@ const handOut = (group: Group, found: Found): void => {
   if (above !== undefined) group.held = above.now ?? group.held.filter(({ height }) => height > above.height)
 }
 
-/** What a follower is sent of what came to its group, and what it has then. */
+/** The part of the new rows of a group that a follower misses, and its position then. */
 const missingOf = (
   group: Group,
   { next, place }: Pick<Follower, 'next' | 'place'>,
@@ -181,7 +181,7 @@ const missingOf = (
   const lines = isNew ? news.lines.slice(next - news.first) : []
   const heights = isNew ? news.heights.slice(next - news.first) : []
   const later = next + lines.length
-  // Whoever waits for a row further on wants none before it.
+  // A reader who waits for a row further on wants none before it.
   const settled = above === undefined || later > group.next ? undefined : followBranch(place, heights, above)
   return {
     next: later,

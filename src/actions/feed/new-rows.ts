@@ -28,7 +28,7 @@ type Asked = {
   readonly head: Shown | undefined
 }
 
-/** What came to a list: irreversible rows as JSON, each with its block, `first` is the `seq` of the first; and the blocks above. */
+/** New rows of a list: irreversible ones as JSON, each with its block, `first` is the `seq` of the first; and the head blocks. */
 export type Found = {
   readonly news: News | undefined
   /** undefined: the list is followed without them. */
@@ -36,7 +36,7 @@ export type Found = {
 }
 type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
 
-/** What one look finds for each group; 'behind': its readers are to read the list by themselves. */
+/** The new rows of each group; 'behind': its readers are to read the list by themselves. */
 type NewRows = {
   readonly at: Published
   readonly landmarks: readonly End[] | undefined
@@ -67,7 +67,7 @@ export const readNewRows = async (
       const now = branch === undefined ? undefined : await blockLines(view, { list, held, branch })
       return { news, above: { ...published, now } }
     } catch (error) {
-      // What is wrong with one list is no reason to keep the rows of others back.
+      // Damage of one list is no reason to keep the rows of others back.
       if (error instanceof Failure && BROKEN.has(error.kind)) return 'behind'
       throw error
     }
@@ -100,7 +100,7 @@ const newsOf = async (
   return { first: next, lines, heights: rows.map(({ height }) => height) }
 }
 
-/** What the blocks above `since` brought to any of the lists, by the way in which a list is followed. */
+/** The rows that blocks above `since` brought to any of the lists, by the way in which a list is followed. */
 const newRows = async (view: View, groups: readonly Progress[], since: Published) => {
   if (view.at.height === since.height) return async (): Promise<readonly Row[]> => []
   const records = await recordsByList(view, groups, since.height)

@@ -152,7 +152,7 @@ const messagesOf = async function* (
   yield* outbox.items()
 }
 
-/** What the hub has for a reader of a whole list, until the list is to be read again or the feed ends. */
+/** The messages of the hub to a reader of a whole list, until the list is to be read again or the feed ends. */
 const newMessages = async function* (
   { hub, outbox }: Reading,
   page: Page,
@@ -210,7 +210,7 @@ const readPage = async (
   return { kind: 'page', part, list, end: at, count, place: positionAbove(stored.kept, at.height) }
 }
 
-/** What the store alone tells of a place before irreversible rows of blocks at `heights` come. */
+/** The rows of a position that are kept by the store alone, before irreversible rows of blocks at `heights` come. */
 const storedRows = async (view: View, place: HeadPosition | undefined, heights: readonly number[]) => {
   if (place === undefined) return { droppedFrom: undefined, kept: undefined }
   const { height } = view.at

@@ -84,7 +84,7 @@ const beginning = (
   }
 }
 
-/** What is answered until the threads listen. */
+/** The answers until the threads listen. */
 const answersBefore = ({ values, version, log }: Serve) =>
   startingAnswers({
     ...{ version, log, clock: systemClock, deadlineMs: values.deadline, basePath: values['base-path'] },

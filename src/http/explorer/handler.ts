@@ -31,7 +31,7 @@ const POLICY = [
 /** Pages for people: without a key, within what a network may open in a minute, in turns with all others. */
 export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
   const { site, queues } = options
-  /** What is near what was not found. */
+  /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
   /** Finds what is near what was not found, and throws on. */
   const lookAround = async (

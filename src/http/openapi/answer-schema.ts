@@ -42,7 +42,7 @@ export const NOTHING = {
   schema: { type: 'object', properties: {}, additionalProperties: false },
 }
 
-/** What an answer of an action holds: its component, or nothing where the old service would. */
+/** The component for the data of an answer, or nothing where the old service answers with nothing. */
 export const dataRef = (action: Action, { compat }: Form): Json => {
   const own = refTo(schemaName(action))
   // A list has no rows then.

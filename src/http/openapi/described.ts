@@ -10,12 +10,12 @@ export type Form = Pick<Options, 'format' | 'compat' | 'numbers'> & {
 }
 export const FORM_NAMES = ['format', 'compat', 'numbers'] as const satisfies readonly (keyof Form)[]
 
-/** What a document is written for. */
+/** The choices that a document is written for. */
 export type Described = {
   readonly version: string
-  /** What a request gets that chooses nothing. */
+  /** The form of answers to a request that chooses nothing. */
   readonly defaults: Form
-  /** What the reader of the document chooses: constant, required parameters of every operation. */
+  /** The choices of the document's reader: constant, required parameters of every operation. */
   readonly chosen: Partial<Form>
   /** Calls that have an answer on the served chain; an action without one shows no examples. Absent: the actions' own. */
   readonly examples?: ReadonlyMap<Action, { readonly params: Readonly<Record<string, string>> }>

@@ -17,7 +17,7 @@ const troubles: Json = {
   }),
 }
 
-/** What is known of the load, null where nothing is. */
+/** The figures of the load, null where they are unknown. */
 const nullable = Object.fromEntries(
   Object.entries(loadProperties).map(([name, schema]) => [
     name,

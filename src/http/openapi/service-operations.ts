@@ -47,7 +47,7 @@ export const anyOperation = (actions: readonly Action[], described: Described): 
   }
 }
 
-/** What an operation without a key may be refused for. */
+/** Statuses of the failures of an operation without a key. */
 const OPEN_ERRORS = [405, 414, 500, 504]
 
 /** An operation that needs no key. */
