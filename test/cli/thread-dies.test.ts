@@ -93,7 +93,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       log: (level, message, fields) => {
         if (message.includes('has died')) deaths.push([level, fields?.['thread'], fields?.['reason']])
       },
-      writeLine: line => lines.push(line),
+      screen: { line: line => lines.push(line) },
       metrics,
       droppedLines: () => 0,
     })
