@@ -153,5 +153,5 @@ const derive = async (
 /** The blocks up to the tip that are derived without a gap. */
 const shownOf = (branch: readonly Fetched[], derived: ReadonlyMap<string, Derived>) => {
   const from = branch.findLastIndex(({ hash }) => !derived.has(hash)) + 1
-  return branch.slice(from).flatMap(({ hash }) => derived.get(hash)?.above ?? [])
+  return branch.slice(from).flatMap(({ hash }) => derived.get(hash)?.head ?? [])
 }

@@ -49,7 +49,7 @@ type State = {
   at: Published | undefined
   landmarks: readonly End[] | undefined
   /** The blocks above as they were handed out; undefined also while somebody waits for the first of them. */
-  above: Shown | undefined
+  head: Shown | undefined
   reading: Promise<unknown> | undefined
   /** Ends the polling. */
   stop: () => void
@@ -74,7 +74,7 @@ export const feedHub = (
   source: Pick<HeadSource, 'shown'> | undefined,
 ): FeedHub => {
   const state: State = {
-    ...{ groups: new Map(), at: undefined, landmarks: undefined, above: undefined, reading: undefined },
+    ...{ groups: new Map(), at: undefined, landmarks: undefined, head: undefined, reading: undefined },
     stop: () => undefined,
   }
   const poller: Poller = {
@@ -103,7 +103,7 @@ export const feedHub = (
       group.list = list
       group.next = Math.min(group.next, count + 1)
       group.followers.add(follower)
-      if (list.isHead) state.above = undefined
+      if (list.isHead) state.head = undefined
       if (at === undefined) state.stop = pollHeight(store, clock, poller)
       state.at ??= end
       return true
@@ -129,10 +129,10 @@ const update = async (
   store: Pick<Store, 'read'>,
   { published, head, signal }: Asked,
 ): Promise<void> => {
-  const { at: since, landmarks, above } = state
+  const { at: since, landmarks } = state
   const groups = [...state.groups.values()]
   const isSame = published?.height === since?.height && published?.hash === since?.hash
-  const knowsHead = head === above || !groups.some(({ list }) => list.isHead)
+  const knowsHead = head === state.head || !groups.some(({ list }) => list.isHead)
   if (since === undefined || (isSame && knowsHead && landmarks !== undefined)) return
   const reading = store.read(view => readNewRows(view, { since, groups, landmarks, head }), { signal })
   state.reading = reading
@@ -142,7 +142,7 @@ const update = async (
   if (state.at !== since) return
   state.at = read.at
   state.landmarks = read.landmarks
-  state.above = head
+  state.head = head
   for (const [index, group] of groups.entries()) {
     const found = read.found[index] ?? 'behind'
     if (found !== 'behind') handOut(group, found)
@@ -156,8 +156,8 @@ const update = async (
 
 /** Hands what came to a group to its followers; those who miss the same share one part. */
 const handOut = (group: Group, found: Found): void => {
-  const { news, above } = found
-  if (news === undefined && above === undefined) return
+  const { news, head } = found
+  if (news === undefined && head === undefined) return
   group.next = news === undefined ? group.next : news.first + news.lines.length
   const made = new Map<string, ReturnType<typeof missingOf>>()
   for (const follower of group.followers) {
@@ -168,21 +168,21 @@ const handOut = (group: Group, found: Found): void => {
     follower.place = own.place
     if (own.part !== undefined) follower.outbox.put(own.part, own.part.bytes.length)
   }
-  if (above !== undefined) group.held = above.now ?? group.held.filter(({ height }) => height > above.height)
+  if (head !== undefined) group.held = head.now ?? group.held.filter(({ height }) => height > head.height)
 }
 
 /** The part of the new rows of a group that a follower misses, and its position then. */
 const missingOf = (
   group: Group,
   { next, place }: Pick<Follower, 'next' | 'place'>,
-  { news, above }: Found,
+  { news, head }: Found,
 ) => {
   const isNew = news !== undefined && next < group.next
   const lines = isNew ? news.lines.slice(next - news.first) : []
   const heights = isNew ? news.heights.slice(next - news.first) : []
   const later = next + lines.length
   // A reader who waits for a row further on wants none before it.
-  const settled = above === undefined || later > group.next ? undefined : followBranch(place, heights, above)
+  const settled = head === undefined || later > group.next ? undefined : followBranch(place, heights, head)
   return {
     next: later,
     place: settled === undefined ? place : settled.place,

@@ -32,7 +32,7 @@ type Asked = {
 export type Found = {
   readonly news: News | undefined
   /** undefined: the list is followed without them. */
-  readonly above: Known | undefined
+  readonly head: Known | undefined
 }
 type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
 
@@ -57,15 +57,15 @@ export const readNewRows = async (
   const next = { at, landmarks: await landmarksOf(view, landmarks) }
   if (at.height - since.height > MOST_BLOCKS) return { ...next, found: behind }
   const rowsOf = await newRows(view, groups, since)
-  const above = groups.some(({ list }) => list.isHead) ? await aboveOf(view, since, head) : undefined
+  const known = groups.some(({ list }) => list.isHead) ? await headAfter(view, since, head) : undefined
   const found = groups.map(async (group): Promise<Found | 'behind'> => {
     try {
       const { list, held } = group
       const news = await newsOf(view, group, await rowsOf(list.followed))
-      if (above === undefined || !list.isHead) return { news, above: undefined }
-      const { published, branch } = above
+      if (known === undefined || !list.isHead) return { news, head: undefined }
+      const { published, branch } = known
       const now = branch === undefined ? undefined : await blockLines(view, { list, held, branch })
-      return { news, above: { ...published, now } }
+      return { news, head: { ...published, now } }
     } catch (error) {
       // Damage of one list is no reason to keep the rows of others back.
       if (error instanceof Failure && BROKEN.has(error.kind)) return 'behind'
@@ -170,7 +170,7 @@ const newBlocks = async (view: View, height: number): Promise<readonly Row[]> =>
 }
 
 /** The hashes of the blocks that were published since, and the branch above them; undefined: it is not known. */
-const aboveOf = async (view: View, since: Published, head: Shown | undefined) => {
+const headAfter = async (view: View, since: Published, head: Shown | undefined) => {
   const { at } = view
   const heights = Array.from({ length: at.height - since.height }, (_, more) => since.height + 1 + more)
   const hashes = await blockHashes(view, heights)
@@ -181,7 +181,7 @@ const aboveOf = async (view: View, since: Published, head: Shown | undefined) =>
   }
 }
 
-type Above = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadBlock[] }
+type OnBranch = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadBlock[] }
 
 /**
  * The blocks of a branch with rows of a list; those that were written before are not written again. undefined: they cannot
@@ -189,7 +189,7 @@ type Above = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadB
  */
 const blockLines = async (
   view: View,
-  { list, held, branch }: Above,
+  { list, held, branch }: OnBranch,
 ): Promise<readonly BlockLines[] | undefined> => {
   const written: BlockLines[] = []
   for (const block of branch) {
