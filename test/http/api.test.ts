@@ -7,7 +7,7 @@ import { loadedStore } from '#test/support/stores/loaded.ts'
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 120_000)
+}, 300_000)
 
 const ask = (query: string, init?: RequestInit) => service.ask(`/api/?apikey=${service.key}&${query}`, init)
 const HOLDERS = 'module=token&action=get-token-holder&token=iost&size=2'
