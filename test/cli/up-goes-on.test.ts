@@ -79,7 +79,7 @@ describe.each(['1', '2'])('up with %s threads beside a sick node', threads => {
     await until(async () => (await published()) >= height, 20)
   }
 
-  test.each(FAULTS)('serves meanwhile, and loads on when the node mends: %s', async (_name, sick) => {
+  test.each(FAULTS)('serves meanwhile, and loads on when the node recovers: %s', async (_name, sick) => {
     faults = 0
     fault = sick
     height += 40

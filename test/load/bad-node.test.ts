@@ -115,7 +115,7 @@ describe('a node that is not to be trusted', () => {
   }
 
   for (const [name, fault, says] of LIES)
-    test(`${name}: the load stops before that block, loud, and goes on when it is mended`, async () => {
+    test(`${name}: the load stops before that block, loud, and goes on when it is corrected`, async () => {
       const { store, path, destroy } = await temporarySqlite()
       {
         await using node = await startFaultyNode(fault)

@@ -51,7 +51,7 @@ const SKIPPED = ['skipped', 'skipped', 'skipped']
 const isMerge = ({ path }: Asked): boolean => path.includes('_forcemerge')
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('merge: answers that are lost are asked again; one that failed is told and mended by the next', () =>
+  test('merge: answers that are lost are asked again; one that failed is told and corrected by the next', () =>
     withProxy(async ({ target, faults, through }) => {
       const writer = await target.store.takeOver(identity)
       for (const batch of batches) await commitBatch(writer, batch)

@@ -20,7 +20,7 @@ export type ReadOptions = HeightOptions & {
   readonly open: (at: PublishedMeta, how: OpenOptions) => Opened
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** How long a read without a signal is tried. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
 export type OpenOptions = {
@@ -57,7 +57,7 @@ export const consistentReads = (options: ReadOptions) => {
     const isOld = failure instanceof OutOfDate
     const isAborted = signal?.aborted === true
     const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
-    if (mayGoWell && !isAborted && now() - since <= options.patienceMs) return
+    if (mayGoWell && !isAborted && now() - since <= options.timeoutMs) return
     // No copy was whole: servers are cut off, unless the store turns out to have lost data.
     if (isOld) await until.wait(whole.requireNow(), STORE_SEEN)
     if (!isNewer) throw failure

@@ -3,7 +3,7 @@ import { type ListDoc, placeOf } from '#indices/list.ts'
 import { type ListedRecord, listedRecords, records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Ref } from '../client/bulk-item.ts'
@@ -153,7 +153,7 @@ const recordsOf = async (
     const query = { range: { places: range } }
     const hits = await searchHistory(reader, indices, { query, size, wanted: size })
     if (hits.length !== size)
-      throw lacking(
+      throw missingData(
         `List '${list.id}' has ${hits.length} rows with ordinals ${from} to ${to} in ${indices.join(', ')}.`,
       )
     // Ids have the order of ordinals.
@@ -200,7 +200,7 @@ const momentsOf = async (
     _source: ['height', 'time'],
   })
   if (hits.length !== ordinals.length)
-    throw lacking(
+    throw missingData(
       `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices.join(', ')}.`,
     )
   return inOrder(hits).map(({ _source: { height, time } }) => ({
