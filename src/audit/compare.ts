@@ -15,7 +15,7 @@ export type Sides = {
   /** Gets the correction of each difference. */
   readonly corrections: Corrections
   /** Number of documents checked. */
-  readonly onLooked: (documents: number) => void
+  readonly onProgress: (documents: number) => void
 }
 
 /**
@@ -31,7 +31,7 @@ export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void>
       if (expected[at] !== undefined && each.stray === undefined) met += 1
       await compareOne(sides, index, { ...each, expected: expected[at] })
     }
-    sides.onLooked(page.length)
+    sides.onProgress(page.length)
   }
   let wanted = 0
   for await (const page of sides.expected.scan(index)) wanted += page.length

@@ -20,7 +20,7 @@ export const compareRows = async (sides: Sides): Promise<void> => {
   for (let after = FIRST; after < LAST; ) {
     const { expected, stored, until } = await nextPage(sides, after)
     await comparePage(sides, expected, stored)
-    sides.onLooked(expected.length)
+    sides.onProgress(expected.length)
     after = until
   }
 }

@@ -36,7 +36,7 @@ export const withAuditSetup = async <T>(
     sample: values.sample,
     signal,
     onFinding: found.add,
-    onLooked: stageProgress({
+    onProgress: stageProgress({
       ...{ screen, log, now: systemClock.elapsed },
       doing: { bar: 'Checking', log: 'Checked stored data.' },
     }),

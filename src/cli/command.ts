@@ -4,7 +4,7 @@ import type { Environment, Resolved } from './read-settings.ts'
 import type { SettingName } from './settings.ts'
 import type { Screen } from './stderr.ts'
 
-/** What the process gives to any command. */
+/** The process, as every command gets it. */
 export type Process = {
   /** Of this program. */
   readonly version: string

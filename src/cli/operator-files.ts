@@ -6,7 +6,7 @@ import { parseProfiles } from './profiles.ts'
 import type { Values } from './settings.ts'
 import { watch } from './watched.ts'
 
-/** What the operator's files say; undefined: no such file is set, or its URL has not answered yet. */
+/** The contents of the operator's files; undefined: no such file is set, or its URL has not answered yet. */
 export type OperatorFiles = {
   readonly prices: ReturnType<Prices['get']>
   /** By the producer's account. */

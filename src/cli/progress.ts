@@ -7,7 +7,7 @@ import type { Screen } from './stderr.ts'
 const WINDOW_MS = 10_000
 /** Without a terminal: one line in this time. */
 const INTERVAL_MS = 10_000
-/** A chain that is followed moves this little between two looks; more than that is a load. */
+/** A chain that is followed moves this little between two updates; more than that is a load. */
 const HEAD_BLOCKS = 100
 
 export type ProgressView = {

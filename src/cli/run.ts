@@ -109,7 +109,7 @@ const runCommand = async (
 const asksForDebug = (args: readonly string[], environment: Environment): boolean =>
   environment[environmentName('log-level')] === 'debug' || /--log-level[= ]debug\b/.test(args.join(' '))
 
-/** What happened and what to do; the stack only at log level debug, or for a defect of ours. */
+/** Lines about an error: what happened and what to do; the stack only at log level debug. */
 const told = (error: unknown, debug: boolean): readonly string[] => {
   if (!(error instanceof Error)) return [`iostlens: ${String(error)}`]
   const known = error instanceof Failure

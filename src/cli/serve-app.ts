@@ -40,9 +40,9 @@ export type AppParts = {
   /** Absent: no node is followed. */
   readonly head?: HeadSource
   readonly log: Log
-  /** What the operator's files say at the moment. */
+  /** The current contents of the operator's files. */
   readonly files: () => OperatorFiles
-  /** What callers do, as this thread sees it. */
+  /** Counts of callers, as this thread sees them. */
   readonly callers: Counts
   readonly metrics: Pick<ProcessMetrics, 'memory'>
   /** The number of threads that serve, and that of this one among them, from 0. */

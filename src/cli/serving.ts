@@ -3,7 +3,7 @@ import { USUAL_LEVEL } from '#chain/proof.ts'
 import { type Counts, localCounts } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
 import { openCounts } from '#gate/shared-counts.ts'
-import { followHead } from '#head/keep-following.ts'
+import { followHead } from '#head/follow.ts'
 import { usageIn } from '#store/sqlite/usage.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Counting, keepCounts } from './keep-counts.ts'
@@ -74,7 +74,7 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
   }
 }
 
-/** What the main thread does for metrics, beside the threads that serve. */
+/** The metrics of the main thread, beside those of the threads that serve. */
 const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop: () => Promise<void> } => {
   const { values, threads, metrics, droppedLines } = parts
   const { 'metrics-listen': address } = values

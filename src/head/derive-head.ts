@@ -12,8 +12,8 @@ import type { HeadBlock } from './shown.ts'
 
 type Doc = Change['doc']
 
-/** What a block brings: its rows, and the state that those behind it build on. Both follow from the chain up to it alone. */
-export type Derived = { readonly above: HeadBlock; readonly changes: readonly Change[] }
+/** The results of a block: its rows, and the state that those behind it build on. Both follow from the chain up to it alone. */
+export type Derived = { readonly head: HeadBlock; readonly changes: readonly Change[] }
 
 /** State over a published height: what blocks above have put, else what is stored. */
 type Overlay = {
@@ -104,7 +104,7 @@ const deriveOne = async (overlay: Overlay, block: Fetched['block']): Promise<Der
               },
             ],
       )
-      return { above: { doc, rows, transactions, bodies }, changes: state.changes() }
+      return { head: { doc, rows, transactions, bodies }, changes: state.changes() }
     } catch (error) {
       if (!(error instanceof Missing)) throw error
       await overlay.read(error.keys)

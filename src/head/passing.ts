@@ -3,7 +3,7 @@ import type { HeadBlock, Shown } from './shown.ts'
 
 const blocksOf = (shown: Shown): readonly HeadBlock[] => (shown.status === 'followed' ? shown.blocks : [])
 
-/** What one thread tells another to make its `Shown` of the one that was told before: blocks go over once. */
+/** A message from which another thread makes its `Shown`, beside the messages before: each block is sent once. */
 export type HeadMessage =
   | {
       readonly status: 'followed'
@@ -15,7 +15,7 @@ export type HeadMessage =
     }
   | { readonly status: Exclude<Shown['status'], 'followed'> }
 
-/** What a receiver is told first knows no blocks. */
+/** A receiver knows no blocks at first. */
 export const NOTHING_TOLD: Shown = { status: 'none' }
 
 /** `before`: what the receiver was told last. After a time without blocks it has none. */

@@ -49,7 +49,7 @@ export type HeadAt = {
   readonly blocks: readonly HeadBlock[]
 }
 
-/** What is above a published block: nothing unless the branch leads to that very block. `shown` undefined: no node is followed. */
+/** The head blocks above a published block: none unless the branch leads to that very block. `shown` undefined: no node is followed. */
 export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
   if (shown === undefined) return withoutBlocks('none')
   if (shown.status !== 'followed') return withoutBlocks(shown.status)

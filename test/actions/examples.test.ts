@@ -59,7 +59,7 @@ for (const profile of ['sparse', 'mixed'] as const)
     const examples = await examplesOf(store)
     expect(missing(examples)).toEqual([])
     await destroy()
-  }, 600_000)
+  }, 300_000)
 
 test('examples: a store with nothing loaded has none, and says so', async () => {
   const { store, destroy } = await temporarySqlite()

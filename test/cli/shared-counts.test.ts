@@ -65,7 +65,7 @@ const cases = (open: () => Promise<Place>): void => {
       expect([(await two.service.ended).code, (await three.service.ended).code]).toEqual([0, 0])
       expect(await used()).toBe(10 + asked)
     },
-    240_000,
+    300_000,
   )
 }
 

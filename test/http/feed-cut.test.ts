@@ -12,7 +12,7 @@ import { temporarySqlite } from '../support/stores/loading.ts'
 
 /** A reader over a real connection who is slower than the rows come. */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const FROM = 760
 const TO = 1_500
@@ -89,7 +89,7 @@ test('feeds: a reader who takes nothing while more than may wait comes is told w
         return
       }
       // Each height is handed to all readers at once.
-      await until(() => Number(JSON.parse(brisk.at(-1)?.data ?? '{\"block\":0}').block) >= height - 5)
+      await until(() => Number(JSON.parse(brisk.at(-1)?.data ?? '{"block":0}').block) >= height - 5)
     },
   })
   slow?.socket.resume()

@@ -47,7 +47,7 @@ beforeAll(async () => {
   for (const threads of THREADS) limited.set(threads, await add(DAY))
   for (let at = 0; at < 10; at++) wide.push(await add(1_000_000_000))
   await store.close()
-}, 120_000)
+}, 300_000)
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const page = (key: string): string =>
@@ -133,5 +133,5 @@ test.each(THREADS)(
     service.kill('SIGTERM')
     expect((await service.ended).code).toBe(0)
   },
-  240_000,
+  300_000,
 )

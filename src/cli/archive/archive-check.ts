@@ -29,7 +29,7 @@ export const archiveCheck: Command = {
         level,
         signal,
         threads: provingThreads(values, provingProgram),
-        onLooked: stageProgress({
+        onProgress: stageProgress({
           ...{ screen, log, now: systemClock.elapsed },
           doing: { bar: 'Checking', log: 'Checked an archive.' },
         }),

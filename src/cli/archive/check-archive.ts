@@ -3,16 +3,16 @@ import { textOf } from '#archive/block-lines.ts'
 import { damagedFile, MAGIC } from '#archive/chunk.ts'
 import type { ArchiveFile } from '#archive/manifest.ts'
 import type { Archive } from '#archive/reader.ts'
-import type { Looked } from '#audit/audit.ts'
 import type { ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { type ArchiveNodeOptions, archiveNode } from '#node/archive-node.ts'
+import type { Stage } from '../stage-progress.ts'
 
 export type Checking = {
   readonly level: ProofLevel
   readonly signal: AbortSignal
   readonly threads?: ArchiveNodeOptions['threads']
-  readonly onLooked: (looked: Looked) => void
+  readonly onProgress: (at: Stage) => void
 }
 
 /**
@@ -23,7 +23,7 @@ export const checkArchive = async (archive: Archive, checking: Checking): Promis
   const { files } = archive.manifest
   for (const [done, file] of files.entries()) {
     stopIf(checking.signal)
-    checking.onLooked({ stage: 'files', done, of: files.length })
+    checking.onProgress({ stage: 'files', done, of: files.length })
     await checkFile(archive, file)
   }
   await prove(archive, checking)
@@ -55,7 +55,7 @@ const checkFile = async (archive: Archive, file: ArchiveFile): Promise<void> => 
     throw damagedFile(where, 'its blocks do not have the hash in the manifest')
 }
 
-const prove = async (archive: Archive, { level, threads, onLooked, signal }: Checking): Promise<void> => {
+const prove = async (archive: Archive, { level, threads, onProgress, signal }: Checking): Promise<void> => {
   const { files, height, hash, chain_id, genesis_hash } = archive.manifest
   const from = files[0]?.from ?? 0
   const node = archiveNode(archive.folder.name, undefined, {
@@ -70,7 +70,7 @@ const prove = async (archive: Archive, { level, threads, onLooked, signal }: Che
         throw notSaid(archive, 'genesis_hash', block.hash)
       const other = block.transactions.find(({ chainId }) => chainId !== 0 && chainId !== chain_id)
       if (other !== undefined) throw notSaid(archive, 'chain_id', String(other.chainId))
-      onLooked({ stage: 'blocks', done: block.height - from + 1, of: height - from + 1 })
+      onProgress({ stage: 'blocks', done: block.height - from + 1, of: height - from + 1 })
     }
   } catch (error) {
     stopIf(signal)

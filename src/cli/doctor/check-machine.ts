@@ -6,10 +6,10 @@ const { ok, warning } = findingsAbout('machine')
 
 /** A connection of each client, and those to store and node. */
 const LEAST_FILES = 4_096
-/** What a load of a busy chain takes, with room for a service. */
+/** The memory that a load of a busy chain takes, with room for a service. */
 const LEAST_MEMORY = 1_000_000_000
 
-/** What the machine gives the process; undefined: it does not tell. */
+/** Limits of the machine for the process; undefined: unknown. */
 export type Machine = {
   readonly openFiles: number | undefined
   /** Bytes. */

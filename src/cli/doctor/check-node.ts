@@ -22,7 +22,7 @@ const NODE_HELP =
 
 export type NodeFrom = {
   readonly node: Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'get'>
-  /** What is stored; undefined: nothing, or the store cannot be read. */
+  /** The last stored block; undefined: none, or the store cannot be read. */
   readonly published: Published | undefined
   readonly identity: StoredChain['identity'] | undefined
   readonly hashAt: StoredChain['hashAt']

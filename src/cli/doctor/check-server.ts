@@ -3,10 +3,10 @@ import { type Finding, findingsAbout } from './finding.ts'
 
 const { ok, warning, wrong } = findingsAbout('store')
 
-/** What a serving process needs; the other privileges are for loading. */
+/** Privileges that serving needs; the others are for loading. */
 const FOR_SERVING: readonly string[] = ['read', 'view_index_metadata']
 
-/** What is not in order around a store that has a server, and what is. */
+/** Disks, privileges and settings of the server of a store. */
 export const checkServer = ({ disks, lacks, blocked, createsIndices }: ServerReport): readonly Finding[] => [
   ...diskFindings(disks),
   ...rightFindings(lacks),

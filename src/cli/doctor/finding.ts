@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 
-/** What was found about one thing; `help`: what to do about it. */
+/** The result of one check; `help`: what to do about it. */
 export type Finding = {
   readonly about: 'node' | 'store' | 'machine'
   readonly is: 'ok' | 'warning' | 'wrong'

@@ -6,7 +6,7 @@ import type { Address } from '../readers.ts'
 import type { Values } from '../settings.ts'
 import type { ServingMemory } from './memory.ts'
 
-/** What a thread needs to serve. */
+/** The first message's contents: all that a thread needs to serve. */
 export type Task = {
   readonly values: Values
   readonly version: string
@@ -21,18 +21,18 @@ export type Task = {
   readonly head?: HeadMessage
 }
 
-/** What the main thread tells a thread that serves. */
+/** A message of the main thread to a thread that serves. */
 export type ToThread =
   | { readonly type: 'serve'; readonly task: Task }
   | { readonly type: 'files'; readonly files: OperatorFiles }
   | { readonly type: 'health'; readonly health: Health }
-  /** What changed about the blocks above since the last message. */
+  /** Changes of the head blocks since the last message. */
   | { readonly type: 'head'; readonly head: HeadMessage }
   /** The last lines have been taken; the next ones may come. */
   | { readonly type: 'logged' }
   | { readonly type: 'stop' }
 
-/** What a thread that serves tells the main thread. */
+/** A message of a thread that serves to the main thread. */
 export type FromThread =
   | { readonly type: 'listening' }
   /** It could not begin, and ends. */

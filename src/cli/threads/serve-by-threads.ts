@@ -21,7 +21,7 @@ export const serveByThreads = async (
   listen: Address,
   serve: Serve & { readonly memory: ServingMemory },
 ): Promise<Served> => {
-  const { values, node, head, memory, log, writeLine } = serve
+  const { values, node, head, memory, log, screen } = serve
   const reserved = (values['reuse-port'] ? shared : reserve)(listen, answersBefore(serve))
   const counting = await serve.beforeRequests()
   const { address } = reserved
@@ -35,7 +35,7 @@ export const serveByThreads = async (
         forgetThread(memory, number)
       },
       log,
-      writeLine,
+      writeLine: screen.line,
       clock: systemClock,
     }),
   )
@@ -84,7 +84,7 @@ const beginning = (
   }
 }
 
-/** What is answered until the threads listen. */
+/** The answers until the threads listen. */
 const answersBefore = ({ values, version, log }: Serve) =>
   startingAnswers({
     ...{ version, log, clock: systemClock, deadlineMs: values.deadline, basePath: values['base-path'] },

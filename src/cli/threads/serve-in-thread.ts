@@ -21,7 +21,7 @@ const LAST_LINES_MS = 500
 /** Between two messages with lines: a message for each line would cost as much as an answer. */
 const GATHER_MS = 20
 
-/** What a thread does that serves: one app on the address that all threads share, with its own store and node clients. */
+/** A thread that serves: one app on the address that all threads share, with its own store and node clients. */
 export const serveInThread = ({ post, onMessage }: Wire): void => {
   let logged: () => void = () => undefined
   const lines = lineWriter(
@@ -32,7 +32,7 @@ export const serveInThread = ({ post, onMessage }: Wire): void => {
     { dropped: droppedLines },
   )
   const running = Promise.withResolvers<Running>()
-  // Whoever asked has been told.
+  // The main thread has been told of it.
   running.promise.catch(() => undefined)
   const update = (change: Change): void => {
     running.promise.then(

@@ -8,7 +8,7 @@ import type { Lang } from '../page.ts'
 /** A file that a visitor asks for: what its address leaves open, its parameters, and the language of its words. */
 export type AskedFile = { readonly id: string; readonly query: URLSearchParams; readonly lang: Lang }
 
-/** What a file shows: the names of its columns, and the cells of each row: texts, and numbers as `Exact`. */
+/** The content of a file: the names of its columns, and the cells of each row: texts, and numbers as `Exact`. */
 export type Table = {
   readonly heads: readonly string[]
   /** `before` counts the rows of the file that came before these. */
@@ -29,7 +29,7 @@ export type Download = {
   /** Parameters of the call. */
   readonly given: (asked: AskedFile) => CallParameters
   readonly table: (asked: AskedFile) => Table
-  /** What the file holds, as the beginning of its name: words that are joined by `-`. */
+  /** The beginning of the file's name: words that are joined by `-`. */
   readonly names: (asked: AskedFile, at: Published) => readonly string[]
 }
 

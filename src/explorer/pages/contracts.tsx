@@ -14,15 +14,13 @@ import { Ago } from '../part/time.tsx'
 export const contractsPage: Page = {
   path: '/contracts',
   show: async visit => {
-    const { say } = visit
     const { contracts, total } = await visit.ask(getContractList, pageGiven(visit))
-    const title = say({ en: 'Contracts', zh: '合约' })
     return listPage(visit, {
-      title,
-      lead: say({
+      title: { en: 'Contracts', zh: '合约' },
+      lead: {
         en: `${grouped(String(total))} contracts, newest first. Those whose id ends in .iost are system contracts.`,
         zh: `共 ${grouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
-      }),
+      },
       total,
       file: contractFile,
       table: (

@@ -153,7 +153,7 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
   )
 }
 
-/** What the operator's profile file says; nothing where it says nothing. */
+/** The texts of the operator's profile file, if it has any. */
 const Texts = ({ visit, detail }: DetailProps): Html => {
   const { say, lang } = visit
   const facts = [

@@ -15,19 +15,17 @@ import { Ago } from '../part/time.tsx'
 export const tokensPage: Page = {
   path: '/tokens',
   show: async visit => {
-    const { say } = visit
     const { tokens, total } = await visit.ask(getBaseTokenList, pageGiven(visit))
-    const title = say({ en: 'Tokens', zh: '代币' })
     return listPage(visit, {
-      title,
-      lead: say({
+      title: { en: 'Tokens', zh: '代币' },
+      lead: {
         en: `${grouped(String(total))} tokens, most holders first.`,
         zh: `共 ${grouped(String(total))} 种代币，按持有者数降序。`,
-      }),
-      description: say({
+      },
+      description: {
         en: `All ${total} tokens of the IOST chain with their holders, issuers and supplies.`,
         zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
-      }),
+      },
       total,
       file: tokenFile,
       table: (

@@ -15,7 +15,7 @@ import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 
-/** Who has how much IOST. */
+/** The owners of IOST by what they have in all. */
 export const wealthPage: Page = {
   path: '/wealth',
   show: async visit => {

@@ -11,7 +11,7 @@ import { Owner } from './name.tsx'
 import { Rows } from './rows.tsx'
 import { When } from './time.tsx'
 
-/** Whom IOST are pledged for, and how many. */
+/** A gas pledge: the account that it is for, and its amount. */
 export type Pledge = { readonly pledger: string; readonly amount: string }
 
 type Balance = AnswerOf<typeof getAccountBalance>

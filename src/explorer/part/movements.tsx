@@ -18,7 +18,7 @@ type MovementsProps = {
   readonly none: Text
 }
 
-/** Who gave what to whom, a line each. */
+/** Token movements, a line each. */
 export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   const { say } = visit
   return (
@@ -66,7 +66,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   )
 }
 
-/** What the sender wrote. It has a column of its own, so that it cannot be taken for what the chain says. */
+/** The memo of the sender has a column of its own, so that nobody takes it for data of the chain. */
 const memoColumn = (visit: Visit): Column<Movement> => [
   'Memo',
   '备注',

@@ -18,7 +18,7 @@ type ReceiptsProps = {
   readonly most: number
 }
 
-/** What contracts wrote down while a transaction ran. */
+/** The receipts that contracts wrote while a transaction ran. */
 export const Receipts = ({ visit, receipts, most }: ReceiptsProps): Html => {
   const { say } = visit
   return (

@@ -12,7 +12,7 @@ import { Ago } from './time.tsx'
 type RecordRowsProps = {
   readonly visit: Visit
   readonly rows: readonly Recorded[]
-  /** Whose rows these are: what it gave has a minus. */
+  /** The owner of these rows: amounts that it gave have a minus. */
   readonly owner?: string
   readonly live?: string
 }
@@ -20,7 +20,7 @@ type RecordRowsProps = {
 /** Letters of a memo that a row has room for; the page of the transaction has all of it. */
 const MEMO = 60
 
-/** What was done and moved, a line each. */
+/** Records, a line each. */
 export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html => {
   const columns: readonly Column<Recorded>[] = [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],

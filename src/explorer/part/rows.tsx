@@ -25,7 +25,7 @@ type RowsProps<R> = {
   readonly visit: Pick<Visit, 'say'>
   readonly columns: readonly Column<R>[]
   readonly rows: readonly R[]
-  /** What is said where there are none; absent: there are some. */
+  /** The text of an empty table; absent: the table is never empty. */
   readonly none?: Text
   /** By this name the script finds the table again when it asks for the page anew; absent: it stays as it is. */
   readonly live?: string

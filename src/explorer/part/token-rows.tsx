@@ -70,7 +70,7 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
 /** Frozen amounts of a token whose times are shown. */
 const MOST_TIMES = 3
 
-/** What is frozen of a token, and until when each part of it is. */
+/** The frozen amounts of a token, and the time until which each is frozen. */
 const Frozen = ({ visit, token }: { readonly visit: Visit; readonly token: Owned }): Html => {
   const { frozen_balance, symbol, frozen_list: parts } = token
   const { say } = visit

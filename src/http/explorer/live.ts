@@ -24,7 +24,7 @@ const encoder = new TextEncoder()
 
 type Following = {
   readonly feeds: OpenFeeds
-  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit' | 'whyUnfit'> | undefined
+  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
   readonly maxLagMs: number | undefined
   readonly clock: Pick<Clock, 'after' | 'now'>
   readonly stallMs: number

@@ -1,11 +1,9 @@
 import type { Action } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
 import { rowName, rowSchema } from './answer-schema.ts'
-import type { Form } from './described.ts'
+import type { Form, Json } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
 import { closedObject } from './responses.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 /** The actions that a document describes: those with a list where it is written for whole lists, or with a feed. */
 export const describedActions = (actions: readonly Action[], form: Form): readonly Action[] =>

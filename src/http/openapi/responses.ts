@@ -1,9 +1,7 @@
 import type { Action } from '#actions/define.ts'
 import { type Code, codes, codesOf } from '../codes.ts'
-import type { Form } from './described.ts'
+import type { Form, Json } from './described.ts'
 import { type HeaderName, headersNamed, RATE_HEADERS } from './headers.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 const QUERY_HEADERS = headersNamed([
   'X-Block-Height',

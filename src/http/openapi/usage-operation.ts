@@ -1,9 +1,7 @@
 import { formParameters, language } from './action-operation.ts'
-import { type Described, formOf } from './described.ts'
+import { type Described, formOf, type Json } from './described.ts'
 import { headersNamed } from './headers.ts'
 import { closedObject, errorRefs, successOf } from './responses.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
 
@@ -23,7 +21,7 @@ const usage = closedObject({
   }),
 })
 
-/** What it is refused for; it waits for no turn and counts as no request. */
+/** Statuses of its failures; it waits for no turn and counts as no request. */
 const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
 
 export const usageOperation = (described: Described): Json => ({

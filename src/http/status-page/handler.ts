@@ -4,6 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { createPace } from '#time/pace.ts'
+import { contentPolicy } from '../documents.ts'
 import type { Handler } from '../exchange.ts'
 import { type PublishedLately, publishedLately } from '../published-lately.ts'
 import { style } from '../reference/style.ts'
@@ -12,14 +13,9 @@ import { statusPage } from './page.ts'
 import { freshFields, type ServiceStatus, type StatusSources, serviceStatusOf } from './service-status.ts'
 
 /** Its own style only, and no script. */
-const POLICY = [
-  "default-src 'none'",
+const POLICY = contentPolicy([
   `style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style.text).digest('base64')}'`,
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+])
 
 type StatusOptions = Pick<StatusSources, 'node' | 'version' | 'maxLagMs'> & {
   readonly store: Pick<Store, 'published' | 'whole'>

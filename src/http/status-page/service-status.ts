@@ -9,7 +9,7 @@ import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { type Freshness, freshnessOf } from '../freshness.ts'
 
-/** What is wrong, and what the operator does about it. */
+/** A fault, and what the operator does about it. */
 export type Trouble = { readonly what: Text; readonly help: Text }
 
 /** How a service stands, for people and programs. null: nobody knows. */
@@ -58,7 +58,7 @@ export const serviceStatusOf = (
   return { ...common, height, time: toIso(time), fresh, troubles: troublesOf(fresh, maxLagMs) }
 }
 
-/** What is wrong about the node and how far loading is; the first is the one that says most. */
+/** Faults of the node and of loading; the first one says most. */
 export const behindTroubles = ({ node, unfit, behind, isFarBehind }: Freshness): readonly Trouble[] => [
   ...(unfit === undefined ? [] : [unfitTrouble(unfit)]),
   ...(isFarBehind ? [FAR_BEHIND] : []),
@@ -66,7 +66,7 @@ export const behindTroubles = ({ node, unfit, behind, isFarBehind }: Freshness):
   ...(node === 'reachable' && behind === null ? [NODE_BEHIND] : []),
 ]
 
-/** What is wrong with a store that has blocks. */
+/** Faults of a service whose store has blocks. */
 export const troublesOf = (fresh: Freshness, maxLagMs = OLD_MS): readonly Trouble[] => [
   ...behindTroubles(fresh),
   ...(fresh.lagSeconds === null ? [CLOCK] : []),
@@ -99,7 +99,7 @@ const unfitTrouble = (unfit: Unfit): Trouble =>
     ],
   )
 
-/** What is wrong and what helps, each in English and Chinese. */
+/** A fault and its remedy, each in English and Chinese. */
 const trouble = (en: string, zh: string, [helpEn, helpZh]: readonly [string, string]): Trouble => ({
   what: { en, zh },
   help: { en: helpEn, zh: helpZh },

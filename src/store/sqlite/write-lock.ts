@@ -36,16 +36,9 @@ export type WriteLock = {
   release(): Promise<void>
 }
 
-export const writeLockOf = ({
-  name,
-  writing,
-  reader,
-  owner,
-  unlock,
-  far,
-  ...begun
-}: WriteLockParts): WriteLock => {
-  let { checkpoint } = begun
+export const writeLockOf = (parts: WriteLockParts): WriteLock => {
+  const { name, writing, reader, owner, unlock, far } = parts
+  let { checkpoint } = parts
   let running: Promise<unknown> | undefined
   let released = false
   const check = (): void => {

@@ -128,5 +128,5 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     } finally {
       await Promise.all([target.destroy(), clean.destroy()])
     }
-  }, 600_000)
+  }, 300_000)
 })

@@ -25,7 +25,7 @@ export const audited = async (
         ...(node === undefined ? {} : { node }),
         ...(writer === undefined ? {} : { writer }),
       },
-      { sample, signal: new AbortController().signal, onFinding: found.add, onLooked: () => undefined },
+      { sample, signal: new AbortController().signal, onFinding: found.add, onProgress: () => undefined },
     )
     const lines = found.shown.map(({ index, id, field }) => `${index} ${id} ${field}`)
     return { complete, notes, found: lines.sort(), findings: found.shown }

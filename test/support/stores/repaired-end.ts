@@ -21,7 +21,7 @@ export const repairedEnd = async (
     return await repair({ store, writer: held(writer), node, restored, clock: systemClock }, signal, by =>
       audit(
         { store, scratch: scratch.store, node, writer: by, clock: systemClock },
-        { sample: 0, signal, onFinding: () => undefined, onLooked: () => undefined },
+        { sample: 0, signal, onFinding: () => undefined, onProgress: () => undefined },
       ),
     )
   } finally {

@@ -1,9 +1,16 @@
-import { type Below, isMarked, markOf, type Place, placeAtHead, placeOf } from './place.ts'
+import {
+  type Below,
+  type HeadPosition,
+  headPositionOf,
+  isMarked,
+  markOf,
+  positionAbove,
+} from './head-position.ts'
 
 /** The rows of a list that a block has, as JSON. */
 export type BlockLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
 
-/** What is known of the chain at one height. */
+/** Knowledge of the chain at one height. */
 export type Known = {
   /** The published height. */
   readonly height: number
@@ -13,31 +20,35 @@ export type Known = {
   readonly now: readonly BlockLines[] | undefined
 }
 
-/** What of the rows of a place is there no more. */
-export type Standing = {
+/** Which rows of a position are gone, and which are kept. */
+export type Kept = {
   /** The lowest block whose rows are gone, those of higher ones with them; undefined: none is. */
   readonly droppedFrom: number | undefined
-  /** What the reader has then. */
-  readonly kept: Place | undefined
+  /** The reader's position then. */
+  readonly kept: HeadPosition | undefined
 }
 
-/** What a reader at some place is to be told. */
-export type Settled = Standing & {
+/** The news for a reader at a position. */
+export type Settled = Kept & {
   /** The rows that it lacks, each with its place; they come behind the irreversible ones. */
-  readonly packed: readonly { readonly line: string; readonly place: Place }[]
-  /** What the reader has in the end. */
-  readonly place: Place | undefined
+  readonly packed: readonly { readonly line: string; readonly place: HeadPosition }[]
+  /** The reader's position in the end. */
+  readonly place: HeadPosition | undefined
 }
 
 /**
  * Brings a reader to the branch of now, behind the irreversible rows that it lacks; `heights`: the blocks of these. While
  * the branch is not known, nothing comes, and what may still be there stays.
  */
-export const settle = (place: Place | undefined, heights: readonly number[], known: Known): Settled => {
-  const standing = stillThere(place, heights, known)
-  const above = placeAtHead(standing.kept, known.height)
+export const followBranch = (
+  place: HeadPosition | undefined,
+  heights: readonly number[],
+  known: Known,
+): Settled => {
+  const own = keptRows(place, heights, known)
+  const above = positionAbove(own.kept, known.height)
   const packed = packedAfter(above, known)
-  return { ...standing, packed, place: packed.at(-1)?.place ?? above }
+  return { ...own, packed, place: packed.at(-1)?.place ?? above }
 }
 
 /**
@@ -45,7 +56,7 @@ export const settle = (place: Place | undefined, heights: readonly number[], kno
  * first block on that another one has replaced. They also are from the first row of a block on that the reader does not
  * have although it has rows of higher ones: these stand on another block then, whichever it is.
  */
-export const stillThere = (place: Place | undefined, heights: readonly number[], known: Known): Standing => {
+export const keptRows = (place: HeadPosition | undefined, heights: readonly number[], known: Known): Kept => {
   if (place === undefined) return { droppedFrom: undefined, kept: undefined }
   const { base, isWhole, below } = place
   const line = lineOf(place)
@@ -63,14 +74,16 @@ export const stillThere = (place: Place | undefined, heights: readonly number[],
   return {
     droppedFrom: gone > 0 || isWhole ? line[gone]?.height : base,
     kept:
-      kept === undefined ? undefined : placeOf({ base, ...kept, below: below.slice(0, gone - 1), isWhole }),
+      kept === undefined
+        ? undefined
+        : headPositionOf({ base, ...kept, below: below.slice(0, gone - 1), isWhole }),
   }
 }
 
 /** A block of a place; `rows`: how many of its rows the reader has, of all unless given. */
 type Had = Below & { readonly rows?: number }
 
-const lineOf = ({ below, height, hash, rows }: Place): readonly Had[] => [
+const lineOf = ({ below, height, hash, rows }: HeadPosition): readonly Had[] => [
   ...below,
   { height, mark: hash, rows },
 ]
@@ -96,7 +109,7 @@ const blockOf = ({ height, ...block }: Had, { height: published, storedHash, now
 }
 
 const packedAfter = (
-  place: Place | undefined,
+  place: HeadPosition | undefined,
   { height: published, now = [] }: Pick<Known, 'height' | 'now'>,
 ): Settled['packed'] => {
   const index = place === undefined ? -1 : now.findIndex(({ hash }) => hash === place.hash)
@@ -109,6 +122,6 @@ const packedAfter = (
     below.push({ height, mark: markOf(hash) })
     return lines
       .slice(had)
-      .map((line, more) => ({ line, place: placeOf({ ...top, ...own, rows: had + more + 1 }) }))
+      .map((line, more) => ({ line, place: headPositionOf({ ...top, ...own, rows: had + more + 1 }) }))
   })
 }

@@ -1,7 +1,8 @@
 import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/position.ts'
+import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Published, Store } from '#store/port.ts'
+import { hashesOf, transactionIdsOf } from './rebuild.ts'
 
 /** Blocks asked for at once. */
 const RUN = 200
@@ -20,7 +21,7 @@ export type Continuity = {
   readonly problems: readonly string[]
 }
 
-export type Looked = { readonly blocks: number; readonly of: number }
+export type Checked = { readonly blocks: number; readonly of: number }
 
 /**
  * Whether the stored blocks follow each other without a gap and have their transactions: each block's height, its
@@ -34,10 +35,10 @@ export const continuity = async (
     readonly published: Published
     readonly all: boolean
     readonly signal: AbortSignal
-    readonly onLooked?: (looked: Looked) => void
+    readonly onProgress?: (looked: Checked) => void
   },
 ): Promise<Continuity> => {
-  const { published, all, signal, onLooked } = options
+  const { published, all, signal, onProgress } = options
   const problems: string[] = []
   const looked = { blocks: 0, transactions: 0 }
   const runs = runsFor(published.height, all)
@@ -63,7 +64,7 @@ export const continuity = async (
     problems.push(...found.problems)
     looked.transactions += found.count
     looked.blocks += docs.length
-    onLooked?.({ blocks: looked.blocks, of })
+    onProgress?.({ blocks: looked.blocks, of })
   }
   return { ...looked, problems: problems.slice(0, MOST_PROBLEMS) }
 }
@@ -88,7 +89,7 @@ const getBlocks = (
   return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
 }
 
-/** What other documents say about a block; undefined: nothing. */
+/** The claims of other documents about a block; undefined: none. */
 type Expected = {
   readonly height: number
   /** The hash of the block before. */
@@ -109,20 +110,16 @@ const problemOf = (doc: BlockDoc | undefined, { height, parent, hash }: Expected
     : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
 }
 
-const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
-  tx_hashes === '' ? [] : tx_hashes.split(' ')
-
 const lookAtTransactions = async (
   store: Pick<Store, 'read'>,
   stored: readonly { readonly height: number; readonly doc: BlockDoc }[],
   signal: AbortSignal,
 ): Promise<{ readonly count: number; readonly problems: readonly string[] }> => {
-  const expected = stored.flatMap(({ height, doc }) =>
-    hashesOf(doc).flatMap((hash, tx) =>
-      // The base transaction is part of its block's document.
-      tx === 0 && doc.base !== undefined ? [] : [{ id: transactionId(height, tx), hash }],
-    ),
-  )
+  const expected = stored.flatMap(({ height, doc }) => {
+    const hashes = hashesOf(doc)
+    const ids = transactionIdsOf({ ...doc, height })
+    return ids.map((id, at) => ({ id, hash: hashes[at + hashes.length - ids.length] }))
+  })
   const problems: string[] = []
   for (let at = 0; at < expected.length; at += TRANSACTIONS) {
     const part = expected.slice(at, at + TRANSACTIONS)

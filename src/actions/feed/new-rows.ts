@@ -11,9 +11,9 @@ import { blockHashes } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import { headTransactions, transactionsFrom } from '../list/transactions.ts'
 import type { FeedList, Progress } from './feed-list.ts'
+import type { BlockLines, Known } from './follow-branch.ts'
 import type { Followed } from './followed.ts'
 import { type End, isOn, landmarksOf } from './landmarks.ts'
-import type { BlockLines, Known } from './settle.ts'
 
 /** Blocks that are read at once; after a longer gap each reader reads on by itself, page by page. */
 const MOST_BLOCKS = 200
@@ -28,16 +28,16 @@ type Asked = {
   readonly head: Shown | undefined
 }
 
-/** What came to a list: irreversible rows as JSON, each with its block, `first` is the `seq` of the first; and the blocks above. */
+/** New rows of a list: irreversible ones as JSON, each with its block, `first` is the `seq` of the first; and the head blocks. */
 export type Found = {
   readonly news: News | undefined
   /** undefined: the list is followed without them. */
-  readonly above: Known | undefined
+  readonly head: Known | undefined
 }
 type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
 
-/** What one look finds for each group; 'behind': its readers are to read the list by themselves. */
-type Looked = {
+/** The new rows of each group; 'behind': its readers are to read the list by themselves. */
+type NewRows = {
   readonly at: Published
   readonly landmarks: readonly End[] | undefined
   readonly found: readonly (Found | 'behind')[]
@@ -47,24 +47,27 @@ type Looked = {
  * The rows that came to some lists since a height, and what is above them now: the store is read once for all of them. All
  * are 'behind' where the block of that height was taken back.
  */
-export const lookAt = async (view: View, { since, groups, landmarks, head }: Asked): Promise<Looked> => {
+export const readNewRows = async (
+  view: View,
+  { since, groups, landmarks, head }: Asked,
+): Promise<NewRows> => {
   const { at } = view
   const behind = groups.map(() => 'behind' as const)
   if (!(await isOn(view, since))) return { at, landmarks, found: behind }
   const next = { at, landmarks: await landmarksOf(view, landmarks) }
   if (at.height - since.height > MOST_BLOCKS) return { ...next, found: behind }
   const rowsOf = await newRows(view, groups, since)
-  const above = groups.some(({ list }) => list.isHead) ? await aboveOf(view, since, head) : undefined
+  const known = groups.some(({ list }) => list.isHead) ? await headAfter(view, since, head) : undefined
   const found = groups.map(async (group): Promise<Found | 'behind'> => {
     try {
       const { list, held } = group
       const news = await newsOf(view, group, await rowsOf(list.followed))
-      if (above === undefined || !list.isHead) return { news, above: undefined }
-      const { published, branch } = above
+      if (known === undefined || !list.isHead) return { news, head: undefined }
+      const { published, branch } = known
       const now = branch === undefined ? undefined : await blockLines(view, { list, held, branch })
-      return { news, above: { ...published, now } }
+      return { news, head: { ...published, now } }
     } catch (error) {
-      // What is wrong with one list is no reason to keep the rows of others back.
+      // Damage of one list is no reason to keep the rows of others back.
       if (error instanceof Failure && BROKEN.has(error.kind)) return 'behind'
       throw error
     }
@@ -97,7 +100,7 @@ const newsOf = async (
   return { first: next, lines, heights: rows.map(({ height }) => height) }
 }
 
-/** What the blocks above `since` brought to any of the lists, by the way in which a list is followed. */
+/** The rows that blocks above `since` brought to any of the lists, by the way in which a list is followed. */
 const newRows = async (view: View, groups: readonly Progress[], since: Published) => {
   if (view.at.height === since.height) return async (): Promise<readonly Row[]> => []
   const records = await recordsByList(view, groups, since.height)
@@ -167,7 +170,7 @@ const newBlocks = async (view: View, height: number): Promise<readonly Row[]> =>
 }
 
 /** The hashes of the blocks that were published since, and the branch above them; undefined: it is not known. */
-const aboveOf = async (view: View, since: Published, head: Shown | undefined) => {
+const headAfter = async (view: View, since: Published, head: Shown | undefined) => {
   const { at } = view
   const heights = Array.from({ length: at.height - since.height }, (_, more) => since.height + 1 + more)
   const hashes = await blockHashes(view, heights)
@@ -178,7 +181,7 @@ const aboveOf = async (view: View, since: Published, head: Shown | undefined) =>
   }
 }
 
-type Above = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadBlock[] }
+type OnBranch = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadBlock[] }
 
 /**
  * The blocks of a branch with rows of a list; those that were written before are not written again. undefined: they cannot
@@ -186,7 +189,7 @@ type Above = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadB
  */
 const blockLines = async (
   view: View,
-  { list, held, branch }: Above,
+  { list, held, branch }: OnBranch,
 ): Promise<readonly BlockLines[] | undefined> => {
   const written: BlockLines[] = []
   for (const block of branch) {

@@ -7,7 +7,7 @@ export type Below = { readonly height: number; readonly mark: string }
  * How far a reader has rows of blocks that are not irreversible yet. It names each of these blocks, so that the store and
  * the branch of any later moment tell which of them were replaced, whoever is asked then.
  */
-export type Place = {
+export type HeadPosition = {
   /** Rows of lower blocks are irreversible for the reader. */
   readonly base: number
   /** The highest block of which it has rows, and how many of its rows; 0: all of them. */
@@ -38,7 +38,11 @@ export const markOf = (hash: string): string => hash.slice(-MARK)
 export const isMarked = (hash: string | undefined, { mark }: Pick<Below, 'mark'>): boolean =>
   hash?.endsWith(mark) === true
 
-export const placeOf = ({ below: all, isWhole: isAll, ...top }: Omit<Place, 'text'>): Place => {
+export const headPositionOf = ({
+  below: all,
+  isWhole: isAll,
+  ...top
+}: Omit<HeadPosition, 'text'>): HeadPosition => {
   const from = firstNamed(all, top)
   const below = all.slice(from)
   const isWhole = isAll && from === 0
@@ -52,7 +56,7 @@ const firstNamed = (below: readonly Below[], { height }: Point): number => {
 }
 
 /** From the highest block down: what each hash ends with, and before it the distance from the block above, unless it is 1. */
-const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<Place, 'text'>): string => {
+const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition, 'text'>): string => {
   let text = `-${base}-${height}-${rows}-${hash}${isWhole ? '-' : '~'}`
   let above = height
   for (const block of below.toReversed()) {
@@ -63,25 +67,25 @@ const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<Place, 'text'
   return text
 }
 
-/** What is left of a place when all irreversible rows up to a height were received; undefined: nothing. */
-export const placeAtHead = (place: Place | undefined, height: number): Place | undefined => {
+/** The part of a position above a height, up to which all irreversible rows were received; undefined: none. */
+export const positionAbove = (place: HeadPosition | undefined, height: number): HeadPosition | undefined => {
   if (place === undefined || place.height <= height) return undefined
   const below = place.below.filter(block => block.height > height)
-  // What is above a block that is named was named, too.
+  // All blocks above a named one were named, too.
   const isWhole = place.isWhole || below.length < place.below.length
-  return placeOf({ ...place, base: height + 1, below, isWhole })
+  return headPositionOf({ ...place, base: height + 1, below, isWhole })
 }
 
 /** The id of an event: what its reader has then. `seq`: its last irreversible row. */
-export const idOf = (seq: number, place: Place | undefined): string => `${seq}${place?.text ?? ''}`
+export const idOf = (seq: number, place: HeadPosition | undefined): string => `${seq}${place?.text ?? ''}`
 
 /** An id as a client gives it back. */
-export type LastId = { readonly seq: bigint; readonly place: Place | undefined }
+export type LastId = { readonly seq: bigint; readonly place: HeadPosition | undefined }
 
 const NUMBER = '(0|[1-9][0-9]{0,14})'
 const LETTER = '[1-9A-HJ-NP-Za-km-z]'
 const BELOW = `(?:([1-9][0-9]{0,3})\\.)?(${LETTER}{${MARK}})`
-/** What an id looks like; one of an older service names the highest block alone. */
+/** The pattern of an id; one of an older service names the highest block alone. */
 export const ID_PATTERN = `^${NUMBER}(?:-${NUMBER}-${NUMBER}-${NUMBER}-(${LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MOST_BELOW}}))?)?$`
 const ID = new RegExp(ID_PATTERN)
 const EACH_BELOW = new RegExp(BELOW, 'g')
@@ -92,7 +96,7 @@ export const readId = (text: string): LastId | undefined => {
   if (seq === undefined) return undefined
   if (hash === undefined) return { seq: BigInt(seq), place: undefined }
   const top = { base: Number(base), height: Number(height), rows: Number(rows), hash }
-  const place = placeOf({ ...top, below: belowOf(below, top), isWhole: extent === '-' })
+  const place = headPositionOf({ ...top, below: belowOf(below, top), isWhole: extent === '-' })
   return { seq: BigInt(seq), place }
 }
 

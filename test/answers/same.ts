@@ -1,28 +1,25 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
 import { createKey } from '#keys/key.ts'
+import type { Store } from '#store/port.ts'
 import { samplePaths } from '../explorer/samples.ts'
 import { explorerOn, HTML } from '../explorer/served.ts'
+import { askCase, httpCases } from '../http/cases.ts'
 import { oracle } from '../support/nodes/recording.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
-import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
-import { askCase, httpCases } from './cases.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
 
-// Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
-
-/** Every contract case, every action and a thousand calls by chance: both stores answer byte for byte alike. */
-describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', () => {
+/**
+ * Every contract case, every action and a thousand calls by chance: the store with the whole recorded chain answers byte
+ * for byte like the SQLite file of all tests.
+ */
+export const sameAnswersSuite = (opened: () => Store): void => {
   const cases = httpCases()
-  let elastic: TestElastic
   let services: readonly Service[] = []
   const now = Date.UTC(2026, 10, 21)
 
   beforeAll(async () => {
-    elastic = openTestElastic({ leaseMs: 15_000 })
-    await fillFromRecording(elastic.store, { to: 4851 })
     const key = createKey('same', { perSecond: 1_000_000, perDay: 1_000_000 }, { now })
     shared = key.key
     const revoked = createKey('revoked', { perSecond: 9, perDay: 9 }, { now })
@@ -33,9 +30,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
     )
     bad = { revoked: revoked.key, expired: expired.key }
     const keys = [key.stored, { ...revoked.stored, revoked: now }, expired.stored]
-    services = [await loadedStore(), elastic.store].map(store => serviceOn(store, { keys }))
+    services = [await loadedStore(), opened()].map(store => serviceOn(store, { keys }))
   })
-  afterAll(() => elastic.destroy())
   let shared = ''
   let bad = { revoked: '', expired: '' }
 
@@ -52,10 +48,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
       }),
     )
 
-  test('answer every contract case alike, and as it says', async () => {
-    const [, onElastic] = services
+  test('as on SQLite: every contract case, and as it says', async () => {
+    const [, other] = services
     for (const one of await cases) {
-      const got = await askCase(one, (path, init) => onElastic?.ask(path, init) ?? Promise.reject(), {
+      const got = await askCase(one, (path, init) => other?.ask(path, init) ?? Promise.reject(), {
         key: shared,
         ...bad,
       })
@@ -63,7 +59,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
     }
   })
 
-  test('answer the example of every action alike, in every form', async () => {
+  test('as on SQLite: the example of every action, in every form', async () => {
     for (const { module, action, example } of actions)
       for (const form of [
         {},
@@ -80,9 +76,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
       }
   })
 
-  test('make every page of the explorer alike', async () => {
+  test('as on SQLite: every page of the explorer', async () => {
     const onSqlite = await explorerOn({ isKeyless: true })
-    const [one, other] = [onSqlite, serviceOn(elastic.store, { explorer: true })]
+    const [one, other] = [onSqlite, serviceOn(opened(), { explorer: true })]
     const paths = await samplePaths(onSqlite)
     // How long ago it was depends on the moment, the links of calls on the key of the service.
     const pageOf = async ({ ask }: Pick<Service, 'ask'>, path: string) => {
@@ -94,7 +90,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
       expect([path, await pageOf(other, path)]).toEqual([path, await pageOf(one, path)])
   })
 
-  test('answer a thousand calls by chance alike', async () => {
+  test('as on SQLite: a thousand calls by chance', async () => {
     const state = await oracle()
     const seed = seedOf(5)
     const random = seeded(seed)
@@ -131,4 +127,4 @@ describe.skipIf(elasticsearchUrl() === undefined)('SQLite and Elasticsearch', ()
       expect([seed, String(query), other]).toEqual([seed, String(query), one])
     }
   })
-})
+}
