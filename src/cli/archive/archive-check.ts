@@ -10,7 +10,7 @@ import { checkArchive } from './check-archive.ts'
 export const archiveCheck: Command = {
   name: 'archive check',
   words: ['FOLDER'],
-  summary: 'prove every block of an archive, without a store; exit code 3 if anything is wrong',
+  summary: 'prove every block of an archive; exit code 3 if anything is wrong',
   about: [
     'Reads every byte of an archive (a folder, or an http:// or https:// URL) and proves each block: its hash, its parent, the merkle roots of its transactions and receipts, and the signatures, as far as the archive was written with them. Hashes of files are compared with the manifest.',
     'Whose signatures count follows from the chain itself; a load checks that too.',

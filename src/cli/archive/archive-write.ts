@@ -16,7 +16,7 @@ import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
 export const archiveWrite: Command = {
   name: 'archive write',
   words: ['FOLDER'],
-  summary: 'write the chain into files that prove themselves, from a node or a store',
+  summary: 'write blocks into files that prove themselves',
   about: [
     'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which names them with their hashes. Run again, it goes on behind the last file; what is written is never changed. Complete files are written only, unless --to names the last block.',
     'Blocks come from --node, or with --store from a store; signatures, which a store does not keep, then come from the node. Without signatures (--prove linked) an archive is for test networks: whoever loads it must accept that.',
