@@ -3,7 +3,7 @@ import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import { type Context, defineAction } from './define.ts'
 import { blockOnBranch, isBeside } from './find/branch.ts'
 import { askedOnce } from './find/head.ts'
@@ -25,7 +25,7 @@ export const getLatestBlock = defineAction({
     if (newer !== undefined) return blockAnswer(newer)
     const { height } = context.view.at
     const doc = await context.view.get(blocks, blockId(height))
-    if (doc === undefined) throw lacking(`Block ${height}, the last published one, is not stored.`)
+    if (doc === undefined) throw missingData(`Block ${height}, the last published one, is not stored.`)
     return blockAnswer({ status: 'IRREVERSIBLE', doc })
   },
   fails: [],

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
-import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { ReadEnd, View } from '#store/port.ts'
 import type { ReadOptions } from '#store/read-port.ts'
+import { underRepair } from '#store/repair-failures.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded, toFailure } from './failures.ts'
 import type { KeptFile } from './kept-file.ts'
@@ -58,7 +58,7 @@ const readingOf = (
 ): Reading => {
   reader.state = reader.connection && readState(reader.connection, reader.state)
   if (reader.connection === undefined || reader.state === undefined) throw nothingLoaded(name)
-  if (reader.state.isMending && !mayReadUnrepaired) throw underRepair(name)
+  if (reader.state.isUnderRepair && !mayReadUnrepaired) throw underRepair(name)
   if (signal?.aborted === true) throw deadline()
   const viewing = viewOf(reader.connection, reader.state, damaged === true)
   const { promise: stopped, reject } = Promise.withResolvers<never>()
