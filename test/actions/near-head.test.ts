@@ -5,7 +5,7 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 import { temporarySqlite } from '../support/stores/loading.ts'
 
 // Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 const UNKNOWN = [

@@ -8,7 +8,7 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 import { temporarySqlite } from '../support/stores/loading.ts'
 
 // Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** A wallet's pending transactions. */
 const MANY = 50

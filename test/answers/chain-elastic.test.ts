@@ -7,7 +7,7 @@ import { sameAnswersSuite } from './same.ts'
 import { wholeChainSuite } from './whole-chain.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 describe.skipIf(elasticsearchUrl() === undefined)(
   'the recorded chain, loaded over HTTP into partitions of 25,000 documents in Elasticsearch',

@@ -9,7 +9,7 @@ import { type Dump, differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom } from '../support/stores/loading.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Rankings of several segments each: holders of two tokens, wealth, voters of a producer. */
 const SETTINGS = { ...small('mixed'), holders: 1_200, voters: 600, blocks: 80 }

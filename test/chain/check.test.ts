@@ -8,7 +8,7 @@ import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
 
 // Reads the whole recording.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const blockAt = async (height: number): Promise<Block> => {
   const loaded = (await recordedBlocks())[height]

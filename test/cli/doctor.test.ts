@@ -11,7 +11,7 @@ import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 
 // Loads part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 test('doctor: a store, its node, and what is wrong about them, by exit code', async () => {
   await using node = await startFaultyNode(undefined, 50)

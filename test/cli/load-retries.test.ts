@@ -12,7 +12,7 @@ import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
 // A test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const HEIGHT = 300
 const BAD = 222

@@ -5,7 +5,7 @@ import { readExposition } from '../support/exposition.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 // Loads part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const TO = 300
 

@@ -8,7 +8,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 import { keepAliveClient } from '../support/processes/keep-alive-client.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const CLIENTS = 8
 const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }

@@ -8,7 +8,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 
 // A test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** A port that nobody listens on. */
 const freePort = (): number => {

@@ -5,7 +5,7 @@ import { until } from '#test/support/wait.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 let folder: CliFolder
 let store: Awaited<ReturnType<typeof temporarySqlite>>

@@ -4,7 +4,7 @@ import { type Fault, type FaultyNode, startFaultyNode } from '../support/nodes/f
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 
 // Follows part of the recorded chain in a process of its own; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Blocks without their last transaction. */
 const dropping: Fault = async ({ path }, truth) => {

@@ -17,7 +17,7 @@ import { replayed } from '../support/stores/loading.ts'
  * the history of the project.
  */
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Transactions begin near block 760 in the recorded chain. */
 const HEIGHT = 800

@@ -11,7 +11,7 @@ import { samplePaths } from './samples.ts'
 import { explorerOn } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Worse than any text of the recording: it would end whatever it stands in, run, and turn what follows around. */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`

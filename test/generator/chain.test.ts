@@ -18,7 +18,7 @@ import { small } from './small.ts'
 import { blockTime, writeBlockTime } from './time.ts'
 
 // A busy machine takes its time; only what hangs takes longer.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const withNode = async (
   given: Parameters<typeof serveGenerated>[0],

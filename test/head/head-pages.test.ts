@@ -7,7 +7,7 @@ import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 import type { AnsweredRow } from './true-list.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 type Page = {
   readonly status: number

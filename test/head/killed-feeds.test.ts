@@ -10,7 +10,7 @@ import { createForks, type ForkBlock, type ForkNode, type Forks, serveForks } fr
 import { type HeadReader, headReader } from './head-reader.ts'
 import { aboveOf } from './lines.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Blocks below which nothing forks. */
 const BASE = 40

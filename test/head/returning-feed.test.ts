@@ -5,7 +5,7 @@ import { aboveOf, ancestor } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const grown = ({ forks }: ForkStand, parent: ForkBlock, blocks: number, seed: number): ForkBlock => {
   let tip = parent

@@ -11,7 +11,7 @@ import { BINARY } from '../support/processes/program.ts'
 import { replayed } from '../support/stores/loading.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 describe('the compiled binary, started from an empty folder', () => {
   let folder: string

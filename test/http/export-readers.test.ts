@@ -16,7 +16,7 @@ import { ask, type Call, callsOn, lists } from './list-calls.ts'
  * them (views and points in time of the store, reads under way, places, timers, connections), and others read on.
  */
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const STALL_MS = 40_000
 const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }

@@ -12,7 +12,7 @@ import { temporarySqlite } from '../support/stores/loading.ts'
 
 /** A reader over a real connection who is slower than the rows come. */
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const FROM = 760
 const TO = 1_500

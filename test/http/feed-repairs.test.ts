@@ -13,7 +13,7 @@ import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 /** A repair takes blocks back while feeds are open: nobody keeps a row that is no longer true. */
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Enough of the recorded chain for transfers at its end. */
 const HEIGHT = 700

@@ -6,7 +6,7 @@ import { serviceOn } from '#test/support/processes/service.ts'
 import { until } from '#test/support/wait.ts'
 
 // Reads the recording, on whatever machine; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** The gateway asks no store. */
 const noStore = { name: 'none' } as unknown as Store

@@ -21,7 +21,7 @@ import { until } from '#test/support/wait.ts'
 
 /** Answers that equal requests share: they are those of the store at any moment. */
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const MEGABYTES = 4_000_000
 const PAGE = '/api/account/get-account-tx?account=busyhub&size=5'

@@ -10,7 +10,7 @@ import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
 
 // Loads part of the recorded chain many times; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Enough for several answers of the bulk calls; what is wrong is wrong in block BAD. */
 const HEIGHT = 900

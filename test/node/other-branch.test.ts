@@ -10,7 +10,7 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
 // Makes a chain and loads it; a test that hangs still ends.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const grown = ({ forks }: Pick<ForkStand, 'forks'>, blocks: number, seed: number): ForkBlock => {
   let tip = forks.base

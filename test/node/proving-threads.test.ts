@@ -8,7 +8,7 @@ import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Long enough for threads. */
 const RANGE = { from: 1000, to: 3500 }

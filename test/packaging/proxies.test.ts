@@ -10,7 +10,7 @@ import { bodyOf, PATH_NAME, PROXIES, type RunningProxy, startProxy } from './pro
 
 /** The examples for nginx and Caddy, run by these programs before services of the recorded chain. */
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 type Listening = Service & {
   /** Its port, or the path of its Unix socket. */

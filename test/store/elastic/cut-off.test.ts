@@ -128,7 +128,7 @@ const staleAt = (
 const READS = ['_mget', '_search', '_msearch', '_terms_enum']
 
 describe.skipIf(servers === undefined)('a server that is cut off from its cluster', () => {
-  setDefaultTimeout(300_000)
+  setDefaultTimeout(600_000)
   beforeAll(async () => {
     if (servers === undefined) return
     const [one, two] = [await freePorts(), await freePorts()]

@@ -193,7 +193,7 @@ const put = async ({ url, prefix }: TestElastic, path: string, body: object): Pr
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(300_000)
+  setDefaultTimeout(600_000)
   beforeAll(async () => {
     shared = await openShared()
   })

@@ -16,7 +16,7 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Documents of so many blocks of a telling batch: of `withStore`, the history that is written ahead; less is held. */
 const TWO_BLOCKS = 6

@@ -18,7 +18,7 @@ const UNNOTICED = ['follower_check', 'leader_check'].map(
   check => `cluster.fault_detection.${check}.timeout: 1h`,
 )
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const own = await ownServers()
 let node: Awaited<ReturnType<typeof replayed>>

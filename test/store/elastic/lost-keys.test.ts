@@ -56,7 +56,7 @@ const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
-  setDefaultTimeout(300_000)
+  setDefaultTimeout(600_000)
 
   for (const [name, damage, kind] of [
     ['that was deleted', remove, 'damaged'],

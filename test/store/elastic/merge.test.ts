@@ -9,7 +9,7 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { until } from '#test/support/wait.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /** Blocks 0 to 2 in partition 0, which they finish; block 3 in the next. */
 const batches = [tellingBatch(0, 2), batchOf(3, 3, { filling: { partition: 1, documents: 1 } })]

@@ -8,7 +8,7 @@ import { autoCreateSuite } from './auto-create.ts'
 import { snapshotSuite } from './snapshot.ts'
 
 // A server of its own is started, one for all that changes settings of a whole cluster: a start takes 20 s of CPU.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 const servers = await ownServers()
 

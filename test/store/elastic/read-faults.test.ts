@@ -94,7 +94,7 @@ const first = (count: number, path: string, fate: Fate): void => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(300_000)
+  setDefaultTimeout(600_000)
   beforeAll(async () => {
     target = openTestElastic()
     await target.store.create()

@@ -178,7 +178,7 @@ const expectToldByService = async (service: ElasticStore, { target, damage, name
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(300_000)
+  setDefaultTimeout(600_000)
 
   // One store for all three: what is refused changes nothing in it.
   for (const { damage, name } of cases)

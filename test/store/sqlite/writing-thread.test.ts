@@ -21,7 +21,7 @@ import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 import { differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 let folder: string
 beforeAll(async () => {
