@@ -11,8 +11,8 @@ import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import { recordedLevel } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import { compareIndex, type Sides } from './compare.ts'
+import { correctionsOf } from './corrections.ts'
 import type { Finding } from './finding.ts'
-import { mending } from './mend.ts'
 import { compareAccounts } from './node-accounts.ts'
 import { compareBalances } from './node-balances.ts'
 import { requireSameChain } from './node-chain.ts'
@@ -126,7 +126,7 @@ const auditOver = async (
     const failed = await fill(stored.at)
     if (failed !== undefined) return await damaged(source, { at: stored.at, failed }, options)
     await compareAll(parts, { stored, identity }, options)
-    return { at: stored.at, notes: await compareMended(parts, stored, options), complete: true }
+    return { at: stored.at, notes: await compareWithNode(parts, stored, options), complete: true }
   } finally {
     await stored.close()
   }
@@ -188,18 +188,18 @@ const compareAll = async (
   const { scratch, writer, clock } = parts
   const { onFinding, onLooked, signal } = options
   const expected = await scratch.audit()
-  const mend = mending(writer)
+  const corrections = correctionsOf(writer)
   try {
     for (const index of [...historyIndices, ...stateIndices]) {
       const looked = lookedAt(index.name, onLooked, signal)
-      const sides: Sides = { stored, expected, scratch, mend, found: onFinding, onLooked: looked }
+      const sides: Sides = { stored, expected, scratch, corrections, found: onFinding, onLooked: looked }
       await compareIndex(sides, index)
       if (index === lists) {
         const rows = lookedAt('rows of lists', onLooked, signal)
         await compareRows({ ...sides, onLooked: rows })
       }
     }
-    await mend.end()
+    await corrections.end()
     const truth = await compareRecord(
       { stored, expected, identity },
       { found: onFinding, nowMs: clock.now() },
@@ -225,7 +225,7 @@ const lookedAt = (
 }
 
 /** Compares with the node's storage; documents that were corrected meanwhile are read again. */
-const compareMended = async (
+const compareWithNode = async (
   { store, writer, node }: AuditParts,
   stored: Audit,
   options: AuditOptions,

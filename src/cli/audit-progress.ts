@@ -6,18 +6,14 @@ import type { Screen } from './stderr.ts'
 /** Without a terminal: one line in this time. */
 const INTERVAL_MS = 10_000
 
-const LOOKING = { bar: 'Checking', log: 'Checked stored data.' }
-
 /** Shows how far an audit is and how quick: a line that is drawn over on a terminal, else a log line per interval. */
 export const auditProgress = (options: {
   readonly screen: Screen
   readonly log: Log
   /** Milliseconds, monotonic. */
   readonly now: () => number
-  /** What the audit does with each kind of document, for the progress bar. */
-  readonly doing?: { readonly bar: string; readonly log: string }
 }): ((looked: Looked) => void) => {
-  const { screen, log, now, doing = LOOKING } = options
+  const { screen, log, now } = options
   let stage = ''
   let pace = createPace()
   let lastLine = now()
@@ -29,10 +25,10 @@ export const auditProgress = (options: {
     pace.note(now(), looked.done)
     const rate = Math.round(pace.perSecond())
     const of = looked.of === undefined ? '' : ` of ${looked.of}`
-    if (screen.isTerminal) screen.bar(`${doing.bar} ${stage}: ${looked.done}${of}  ${rate}/s`)
+    if (screen.isTerminal) screen.bar(`Checking ${stage}: ${looked.done}${of}  ${rate}/s`)
     else if (now() - lastLine >= INTERVAL_MS) {
       lastLine = now()
-      log('info', doing.log, {
+      log('info', 'Checked stored data.', {
         stage,
         done: looked.done,
         ...(looked.of === undefined ? {} : { of: looked.of }),

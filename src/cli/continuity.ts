@@ -7,7 +7,7 @@ import type { Published, Store } from '#store/port.ts'
 const RUN = 200
 /** Transactions asked for at once. */
 const TRANSACTIONS = 500
-/** Without `all`: so many runs, the first and the last among them. */
+/** Runs that are read without `all`, the first and the last among them. */
 const RUNS = 25
 /** More than this is no longer read by anybody. */
 const MOST_PROBLEMS = 20

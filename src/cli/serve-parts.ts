@@ -3,9 +3,9 @@ import type { Counts } from '#gate/queues.ts'
 import type { HeadSource } from '#head/showing.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import type { Given } from './given.ts'
 import type { Counting } from './keep-counts.ts'
 import type { ProcessMetrics } from './metrics/process-metrics.ts'
+import type { OperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
 
@@ -29,7 +29,7 @@ export type ServingParts = {
 
 /** What both ways to serve are made of. */
 export type Serve = ServingParts & {
-  readonly given: () => Given
+  readonly files: () => OperatorFiles
   /** Absent: no node is followed. */
   readonly head?: HeadSource
   /** What callers do, as the main thread sees it. */
@@ -42,6 +42,6 @@ export type Served = {
   readonly address: Address | SocketPath
   readonly counting: Counting
   /** Passes on what the operator's files say now. */
-  tell(given: Given): void
+  tell(files: OperatorFiles): void
   stop(): Promise<void>
 }

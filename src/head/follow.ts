@@ -7,7 +7,7 @@ import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { keptOf, type Point } from './branch.ts'
 import { choiceOf, type ShownTip } from './choose.ts'
-import { type Derived, deriveAbove } from './derive-above.ts'
+import { type Derived, deriveHead } from './derive-head.ts'
 import { type Asked, type Fetched, fetchChainInfo } from './fetch-block.ts'
 import { fetchBranch } from './fetch-branch.ts'
 import { type HeadSource, showing } from './showing.ts'
@@ -63,7 +63,7 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     if (typeof found === 'string') return lose(found)
     const { signal } = asked
     const now = await store.read(
-      view => derive(branch, view.at, blocks => deriveAbove(view, blocks, derived)),
+      view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)),
       { signal },
     )
     derived = keptDerived(known, now, derived)

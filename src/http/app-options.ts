@@ -50,7 +50,7 @@ export type AppOptions = {
   readonly stallMs: number
   /** `/ready` is 503 while the last loaded block is older; absent: however old it is. */
   readonly maxLagMs?: number | undefined
-  /** One of so many successes has a line in the log; absent: each. */
+  /** One success in this number has a line in the log; absent: each. */
   readonly logEach?: number
   /** How this thread counts requests; absent: nobody reads the counts. */
   readonly counts?: HttpCounts

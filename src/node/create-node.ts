@@ -43,7 +43,7 @@ export type NodeOptions = {
   readonly maxHeldBytes?: number
   /** Where threads note together what they hold of those; absent: this thread is the only one. */
   readonly held?: HeldMemory | undefined
-  /** Told what changes about the nodes that are watched. */
+  /** Called with each change of the nodes that are watched. */
   readonly onEvent?: (event: NodeEvent) => void
   /** Ranges of blocks asked for at the same time; default 4. */
   readonly inFlight?: number
@@ -53,9 +53,9 @@ export type NodeOptions = {
   readonly threads?: { readonly open: OpenProvingThread; readonly count: number }
   /** How often a question is asked before it is given up; default 5, at least twice per node. */
   readonly tries?: number
-  /** Told what is unusual about blocks that are fetched. */
+  /** Called with what is unusual about blocks that are fetched. */
   readonly onBlockEvent?: (event: BlockEvent) => void
-  /** Told of each request to a node that is over. */
+  /** Called when a request to a node is over. */
   readonly onCall?: Asking['onCall']
   readonly clock?: Clock
 }

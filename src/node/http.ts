@@ -25,7 +25,7 @@ export type Means = {
   readonly signal: AbortSignal
   /** Absent: the caller bounds the answers. */
   readonly budget?: Budget
-  /** Told of the request when it is over. */
+  /** Called when the request is over. */
   readonly onCall?: ((call: NodeCall) => void) | undefined
   /** An earlier request of the same question failed or is slow. */
   readonly isRetry?: boolean

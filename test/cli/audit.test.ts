@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { until } from '#test/support/wait.ts'
 import { forkedChain } from '../support/nodes/forked.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
@@ -105,7 +106,7 @@ test('verify: leaves the folder alone in which a migration is at work', async ()
   const folders = async () =>
     (await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))
   const migration = await folder.start(['indices', 'migrate', '--node', String(hung.url)])
-  while ((await folders()).length === 0) await Bun.sleep(5)
+  await until(async () => (await folders()).length > 0)
   const [theirs] = await folders()
   expect((await folder.run(['verify'])).code).toBe(3)
   expect(await folders()).toEqual([theirs ?? ''])

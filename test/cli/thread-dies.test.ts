@@ -12,6 +12,7 @@ import { createKey } from '#keys/key.ts'
 import { exposed } from '#metrics/expose.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { readExposition } from '#test/support/exposition.ts'
+import { until } from '#test/support/wait.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 import { type Begun, DOOM, type Doom } from '../support/threads/doomed-thread.ts'
@@ -36,7 +37,7 @@ const doom = () => {
   }
   return {
     until: async (isSo: (begun: readonly number[]) => boolean) => {
-      while (!isSo(begun)) await wake.promise
+      await until(() => isSo(begun))
     },
     end: (order: Doom) => channel.postMessage(order),
     close: () => channel.close(),
@@ -65,7 +66,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       return new Response('{}')
     }, 60)
     const untilAsked = async (times: number) => {
-      while (asked < times) await wake.promise
+      await until(() => asked >= times)
     }
     const set = (name: SettingName, text: string) => [name, { text, file: false }] as const
     const { values } = readSettings(
@@ -139,7 +140,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       // The places that it had are free again: each key has as many running as before, and as many pages follow.
       let again = 0
       while ((await follow()) === 200) again += 1
-      while (ended < again) await Bun.sleep(1)
+      await until(() => ended >= again)
       expect([again > 0, again < PAGES, ended - again]).toEqual([true, true, 0])
       const more = made.flatMap(({ key }) => Array.from({ length: OF_KEY }, () => ask(key)))
       await untilAsked(KEYS * OF_KEY + closed)

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { until } from '#test/support/wait.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
@@ -94,7 +95,7 @@ test.each(THREADS)(
     await asked.promise
     service.kill('SIGTERM')
     // Nobody new is let in once the stop has begun.
-    for (;;) if ((await ask(`${url}/health`).catch(() => 'refused')) === 'refused') break
+    await until(async () => (await ask(`${url}/health`).catch(() => 'refused')) === 'refused', 0)
     goOn.resolve()
     expect(await Promise.all(running)).toEqual(Array.from({ length: COUNT }, () => 200))
     const { code, err } = await service.ended

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Replay } from '../replay/serve.ts'
 import { witness } from '../support/oracle/witness.ts'
 import { type CliFolder, cliFolder, type Outcome, spawnIn } from '../support/processes/cli-process.ts'
+import { BINARY } from '../support/processes/program.ts'
 import { runTool } from '../support/processes/run-tool.ts'
 import { ROOT } from '../support/root.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
@@ -22,7 +23,6 @@ setDefaultTimeout(600_000)
 const HEIGHT = 800
 const GOOD_ANSWERS = 60
 
-const BINARY = join(ROOT, 'dist/iostlens')
 const isBuilt = existsSync(BINARY)
 
 const git = (...args: readonly string[]): string => {

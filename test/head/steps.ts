@@ -126,8 +126,8 @@ const EVENTS: readonly Event[] = [
     happens: course => {
       const back = lostTip(course)
       if (back === undefined) return
-      const lacking = course.stand.node.stand.head.made.height - back.made.height
-      goTo(course, grown(course, back, lacking))
+      const missing = course.stand.node.stand.head.made.height - back.made.height
+      goTo(course, grown(course, back, missing))
     },
   },
   {

@@ -8,6 +8,7 @@ import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { until } from '#test/support/wait.ts'
 import { ask, type Call, callsOn, lists } from './list-calls.ts'
 
 /**
@@ -53,10 +54,6 @@ const watched = (store: Store): { readonly store: Store; readonly holding: Holdi
       },
     },
   }
-}
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await Bun.sleep(2)
 }
 
 /** A reader of an export that will not read it to its end. */

@@ -1,15 +1,15 @@
 import { Failure } from '#failure/failure.ts'
-import { type BlockAbove, headAt, type Shown } from '#head/shown.ts'
+import { type HeadBlock, headAt, type Shown } from '#head/shown.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { listAndOrdinal, lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Published, View } from '#store/port.ts'
-import { recordsAbove } from '../list/above.ts'
+import { headRecords } from '../list/head-rows.ts'
 import { blockHashes } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
-import { transactionsAbove, transactionsFrom } from '../list/transactions.ts'
+import { headTransactions, transactionsFrom } from '../list/transactions.ts'
 import type { FeedList, Progress } from './feed-list.ts'
 import type { Followed } from './followed.ts'
 import { type End, isOn, landmarksOf } from './landmarks.ts'
@@ -86,7 +86,7 @@ const newsOf = async (
   const rows = all.filter(({ seq }) => seq >= next).toSorted((a, b) => a.seq - b.seq)
   if (rows.length === 0) return undefined
   for (const [at, { seq }] of rows.entries())
-    if (seq !== next + at) throw lacking(`A list has no row ${next + at}, and a row ${seq} behind it.`)
+    if (seq !== next + at) throw missingData(`A list has no row ${next + at}, and a row ${seq} behind it.`)
   const lines = linesOf(
     await list.rows(
       view,
@@ -160,7 +160,7 @@ const newBlocks = async (view: View, height: number): Promise<readonly Row[]> =>
   const heights = Array.from({ length: view.at.height - height }, (_, at) => height + 1 + at)
   const docs: readonly (BlockDoc | undefined)[] = await view.getMany(blocks, heights.map(blockId))
   return docs.map((doc, at) => {
-    if (doc === undefined) throw lacking(`Block ${heights[at]} of ${view.at.height} is not stored.`)
+    if (doc === undefined) throw missingData(`Block ${heights[at]} of ${view.at.height} is not stored.`)
     const seq = doc.height + 1
     return { seq, height: doc.height, doc: { seq, doc } }
   })
@@ -178,7 +178,7 @@ const aboveOf = async (view: View, since: Published, head: Shown | undefined) =>
   }
 }
 
-type Above = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly BlockAbove[] }
+type Above = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadBlock[] }
 
 /**
  * The blocks of a branch with rows of a list; those that were written before are not written again. undefined: they cannot
@@ -210,12 +210,12 @@ const linesAbove = async (view: View, list: FeedList, docs: readonly unknown[]) 
 }
 
 /** The rows of a block as `Listing.rows` takes them. Their numbers are not known yet, and not shown. */
-const docsOf = (followed: Followed, block: BlockAbove): readonly unknown[] => {
+const docsOf = (followed: Followed, block: HeadBlock): readonly unknown[] => {
   const rows =
     followed.kind === 'records'
-      ? recordsAbove(followed.key, block)
+      ? headRecords(followed.key, block)
       : followed.kind === 'blocks'
         ? [block.doc]
-        : transactionsAbove(block)
+        : headTransactions(block)
   return rows.map(doc => ({ seq: 0, doc, above: block }))
 }

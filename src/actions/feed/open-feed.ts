@@ -12,7 +12,7 @@ import type { FeedHub } from './hub.ts'
 import { highestOn, isOn } from './landmarks.ts'
 import { type FeedEnd, type HeadNow, type Message, type Part, partOf } from './message.ts'
 import type { Outbox } from './outbox.ts'
-import { idOf, type LastId, type Place, placeAbove } from './place.ts'
+import { idOf, type LastId, type Place, placeAtHead } from './place.ts'
 import { requireFeed } from './requests.ts'
 import { stillThere } from './settle.ts'
 
@@ -207,7 +207,7 @@ const readPage = async (
   const standing = await storedStanding(view, place, heights)
   const part = partOf({ next, place, lines }, { ...standing, packed: [], place: standing.kept })
   // With the last of these rows the reader has those of its place as irreversible ones.
-  return { kind: 'page', part, list, end: at, count, place: placeAbove(standing.kept, at.height) }
+  return { kind: 'page', part, list, end: at, count, place: placeAtHead(standing.kept, at.height) }
 }
 
 /** What the store alone tells of a place before irreversible rows of blocks at `heights` come. */

@@ -27,7 +27,7 @@ export type Place = {
  * alike deceives those who count rows, but not those who compare the ids of rows: these have the whole hash.)
  */
 const MARK = 8
-/** Blocks that an id names beside the highest one: a minute. An id of so many is 1.2 KB long, and goes with every event. */
+/** Blocks that an id names beside the highest one: a minute. An id that names them all is 1.2 KB long, and goes with every event. */
 const MOST_BELOW = 128
 /** The greatest distance of two blocks that an id can tell. */
 const MOST_GAP = 9_999
@@ -64,7 +64,7 @@ const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<Place, 'text'
 }
 
 /** What is left of a place when all irreversible rows up to a height were received; undefined: nothing. */
-export const placeAbove = (place: Place | undefined, height: number): Place | undefined => {
+export const placeAtHead = (place: Place | undefined, height: number): Place | undefined => {
   if (place === undefined || place.height <= height) return undefined
   const below = place.below.filter(block => block.height > height)
   // What is above a block that is named was named, too.

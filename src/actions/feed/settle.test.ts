@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { idOf, markOf, type Place, placeAbove, placeOf, readId } from './place.ts'
+import { idOf, markOf, type Place, placeAtHead, placeOf, readId } from './place.ts'
 import { type BlockLines, type Known, settle } from './settle.ts'
 
 /** Hashes are names here: `aX` is a block of branch a. */
@@ -114,10 +114,10 @@ test('ids: they have a greatest length, and are whole again once the blocks that
   const long = placeOf({ base: 100, height: 700, hash: 'H'.repeat(44), rows: 1, below, isWhole: true })
   expect([long.isWhole, long.below.length, long.below.at(-1)?.height]).toEqual([false, 128, 699])
   expect(long.text.length).toBeLessThan(1_200)
-  expect(placeAbove(long, 200)?.isWhole).toBe(false)
-  const later = placeAbove(long, 680)
+  expect(placeAtHead(long, 200)?.isWhole).toBe(false)
+  const later = placeAtHead(long, 680)
   expect([later?.isWhole, later?.base, later?.below.length]).toEqual([true, 681, 19])
-  expect(placeAbove(long, 700)).toBeUndefined()
+  expect(placeAtHead(long, 700)).toBeUndefined()
   const far = placeOf({ ...long, below: [{ height: 100, mark: 'abcdefgh' }], height: 20_000, isWhole: true })
   expect([far.isWhole, far.below]).toEqual([false, []])
 })

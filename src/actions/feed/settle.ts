@@ -1,4 +1,4 @@
-import { type Below, isMarked, markOf, type Place, placeAbove, placeOf } from './place.ts'
+import { type Below, isMarked, markOf, type Place, placeAtHead, placeOf } from './place.ts'
 
 /** The rows of a list that a block has, as JSON. */
 export type BlockLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
@@ -35,7 +35,7 @@ export type Settled = Standing & {
  */
 export const settle = (place: Place | undefined, heights: readonly number[], known: Known): Settled => {
   const standing = stillThere(place, heights, known)
-  const above = placeAbove(standing.kept, known.height)
+  const above = placeAtHead(standing.kept, known.height)
   const packed = packedAfter(above, known)
   return { ...standing, packed, place: packed.at(-1)?.place ?? above }
 }

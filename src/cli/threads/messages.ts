@@ -1,7 +1,7 @@
 import type { Failure } from '#failure/failure.ts'
 import type { HeadMessage } from '#head/passing.ts'
 import type { Health } from '#node/health.ts'
-import type { Given } from '../given.ts'
+import type { OperatorFiles } from '../operator-files.ts'
 import type { Address } from '../readers.ts'
 import type { Values } from '../settings.ts'
 import type { ServingMemory } from './memory.ts'
@@ -13,7 +13,7 @@ export type Task = {
   readonly address: Address
   /** The number of the thread, from 0. */
   readonly thread: number
-  readonly given: Given
+  readonly files: OperatorFiles
   readonly memory: ServingMemory
   /** Absent: no node is set, or none was asked yet. */
   readonly health?: Health
@@ -24,7 +24,7 @@ export type Task = {
 /** What the main thread tells a thread that serves. */
 export type ToThread =
   | { readonly type: 'serve'; readonly task: Task }
-  | { readonly type: 'given'; readonly given: Given }
+  | { readonly type: 'files'; readonly files: OperatorFiles }
   | { readonly type: 'health'; readonly health: Health }
   /** What changed about the blocks above since the last message. */
   | { readonly type: 'head'; readonly head: HeadMessage }

@@ -59,7 +59,7 @@ export const serveByThreads = async (
   return {
     address,
     counting,
-    tell: given => tell({ type: 'given', given }),
+    tell: files => tell({ type: 'files', files }),
     stop: async () => {
       await stop()
       silence?.()
@@ -69,7 +69,7 @@ export const serveByThreads = async (
 
 /** The first message to a thread. */
 const beginning = (
-  { values, version, memory, given, node, head }: Serve & { readonly memory: ServingMemory },
+  { values, version, memory, files, node, head }: Serve & { readonly memory: ServingMemory },
   address: Address,
   thread: number,
 ): ToThread => {
@@ -77,7 +77,7 @@ const beginning = (
   return {
     type: 'serve',
     task: {
-      ...{ values, version, address, thread, memory, given: given() },
+      ...{ values, version, address, thread, memory, files: files() },
       ...(health === undefined ? {} : { health }),
       ...(head === undefined ? {} : { head: messageOf(head.shown(), NOTHING_TOLD) }),
     },

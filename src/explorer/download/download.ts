@@ -1,4 +1,4 @@
-import type { Ask, Given } from '#actions/ask.ts'
+import type { Ask, CallParameters } from '#actions/ask.ts'
 import type { Typed } from '#actions/define.ts'
 import type { Rows } from '#actions/list/rows.ts'
 import type { Exact } from '#chain/json.ts'
@@ -27,7 +27,7 @@ export type Download = {
   /** The exact name of what it is of, which an address may name in another way; absent: it has one name. */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
   /** Parameters of the call. */
-  readonly given: (asked: AskedFile) => Given
+  readonly given: (asked: AskedFile) => CallParameters
   readonly table: (asked: AskedFile) => Table
   /** What the file holds, as the beginning of its name: words that are joined by `-`. */
   readonly names: (asked: AskedFile, at: Published) => readonly string[]

@@ -3,6 +3,7 @@ import { FEED_FORMAT } from '#actions/request/options.ts'
 import { rowName, rowSchema } from './answer-schema.ts'
 import type { Form } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
+import { closedObject } from './responses.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -59,13 +60,10 @@ export const exportSchemas = (actions: readonly Action[], form: Form): Json => (
 })
 
 const complete: Json = {
-  type: 'object',
   description: 'The last line of a whole list in NDJSON.',
-  required: ['complete', 'rows', 'block_height'],
-  properties: {
+  ...closedObject({
     complete: { type: 'boolean', const: true },
     rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
     block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height the rows are of.' },
-  },
-  additionalProperties: false,
+  }),
 }

@@ -12,7 +12,7 @@ export type Examples = ReadonlyMap<Action, Example>
 /** A chain that lacked an example is looked at again this long after, in milliseconds. */
 const AGAIN_MS = 60_000
 /** Pages do not wait longer for a store that hangs. */
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 /**
  * Calls that have an answer on the served chain, chosen at the first request and kept while the process runs: what a
@@ -29,7 +29,7 @@ export const servedExamples = (
   let underWay: Promise<void> | undefined
   const look = async (): Promise<void> => {
     const controller = new AbortController()
-    const stop = deps.clock.after(PATIENCE_MS, () => controller.abort())
+    const stop = deps.clock.after(TIMEOUT_MS, () => controller.abort())
     try {
       const { signal } = controller
       known = await within(chooseAll(deps, { actions, known, defaults }, signal), { signal })

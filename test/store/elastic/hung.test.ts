@@ -54,7 +54,7 @@ const troubled = () => ({
     url: urlOfAll(lines),
     requestTimeoutMs: NEVER_MS,
     writeTimeoutMs: NEVER_MS,
-    patienceMs: NEVER_MS,
+    retryTimeoutMs: NEVER_MS,
   }),
 })
 

@@ -128,7 +128,7 @@ const cases = damages.flatMap(damage =>
 )
 
 const withLoaded = async (body: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = openTestElastic({ patienceMs: 2_000 })
+  const target = openTestElastic({ retryTimeoutMs: 2_000 })
   try {
     await target.store.create()
     const writer = await target.store.takeOver(identity)

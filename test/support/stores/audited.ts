@@ -41,7 +41,7 @@ export const repaired = async (
 ) => {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
-  const writer = await store.takeOver(identity, { mending: true })
+  const writer = await store.takeOver(identity, { repair: true })
   try {
     return await audited(store, { ...options, writer })
   } finally {

@@ -16,7 +16,7 @@ export const repairedEnd = async (
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const signal = new AbortController().signal
   const scratch = await temporarySqlite()
-  const writer = await store.takeOver(identity, { mending: true })
+  const writer = await store.takeOver(identity, { repair: true })
   try {
     return await repair({ store, writer: held(writer), node, restored, clock: systemClock }, signal, by =>
       audit(

@@ -20,7 +20,7 @@ export type ReadOptions = HeightOptions & {
   readonly open: (at: PublishedMeta, how: OpenOptions) => Opened
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** How long a read without a signal is tried. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
 export type OpenOptions = {
@@ -58,7 +58,7 @@ export const consistentReads = (options: ReadOptions) => {
     const isOld = failure instanceof OutOfDate
     const isAborted = signal?.aborted === true
     const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
-    if (mayGoWell && !isAborted && now() - since <= options.patienceMs) return sleep(waitMs(attempt))
+    if (mayGoWell && !isAborted && now() - since <= options.timeoutMs) return sleep(waitMs(attempt))
     // No copy was whole: servers are cut off, unless the store turns out to have lost data.
     if (isOld) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
     if (!isNewer) throw failure

@@ -18,7 +18,7 @@ export const waitMs = (attempt: number): number => WAITS_MS[Math.min(attempt, WA
 /** Reads, a second of waiting in all, after which a height below the last one is believed. */
 const LAG_TRIES = 24
 /**
- * The published height is read once for all callers that come within so many milliseconds: a busy service reads it a
+ * The published height is read once for all callers that come within these milliseconds: a busy service reads it a
  * hundred times a second, not once for each request.
  */
 export const LOOK_SERVES_MS = 10

@@ -1,6 +1,6 @@
 import { type ListDoc, placeOf } from '#indices/list.ts'
 import { type ListedRecord, listedRecords, records } from '#indices/record.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import { askRead, hitsIn, type Question } from '../client/ask.ts'
 import { decode } from '../schema/documents.ts'
 import { docsInHits } from '../schema/hits-text.ts'
@@ -46,7 +46,7 @@ const rowsOf = async (
   // In several requests, or asked whether a copy is out of date.
   if (rows.length !== size) rows = await provedRows(reader, indices, { places, size })
   if (rows.length !== size)
-    throw lacking(
+    throw missingData(
       `List '${list.id}' has ${rows.length} rows with ordinals ${from} to ${to} in ${indices.join(', ')}.`,
     )
   return inOrder(rows)

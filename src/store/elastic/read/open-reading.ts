@@ -1,8 +1,8 @@
-import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import type { HoldOptions } from '#store/read-port.ts'
+import { underRepair } from '#store/repair-failures.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
 import { type LastDocuments, lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
@@ -18,7 +18,7 @@ import { untilAborted } from './until-aborted.ts'
 import { openView } from './view.ts'
 
 /** A read without a deadline of its own is tried again for this time. */
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 export type Reading = ReturnType<typeof openReading>
 
@@ -38,7 +38,7 @@ export const openReading = (cluster: Cluster) => {
     whole,
     sleep: clock.sleep,
     now: clock.now,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
     require: ({ mending }) => {
       if (mending && !isRepairing) throw underRepair(store)
     },
@@ -52,7 +52,7 @@ export const openReading = (cluster: Cluster) => {
     return holdView(cluster, {
       indices,
       signal,
-      patienceMs: PATIENCE_MS,
+      timeoutMs: TIMEOUT_MS,
       published: () => fresh(signal),
       viewOf: at => open(at, { signal }).view,
     })

@@ -4,7 +4,7 @@ import { records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { charactersOf } from '#store/bounded-cache.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Ref } from '../client/bulk-item.ts'
@@ -174,7 +174,7 @@ const momentsOf = async (
     _source: ['height', 'time'],
   })
   if (hits.length !== ordinals.length)
-    throw lacking(
+    throw missingData(
       `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices.join(', ')}.`,
     )
   return inOrder(hits).map(({ _source: { height, time } }) => ({

@@ -1,4 +1,4 @@
-import { type BlockAbove, type HeadAt, rowsOfList } from '#head/shown.ts'
+import { type HeadAt, type HeadBlock, rowsOfList } from '#head/shown.ts'
 import { transactionId } from '#indices/position.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { Moment, View } from '#store/port.ts'
@@ -7,16 +7,16 @@ import type { Bodies } from '../find/overflow.ts'
 import type { Numbered, NumberedList } from './list-rows.ts'
 
 /** A row of a block above, and when it was made. */
-type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: BlockAbove }
+type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: HeadBlock }
 
 /**
  * A list with the rows of the blocks above behind it. They go on with its numbers, as they will once they are
  * irreversible, so ranges and pages reach over both parts at the cost of one; only their numbers are not told.
  */
-export const withAbove = <D>(
+export const withHead = <D>(
   list: NumberedList<D>,
   head: HeadAt | undefined,
-  rowsOf: (block: BlockAbove) => readonly D[],
+  rowsOf: (block: HeadBlock) => readonly D[],
 ): NumberedList<D> => {
   const tip = head?.blocks.at(-1)?.doc
   if (head === undefined || tip === undefined) return list
@@ -53,11 +53,11 @@ export const withAbove = <D>(
 }
 
 /** The rows of a list of records in a block above. */
-export const recordsAbove = (list: string, block: BlockAbove): readonly ListedRecord[] =>
+export const headRecords = (list: string, block: HeadBlock): readonly ListedRecord[] =>
   rowsOfList(block, list).map(({ doc }) => doc)
 
 /** Whether a list has rows in the blocks above. */
-export const isListedAbove = (head: HeadAt | undefined, list: string): boolean =>
+export const isListedAtHead = (head: HeadAt | undefined, list: string): boolean =>
   head?.blocks.some(block => rowsOfList(block, list).length > 0) ?? false
 
 /** The node's transaction objects that some rows belong to, stored or of a block above (`bodiesOf`). */

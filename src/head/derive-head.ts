@@ -1,6 +1,6 @@
 import { hash8 } from '#chain/hash.ts'
 import { isBase } from '#derive/block-document.ts'
-import { needsOfRows, rowsAbove } from '#derive/rows-above.ts'
+import { headRows, needsOfRows } from '#derive/head-rows.ts'
 import { Missing } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import { transactionId } from '#indices/position.ts'
@@ -8,12 +8,12 @@ import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import { signers } from '#load/proving.ts'
 import type { View } from '#store/port.ts'
 import type { Fetched } from './fetch-block.ts'
-import type { BlockAbove } from './shown.ts'
+import type { HeadBlock } from './shown.ts'
 
 type Doc = Change['doc']
 
 /** What a block brings: its rows, and the state that those behind it build on. Both follow from the chain up to it alone. */
-export type Derived = { readonly above: BlockAbove; readonly changes: readonly Change[] }
+export type Derived = { readonly above: HeadBlock; readonly changes: readonly Change[] }
 
 /** State over a published height: what blocks above have put, else what is stored. */
 type Overlay = {
@@ -56,7 +56,7 @@ const overlayOn = (view: View): Overlay => {
  * before. A block's signature must be of a key that is a producer's by the state of the published height: a key that
  * registered since signs nothing before its election is irreversible. Throws Failure 'bad_block' for one that is not.
  */
-export const deriveAbove = async (
+export const deriveHead = async (
   view: View,
   blocks: readonly Fetched[],
   known: Pick<ReadonlyMap<string, Derived>, 'get'>,
@@ -88,7 +88,7 @@ const deriveOne = async (overlay: Overlay, block: Fetched['block']): Promise<Der
   for (;;) {
     const state = workingState(overlay.known)
     try {
-      const { doc, rows } = rowsAbove(block, state)
+      const { doc, rows } = headRows(block, state)
       const bodies = block.transactions.map(({ body }) => body)
       const transactions = block.transactions.flatMap(({ hash, body }, tx) =>
         isBase(block, tx)

@@ -13,7 +13,7 @@ import { type Freshness, freshnessOf } from '../freshness.ts'
 export type Trouble = { readonly what: Text; readonly help: Text }
 
 /** How a service stands, for people and programs. null: nobody knows. */
-export type Standing = {
+export type ServiceStatus = {
   readonly version: string
   /** When the process began to serve, ISO-8601 UTC. */
   readonly since: string
@@ -27,7 +27,7 @@ export type Standing = {
   readonly troubles: readonly Trouble[]
 }
 
-export type StandingFrom = {
+export type StatusSources = {
   readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
   readonly version: string
   readonly clock: Pick<Clock, 'now'>
@@ -39,7 +39,10 @@ export type StandingFrom = {
 /** Blocks are irreversible, and loaded, about 40 seconds after they were made. */
 const OLD_MS = 300_000
 
-export const standingOf = (published: Published | undefined | Failure, from: StandingFrom): Standing => {
+export const serviceStatusOf = (
+  published: Published | undefined | Failure,
+  from: StatusSources,
+): ServiceStatus => {
   const { version, since, blocksPerSecond, node, clock, maxLagMs } = from
   const common = { version, since: new Date(since).toISOString(), blocksPerSecond, whole: true }
   const unknown = { ...common, height: null, time: null, fresh: null }

@@ -1,5 +1,5 @@
 /** What the server of a store says of the place that it gives to the store. What its user may not ask is undefined. */
-export type Surroundings = {
+export type ServerReport = {
   readonly disks: readonly Disk[] | undefined
   /** Privileges for loading that the user lacks; undefined: the server checks none. */
   readonly lacks: readonly string[] | undefined

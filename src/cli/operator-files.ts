@@ -7,17 +7,17 @@ import type { Values } from './settings.ts'
 import { watch } from './watched.ts'
 
 /** What the operator's files say; undefined: no such file is set, or its URL has not answered yet. */
-export type Given = {
+export type OperatorFiles = {
   readonly prices: ReturnType<Prices['get']>
   /** By the producer's account. */
   readonly profiles: ReadonlyMap<string, Profile> | undefined
 }
 
 /** The operator's files, read again every minute; `onChange` is called when something new was read. */
-export const watchGiven = async (
+export const watchOperatorFiles = async (
   values: Pick<Values, 'prices' | 'profiles'>,
   around: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'>; readonly onChange?: () => void },
-): Promise<{ get(): Given; close(): void }> => {
+): Promise<{ get(): OperatorFiles; close(): void }> => {
   const { prices: pricesAt, profiles: profilesAt } = values
   const prices =
     pricesAt === undefined

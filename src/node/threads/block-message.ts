@@ -8,7 +8,7 @@ import type { Part } from '../bulk-answers.ts'
  * Parts of blocks as they cross from one thread to another: texts, which cost next to nothing to hand over, while objects
  * would be copied one by one.
  */
-export type Crossing = {
+export type BlockMessage = {
   /** A list of `Fields` in JSON; null where the block is missing. */
   readonly blocks: string
   /** All transactions of all blocks, as a list in JSON. */
@@ -30,7 +30,7 @@ const fieldsOf = ({ transactions, time, ...fields }: Block): Fields => ({
 })
 
 /** Packs what a thread made of bulk answers. */
-export const packed = (parts: readonly Part[]): Crossing => {
+export const packed = (parts: readonly Part[]): BlockMessage => {
   const bodies = parts.flatMap(({ block }) => (block?.transactions ?? []).map(({ body }) => body))
   return {
     blocks: JSON.stringify(parts.map(({ block }) => (block === undefined ? null : fieldsOf(block)))),
@@ -40,7 +40,7 @@ export const packed = (parts: readonly Part[]): Crossing => {
 }
 
 /** The inverse of `packed`. Transactions are read from their own texts, which the other thread has proved. */
-export const unpacked = ({ blocks, bodies, heads }: Crossing): readonly Part[] => {
+export const unpacked = ({ blocks, bodies, heads }: BlockMessage): readonly Part[] => {
   const headAt = new Map(heads)
   const values = JSON.parse(bodies) as readonly unknown[]
   let next = 0

@@ -22,12 +22,12 @@ import { applyToken, type Movement } from './token.ts'
 import type { Effects } from './transaction.ts'
 
 /** A row of the lists of records, and the keys of the lists that it belongs to (`listOf`). */
-export type RowAbove = { readonly doc: ListedRecord; readonly lists: readonly string[] }
+export type HeadRow = { readonly doc: ListedRecord; readonly lists: readonly string[] }
 
 /** What a block brings that its rows, and those of the blocks behind it, depend on. */
 const LOOKED_AT: ReadonlySet<StateIndex> = new Set([contracts, producerKeys, producers, statistics, tokens])
 
-/** State that `rowsAbove` will need, as far as the block tells. */
+/** State that `headRows` will need, as far as the block tells. */
 export const needsOfRows = (block: Block): readonly Key[] =>
   needsOf({ block, systemCode: [], proof: { level: 'linked' } }).filter(({ index }) => LOOKED_AT.has(index))
 
@@ -38,10 +38,10 @@ export const needsOfRows = (block: Block): readonly Key[] =>
  * that a contract of before 2019 changed without a receipt are not noticed: `eras.ts`.) Throws `Missing` as derivation
  * does, Failure 'bad_block' and 'defect' when the block cannot follow from the state.
  */
-export const rowsAbove = (
+export const headRows = (
   block: Block,
   state: State,
-): { readonly doc: BlockDoc; readonly rows: readonly RowAbove[] } => {
+): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } => {
   const figures = state.get(statistics, STATISTICS)
   if (figures === undefined) throw new Failure('defect', 'There is state without figures of the chain.')
   const keys: string[] = []

@@ -1,5 +1,5 @@
 import { writeJson } from '#chain/json.ts'
-import type { Disk, Surroundings } from '#store/surroundings.ts'
+import type { Disk, ServerReport } from '#store/server-report.ts'
 import { ask } from '../client/ask.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 
@@ -8,7 +8,7 @@ const LOADER = ['read', 'view_index_metadata', 'write', 'maintenance'] as const
 /** Answers that say: not allowed, or this server has no such API. */
 const UNTOLD = [400, 401, 403, 404, 405, 500]
 
-export const surroundingsOf = async (cluster: ReadCluster): Promise<Surroundings> => {
+export const serverReportOf = async (cluster: ReadCluster): Promise<ServerReport> => {
   const settings = await settingsOf(cluster)
   const create = settings?.('action.auto_create_index')
   return {

@@ -9,7 +9,7 @@ const SHOWN = 80
  * An address that anybody may have written into the chain. Only one of the web is a link, which says nothing of this page
  * and lends it no weight; what it shows is where it really leads, so that a name in its text deceives nobody.
  */
-export const Outside = ({ url }: { readonly url: string }): Html => {
+export const ExternalLink = ({ url }: { readonly url: string }): Html => {
   const address = webAddress(url)
   const { text, isWhole } = beginningOf(visible(address ?? url), SHOWN)
   const shown = isWhole ? text : `${text}…`

@@ -5,7 +5,7 @@ import type { Field, FieldKind } from '#indices/fields.ts'
  * Documents of one index as they cross from one thread to another: all texts as one, all numbers side by side, which costs a
  * fraction of a copy object by object. Reading takes place document by document in the order of packing.
  */
-export type Crossing = {
+export type DocumentMessage = {
   readonly index: string
   readonly documents: number
   readonly texts: string
@@ -80,7 +80,7 @@ const packingOf = (ways: readonly Member[], documents: number): Packing => {
  * Packs documents. undefined: one of them has a value that its field cannot hold, which the one that writes it by itself
  * refuses in its own words.
  */
-export const packed = (index: Index, docs: readonly object[]): Crossing | undefined => {
+export const packed = (index: Index, docs: readonly object[]): DocumentMessage | undefined => {
   const ways = membersOf(index)
   const packing = packingOf(ways, docs.length)
   for (const doc of docs)
@@ -147,7 +147,7 @@ const putLongs = (to: Packing, values: readonly unknown[]): boolean => {
 }
 
 /** The documents that were packed, one by one. */
-export function* unpacked(index: Index, crossing: Crossing): Generator<object, void, void> {
+export function* unpacked(index: Index, crossing: DocumentMessage): Generator<object, void, void> {
   const ways = membersOf(index)
   const from: Reading = { crossing, text: 0, length: 0, number: 0, long: 0 }
   for (let count = 0; count < crossing.documents; count += 1) {
@@ -162,7 +162,7 @@ export function* unpacked(index: Index, crossing: Crossing): Generator<object, v
 
 /** How far the parts of a crossing were read. */
 type Reading = {
-  readonly crossing: Crossing
+  readonly crossing: DocumentMessage
   text: number
   length: number
   number: number

@@ -112,7 +112,7 @@ const FAULTS: readonly (readonly [name: string, fault: Fault, level: string, say
 ]
 
 describe('a load whose process serves too', () => {
-  test.each(FAULTS)('goes on by itself when the node mends: %s', async (_name, fault, level, says) => {
+  test.each(FAULTS)('goes on by itself when the node recovers: %s', async (_name, fault, level, says) => {
     // A store that knows its chain.
     const told: Told[] = []
     await loading(() => undefined, 'always')
@@ -120,12 +120,12 @@ describe('a load whose process serves too', () => {
     const fresh = await temporarySqlite()
     await fresh.store.create()
     let broken = true
-    const mending: Fault = (asked, truth) => {
+    const healing: Fault = (asked, truth) => {
       if (told.length >= 2) broken = false
       return broken ? fault(asked, truth) : undefined
     }
     const store = level === 'error' && says.source === '1024' ? place.store : fresh.store
-    expect(await loading(mending, 'always', { told, store })).toEqual({ height: HEIGHT })
+    expect(await loading(healing, 'always', { told, store })).toEqual({ height: HEIGHT })
     expect(told.slice(0, 2)).toEqual(Array(2).fill([level, expect.stringMatching(says)]))
     await fresh.destroy()
   })
@@ -183,8 +183,8 @@ describe('a load that ends', () => {
     const failed = await loading(forked, { waitMs: 3_600_000 }).catch((error: unknown) => error)
     expect([exitCodeFor(failed), String(failed)]).toEqual([3, expect.stringContaining('in the store and')])
     const told: Told[] = []
-    const mending: Fault = (asked, truth) => (told.length < 2 ? forked(asked, truth) : undefined)
-    expect(await loading(mending, { waitMs: Number.POSITIVE_INFINITY }, { told })).toEqual({ height: HEIGHT })
+    const healing: Fault = (asked, truth) => (told.length < 2 ? forked(asked, truth) : undefined)
+    expect(await loading(healing, { waitMs: Number.POSITIVE_INFINITY }, { told })).toEqual({ height: HEIGHT })
     expect(told.map(([level]) => level)).toEqual(['error', 'error'])
   })
 })

@@ -4,7 +4,7 @@ type Put = Rewrite['put'][number]
 type Remove = Rewrite['remove'][number]
 
 /** Collects the corrections of the store and writes them in batches. */
-export type Mend = {
+export type Corrections = {
   put(put: Put): Promise<void>
   remove(remove: Remove): Promise<void>
   unplace(place: bigint): Promise<void>
@@ -16,7 +16,7 @@ export type Mend = {
 const AT_ONCE = 500
 
 /** `writer` undefined: nothing is written. */
-export const mending = (writer: Pick<Writer, 'rewrite'> | undefined): Mend => {
+export const correctionsOf = (writer: Pick<Writer, 'rewrite'> | undefined): Corrections => {
   let put: Put[] = []
   let remove: Remove[] = []
   let unplace: bigint[] = []

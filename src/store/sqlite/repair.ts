@@ -1,45 +1,45 @@
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import type { Mender } from '#store/mender-port.ts'
 import type { Published } from '#store/port.ts'
+import type { RepairWriter } from '#store/repair-port.ts'
 import type { Connection } from './connection.ts'
-import { getPublished, isMending, putIdentity, putMending, putPublished } from './meta.ts'
+import { getPublished, isUnderRepair, putIdentity, putPublished, putUnderRepair } from './meta.ts'
 import { getById, lastBlock } from './read.ts'
 import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
 import { clearUndo, lastKept, takeBack } from './undo.ts'
-import type { Pen } from './write-lock.ts'
+import type { WriteLock } from './write-lock.ts'
 
 /** The part of the writer that only repairs use. */
-export const menderOf = (pen: Pen): Mender => ({
+export const repairWriterOf = (lock: WriteLock): RepairWriter => ({
   rewrite: rewrite =>
-    pen.write(writing => {
+    lock.write(writing => {
       clearUndo(writing)
       rewriteDocuments(writing, rewrite)
     }),
   get unfinished() {
-    return pen.readNow(isMending)
+    return lock.readNow(isUnderRepair)
   },
-  blockAt: height => pen.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
-  endings: () => pen.read(endingsOf),
+  blockAt: height => lock.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
+  endings: () => lock.read(endingsOf),
   takeBack: async height => {
     let end: Published | undefined
-    await pen.write(writing => {
+    await lock.write(writing => {
       end = takeBack(writing, height)
-      if (end !== undefined) putMending(writing, false)
+      if (end !== undefined) putUnderRepair(writing, false)
     })
-    pen.checkpoint = end ?? pen.checkpoint
+    lock.checkpoint = end ?? lock.checkpoint
     return end
   },
   settle: async ({ identity, end, open }) => {
-    await pen.write(writing => {
+    await lock.write(writing => {
       // The kept batches end where the last batch did.
       if (lastKept(writing) !== end.height) clearUndo(writing)
       removeHistoryAbove(writing, end.height)
       putIdentity(writing, identity)
       putPublished(writing, end)
-      putMending(writing, !open)
+      putUnderRepair(writing, !open)
     })
-    pen.checkpoint = end
+    lock.checkpoint = end
   },
 })
 

@@ -13,7 +13,7 @@ export type Rewrite = {
 }
 
 /** The part of a writer that only repairs use. */
-export type Mender = {
+export type RepairWriter = {
   /**
    * Corrects documents at or below the checkpoint; published height and keys stay as they are. May be repeated: killed at
    * any moment, each document is as before or as after.

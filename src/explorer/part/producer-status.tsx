@@ -1,16 +1,16 @@
 /** @jsxImportSource @kitajs/html */
-import { standingOf } from '../format/standing.ts'
+import { producerStatusOf } from '../format/producer-status.ts'
 import type { Html, Visit } from '../page.ts'
 
-type StandingProps = {
+type ProducerStatusProps = {
   readonly visit: Pick<Visit, 'say'>
   readonly isProducer: boolean
   readonly online: boolean
 }
 
 /** Whether a producer is a candidate, and takes part at the moment. */
-export const Standing = ({ visit: { say }, isProducer, online }: StandingProps): Html => (
+export const ProducerStatus = ({ visit: { say }, isProducer, online }: ProducerStatusProps): Html => (
   <span class={isProducer ? `badge ${online ? 'good' : 'warn'}` : 'badge'} safe>
-    {say(standingOf({ isProducer, online }))}
+    {say(producerStatusOf({ isProducer, online }))}
   </span>
 )
