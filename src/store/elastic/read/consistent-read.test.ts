@@ -217,3 +217,29 @@ test('readableFrom: accepts any edition at first, then changes to its own', asyn
   const metas = [undefined, editionAt(7, 'other'), editionAt(8, 'other'), editionAt(9, EDITION)]
   expect(await lookedAt(metas)).toEqual([undefined, 7, 8, 9])
 })
+
+test('read: ends at once when the signal aborts, whatever the work waits for', async () => {
+  const stop = new AbortController()
+  const { read } = scripted([4])
+  const begun = Promise.withResolvers<void>()
+  const reading = kindOf(
+    read(() => {
+      begun.resolve()
+      return new Promise<never>(() => {})
+    }, stop),
+  )
+  await begun.promise
+  stop.abort()
+  expect(await reading).toBe('deadline')
+})
+
+test('read: begins no work when the signal has aborted, also where nothing is waited for', async () => {
+  const { read } = scripted([4])
+  await read(height)
+  let runs = 0
+  const work = async () => {
+    runs += 1
+  }
+  expect(await kindOf(read(work, { signal: AbortSignal.abort() }))).toBe('deadline')
+  expect(runs).toBe(0)
+})

@@ -66,8 +66,10 @@ export const consistentReads = (options: ReadOptions) => {
   }
   /** The height that a read begins with, and the published one, which may still be read. */
   const begin = async ({ signal, damaged }: OpenOptions) => {
+    const what = 'the store was checked'
+    if (signal?.aborted) throw passed(what)
     const looking = damaged === true ? undefined : whole.require()
-    if (looking !== undefined) await untilAborted(looking, signal, 'the store was checked')
+    if (looking !== undefined) await untilAborted(looking, signal, what)
     const known = height.known()
     const current = height.current(signal)
     if (current instanceof Promise) current.catch(() => undefined)
@@ -79,8 +81,9 @@ export const consistentReads = (options: ReadOptions) => {
     let { at, current } = await begin(how)
     for (let attempt = 0; ; ) {
       const opened = open(at, how)
-      const { value, failure } = await settled(work(opened.view))
-      if (signal?.aborted) throw passed(`the data of height ${at.end.height} was read`)
+      const what = `the data of height ${at.end.height} was read`
+      // Work may wait for more than its own requests.
+      const { value, failure } = await settled(untilAborted(work(opened.view), signal, what))
       current = await seen(current, signal)
       if (current.batch !== at.batch) {
         at = current

@@ -1,9 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 
-/**
- * The promise, or a 'deadline' as soon as the signal aborts; `what` completes "The deadline passed before …". For waits
- * that are shared, and so have no end of their own: a request of the caller ends by itself.
- */
+/** The promise, or a 'deadline' as soon as the signal aborts; `what` completes "The deadline passed before …". */
 export const untilAborted = async <T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,
