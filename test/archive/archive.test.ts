@@ -153,6 +153,8 @@ describe('an archive as a node', () => {
         const { pathname } = new URL(request.url)
         const file = Bun.file(join(whole, pathname.replace('/iost/', '')))
         const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get('range') ?? '') ?? []
+        if (request.headers.get('authorization') !== `Basic ${btoa('user:pass word')}`)
+          return new Response('', { status: 401 })
         asked.push(from === undefined ? 'whole' : 'range')
         return from === undefined
           ? new Response(file)
@@ -160,7 +162,7 @@ describe('an archive as a node', () => {
       },
     })
     try {
-      const url = `http://127.0.0.1:${server.port}/iost`
+      const url = `http://user:pass%20word@127.0.0.1:${server.port}/iost`
       await check(url)
       expect((await loaded(`archive:${url}`)).height).toBe(HEIGHT)
       // The manifest, by each of the three that open the archive.

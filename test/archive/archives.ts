@@ -53,7 +53,12 @@ const NEVER = new AbortController().signal
 /** `archive check` without threads: throws what is wrong. */
 export const check = async (location: string): Promise<void> => {
   const archive = await openArchive(location)
-  await checkArchive(archive, { level: archive.manifest.proof, signal: NEVER, onProgress: () => undefined })
+  await checkArchive(archive, {
+    location,
+    level: archive.manifest.proof,
+    signal: NEVER,
+    onProgress: () => undefined,
+  })
 }
 
 /** All bytes of a folder by the names of files. */

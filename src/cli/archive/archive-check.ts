@@ -20,12 +20,14 @@ export const archiveCheck: Command = {
   examples: ['iostlens archive check /archive', 'iostlens archive check https://archive.example/iost'],
   run: async call => {
     const { words, out } = call
-    const [location = ''] = words
-    const archive = await openArchive(location.replace(new RegExp(`^${ARCHIVE}`), ''))
+    const [word = ''] = words
+    const location = word.replace(new RegExp(`^${ARCHIVE}`), '')
+    const archive = await openArchive(location)
     const level = call.values.prove ?? archive.manifest.proof
     const { values, provingProgram, screen, log, signal } = call
     try {
       await checkArchive(archive, {
+        location,
         level,
         signal,
         threads: provingThreads(values, provingProgram),

@@ -9,6 +9,8 @@ import { type ArchiveNodeOptions, archiveNode } from '#node/archive-node.ts'
 import type { Stage } from '../stage-progress.ts'
 
 export type Checking = {
+  /** Where the archive is, with the user and password of a URL. */
+  readonly location: string
   readonly level: ProofLevel
   readonly signal: AbortSignal
   readonly threads?: ArchiveNodeOptions['threads']
@@ -55,10 +57,13 @@ const checkFile = async (archive: Archive, file: ArchiveFile): Promise<void> => 
     throw damagedFile(where, 'its blocks do not have the hash in the manifest')
 }
 
-const prove = async (archive: Archive, { level, threads, onProgress, signal }: Checking): Promise<void> => {
+const prove = async (
+  archive: Archive,
+  { location, level, threads, onProgress, signal }: Checking,
+): Promise<void> => {
   const { files, height, hash, chain_id, genesis_hash } = archive.manifest
   const from = files[0]?.from ?? 0
-  const node = archiveNode(archive.folder.name, undefined, {
+  const node = archiveNode(location, undefined, {
     prove: level,
     ...(threads === undefined ? {} : { threads }),
   })
