@@ -42,6 +42,8 @@ test('keys: a key is shown, changed, rotated with a grace, and revoked with all 
   await until(async () => (await usage(key)).data.today.limit === 700, 50)
 
   const rotated = await run('rotate', id, '--grace', '1d')
+  // A list of keys that was read just before is believed for a moment.
+  await until(async () => (await usage(rotated.last)).status === 200, 50)
   expect([rotated.code, rotated.last === key, await ask(rotated.last), await ask(key)]).toEqual([
     0,
     false,
