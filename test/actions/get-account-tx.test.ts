@@ -46,7 +46,7 @@ describe('get-account-tx', () => {
   })
   test('get-account-tx: a row of the recorded chain, with data as an array and without contract', async () => {
     expect(await askText('get-account-tx', { account: 'busyhub', size: '1' })).toBe(
-      '{"transactions":[{"seq":18261,"action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5"}],"page":1,"size":1,"total":18261}',
+      '{"transactions":[{"seq":18261,"action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5","token":"iost","memo":"the last one"}],"page":1,"size":1,"total":18261}',
     )
   })
   test('get-account-tx: a list is followed by the seq of its rows, in answers of any size', async () => {
