@@ -113,6 +113,7 @@ export const linkHeader = (
   { page, size, total, lastId }: Paged,
   repeated: Repeated,
 ): string => {
+  if (total === undefined) return searchedLinks(query, lastId, repeated)
   const last = BigInt(Math.max(1, Math.ceil(total / size)))
   const pages = [
     ['first', 1n],
@@ -132,6 +133,17 @@ export const linkHeader = (
       return `<?${text}>; rel="${relation}"`
     })
     .join(', ')
+}
+
+/** The links of a page of rows that are searched for: the first one, and the one behind what was looked at. */
+const searchedLinks = (query: Query, lastId: string | undefined, repeated: Repeated): string => {
+  const pairs = withoutMuchUnread(
+    query.filter(pair => mayRepeat(pair, repeated)),
+    repeated,
+  )
+  const first = pairs.filter(([name]) => name !== 'after')
+  const next = lastId === undefined ? '' : `, <?${behindText(pairs, lastId)}>; rel="next"`
+  return `<?${textOf(first, 1n)}>; rel="first"${next}`
 }
 
 /** The query of a page of the request: `page` in its place, otherwise at the end. */

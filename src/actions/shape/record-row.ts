@@ -1,7 +1,19 @@
 import { type TArray, type TUnknown, Type } from '@sinclair/typebox'
 import type { Compat } from '../define.ts'
 import { headFields } from './head-status.ts'
-import { count, createdAt, described, listOfRows, seqUnlessAbove, shape, text, txHash } from './results.ts'
+import {
+  count,
+  createdAt,
+  described,
+  HEAD_ONLY,
+  listOfFound,
+  listOfRows,
+  rowsOf,
+  seqUnlessAbove,
+  shape,
+  text,
+  txHash,
+} from './results.ts'
 
 /** Programs of ours read rows without `compat`, so their type is the array. */
 const data = (compat: Compat) =>
@@ -65,15 +77,30 @@ const recordRow = (contract: 'always' | 'compat', compat: Compat) => {
   return shape({
     ...(compat === 'iostabc' ? {} : { seq: seqUnlessAbove() }),
     ...headFields(),
+    ...(contract === 'compat' ? { accounts: accountsField() } : {}),
     ...named,
     ...recordFields(compat),
   })
 }
 
+/** Like the fields of `head=1`, one that only some calls give. */
+const accountsField = () =>
+  Type.Optional({
+    ...rowsOf(
+      Type.String(),
+      'Only with accounts: those of the accounts that the row belongs to.',
+      '仅在使用 accounts 时出现：该记录所属的账户。',
+    ),
+    [HEAD_ONLY]: true,
+  })
+
 /** The answers of an action that lists records, also with `compat=iostabc`. */
 export const recordLists = (contract: 'always' | 'compat') => {
   const listFor = (compat: Compat) =>
-    listOfRows('transactions', recordRow(contract, compat), { en: 'Records of this page.', zh: '记录列表。' })
+    listOfFound('transactions', recordRow(contract, compat), {
+      en: 'Records of this page.',
+      zh: '记录列表。',
+    })
   return { result: listFor('none'), compatResult: listFor('iostabc') }
 }
 

@@ -116,7 +116,7 @@ const parties = (name: string, data: string, publisher: string): readonly [from:
 
 export type PlainChain = {
   readonly rows: readonly PlainRow[]
-  /** Keys `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
+  /** Keys `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`. */
   readonly lists: ReadonlyMap<string, readonly PlainRow[]>
 }
 
@@ -269,6 +269,10 @@ const keysOf = (row: PlainRow, contracts: ReadonlySet<string>): readonly string[
   if (moved !== undefined) {
     keys.push(`token/${moved.token}`)
     for (const name of names) if (moved.between.includes(name)) keys.push(`moved/${name}/${moved.token}`)
+    const giver = row.action === 'issue' ? undefined : moved.between[0]
+    const taker = row.action === 'destroy' ? undefined : moved.between.at(-1)
+    for (const name of names)
+      if (name === taker && taker !== giver) keys.push(`in/${name}`, `in/${name}/${moved.token}`)
   }
   return keys
 }
