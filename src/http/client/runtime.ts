@@ -182,7 +182,14 @@ const call =
 const dataOf = async <D>(response: Response): Promise<D> => JSON.parse(await response.text()).data
 
 /** What every page says of itself. */
-type Paged = { readonly page: number; readonly size: number; readonly total: number }
+type Paged = {
+  readonly page: number
+  readonly size: number
+  /** null: rows are searched for, and nobody knows their number. */
+  readonly total: number | null
+  /** Where a search goes on. */
+  readonly next?: string
+}
 /** How the rows are taken out of a page. */
 type RowsOf<D, R> = (data: D) => readonly R[]
 
@@ -231,7 +238,11 @@ const pagesOf = async function* <D extends Paged, R>(
   for (;;) {
     const data = await get({ ...params, ...next }, options)
     yield data
-    if (data.page * data.size >= data.total) return
+    if (data.next !== undefined) {
+      next = { after: data.next }
+      continue
+    }
+    if (data.total === null || data.page * data.size >= data.total) return
     const last = rowsOf(data).at(-1) as { readonly id?: string } | undefined
     const isBehind = params['head'] === 1 && last?.id !== undefined
     next = isBehind ? { page: 1, after: last.id } : { page: data.page + 1 }
@@ -249,6 +260,8 @@ const rowsBySeq = async function* <D extends Paged, R extends Partial<Seq>>(
     const data = await get({ size: MOST_ROWS, ...params, ...range, head: undefined }, options)
     const rows = rowsOf(data).filter((row): row is R & Seq => row.seq !== undefined)
     yield* rows
+    if (data.next !== undefined || data.total === null || (rows.length === 0 && rowsOf(data).length > 0))
+      throw new TypeError('Rows that are searched for have no seq: read them with pages or whole.')
     const last = rows.at(-1)
     if (last === undefined || rows.length >= data.total) return
     range = params['sort'] === 'asc' ? { start_seq: last.seq + 1 } : { end_seq: last.seq - 1 }
