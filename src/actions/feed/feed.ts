@@ -2,10 +2,10 @@ import type { Published } from '#store/port.ts'
 import type { AnswerDeps, Call, Turn } from '../answer.ts'
 import type { Action } from '../define.ts'
 import type { RowId } from '../list/row-id.ts'
+import type { LastId } from './head-position.ts'
 import type { FeedHub } from './hub.ts'
 import type { HeadNow, Message } from './message.ts'
 import type { Outbox } from './outbox.ts'
-import type { LastId } from './place.ts'
 
 /** The rows of a list from one on, as they come. */
 export type Feed = {

@@ -4,7 +4,7 @@ import { oneOf, type Query } from '../request/query.ts'
 import { RANGE_NAMES } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
 import type { Text } from '../text.ts'
-import type { LastId } from './place.ts'
+import type { LastId } from './head-position.ts'
 
 /** Refuses an action whose list cannot be followed, and parameters that a feed has no use for ('bad_request'). */
 export const requireFeed = ({ source, list }: Action, query: Query, isSearched: boolean): void => {

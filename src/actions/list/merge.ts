@@ -1,6 +1,6 @@
 import type { ListDoc } from '#indices/list.ts'
 import type { ListedRecord } from '#indices/record.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 
 /** Rows `first` … `last` of a list: ordinals from 1, inclusive. */
@@ -76,7 +76,8 @@ const fill = async (
   const count = Math.min(chunk, last - first + 1)
   const [from, to] = sort === 'asc' ? [first, first + count - 1] : [last - count + 1, last]
   const docs = await view.records(list, from, to)
-  if (docs.length !== count) throw lacking(`List ${list.id} has ${docs.length} of its rows ${from} to ${to}.`)
+  if (docs.length !== count)
+    throw missingData(`List ${list.id} has ${docs.length} of its rows ${from} to ${to}.`)
   reading.rows = sort === 'asc' ? docs : docs.toReversed()
   reading.at = 0
   if (sort === 'asc') reading.first = to + 1

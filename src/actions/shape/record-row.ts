@@ -6,10 +6,10 @@ import {
   createdAt,
   described,
   HEAD_ONLY,
+  irreversibleSeq,
   listOfFound,
   listOfRows,
   rowsOf,
-  seqUnlessAbove,
   shape,
   text,
   txHash,
@@ -75,7 +75,7 @@ const contractField = () => text('Contract.', '合约。')
 const recordRow = (contract: 'always' | 'compat', compat: Compat) => {
   const named = contract === 'always' || compat === 'iostabc' ? { contract: contractField() } : {}
   return shape({
-    ...(compat === 'iostabc' ? {} : { seq: seqUnlessAbove() }),
+    ...(compat === 'iostabc' ? {} : { seq: irreversibleSeq() }),
     ...headFields(),
     ...(contract === 'compat' ? { accounts: accountsField() } : {}),
     ...named,

@@ -1,4 +1,4 @@
-import { linesOf } from './lines.ts'
+import { linesOf, pause } from './lines.ts'
 
 /** Where the service is, and how it is asked. */
 export type ClientOptions = {
@@ -135,7 +135,7 @@ const queryOf = (params: Params): string => {
   return String(new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string])))
 }
 
-/** What a failed response says. */
+/** The failure that a response tells. */
 const refusalOf = async (response: Response): Promise<IostlensError> => {
   const { status } = response
   const retryAfter = secondsOf(response.headers.get('retry-after'))
@@ -158,19 +158,6 @@ const secondsOf = (header: string | null): number | undefined => {
   const at = Date.parse(header)
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000)
 }
-
-const pause = (seconds: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, seconds * 1000)
-    signal?.addEventListener('abort', stop, { once: true })
-  })
 
 type Get<D> = (params?: Params, options?: CallOptions) => Promise<D>
 
@@ -305,7 +292,6 @@ export {
   numberedList,
   type Paged,
   type Params,
-  pause,
   type RowsOf,
   wholeList,
 }
