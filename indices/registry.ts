@@ -10,6 +10,7 @@ import { producerKeys, producers } from './producer.ts'
 import { records } from './record.ts'
 import { resources } from './resource.ts'
 import { segments } from './segment.ts'
+import { series } from './series.ts'
 import { statistics } from './statistics.ts'
 import { tokens } from './token.ts'
 import { transactions } from './transaction.ts'
@@ -31,6 +32,7 @@ export const stateIndices = [
   producerKeys,
   resources,
   segments,
+  series,
   statistics,
   tokens,
   transactionRuns,
@@ -61,4 +63,4 @@ export type Key = { readonly index: StateIndex; readonly id: string }
  * Raised by hand when stored documents of an earlier version are not what this code would write: a loader refuses to
  * go on with another version's documents.
  */
-export const DERIVATION = 6
+export const DERIVATION = 7

@@ -49,22 +49,26 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
   }
   const found = (index: StateIndex, id: string): Doc | undefined =>
     written.get(index)?.get(id)?.doc ?? fetched(index, id)
-  const writtenOf = (index: StateIndex, id: string): Written => {
+  const begin = (index: StateIndex, id: string, before: Doc | undefined): Written => {
     const ofIndex = written.get(index) ?? new Map<string, Written>()
-    const known = ofIndex.get(id)
-    if (known !== undefined) return known
-    // Looked up now: it may be forgotten before the batch ends.
-    const none: Written = { doc: undefined, before: fetched(index, id) }
+    const none: Written = { doc: undefined, before }
     written.set(index, ofIndex.set(id, none))
     return none
+  }
+  const write = (index: StateIndex, of: Written, doc: Doc): void => {
+    undo.push({ index, of, before: of.doc })
+    if (of.doc === undefined) size += 1
+    of.doc = doc
   }
   return {
     get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
     put: (index, doc) => {
-      const of = writtenOf(index, doc.id)
-      undo.push({ index, of, before: of.doc })
-      if (of.doc === undefined) size += 1
-      of.doc = doc as Doc
+      // Looked up now: it may be forgotten before the batch ends.
+      const of = written.get(index)?.get(doc.id) ?? begin(index, doc.id, fetched(index, doc.id))
+      write(index, of, doc as Doc)
+    },
+    add: (index, doc) => {
+      write(index, written.get(index)?.get(doc.id) ?? begin(index, doc.id, undefined), doc as Doc)
     },
     members: range => {
       const fetched = lookupRange(range)
