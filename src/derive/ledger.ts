@@ -11,6 +11,7 @@ import { Missing, type State } from './state.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type TokenDraft = Writable<TokenDoc>
+type TokenDrafts = Map<string, { readonly before: TokenDoc | undefined; readonly doc: TokenDraft }>
 
 /** A change of what is available, and what did it. */
 type Changed = { readonly change: bigint; readonly by: By }
@@ -42,7 +43,7 @@ const IOST = 'iost'
 
 export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger => {
   const drafts = new Map<string, BalanceDraft>()
-  const tokenDrafts = new Map<string, { readonly before: TokenDoc | undefined; readonly doc: TokenDraft }>()
+  const tokenDrafts: TokenDrafts = new Map()
   const wealth = wealthDrafts(state)
 
   const draft = (token: string, owner: string): BalanceDraft => {
@@ -98,14 +99,21 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
     addVotes: (voter, votes) => wealth.addVotes(voter, votes),
     settle: statistics => {
       settleBalances(drafts.values(), { state, token })
-      for (const { before, doc } of tokenDrafts.values()) {
-        if (before === undefined || changed(before, doc)) state.put(tokens, doc)
-        const gained = doc.holder_count - (before?.holder_count ?? 0)
-        if (gained !== 0)
-          past.note(past.open(seriesOf.holders(doc.symbol)), BigInt(gained), { kind: 'block' })
-      }
+      settleTokens(tokenDrafts, { state, past })
       statistics.wealth_count += wealth.settle()
     },
+  }
+}
+
+/** Puts the tokens that changed, and notes how many more or fewer hold them. */
+const settleTokens = (
+  drafts: TokenDrafts,
+  { state, past }: { readonly state: State; readonly past: SeriesDrafts },
+): void => {
+  for (const { before, doc } of drafts.values()) {
+    if (before === undefined || changed(before, doc)) state.put(tokens, doc)
+    const gained = doc.holder_count - (before?.holder_count ?? 0)
+    if (gained !== 0) past.note(past.open(seriesOf.holders(doc.symbol)), BigInt(gained), { kind: 'block' })
   }
 }
 

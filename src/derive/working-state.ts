@@ -49,12 +49,6 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
   }
   const found = (index: StateIndex, id: string): Doc | undefined =>
     written.get(index)?.get(id)?.doc ?? fetched(index, id)
-  const begin = (index: StateIndex, id: string, before: Doc | undefined): Written => {
-    const ofIndex = written.get(index) ?? new Map<string, Written>()
-    const none: Written = { doc: undefined, before }
-    written.set(index, ofIndex.set(id, none))
-    return none
-  }
   const write = (index: StateIndex, of: Written, doc: Doc): void => {
     undo.push({ index, of, before: of.doc })
     if (of.doc === undefined) size += 1
@@ -64,11 +58,16 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
     put: (index, doc) => {
       // Looked up now: it may be forgotten before the batch ends.
-      const of = written.get(index)?.get(doc.id) ?? begin(index, doc.id, fetched(index, doc.id))
+      const of =
+        written.get(index)?.get(doc.id) ?? begin(written, { index, id: doc.id }, fetched(index, doc.id))
       write(index, of, doc as Doc)
     },
     add: (index, doc) => {
-      write(index, written.get(index)?.get(doc.id) ?? begin(index, doc.id, undefined), doc as Doc)
+      write(
+        index,
+        written.get(index)?.get(doc.id) ?? begin(written, { index, id: doc.id }, undefined),
+        doc as Doc,
+      )
     },
     members: range => {
       const fetched = lookupRange(range)
@@ -101,6 +100,17 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     },
     changes: () => changesIn(written),
   }
+}
+
+const begin = (
+  written: Map<StateIndex, Map<string, Written>>,
+  { index, id }: Key,
+  before: Doc | undefined,
+): Written => {
+  const ofIndex = written.get(index) ?? new Map<string, Written>()
+  const none: Written = { doc: undefined, before }
+  written.set(index, ofIndex.set(id, none))
+  return none
 }
 
 const changesIn = (written: ReadonlyMap<StateIndex, ReadonlyMap<string, Written>>): readonly Change[] => {
