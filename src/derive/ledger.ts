@@ -50,10 +50,8 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
     const id = balanceId(token, owner)
     const known = drafts.get(id)
     if (known !== undefined) return known
-    const fresh = draftOf(token, owner, {
-      before: balanceOf(state, id),
-      past: past.open(seriesOf.balance(id)),
-    })
+    const before = balanceOf(state, id)
+    const fresh = draftOf(token, owner, { before, past: past.open(seriesOf.balance(id)) })
     drafts.set(id, fresh)
     if (token === IOST && !isSystemContract(owner)) wealth.touch(owner)
     return fresh
@@ -73,11 +71,7 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
       const balance = draft(symbol, owner)
       past.note(balance.past, change, by)
       balance.amount += change
-      if (balance.amount < 0n)
-        throw new Failure(
-          'defect',
-          `Block ${block.height} takes more ${symbol} from "${owner}" than it has: ${balance.amount} would be left.`,
-        )
+      if (balance.amount < 0n) throw overdrawn(block, balance)
     },
     freeze: (symbol, owner, { amount, until, movement }) => {
       const balance = draft(symbol, owner)
@@ -104,6 +98,12 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
     },
   }
 }
+
+const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): Failure =>
+  new Failure(
+    'defect',
+    `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`,
+  )
 
 /** Puts the tokens that changed, and notes how many more or fewer hold them. */
 const settleTokens = (

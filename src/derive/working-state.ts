@@ -49,26 +49,18 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
   }
   const found = (index: StateIndex, id: string): Doc | undefined =>
     written.get(index)?.get(id)?.doc ?? fetched(index, id)
-  const write = (index: StateIndex, of: Written, doc: Doc): void => {
+  /** `before`: what there was, for a document that is put first. */
+  const write = (index: StateIndex, doc: Doc, before: () => Doc | undefined): void => {
+    const of = written.get(index)?.get(doc.id) ?? begin(written, { index, id: doc.id }, before())
     undo.push({ index, of, before: of.doc })
     if (of.doc === undefined) size += 1
     of.doc = doc
   }
   return {
     get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
-    put: (index, doc) => {
-      // Looked up now: it may be forgotten before the batch ends.
-      const of =
-        written.get(index)?.get(doc.id) ?? begin(written, { index, id: doc.id }, fetched(index, doc.id))
-      write(index, of, doc as Doc)
-    },
-    add: (index, doc) => {
-      write(
-        index,
-        written.get(index)?.get(doc.id) ?? begin(written, { index, id: doc.id }, undefined),
-        doc as Doc,
-      )
-    },
+    // Looked up now: it may be forgotten before the batch ends.
+    put: (index, doc) => write(index, doc as Doc, () => fetched(index, doc.id)),
+    add: (index, doc) => write(index, doc as Doc, () => undefined),
     members: range => {
       const fetched = lookupRange(range)
       if (fetched === UNKNOWN) throw new Missing([], [range])

@@ -1,7 +1,7 @@
+import { lacking } from ''
 import { toIso } from '#chain/time.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import { lacking } from '#store/lacking.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { countPassing } from '../list/ordinal-search.ts'

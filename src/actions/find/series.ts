@@ -1,7 +1,7 @@
+import { lacking } from ''
 import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
 import { type Entry, entriesIn } from '#indices/series-entry.ts'
 import { type Held, heldAfter, heldAt, type Votes, votesAfter, votesAt } from '#indices/series-replay.ts'
-import { lacking } from '#store/lacking.ts'
 import type { View } from '#store/port.ts'
 import { countPassing } from '../list/ordinal-search.ts'
 
