@@ -1,7 +1,7 @@
-import { lacking } from ''
 import { toIso } from '#chain/time.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { countPassing } from '../list/ordinal-search.ts'
@@ -89,13 +89,13 @@ const momentsAt = async (view: View, times: readonly bigint[]): Promise<readonly
 const blocksAt = async (view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> => {
   const docs = await view.getMany(blocks, heights.map(blockId))
   return docs.map((doc, at) => {
-    if (doc === undefined) throw lacking(`Block ${heights[at]} is not stored.`)
+    if (doc === undefined) throw missingData(`Block ${heights[at]} is not stored.`)
     return doc
   })
 }
 
 const blockAt = async (view: View, height: number): Promise<BlockDoc> => {
   const [block] = await blocksAt(view, [height])
-  if (block === undefined) throw lacking(`Block ${height} is not stored.`)
+  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
   return block
 }

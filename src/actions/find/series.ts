@@ -1,7 +1,7 @@
-import { lacking } from ''
 import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
 import { type Entry, entriesIn } from '#indices/series-entry.ts'
 import { type Held, heldAfter, heldAt, type Votes, votesAfter, votesAt } from '#indices/series-replay.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { countPassing } from '../list/ordinal-search.ts'
 
@@ -35,7 +35,7 @@ const seriesWith = (view: View, key: string, newest: SeriesDoc): Series => {
     for (const doc of docs) if (doc !== undefined) known.set(doc.part, doc)
     return numbers.map(number => {
       const doc = known.get(number)
-      if (doc === undefined) throw lacking(`Part ${number} of series '${key}' is not stored.`)
+      if (doc === undefined) throw missingData(`Part ${number} of series '${key}' is not stored.`)
       return doc
     })
   }
