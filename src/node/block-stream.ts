@@ -3,6 +3,8 @@ import { fetchBlock, fetchBlocks, linked } from './fetch-blocks.ts'
 import type { Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
 import type { Proven } from './prove-blocks.ts'
+import { type RangesAhead, rangesAhead } from './ranges-ahead.ts'
+import { createShares } from './shares.ts'
 
 export type StreamOptions = {
   readonly from: number
@@ -11,12 +13,12 @@ export type StreamOptions = {
   readonly parent?: string
   /** The node's last irreversible block; absent: `to`. */
   readonly lib?: number
-  /** Ranges in flight: with the answers' size limit it bounds the bytes held. */
+  /** Ranges asked of one node at the same time: with the answers' size limit it bounds the bytes held. */
   readonly inFlight: number
 }
 
 /**
- * Blocks in order, several ranges asked for ahead. A range is handed on when the block behind it has named its last one as
+ * Blocks in order, several ranges asked for ahead, of all nodes that have them. A range is handed on when the block behind it has named its last one as
  * parent: without a signature, nothing else tells a made-up block at its end from the chain's. Only at the node's last
  * irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at every node, then
  * the stream throws Failure 'bad_block'. Leaving the loop early ends the requests.
@@ -28,21 +30,12 @@ export async function* blockStream(
   const { signal } = given.asking
   const ends = joinSignals(signal)
   const fetching: Fetching = { ...given, asking: { ...given.asking, signal: ends.signal } }
-  const ahead: Promise<readonly Proven[]>[] = []
-  let next = from
+  const ranges = rangesOf(fetching, { from, to, inFlight })
   let parent = before
   let held: readonly Proven[] = []
   try {
-    while (ahead.length > 0 || next <= to) {
-      while (ahead.length < inFlight && next <= to) {
-        const last = Math.min(to, next + fetching.size.next() - 1)
-        const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to })
-        // Its failure is thrown when its turn comes; until then it must not count as unhandled.
-        range.catch(() => undefined)
-        ahead.push(range)
-        next = last + 1
-      }
-      const { named, rest } = await joined(fetching, { held, parent }, (await ahead.shift()) ?? [])
+    for (let range = await ranges.next(); range !== undefined; range = await ranges.next()) {
+      const { named, rest } = await joined(fetching, { held, parent }, range)
       yield* untilAborted(named, signal)
       parent = named.at(-1)?.block.hash ?? parent
       held = rest
@@ -53,6 +46,30 @@ export async function* blockStream(
     ends.abort('left')
     ends.release()
   }
+}
+
+/** Of several nodes together no more than twice as many ranges are held as of one. */
+const SEVERAL = 2
+
+const rangesOf = (
+  fetching: Fetching,
+  { from, to, inFlight }: Pick<StreamOptions, 'from' | 'to' | 'inFlight'>,
+): RangesAhead<readonly Proven[]> => {
+  const { pool, clock, signal } = fetching.asking
+  return rangesAhead({
+    shares: createShares(pool, clock.elapsed, inFlight),
+    after: before => {
+      const first = before === undefined ? from : before.to + 1
+      return first > to ? undefined : { from: first, to: Math.min(to, first + fetching.size.next() - 1) }
+    },
+    fetch: (range, { member, signal: ends }) =>
+      fetchBlocks(
+        { ...fetching, asking: { ...fetching.asking, first: member, signal: ends } },
+        { ...range, ends: range.to === to },
+      ),
+    most: inFlight * Math.min(SEVERAL, pool.members.length),
+    signal,
+  })
 }
 
 function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generator<Proven, void, void> {
