@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { workersOf } from '#cli/threads/worker.ts'
@@ -89,6 +89,24 @@ test('a load by a thread stores what a load without one stores; near the head th
   expect([told[0], told.at(-1), told.filter(each => each === 'begin').length]).toEqual(['begin', 'close', 1])
   const [dump = new Map(), expected = new Map()] = paths.map(dumpSqlite)
   expect(differences(dump, expected)).toEqual([])
+})
+
+test('a thread folds its log into the file once for many batches, and at its end', async () => {
+  const path = join(folder, 'log.sqlite')
+  const store = openSqlite({ path, writing: noting([]) })
+  await store.create()
+  const writer = await store.takeOver(identity)
+  const sizes = async () => [(await stat(path)).size, (await stat(`${path}-wal`)).size] as const
+  const [before] = await sizes()
+  await commitBatch(writer, far(0, 20_000))
+  const [file, log] = await sizes()
+  expect(file).toBe(before)
+  // SQLite by itself would have folded a fourth of it.
+  expect(log).toBeGreaterThan(4_200_000)
+  await writer.release()
+  const [folded] = await sizes()
+  expect(folded).toBeGreaterThan(4_000_000)
+  await store.close()
 })
 
 test('a thread that dies: unavailable, the store is as before; the next take-over writes by itself', async () => {

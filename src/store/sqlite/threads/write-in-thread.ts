@@ -69,11 +69,22 @@ export const writeInThread = (answer: (message: FromWriting) => void): ((told: T
         void commit(told.end)
         return
       case 'close':
-        target?.opened?.close()
+        if (target?.opened !== undefined) {
+          // Else the next short commit of the main thread would do it.
+          target.opened.db.run('PRAGMA wal_checkpoint(PASSIVE)')
+          target.opened.close()
+        }
         answer({ type: 'closed' })
     }
   }
 }
+
+/**
+ * Pages of the log from which on a commit folds it into the file, 64 MB. A batch changes a page for nearly each list and
+ * each transaction that it has, wherever they lie; folded after each batch, as SQLite would, each is written to the file
+ * and synced every time.
+ */
+const FOLDED_PAGES = 16_000
 
 type Target = {
   readonly path: string
@@ -91,6 +102,7 @@ const connectionOf = (target: Target): Connection => {
     opened?.close()
     throw new Failure('conflict', `${name} was removed or replaced during loading.`)
   }
+  opened.db.run(`PRAGMA wal_autocheckpoint = ${FOLDED_PAGES}`)
   target.opened = opened
   return opened
 }
