@@ -6,6 +6,7 @@ import type { Store } from '#store/port.ts'
 import type { Given } from './given.ts'
 import type { Counting } from './keep-counts.ts'
 import type { ProcessMetrics } from './metrics/process-metrics.ts'
+import type { ReadFrom } from './metrics/readings.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
 
@@ -23,6 +24,8 @@ export type ServingParts = {
   /** Writes a line that another thread has logged. */
   readonly writeLine: (line: string) => void
   readonly metrics: ProcessMetrics
+  /** How the load gets on; absent: the process loads nothing. */
+  readonly pace?: ReadFrom['pace']
   /** Lines of the log that were dropped so far. */
   readonly droppedLines: () => number
 }

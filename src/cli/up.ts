@@ -48,7 +48,7 @@ export const up: Command = {
         ...{ values, version, store, node, log, threadProgram },
         threads,
         writeLine: screen.line,
-        metrics,
+        ...{ metrics, pace: view.pace },
         droppedLines,
       })
       const greet = onlyOnce(log, async () => {
