@@ -1,7 +1,7 @@
 import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { HeadSource } from '#head/showing.ts'
-import { type HeadAt, headAt } from '#head/shown.ts'
+import { type HeadAt, headAt, NO_HEAD } from '#head/shown.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -78,12 +78,16 @@ export const answer = async (
   call: Call,
   { signal, turn = atOnce }: CallContext,
 ): Promise<Answer> => {
-  const asked = { ...readCall(call), options: call.options, signal }
+  const asked = askedBy(call, signal)
   const place = await turn()
   try {
-    return await (asked.action.endsAtNode === true
-      ? readAndLeave(deps.store, (view, leave) => run(deps, asked, leaving(view, place, leave)), signal)
-      : deps.store.read(view => run(deps, asked, { view, ...place }), { signal }))
+    return asked.action.endsAtNode === true
+      ? await readAndLeave(
+          deps.store,
+          (view, leave) => run(deps, asked, { view, waits: leaving(place, leave) }),
+          signal,
+        )
+      : await deps.store.read(view => run(deps, asked, { view, waits: place }), { signal })
   } finally {
     place.leave()
   }
@@ -92,27 +96,25 @@ export const answer = async (
 /** An answer as it is sent. */
 export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
 
-/** As `answer`, written; one of `kept` answers where it can be. */
-export const answerText = async (
-  { kept, ...deps }: AnswerDeps & { readonly kept?: KeptAnswers<WrittenAnswer> | undefined },
+/** As `answer`, or what equal calls share while the store shows the same. */
+export const sharedAnswer = async (
+  deps: AnswerDeps & { readonly kept: KeptAnswers<WrittenAnswer> },
   call: Call,
   { signal, turn = atOnce }: CallContext,
-): Promise<WrittenAnswer> => {
-  const asked = { ...readCall(call), options: call.options, signal }
+): Promise<Answer | WrittenAnswer> => {
+  const asked = askedBy(call, signal)
   // The blocks above are of a branch, and change more often than they are asked for twice.
-  if (kept === undefined || asked.action.isOfStore !== true || asked.params['head'] === 1)
-    return written(await answer(deps, call, { signal, turn }), call.options)
+  if (asked.action.isOfStore !== true || asked.params['head'] === 1)
+    return answer(deps, call, { signal, turn })
   const place = await turn()
-  const lookup = kept.begin()
+  const lookup = deps.kept.begin()
   try {
     const found = await deps.store.read(
       async view => {
         const key =
           view.edition === undefined ? undefined : keyOf(asked, isFarBehind({ view, node: deps.node }))
-        return (
-          (await lookup.find(view.edition, key)) ??
-          written(await run(deps, asked, { view, ...place }), call.options)
-        )
+        const known = await lookup.find(view.edition, key)
+        return known ?? written(await run(deps, asked, { view, waits: place }), call.options)
       },
       { signal },
     )
@@ -139,16 +141,20 @@ const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => 
 })
 
 /** For an action that asks a node last of all: its view is given back before. */
-const leaving = (view: View, { apart, lastly }: Place, leave: Leave) => ({
-  view,
+const leaving = ({ apart, lastly }: Waits, leave: Leave): Waits => ({
   apart,
-  lastly: (async ask => {
+  lastly: async ask => {
     await leave()
     return lastly(ask)
-  }) as Apart,
+  },
 })
 
 type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly signal: AbortSignal }
+
+const askedBy = (call: Call, signal: AbortSignal): Asked => {
+  const { action, params } = readCall(call)
+  return { action, params, options: call.options, signal }
+}
 
 /** All that an answer out of the store depends on, beside what the store shows. */
 const keyOf = ({ action, params, options }: Asked, isBehind: boolean): string =>
@@ -158,40 +164,38 @@ const keyOf = ({ action, params, options }: Asked, isBehind: boolean): string =>
 
 const run = async (
   deps: AnswerDeps,
-  { action, params, options: { compat }, signal }: Asked,
-  waits: Pick<Context, 'view' | 'apart' | 'lastly'>,
+  { action, params, options, signal }: Asked,
+  { view, waits }: { readonly view: View; readonly waits: Waits },
 ): Promise<Answer> => {
-  const { view } = waits
-  const context = contextFor(deps, { ...waits, params, compat, signal })
-  const answerOf = (data: unknown): Answer => ({
-    data,
-    at: view.at,
-    head: context.head,
-    paged: pagedOf(params, data),
-    takes: name => takes(action.params, name),
-  })
+  const { compat } = options
+  const { apart, lastly } = waits
+  const context = contextFor(deps, { view, params, compat, signal, apart, lastly })
+  const takesName = (name: string): boolean => takes(action.params, name)
+  const { head } = context
   try {
-    return answerOf(await action.run(context, params))
+    const data = await action.run(context, params)
+    const paged = action.list === undefined ? undefined : pagedOf(params, data)
+    return { data, at: view.at, head, paged, takes: takesName }
   } catch (error) {
-    if (compat === 'iostabc' && error instanceof Failure && error.kind === 'not_found')
-      return answerOf(nothingOf(action, params))
-    throw error
+    if (compat !== 'iostabc' || !(error instanceof Failure) || error.kind !== 'not_found') throw error
+    const data = nothingOf(action, params)
+    return { data, at: view.at, head, paged: pagedOf(params, data), takes: takesName }
   }
 }
 
 /** What an action works with for a call with these parameters. */
 export const contextFor = (
-  { store: _, head: source, ...others }: AnswerDeps,
+  { node, prices, profiles, clock, head: source }: AnswerDeps,
   call: Pick<Context, 'view' | 'compat' | 'signal' | 'apart'> & {
     /** Absent: the view is needed to the end. */
     readonly lastly?: Apart
     readonly params: Readonly<Record<string, unknown>>
   },
 ): Context => {
-  const { params, ...rest } = call
-  const branch = headAt(source?.shown(), call.view.at)
-  const { lastly = rest.apart } = rest
-  return { ...others, branch, ...(params['head'] === 1 ? { head: branch } : {}), ...rest, lastly }
+  const { params, view, compat, signal, apart, lastly = apart } = call
+  const branch = source === undefined ? NO_HEAD : headAt(source.shown(), view.at)
+  const head = params['head'] === 1 ? { head: branch } : undefined
+  return { node, prices, profiles, clock, branch, ...head, view, compat, signal, apart, lastly }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */

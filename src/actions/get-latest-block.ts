@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
-import { lacking } from '#store/lacking.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { missingData } from '#store/missing-data.ts'
 import { type Context, defineAction } from './define.ts'
-import { storedBlock } from './find/block.ts'
 import { blockOnBranch, isBeside } from './find/branch.ts'
 import { askedOnce } from './find/head.ts'
 import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './shape/block-answer.ts'
@@ -20,10 +21,12 @@ export const getLatestBlock = defineAction({
   params: Type.Object({}),
   result: blockResult,
   run: async context => {
-    const found = (await newerBlock(context)) ?? (await storedBlock(context, context.view.at.height))
-    if (found === undefined)
-      throw lacking(`Block ${context.view.at.height}, the last published one, is not stored.`)
-    return blockAnswer(found)
+    const newer = await newerBlock(context)
+    if (newer !== undefined) return blockAnswer(newer)
+    const { height } = context.view.at
+    const doc = await context.view.get(blocks, blockId(height))
+    if (doc === undefined) throw missingData(`Block ${height}, the last published one, is not stored.`)
+    return blockAnswer({ status: 'IRREVERSIBLE', doc })
   },
   fails: [],
   example: {},

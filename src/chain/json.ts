@@ -66,35 +66,32 @@ const quotedKeys = new Map<string, string>()
 const MOST_KEYS = 1_000
 const MOST_KEY_LETTERS = 64
 
-/** A key in its quotes: twenty rows have the same dozen, and quoting takes as long for them as for the values. */
+/** A new key in its quotes and with its colon, kept: twenty rows have the same dozen, and quoting takes as long for them as for the values. */
 const quotedKey = (key: string): string => {
-  const known = quotedKeys.get(key)
-  if (known !== undefined) return known
-  const quoted = JSON.stringify(key)
+  const quoted = `${JSON.stringify(key)}:`
   if (quotedKeys.size < MOST_KEYS && key.length <= MOST_KEY_LETTERS) quotedKeys.set(key, quoted)
   return quoted
 }
 
-/** A list or an object that is being written: its values, and their keys in quotes when it is an object. */
-type Frame = { readonly keys: readonly string[] | undefined; readonly values: readonly unknown[]; at: number }
-
-const frameOf = (item: object): Frame => {
-  if (Array.isArray(item)) return { keys: undefined, values: item, at: 0 }
-  const keys: string[] = []
-  const values: unknown[] = []
-  const add = (key: string, entry: unknown): void => {
-    if (entry === undefined) return
-    keys.push(key)
-    values.push(entry)
-  }
-  if (item instanceof Map) for (const [key, entry] of item) add(JSON.stringify(String(key)), entry)
-  else for (const key of Object.keys(item)) add(quotedKey(key), (item as Record<string, unknown>)[key])
-  return { keys, values, at: 0 }
+/** A list or an object that is being written: its values, and in an object their keys as they are written. */
+type Frame = {
+  readonly begin: string
+  readonly end: string
+  readonly keys: readonly string[]
+  readonly values: readonly unknown[]
+  at: number
 }
 
-const literalOf = (item: object, quoted: boolean): string | undefined => {
-  if (item instanceof Exact) return quoted ? `"${item.text}"` : item.text
-  return item instanceof RawJson ? item.text : undefined
+const frameOf = (item: object): Frame => {
+  if (Array.isArray(item)) return { begin: '[', end: ']', keys: [], values: item, at: 0 }
+  const keys: string[] = []
+  const values: unknown[] = []
+  for (const [name, value] of item instanceof Map ? item : Object.entries(item)) {
+    if (value === undefined) continue
+    keys.push(quotedKeys.get(name) ?? quotedKey(String(name)))
+    values.push(value)
+  }
+  return { begin: '{', end: '}', keys, values, at: 0 }
 }
 
 /** The text of a value that is written in one piece; undefined: a list or an object. */
@@ -106,11 +103,13 @@ const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
       if (!Number.isFinite(item)) throw new RangeError(`${item} cannot be written as JSON.`)
       return String(item)
     case 'boolean':
-      return item ? 'true' : 'false'
+      return String(item)
     case 'bigint':
       return quoted ? `"${item}"` : String(item)
     case 'object':
-      return item === null ? 'null' : literalOf(item, quoted)
+      if (item === null) return 'null'
+      if (item instanceof Exact) return quoted ? `"${item.text}"` : item.text
+      return item instanceof RawJson ? item.text : undefined
     default:
       throw new TypeError(`A ${typeof item} cannot be written as JSON.`)
   }
@@ -122,30 +121,28 @@ const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
  */
 export const writeJson = (value: unknown, options: WriteOptions = {}): string => {
   const quoted = options.numbers === 'string'
-  const open: Frame[] = []
-  let written = ''
-  const put = (item: unknown): void => {
-    const piece = pieceOf(item, quoted)
-    if (piece !== undefined) {
-      written += piece
-      return
-    }
-    const frame = frameOf(item as object)
-    written += frame.keys === undefined ? '[' : '{'
-    open.push(frame)
-  }
-  put(value)
+  const piece = pieceOf(value, quoted)
+  if (piece !== undefined) return piece
+  const open = [frameOf(value as object)]
+  let written = open[0]?.begin ?? ''
   for (let frame = open.at(-1); frame !== undefined; frame = open.at(-1)) {
-    const { keys, values, at } = frame
+    const { at, values, keys } = frame
     if (at === values.length) {
-      written += keys === undefined ? ']' : '}'
+      written += frame.end
       open.pop()
       continue
     }
     frame.at += 1
     if (at > 0) written += ','
-    if (keys !== undefined) written += `${keys[at]}:`
-    put(values[at])
+    written += keys[at] ?? ''
+    const text = pieceOf(values[at], quoted)
+    if (text !== undefined) {
+      written += text
+      continue
+    }
+    const inner = frameOf(values[at] as object)
+    written += inner.begin
+    open.push(inner)
   }
   return written
 }

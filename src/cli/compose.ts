@@ -14,7 +14,7 @@ import type { Call } from './command.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Counts } from './metrics/catalogue.ts'
 import { countNodeCall } from './metrics/count-node-call.ts'
-import { countedStore } from './metrics/counted-store.ts'
+import { countedReads, countedStore, readNote } from './metrics/counted-store.ts'
 import type { StoreAddress } from './readers.ts'
 import type { Values } from './settings.ts'
 import { provingThreads, writingThreads } from './threads/loading-threads.ts'
@@ -44,10 +44,14 @@ type Opening = {
 const openUncounted = (values: Values, { log, writingProgram, counts }: Opening): Store => {
   const address = storeAddressOf(values)
   if (address.type === 'sqlite')
-    return openSqlite({ path: address.path, writing: writingThreads(values, writingProgram) })
+    return openSqlite({
+      path: address.path,
+      writing: writingThreads(values, writingProgram),
+      ...(counts === undefined ? {} : { onRead: readNote(counts) }),
+    })
   const auth = authOf(values, address)
   const caFile = values['store-ca']
-  return openElastic({
+  const store = openElastic({
     url: address.url,
     prefix: address.prefix,
     requestTimeoutMs: values['store-timeout'],
@@ -63,6 +67,7 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })
+  return counts === undefined ? store : countedReads(store, counts)
 }
 
 /** Runs `work` with the store that the settings name, and closes the store afterwards in any case. */
@@ -90,7 +95,7 @@ const closedAfter = async (store: Store, work: (store: Store) => Promise<ExitCod
   }
 }
 
-/** What Elasticsearch makes a loader wait for. */
+/** Logs why Elasticsearch makes a loader wait. */
 const tell = (log: Log, event: WriteEvent): void => {
   switch (event.type) {
     case 'blocked':
@@ -131,7 +136,7 @@ const authOf = (values: Values, address: Elastic) => {
 /** Refuses a store whose indices are not those of this version. A store that does not exist yet is usable: it is empty. */
 export const requireUsable = async (store: Store): Promise<void> => {
   refuseDifferent(store, await store.check())
-  // What is missing may be yet to come, or another version may have made the store without it: only the store knows.
+  // A missing index may be yet to come, or belong to another version: only the store knows.
   await store.published().catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'conflict') throw error
   })
@@ -169,7 +174,7 @@ const refuseDifferent = (store: Store, differences: readonly Difference[]): void
     )
 }
 
-/** What fetching blocks is to be known for. */
+/** Logs events of fetching blocks. */
 const tellOfBlock = (log: Log, event: BlockEvent): void => {
   switch (event.type) {
     case 'lost_bytes':

@@ -3,6 +3,10 @@ import type { Log } from '#failure/log.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
+/** Whether lines of a level are written where `least` is the lowest one that is. */
+export const isWritten = (level: LogOptions['level'], least: LogOptions['level']): boolean =>
+  LEVELS.indexOf(level) >= LEVELS.indexOf(least)
+
 export type LogOptions = {
   readonly level: (typeof LEVELS)[number]
   readonly format: 'plain' | 'json'
@@ -14,9 +18,8 @@ export type LogOptions = {
 
 /** Lines of a constant sentence and its values, credentials and keys taken out. */
 export const createLog = ({ level: least, format, write, now = () => new Date() }: LogOptions): Log => {
-  const lowest = LEVELS.indexOf(least)
   return (level, message, fields = {}) => {
-    if (LEVELS.indexOf(level) < lowest) return
+    if (!isWritten(level, least)) return
     const clean = Object.entries(fields).map(
       ([name, value]) => [name, typeof value === 'string' ? withoutSecrets(value) : value] as const,
     )

@@ -13,18 +13,19 @@ import { countingIn } from '#metrics/counting.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
-import type { Given } from './given.ts'
+import { isWritten } from './log.ts'
 import { catalogue } from './metrics/catalogue.ts'
 import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
 import type { ReadFrom } from './metrics/readings.ts'
 import { exposedBy } from './metrics/serve-metrics.ts'
 import { openServer } from './open-server.ts'
+import type { OperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
 
 /** A process that shares its port takes connections for so long after the stop began, and answers each with its last answer. */
 const HAND_OVER_MS = 1_000
-/** What is refused at the end is written within so many milliseconds. */
+/** Milliseconds within which the last refusals are written. */
 const LAST_MS = 500
 
 const MEGABYTE = 1_000_000
@@ -41,9 +42,9 @@ export type AppParts = {
   /** Absent: no node is followed. */
   readonly head?: HeadSource
   readonly log: Log
-  /** What the operator's files say at the moment. */
-  readonly given: () => Given
-  /** What callers do, as this thread sees it. */
+  /** The current contents of the operator's files. */
+  readonly files: () => OperatorFiles
+  /** Counts of callers, as this thread sees them. */
   readonly callers: Counts
   readonly metrics: Pick<ProcessMetrics, 'memory'>
   /** How the load gets on; absent: this thread loads nothing. */
@@ -94,7 +95,7 @@ export const serveApp = (
 type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateMs: () => number }
 
 const appOptionsOf = (
-  { values, version, store, node, head, log, given, callers, metrics, threads, pace }: AppParts,
+  { values, version, store, node, head, log, files, callers, metrics, threads, pace }: AppParts,
   { lateMs, stopping, counts }: Own,
 ): AppOptions => {
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
@@ -113,8 +114,8 @@ const appOptionsOf = (
     rates: createRates({ now: systemClock.now, lateMs, uses }),
     addresses: addressLimits({ now: systemClock.now, times }),
     ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
-    prices: { get: () => given().prices },
-    profiles: { get: producer => given().profiles?.get(producer) },
+    prices: { get: () => files().prices },
+    profiles: { get: producer => files().profiles?.get(producer) },
     defaults: { format: values.format, compat: values.compat },
     basePath: values['base-path'],
     deadlineMs: values.deadline,
@@ -125,7 +126,7 @@ const appOptionsOf = (
     maxFeedsPerKey: values['max-feeds-per-key'],
     stallMs: values['export-stall'],
     maxLagMs: values['max-lag'],
-    logEach: values['log-sample'],
+    logEach: isWritten('info', values['log-level']) ? values['log-sample'] : 0,
     places,
     metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,
     explorer: values.explorer,

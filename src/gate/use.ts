@@ -113,8 +113,6 @@ export const setRing = (use: Use, ring: Ring | undefined): void => {
 
 const placeOf = ({ offset }: Use, time: number): number => (time + offset) % SPAN_MS
 
-const after = (place: number): number => (place === SPAN_MS - 1 ? 0 : place + 1)
-
 /** Forgets what is older than a second. A clock that steps back gives nothing and takes nothing. */
 export const follow = (use: Use, ring: Ring): void => {
   const { time } = use
@@ -129,7 +127,7 @@ export const follow = (use: Use, ring: Ring): void => {
   const until = time - SECOND_MS
   let place = placeOf(use, use.forgotten)
   for (let left = Math.min(until, use.newest) - use.forgotten; left > 0 && use.count > 0; left--) {
-    place = after(place)
+    place = place === SPAN_MS - 1 ? 0 : place + 1
     use.count -= ring[place] ?? 0
     ring[place] = 0
   }
@@ -143,7 +141,7 @@ export const nextTime = (use: Use, ring: Ring, perSecond: number): number => {
   let place = placeOf(use, use.forgotten)
   const span = use.newest - use.forgotten
   for (let ms = 1; ms <= span; ms++) {
-    place = after(place)
+    place = place === SPAN_MS - 1 ? 0 : place + 1
     const own = ring[place] ?? 0
     if (before < own) return free(use, ring, use.forgotten + ms + SECOND_MS)
     before -= own

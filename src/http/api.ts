@@ -1,8 +1,8 @@
-import type { AnswerDeps, Call, WrittenAnswer } from '#actions/answer.ts'
+import { type Answer, type AnswerDeps, type Call, successText, type WrittenAnswer } from '#actions/answer.ts'
 import type { KeptAnswers } from '#actions/kept-answers.ts'
 import type { Paged } from '#actions/list/paging.ts'
 import { actions, modules } from '#actions/registry.ts'
-import { type OptionDefaults, readOptions } from '#actions/request/options.ts'
+import { type OptionDefaults, type Options, readOptions } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
 import { toIso } from '#chain/time.ts'
 import { withoutSecrets } from '#failure/failure.ts'
@@ -64,8 +64,11 @@ const CACHE_CONTROL = 'private, max-age=1'
 /** The answer of an action: its text, the height it is of, and the pages beside it. */
 export const answerReply = (
   { query, manner: { secrets } }: Pick<Exchange, 'query' | 'manner'>,
-  { text, at, head, paged, takes }: WrittenAnswer,
+  found: Answer | WrittenAnswer,
+  options: Options,
 ): Reply => {
+  const { at, head, paged, takes } = found
+  const text = 'text' in found ? found.text : successText(found.data, options)
   const headers = {
     'Cache-Control': CACHE_CONTROL,
     Vary: 'X-API-Key',
@@ -120,25 +123,28 @@ export const linkHeader = (
     ['next', page < last ? page + 1n : 0n],
     ['last', last],
   ] as const
-  const pairs = withoutMuchUnread(
-    query.filter(pair => pair[0] === 'page' || mayRepeat(pair, repeated)),
-    repeated,
-  )
-  return pages
-    .filter(([, number]) => number > 0n)
-    .map(([relation, number]) => {
-      const text =
-        relation === 'next' && lastId !== undefined ? behindText(pairs, lastId) : textOf(pairs, number)
-      return `<?${text}>; rel="${relation}"`
-    })
-    .join(', ')
-}
-
-/** The query of a page of the request: `page` in its place, otherwise at the end. */
-const textOf = (pairs: Query, page: bigint): string => {
-  const isGiven = pairs.some(([name]) => name === 'page')
-  const all: Query = isGiven ? pairs : [...pairs, ['page', '']]
-  return all.map(pair => (pair[0] === 'page' ? `page=${page}` : pairText(pair))).join('&')
+  const pairs = repeatedOf(query, repeated)
+  // The text around the number of the page, which stands in its place or at the end.
+  const at = pairs.findIndex(([name]) => name === 'page')
+  const texts = pairs.map(pairText)
+  const ahead = (at < 0 ? texts : texts.slice(0, at)).map(text => `${text}&`).join('')
+  const behind =
+    at < 0
+      ? ''
+      : texts
+          .slice(at + 1)
+          .map(text => `&${text}`)
+          .join('')
+  const links: string[] = []
+  for (const [relation, number] of pages) {
+    if (number <= 0n) continue
+    const text =
+      relation === 'next' && lastId !== undefined
+        ? behindText(pairs, lastId)
+        : `${ahead}page=${number}${behind}`
+    links.push(`<?${text}>; rel="${relation}"`)
+  }
+  return links.join(', ')
 }
 
 /** The query of the page behind a row. */
@@ -147,24 +153,25 @@ const behindText = (pairs: Query, lastId: string): string =>
     .map(pairText)
     .join('&')
 
-/** All that the action reads, and as much of the rest as fits. */
-const withoutMuchUnread = (pairs: Query, { takes }: Repeated): Query => {
+/** All that the action reads, and as much of the rest as fits and hides no key. */
+const repeatedOf = (query: Query, { takes, secrets }: Repeated): Query => {
   let letters = 0
-  return pairs.filter(pair => {
+  return query.filter(pair => {
     if (pair[0] === 'page' || takes(pair[0])) return true
+    if (!mayRepeat(pair, secrets)) return false
     letters += pairText(pair).length + 1
     return letters <= ALL_UNREAD_LETTERS
   })
 }
 
-const pairText = ([name, value]: Query[number]): string => `${encoded(name)}=${encoded(value)}`
-
 /** Most texts need no escapes. */
-const encoded = (text: string): string => (/^[\w.-]*$/.test(text) ? text : encodeURIComponent(text))
+const pairText = ([name, value]: Query[number]): string => {
+  const text = `${name}=${value}`
+  return /^[\w.-]*=[\w.-]*$/.test(text) ? text : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
+}
 
 /** What the action reads has been checked. All else (cache busters, with compat=iostabc anything) may be a key. */
-const mayRepeat = ([name, value]: Query[number], { takes, secrets }: Repeated): boolean => {
-  if (takes(name)) return true
+const mayRepeat = ([name, value]: Query[number], secrets: readonly string[]): boolean => {
   const text = `?${name}=${value}`
   const hidesKey = withoutSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))
   return !hidesKey && text.length <= UNREAD_LETTERS

@@ -39,18 +39,19 @@ export const isStreamed = (body: Body | Streamed): body is Streamed =>
 export const bytesIn = (body: Body): number =>
   typeof body === 'string' ? Buffer.byteLength(body) : body.length
 
+const encoder = new TextEncoder()
+
 /** A body of text; `raw` unless said otherwise. */
 export const textReply = (
   status: number,
   { type, text }: { readonly type: string; readonly text: string },
-  options: { readonly headers?: Readonly<Record<string, string>>; readonly form?: Reply['form'] } = {},
-): Reply => ({
-  status,
-  type,
-  body: text,
-  headers: options.headers ?? {},
-  form: options.form ?? 'raw',
-})
+  {
+    headers = {},
+    form = 'raw',
+  }: { readonly headers?: Readonly<Record<string, string>>; readonly form?: Reply['form'] } = {},
+): Reply =>
+  // Once, since a tagged body is measured, hashed and sent.
+  ({ status, type, body: form === 'tagged' ? encoder.encode(text) : text, headers, form })
 
 /** Headers a page of another origin may read. */
 const EXPOSED =
@@ -67,54 +68,43 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** The Response of a GET. Lengths are given where they are known, so HEAD can repeat them. */
-export const responseOf = (reply: Reply, request: Request, id: string): Response => {
-  const headers = { ...COMMON_HEADERS, 'X-Request-Id': id, ...reply.headers }
-  const { body: whole } = reply
-  if (isStreamed(whole)) return streamedResponse(reply, headers, whole)
-  if (reply.form === 'raw') return withBody(reply, headers, whole)
-  const plain = etagOf(whole)
-  const packs = acceptsGzip(request.headers.get('accept-encoding')) && bytesIn(whole) > GZIP_FROM_BYTES
+/** The Response of a GET; `own`: headers that were known before the reply. Lengths are given where they are known, so HEAD can repeat them. */
+export const responseOf = (
+  reply: Reply,
+  request: Request,
+  { id, own = {} }: { readonly id: string; readonly own?: Readonly<Record<string, string>> },
+): Response => {
+  const { status, type, body } = reply
+  const headers: Record<string, string> = { ...COMMON_HEADERS, 'X-Request-Id': id, ...own, ...reply.headers }
+  if (type !== undefined) headers['Content-Type'] = type
+  if (isStreamed(body)) return new Response(body.stream, { status, headers })
+  if (reply.form === 'raw') return withBody(reply, headers, body)
+  const plain = etagOf(body)
+  const { headers: asked } = request
+  const packs = bytesIn(body) > GZIP_FROM_BYTES && acceptsGzip(asked.get('accept-encoding'))
   const etag = packs ? gzipTagOf(plain) : plain
-  const vary = [reply.headers['Vary'], 'Accept-Encoding'].filter(each => each !== undefined).join(', ')
-  const tagged = { ...headers, Vary: vary, ETag: etag }
-  const known = knownTag(request.headers.get('if-none-match'), etag, plain)
-  if (known !== undefined) return new Response(null, { status: 304, headers: { ...tagged, ETag: known } })
-  if (!packs) return withBody(reply, tagged, whole)
-  const body = Bun.gzipSync(whole, { level: GZIP_LEVEL })
-  return withBody(reply, { ...tagged, 'Content-Encoding': 'gzip' }, body)
+  const known = knownTag(asked.get('if-none-match'), etag, plain)
+  const { Vary: vary } = headers
+  headers['Vary'] = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
+  headers['ETag'] = known ?? etag
+  if (known !== undefined) {
+    delete headers['Content-Type']
+    return new Response(null, { status: 304, headers })
+  }
+  if (!packs) return withBody(reply, headers, body)
+  headers['Content-Encoding'] = 'gzip'
+  return withBody(reply, headers, Bun.gzipSync(body, { level: GZIP_LEVEL }))
 }
 
-const streamedResponse = (
-  { status, type }: Reply,
-  headers: Readonly<Record<string, string>>,
-  { stream }: Streamed,
-): Response =>
-  new Response(stream, {
-    status,
-    headers: { ...headers, ...(type === undefined ? {} : { 'Content-Type': type }) },
-  })
-
-const withBody = (
-  { status, type, sent }: Reply,
-  headers: Readonly<Record<string, string>>,
-  body: Body,
-): Response => {
+const withBody = ({ status, type, sent }: Reply, headers: Record<string, string>, body: Body): Response => {
   const bytes = bytesIn(body)
-  const init = {
-    status,
-    headers: {
-      ...headers,
-      ...(type === undefined ? {} : { 'Content-Type': type }),
-      'Content-Length': String(bytes),
-    },
-  }
-  if (sent === undefined) return new Response(body, init)
+  headers['Content-Length'] = String(bytes)
+  if (sent === undefined) return new Response(body, { status, headers })
   // Bun names a type for bytes that have none, not for a stream.
   if (typeof body !== 'string' && (bytes > PIECE_BYTES || (type === undefined && bytes > 0)))
-    return new Response(inPieces(body, sent), init)
+    return new Response(inPieces(body, sent), { status, headers })
   sent()
-  return new Response(body, init)
+  return new Response(body, { status, headers })
 }
 
 /** Bytes of an answer that the system accepts at once; a shorter answer is sent before backpressure could show. */
@@ -165,8 +155,9 @@ export const knownTag = (header: string | null, etag: string, plain: string): st
 
 /** Whether `Accept-Encoding` allows gzip: named with a weight above 0, or by `*` when not named. */
 export const acceptsGzip = (header: string | null): boolean => {
+  if (header === null) return false
   const weights = new Map<string, number>()
-  for (const part of (header ?? '').toLowerCase().split(',')) {
+  for (const part of header.toLowerCase().split(',')) {
     const [coding = '', ...parameters] = part.split(';').map(text => text.trim())
     const weight = parameters.find(text => text.startsWith('q='))?.slice(2)
     weights.set(coding, weight === undefined ? 1 : Number(weight))

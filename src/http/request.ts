@@ -1,4 +1,4 @@
-import { answerText } from '#actions/answer.ts'
+import { answer, sharedAnswer } from '#actions/answer.ts'
 import { admit, identified } from '#gate/gate.ts'
 import { type Api, answerReply, readCall } from './api.ts'
 import { startDeadline } from './deadline.ts'
@@ -42,17 +42,19 @@ export const answerApi =
   ({ deps, gate, ...api }: Api): Handler =>
   async (exchange, signal) => {
     const caller = await identified(exchange, gate)
-    const admitted = await admit(exchange, caller, { gate, asks: 'store', signal })
-    const { turns } = admitted
+    const { turns, refused } = await admit(exchange, caller, { gate, asks: 'store', signal })
     try {
       const call = readCall(exchange, api.defaults)
       const { export: format, isFeed } = call.options
       const sending = { ...api, exchange, signal, turns }
       if (format !== undefined) return await exportReply(deps, { ...call, format }, sending)
       if (isFeed === true) return await feedReply(deps, call, sending)
-      return answerReply(exchange, await answerText(deps, call, { signal, turn: turns.store(signal) }))
+      const { kept } = deps
+      const way = { signal, turn: turns.store(signal) }
+      const found = kept === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, kept }, call, way)
+      return answerReply(exchange, await found, call.options)
     } catch (error) {
-      admitted.refused(error)
+      refused(error)
       throw error
     }
   }

@@ -5,7 +5,7 @@ import { countAnswer } from './counts.ts'
 import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
 import { failureOf, failureReply } from './failure-reply.ts'
-import { pausedFeed } from './paused-feed.ts'
+import { pausedFeed } from './feed/events.ts'
 import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.ts'
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */
@@ -27,7 +27,7 @@ export const send = (
   service: Sending,
 ): Response => {
   const { request, id, headers } = exchange
-  const response = responseOf({ ...reply, headers: { ...headers, ...reply.headers } }, request, id)
+  const response = responseOf(reply, request, { id, own: headers })
   if (service.stopping?.signal.aborted === true) response.headers.set('Connection', 'close')
   const { status } = response
   const { body } = reply
@@ -111,8 +111,9 @@ const logCause = (log: Log, failure: Failure, id: string): void => {
     log('warn', 'A request could not be served.', { id, kind, error: message, ...inner })
 }
 
-/** Which successes have a line in the access log: the first one of `each`, and so on. */
+/** Which successes have a line in the access log: the first one of `each`, and so on; none where `each` is 0. */
 export const sampling = (each: number): (() => boolean) => {
+  if (each === 0) return () => false
   let count = 0
   return () => {
     count = (count % each) + 1

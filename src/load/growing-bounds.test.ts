@@ -8,8 +8,8 @@ test('growingBounds: a small batch first, each four times as large as the one be
   expect(bounds.map(({ documents }) => documents)).toEqual([100, 400, 1_600, 6_400, 20_000, 20_000])
   expect(bounds[0]).toEqual({ documents: 100, bytes: 40_000, changes: 75 })
   expect(bounds[4]).toEqual(full)
-  const piece = { documents: 10, bytes: 100 }
-  expect(growingBounds({ documents: 200, bytes: 64, piece })()).toEqual({ documents: 100, bytes: 32, piece })
+  const chunk = { documents: 10, bytes: 100 }
+  expect(growingBounds({ documents: 200, bytes: 64, chunk })()).toEqual({ documents: 100, bytes: 32, chunk })
 })
 
 test('growingBounds: bounds below the first batch are full ones', () => {

@@ -11,12 +11,12 @@ export const growingBounds = (full: BatchBounds): (() => BatchBounds) => {
     const part = share
     share *= GROWTH
     if (part >= 1) return full
-    const { documents, bytes, changes, piece } = full
+    const { documents, bytes, changes, chunk } = full
     return {
       documents: Math.ceil(documents * part),
       bytes: Math.ceil(bytes * part),
       ...(changes === undefined ? {} : { changes: Math.ceil(changes * part) }),
-      ...(piece === undefined ? {} : { piece }),
+      ...(chunk === undefined ? {} : { chunk }),
     }
   }
 }

@@ -15,22 +15,24 @@ export type StreamOptions = {
   readonly lib?: number
   /** Ranges asked of one node at the same time: with the answers' size limit it bounds the bytes held. */
   readonly inFlight: number
+  /** The last block of the range that begins with a block; absent: as many as the answers' size allows. */
+  readonly rangeEnd?: ((from: number) => Promise<number>) | undefined
 }
 
 /**
- * Blocks in order, several ranges asked for ahead, of all nodes that have them. A range is handed on when the block behind it has named its last one as
- * parent: without a signature, nothing else tells a made-up block at its end from the chain's. Only at the node's last
- * irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at every node, then
+ * Blocks in order, several ranges asked for ahead, of all nodes that have them. A range is handed on when the block behind
+ * it has named its last one as parent: without a signature, nothing else tells a made-up block at its end from the chain's.
+ * Only at the node's last irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at every node, then
  * the stream throws Failure 'bad_block'. Leaving the loop early ends the requests.
  */
 export async function* blockStream(
   given: Fetching,
-  { from, to, parent: before, lib = to, inFlight }: StreamOptions,
+  { from, to, parent: before, lib = to, inFlight, rangeEnd }: StreamOptions,
 ): AsyncGenerator<Proven, void, void> {
   const { signal } = given.asking
   const ends = joinSignals(signal)
   const fetching: Fetching = { ...given, asking: { ...given.asking, signal: ends.signal } }
-  const ranges = rangesOf(fetching, { from, to, inFlight })
+  const ranges = rangesOf(fetching, { from, to, inFlight, rangeEnd })
   let parent = before
   let held: readonly Proven[] = []
   try {
@@ -53,14 +55,16 @@ const SEVERAL = 2
 
 const rangesOf = (
   fetching: Fetching,
-  { from, to, inFlight }: Pick<StreamOptions, 'from' | 'to' | 'inFlight'>,
+  { from, to, inFlight, rangeEnd }: Pick<StreamOptions, 'from' | 'to' | 'inFlight' | 'rangeEnd'>,
 ): RangesAhead<readonly Proven[]> => {
   const { pool, clock, signal } = fetching.asking
   return rangesAhead({
     shares: createShares(pool, clock.elapsed, inFlight),
-    after: before => {
+    after: async before => {
       const first = before === undefined ? from : before.to + 1
-      return first > to ? undefined : { from: first, to: Math.min(to, first + fetching.size.next() - 1) }
+      if (first > to) return undefined
+      const end = (await rangeEnd?.(first)) ?? first + fetching.size.next() - 1
+      return { from: first, to: Math.min(to, end) }
     },
     fetch: (range, { member, signal: ends }) =>
       fetchBlocks(

@@ -15,7 +15,7 @@ export type Asking = {
   readonly signal: AbortSignal
   /** The node that is asked first, unless it is known to be no use; absent: the best one. */
   readonly first?: Member
-  /** Told of each request that is over. */
+  /** Called when a request is over. */
   readonly onCall?: Means['onCall']
 }
 

@@ -27,7 +27,7 @@ const asking = (
   const asked: string[] = []
   const ranges = rangesAhead({
     shares: createShares(pool, clock.elapsed, places),
-    after: before => {
+    after: async before => {
       const at = before === undefined ? 0 : before.to + 1
       return at > to ? undefined : { from: at, to: at }
     },
@@ -62,8 +62,9 @@ const asking = (
 }
 
 test('next: ranges in order, however they come in, and no more ahead than may be held', async () => {
-  const { ranges, at, asked } = asking(['a'], { to: 5, places: 3, most: 3 })
+  const { ranges, at, asked, settle } = asking(['a'], { to: 5, places: 3, most: 3 })
   const first = ranges.next()
+  await settle()
   expect(asked.join(' ')).toBe('a0 a1 a2')
   await at('a', 2).give()
   await at('a', 1).give()
@@ -76,9 +77,10 @@ test('next: ranges in order, however they come in, and no more ahead than may be
 })
 
 test('next: two nodes that keep up are asked for as many ranges each', async () => {
-  const { ranges, open, asked } = asking(['a', 'b'], { to: 99, places: 2, most: 4 })
+  const { ranges, open, asked, settle } = asking(['a', 'b'], { to: 99, places: 2, most: 4 })
   for (let at = 0; at < 100; at += 1) {
     const next = ranges.next()
+    await settle()
     while (open.length > 0) await open[0]?.give()
     expect(await next).toStartWith(`${at} of `)
   }
@@ -120,8 +122,9 @@ test('next: a slow node goes on at its own pace, and its answers count', async (
 })
 
 test('next: a range that failed is thrown in its turn, unless another node gives it', async () => {
-  const { ranges, at } = asking(['a', 'b'], { to: 3, places: 2, most: 4 })
+  const { ranges, at, settle } = asking(['a', 'b'], { to: 3, places: 2, most: 4 })
   const first = ranges.next()
+  await settle()
   await at('b', 1).give()
   await at('b', 3).give()
   // Node b is asked for what a holds up.
@@ -134,12 +137,14 @@ test('next: a range that failed is thrown in its turn, unless another node gives
 })
 
 test('next: the last range is asked of another node when its own has given nothing since others did', async () => {
-  const { ranges, at, asked } = asking(['a', 'b'], { to: 1, places: 1, most: 2 })
+  const { ranges, at, asked, settle } = asking(['a', 'b'], { to: 1, places: 1, most: 2 })
   const first = ranges.next()
+  await settle()
   await at('a', 0).give()
   expect(await first).toBe('0 of a')
   expect(asked.join(' ')).toBe('a0 b1')
   const last = ranges.next()
+  await settle()
   expect(asked.join(' ')).toBe('a0 b1 a1')
   await at('a', 1).give()
   expect(await last).toBe('1 of a')

@@ -11,8 +11,8 @@ export type RangesAhead<T> = {
 
 export type Ahead<T> = {
   readonly shares: Shares
-  /** The range that follows `before`; undefined: there is none. */
-  readonly after: (before: Range | undefined) => Range | undefined
+  /** The range that follows `before`; undefined: there is none. What it throws is thrown by `next`. */
+  readonly after: (before: Range | undefined) => Promise<Range | undefined>
   readonly fetch: (
     range: Range,
     from: { readonly member: Member; readonly signal: AbortSignal },
@@ -60,13 +60,13 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
         come += 1
         asked.got.resolve(value)
         giveUp(asked)
-        fill()
+        void fill()
       },
       error => {
         if (!over()) return
         shares.left(member)
         if (asked.of.size === 0) asked.got.reject(error)
-        fill()
+        void fill()
       },
     )
   }
@@ -77,9 +77,10 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
       ends.abort('answered by another node')
     }
   }
-  const fill = (): void => {
+  // Where a range ends may have to be found out first.
+  const fill = oneByOne(async () => {
     while (ahead.length < most) {
-      const range = after(last)
+      const range = await after(last)
       const member = range && shares.take(range.to)
       if (range === undefined || member === undefined) break
       const asked: Asked<T> = {
@@ -97,7 +98,7 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
     }
     const [first] = ahead
     if (isAwaited && first !== undefined && come > first.before && holdsOthers(ahead, most)) askAgain(first)
-  }
+  })
   const askAgain = (asked: Asked<T>): void => {
     const member = shares.take(asked.range.to, asked.of)
     if (member === undefined) return
@@ -107,14 +108,25 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
   return {
     next: async () => {
       isAwaited = true
-      fill()
       try {
+        await fill()
         return await ahead[0]?.got.promise
       } finally {
         isAwaited = false
         ahead.shift()
       }
     },
+  }
+}
+
+/** The same work each time, begun when the one before has ended. */
+const oneByOne = (work: () => Promise<void>): (() => Promise<void>) => {
+  let last: Promise<void> = Promise.resolve()
+  return () => {
+    last = last.catch(() => undefined).then(work)
+    // Whoever takes the next range meets the same failure.
+    last.catch(() => undefined)
+    return last
   }
 }
 

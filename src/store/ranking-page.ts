@@ -30,19 +30,32 @@ export type RankingReads<I extends StateIndex> = {
 /** Rows passed over without asking where a page begins: as many as in a segment, where they may be passed over as well. */
 const NEAR = SEGMENT_SIZES.members
 
-/** A page of an order. A deep one of a counted order begins where its segments say, so that few rows are passed over. */
+/** A page of an order. */
 export const rankingPage = async <I extends StateIndex>(
   reads: RankingReads<I>,
   { index, order: name }: { readonly index: I; readonly order: string },
-  { group, offset, limit }: PageOptions,
+  options: PageOptions,
 ): Promise<readonly DocOf<I>[]> => {
-  const ranking = rankingOf({ index, order: name, group })
+  const ranking = rankingOf({ index, order: name, group: options.group })
+  const rows = await rowsOfPage(reads, ranking, options)
+  return rows === undefined ? [] : reads.rows(ranking, rows)
+}
+
+/**
+ * Where the rows of a page are; undefined: beyond the end. A deep page of a counted order begins where its segments say, so
+ * that few rows are passed over.
+ */
+export const rowsOfPage = async <I extends StateIndex>(
+  reads: Pick<RankingReads<I>, 'segments' | 'hints'>,
+  { index, name, order, group }: Ranking<I>,
+  { offset, limit }: PageOptions,
+): Promise<Rows | undefined> => {
   for (const [option, value] of Object.entries({ offset, limit }))
     if (!Number.isSafeInteger(value) || value < 0)
       throw new Failure('defect', `${option} ${value} of order ${index.name}.${name} is not a count.`)
-  if (!ranking.order.counted || offset <= NEAR) return reads.rows(ranking, { skip: offset, limit })
+  if (!order.counted || offset <= NEAR) return { skip: offset, limit }
   const start = await rankingStart(reads, { index, group }, { offset, limit })
-  return start === 'beyond' ? [] : reads.rows(ranking, { ...start, limit })
+  return start === 'beyond' ? undefined : { ...start, limit }
 }
 
 type Named<I> = { readonly index: I; readonly order: string; readonly group?: string | undefined }

@@ -29,6 +29,9 @@ export type Held = { readonly view: View; readonly close: () => void }
 
 export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: true }
 
+/** A read that has ended: when it began, by `performance.now()`, and what it threw. */
+export type ReadEnd = { readonly since: number; readonly error?: unknown }
+
 /** One published height, seen as a whole. */
 export type View = {
   readonly at: Published

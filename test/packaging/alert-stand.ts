@@ -1,7 +1,7 @@
 import { type Counts, catalogue } from '#cli/metrics/catalogue.ts'
 import { countNodeCall } from '#cli/metrics/count-node-call.ts'
 import { loadCounts } from '#cli/metrics/counted-load.ts'
-import { countedStore } from '#cli/metrics/counted-store.ts'
+import { countedReads } from '#cli/metrics/counted-store.ts'
 import { exposedBy } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'
 import { localCounts } from '#gate/queues.ts'
@@ -38,7 +38,7 @@ export const alertStand = (inner: Store) => {
     clock.leap(trouble.readMs)
     return work()
   }
-  const store = countedStore<Store>(
+  const store = countedReads<Store>(
     {
       ...inner,
       published: () =>

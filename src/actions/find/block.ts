@@ -43,7 +43,7 @@ export const findBlock = async (context: Context, { number, hash }: BlockName): 
 }
 
 /** The stored block of a height; undefined above the published one. */
-export const storedBlock = async (
+const storedBlock = async (
   { view }: Pick<Context, 'view'>,
   height: number,
 ): Promise<FoundBlock | undefined> => {

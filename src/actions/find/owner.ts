@@ -5,7 +5,7 @@ import { contracts } from '#indices/contract.ts'
 import { listOf, lists } from '#indices/list.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { isListedAbove } from '../list/above.ts'
+import { isListedAtHead } from '../list/head-rows.ts'
 import { unknown } from './unknown.ts'
 
 /**
@@ -14,10 +14,12 @@ import { unknown } from './unknown.ts'
  * Throws 'not_found' or 'loading' when neither ever occurred.
  */
 export const ownerOf = async (context: Context, name: string): Promise<string> => {
+  // Nearly every owner has rows, and its list is read next.
+  if ((await context.view.get(lists, listOf.account(name))) !== undefined) return name
   const owner = (await ownersOf(context.view, [name])).get(name)
   if (owner !== undefined) return owner
   // A name that nobody has yet may be in the blocks above already.
-  const above = [name, withPrefix(name)].find(each => isListedAbove(context.head, listOf.account(each)))
+  const above = [name, withPrefix(name)].find(each => isListedAtHead(context.head, listOf.account(each)))
   if (above === undefined) throw unknown(context, 'owner', name)
   return above
 }

@@ -12,8 +12,17 @@ export type Rows = {
 }
 
 /** The rows as the value of a page. */
-export const rowsValue = (rows: Rows): unknown =>
-  rows.data === undefined ? rows.rows : new RawJson(`[${jsonRows(rows).join(',')}]`)
+export const rowsValue = ({ rows, data }: Rows): unknown => {
+  if (data === undefined) return rows
+  // The native JSON.stringify takes an eighth of the time that a writer of our own needs.
+  const [first = '', ...others] = JSON.stringify(rows).split(EMPTY_DATA)
+  let text = first
+  for (let at = 0; at < others.length; at += 1) {
+    const own = data[at] ?? ''
+    text += `"data":${typeof own === 'string' ? JSON.stringify(own) : own.text}${others[at]}`
+  }
+  return new RawJson(text)
+}
 
 /** Each row with its own data, for a list that is given whole. */
 export const withOwnData = ({ rows, data }: Rows): readonly unknown[] =>
@@ -22,12 +31,12 @@ export const withOwnData = ({ rows, data }: Rows): readonly unknown[] =>
 /** Each row as JSON text. */
 export const jsonRows = ({ rows, data }: Rows, options: WriteOptions = {}): readonly string[] => {
   if (data === undefined) return rows.map(row => writeJson(row, options))
-  // The native JSON.stringify takes an eighth of the time that a writer of our own needs. Each row by itself: no mark between
-  // rows is safe, since a text may end with it and its closing quote stand for the next row's first.
+  // Each row by itself: no mark between rows is safe, since a text may end with it and its closing quote stand for the next
+  // row's first.
   return rows.map((row, at) => withData(JSON.stringify(row), jsonOf(data[at] ?? '')))
 }
 
-/** Within a string of JSON its quotes would be escaped, so it stands only where a row has its data. */
+/** Within a string of JSON its quotes would be escaped, and only a key has a colon behind it: it stands only where a row has its data. */
 const EMPTY_DATA = '"data":""'
 
 /** Puts the data of a row in its place. */

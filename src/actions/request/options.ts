@@ -75,33 +75,34 @@ export const readOptions = (
     defaults,
   }: { readonly acceptLanguage?: string | undefined; readonly defaults: OptionDefaults },
 ): Options => {
-  const read = <K extends keyof Always>(
-    name: K,
-    otherwise: Always[K],
-    more: readonly string[] = [],
-  ): Always[K] => {
-    const text = oneOf(query, name)
-    if (text === undefined || more.includes(text)) return otherwise
-    const values: readonly Always[K][] = OPTION_VALUES[name]
-    const found = values.find(value => value === text)
-    if (found !== undefined) return found
-    throw badRequest(
-      {
-        en: `Parameter '${name}' is ${shown(text)}; it must be ${listed([...values, ...more], ', ', ' or ')}.`,
-        zh: `参数 '${name}' 的值为 ${shown(text)}；取值须为：${listed([...values, ...more], '、', ' 或 ')}。`,
-      },
-      { parameter: name },
-    )
-  }
-  const asked = EXPORT_FORMATS.find(format => format === oneOf(query, 'format'))
+  const format = oneOf(query, 'format')
+  const whole = EXPORT_FORMATS.find(each => each === format)
+  const isFeed = format === FEED_FORMAT
   return {
-    lang: read('lang', languageFor(query, acceptLanguage)),
-    format: read('format', defaults.format, [...EXPORT_FORMATS, FEED_FORMAT]),
-    compat: read('compat', defaults.compat),
-    numbers: read('numbers', 'number'),
-    ...(asked === undefined ? {} : { export: asked }),
-    ...(oneOf(query, 'format') === FEED_FORMAT ? { isFeed: true as const } : {}),
+    lang: given(query, 'lang') ?? languageFor(query, acceptLanguage),
+    format: whole !== undefined || isFeed ? defaults.format : (given(query, 'format') ?? defaults.format),
+    compat: given(query, 'compat') ?? defaults.compat,
+    numbers: given(query, 'numbers') ?? 'number',
+    ...(whole === undefined ? {} : { export: whole }),
+    ...(isFeed ? { isFeed } : {}),
   }
+}
+
+/** The value of an option; undefined: it is not given. */
+const given = <K extends keyof Always>(query: Query, name: K): Always[K] | undefined => {
+  const text = oneOf(query, name)
+  if (text === undefined) return undefined
+  const values: readonly Always[K][] = OPTION_VALUES[name]
+  const found = values.find(value => value === text)
+  if (found !== undefined) return found
+  const all = name === 'format' ? [...values, ...EXPORT_FORMATS, FEED_FORMAT] : values
+  throw badRequest(
+    {
+      en: `Parameter '${name}' is ${shown(text)}; it must be ${listed(all, ', ', ' or ')}.`,
+      zh: `参数 '${name}' 的值为 ${shown(text)}；取值须为：${listed(all, '、', ' 或 ')}。`,
+    },
+    { parameter: name },
+  )
 }
 
 const listed = (values: readonly string[], between: string, last: string): string =>

@@ -96,11 +96,15 @@ export const readParams = <P extends TObject>(
   { unknown }: { readonly unknown: 'refuse' | 'ignore' },
 ): Static<P> => {
   const readers = readersOf(params)
-  if (unknown === 'refuse') refuseUnknown(params, query)
+  if (unknown === 'refuse') refuseUnknown(readers, query)
+  const given = new Set<string>()
+  for (const [name] of query) given.add(name)
   const values: Record<string, unknown> = {}
   for (const reader of readers.all) {
-    const value = readOne(reader, query)
-    if (value !== undefined) values[reader.name] = value
+    const { name, required, word } = reader
+    const isGiven = reader.names.some(each => given.has(each))
+    const value = isGiven || required ? readOne(reader, query) : word.fallback
+    if (value !== undefined) values[name] = value
   }
   return values as Static<P>
 }
@@ -109,15 +113,14 @@ export const readParams = <P extends TObject>(
 export const takes = (params: TObject, name: string): boolean =>
   readersOf(params).names.has(name) || COMMON.includes(name)
 
-const readOne = ({ name, required, word, names, pattern }: Reader, query: Query): unknown => {
+/** The value of a parameter that is given, or must be. */
+const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown => {
   const [first, second] = givenIn(query, names)
-  if (first === undefined) {
-    if (!required) return word.fallback
+  if (first === undefined)
     throw against(name, word, {
       en: `Parameter '${name}' is missing`,
       zh: `缺少参数 '${name}'`,
     })
-  }
   if (second !== undefined && second.text !== first.text)
     throw badRequest(
       {
@@ -165,8 +168,8 @@ const against = (parameter: string, word: Word, what: Text) =>
     { parameter },
   )
 
-const refuseUnknown = (params: TObject, query: Query): void => {
+const refuseUnknown = ({ all, names }: Readers, query: Query): void => {
   for (const [name] of query)
-    if (!takes(params, name) && !IGNORED.includes(name))
-      throw unknownParameter(name, readersOf(params).all, COMMON)
+    if (!names.has(name) && !COMMON.includes(name) && !IGNORED.includes(name))
+      throw unknownParameter(name, all, COMMON)
 }

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { Batch, Store, Writer } from '#store/port.ts'
+import type { Batch, ReadEnd, Store, Writer } from '#store/port.ts'
 import type { Counts } from './catalogue.ts'
 
 /** Does work and counts it, under the name of the call. */
@@ -8,7 +8,7 @@ type Timed = <T>(call: string, work: () => Promise<T>) => Promise<T>
 /** A batch that was committed. */
 export type CountedBatch = Pending & { readonly height: number; readonly ms: number }
 
-/** The same store; its reads, each as a whole, and its writes are counted, and batches told. */
+/** The same store; its questions but for reads, and its writes are counted, and batches told. */
 export const countedStore = <S extends Store>(
   store: S,
   counts: Counts,
@@ -19,22 +19,6 @@ export const countedStore = <S extends Store>(
     ...store,
     published: () => timed('published', store.published),
     identity: () => timed('identity', store.identity),
-    read: async (work, options) => {
-      const since = performance.now()
-      let outcome = 'ok'
-      let tries = 0
-      try {
-        return await store.read(view => {
-          if (tries++ > 0) counts.storeRetries.add(1, 'read')
-          return work(view)
-        }, options)
-      } catch (error) {
-        outcome = outcomeOf(error)
-        throw error
-      } finally {
-        noteCall(counts, { call: 'read', since, outcome })
-      }
-    },
     hold: options => timed('hold', () => store.hold(options)),
     takeOver: async (identity, options) =>
       countedWriter(await timed('takeOver', () => store.takeOver(identity, options)), counts, {
@@ -43,6 +27,33 @@ export const countedStore = <S extends Store>(
       }),
   }
 }
+
+/** The same store; its reads are counted, each as a whole. For a store that does not tell of them itself (`readNote`). */
+export const countedReads = <S extends Store>(store: S, counts: Counts): S => ({
+  ...store,
+  read: async (work, options) => {
+    const note = readNote(counts)
+    const since = performance.now()
+    let tries = 0
+    try {
+      const found = await store.read(view => {
+        if (tries++ > 0) counts.storeRetries.add(1, 'read')
+        return work(view)
+      }, options)
+      note({ since })
+      return found
+    } catch (error) {
+      note({ since, error })
+      throw error
+    }
+  },
+})
+
+/** Counts reads of the store that have ended. */
+export const readNote =
+  (counts: Counts) =>
+  ({ since, error }: ReadEnd): void =>
+    noteCall(counts, { call: 'read', since, outcome: error === undefined ? 'ok' : outcomeOf(error) })
 
 const timedBy =
   (counts: Counts): Timed =>
@@ -67,7 +78,7 @@ const noteCall = (
   storeSeconds.observe((performance.now() - since) / 1_000, call)
 }
 
-/** What a caller is refused for, or gives up, is no failure of the store. */
+/** A refusal of the caller, or a caller who gives up, is no failure of the store. */
 const outcomeOf = (error: unknown): string =>
   error instanceof Failure && FAILED.has(error.kind) ? 'failed' : 'cancelled'
 

@@ -34,7 +34,7 @@ export const holdView = async (
       opened.resolve(view)
       await closed.promise
     },
-    signal === undefined ? {} : { signal },
+    { ...(signal === undefined ? {} : { signal }), isHeld: true },
   )
   // Without effect once the view is there: its own reads throw then.
   reading.catch(opened.reject)

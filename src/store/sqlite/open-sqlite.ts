@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { KeyStore } from '#store/keys-port.ts'
-import type { Difference, Store, Writer } from '#store/port.ts'
+import type { Difference, ReadEnd, Store, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
 import { type Connection, openOrCreate, openReader } from './connection.ts'
@@ -19,7 +19,7 @@ import { restoreRecord } from './restore.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { takeOver } from './take-over.ts'
 import { farBatches, type OpenWritingThread } from './threads/far-batches.ts'
-import { inTransaction, patiently } from './transaction.ts'
+import { inTransaction, whileBusy } from './transaction.ts'
 import { usageFileOf, usageIn } from './usage.ts'
 
 export type SqliteOptions = {
@@ -29,6 +29,8 @@ export type SqliteOptions = {
   readonly readonly?: boolean
   /** Opens threads that write the batches of long loads; absent: this thread writes all. */
   readonly writing?: OpenWritingThread | undefined
+  /** Told of each read that has ended, but for views that are held. */
+  readonly onRead?: (end: ReadEnd) => void
 }
 
 /**
@@ -36,11 +38,11 @@ export type SqliteOptions = {
  * before there is anything. A batch is one transaction, a read is one snapshot. What was committed survives the death of
  * the process at any moment; power loss may cost the last batches, never the consistency of what is there.
  */
-export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOptions): Store => {
+export const openSqlite = ({ path: given, readonly = false, writing, onRead }: SqliteOptions): Store => {
   const path = resolve(given)
   const name = `sqlite:${given}`
   const kept = keptFile(path, name)
-  const readers = readersOf(path, name, { kept })
+  const readers = readersOf(path, name, { kept, onRead })
   const anyReaders = readersOf(path, name, { check: noteLayout })
   const usage = usageIn(usageFileOf(path))
   const writers = new Set<Writer>()
@@ -69,10 +71,10 @@ export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOpt
       return await restoreRecord(path, name)
     },
     ...readingBy(readers, path, name),
-    takeOver: async (identity, { mending = false } = {}) => {
+    takeOver: async (identity, { repair = false } = {}) => {
       mayWrite()
-      const writer = await takeOver({ path, name }, { identity, mending, farBatches: far })
-      if (mending) readers.readUnrepaired()
+      const writer = await takeOver({ path, name }, { identity, repair, farBatches: far })
+      if (repair) readers.readUnrepaired()
       writers.add(writer)
       return writer
     },
@@ -131,7 +133,7 @@ const create = async (path: string, name: string): Promise<void> => {
   try {
     // Asked before anything is changed: it may be another program's file.
     inspect(connection, name)
-    await patiently(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
+    await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
     await inTransaction(connection, name, () => createMissing(connection, name))
   } finally {
     connection.close()

@@ -2,6 +2,8 @@ import { Failure } from '#failure/failure.ts'
 
 /** Lends out a bounded number of things, first come first served. */
 export type Pool<T> = {
+  /** One that came back and is of use, if nobody waits; undefined: there is none. Throws as `borrow` does. */
+  readonly takeIdle: (signal?: AbortSignal) => T | undefined
   /** Waits for one to be free. Throws 'deadline' when `signal` aborts first, and what `open` throws. */
   readonly borrow: (signal?: AbortSignal) => Promise<T>
   /** Every borrowed one is given back, or dropped when it is of no more use. */
@@ -35,18 +37,29 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
     else next.go()
   }
 
+  const idleOfUse = (): T | undefined => {
+    for (let item = idle.pop(); item !== undefined; item = idle.pop()) {
+      if (isOfUse(item)) return item
+      dispose(item)
+    }
+    return undefined
+  }
+
   return {
+    takeIdle: signal => {
+      if (signal?.aborted === true) throw deadline()
+      // One that came back for a caller who waited is that caller's.
+      const item = lent < size ? idleOfUse() : undefined
+      if (item !== undefined) lent += 1
+      return item
+    },
     borrow: async signal => {
       if (isClosed) throw closed()
       if (signal?.aborted === true) throw deadline()
       if (lent < size) lent += 1
       else await waitIn(queue, signal)
       try {
-        for (let item = idle.pop(); item !== undefined; item = idle.pop()) {
-          if (isOfUse(item)) return item
-          dispose(item)
-        }
-        return open()
+        return idleOfUse() ?? open()
       } catch (error) {
         free()
         throw error

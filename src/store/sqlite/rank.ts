@@ -15,26 +15,31 @@ export const rankedRows = <I extends StateIndex>(
   { index, name, order, group }: Ranking<I>,
   { range, skip, limit }: Rows,
 ): readonly DocOf<I>[] => {
-  const table = tableOf(index)
   const named = group === undefined ? [] : [group]
   const counts = [BigInt(limit), BigInt(skip)]
   const { after } = range ?? {}
-  const key = `${table.name}.${name}`
-  const sql = statements.get(key) ?? {
-    all: rankSql(table, name, order),
-    rest: order.counted ? rankAfterSql(table, name, order) : '',
-  }
-  statements.set(key, sql)
+  const { table, all, rest } =
+    statements.get(`${index.name}.${name}`) ?? statementsOf(tableOf(index), name, order)
   const rows =
     after === undefined
-      ? connection.rows(sql.all, ...named, ...counts)
-      : connection.rows(sql.rest, ...named, after.amount, after.name, ...named, after.amount, ...counts)
+      ? connection.rows(all, ...named, ...counts)
+      : connection.rows(rest, ...named, after.amount, after.name, ...named, after.amount, ...counts)
   // Rows of the table of an index are its documents.
   return rows.map(cells => toDoc(table, cells) as DocOf<I>)
 }
 
-/** The statements of each order, and of what comes behind a place in it. */
-const statements = new Map<string, { readonly all: string; readonly rest: string }>()
+/** What reads an order, and what comes behind a place in it. */
+type Statements = { readonly table: Table; readonly all: string; readonly rest: string }
+
+/** By index and order. */
+const statements = new Map<string, Statements>()
+
+const statementsOf = (table: Table, name: string, order: Order): Statements => {
+  const all = rankSql(table, name, order)
+  const rest = order.counted ? rankAfterSql(table, name, order) : ''
+  statements.set(`${table.name}.${name}`, { table, all, rest })
+  return { table, all, rest }
+}
 
 /** Takes the group if there is one, then limit and offset. */
 export const rankSql = (table: Table, orderName: string, order: Order): string => {

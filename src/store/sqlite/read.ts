@@ -4,30 +4,38 @@ import type { Index } from '#indices/define.ts'
 import { type ListDoc, listAndOrdinal, placeOf } from '#indices/list.ts'
 import { idOf } from '#indices/position.ts'
 import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Moment } from '#store/port.ts'
 import type { Cell } from './cell.ts'
 import type { Connection } from './connection.ts'
 import { formerRow } from './former-layout.ts'
 import { WORDS } from './packed/values.ts'
-import { columnList, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
+import { columnList, keyCells, keyCondition, keyList, toDoc } from './rows.ts'
 import { fieldIndexName, quoted, ROW, type Table, tableOf } from './tables.ts'
 
 /** Hashes share 8 bytes by chance about never: no real value has more documents. */
 const HANDFUL = 16n
 
 export const getById = (connection: Connection, index: Index, id: string): object | undefined => {
-  const table = tableOf(index)
+  const { table, sql } = selects.get(index.name) ?? selectOf(index)
   const key = keyCells(table, id)
   if (key === undefined) return undefined
   const cells =
-    connection.layout === undefined ? connection.row(getSql(table), ...key) : formerRow(connection, table, id)
+    connection.layout === undefined ? connection.row(sql, ...key) : formerRow(connection, table, id)
   return cells && toDoc(table, cells)
 }
 
-const getSql = perTable(
-  table => `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`,
-)
+type Select = { readonly table: Table; readonly sql: string }
+
+/** The statements that read a document by its id, by index; each built once. */
+const selects = new Map<string, Select>()
+
+const selectOf = (index: Index): Select => {
+  const table = tableOf(index)
+  const sql = `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
+  selects.set(index.name, { table, sql })
+  return { table, sql }
+}
 
 const blocksTable = tableOf(blocks)
 /** Height of the highest stored block; undefined: there is none. */
@@ -74,13 +82,14 @@ export const recordsOf = (
   if (from > to) return []
   const rows = connection.numberRows(recordsSql, placeOf(list.number, from), placeOf(list.number, to))
   if (rows.length !== to - from + 1)
-    throw lacking(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
+    throw missingData(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
   return rows.map(recordOf)
 }
 
 /** A row of `recordsSql`, as `toDoc` would make it of all columns: written out, since each page of a list has them by dozens. */
 const recordOf = (cells: readonly Cell[]): ListedRecord => {
   const [height, tx, index] = [cells[0] as number, cells[1] as number, cells[2] as number]
+  const [contract, action, result, status] = [cells[5], cells[6], cells[8], cells[9]]
   const record = {
     id: idOf(height, tx, index),
     height,
@@ -88,11 +97,11 @@ const recordOf = (cells: readonly Cell[]): ListedRecord => {
     index,
     tx_hash: cells[3],
     time: BigInt(cells[4] as string),
-    contract: wordIn(cells[5]),
-    action_name: wordIn(cells[6]),
+    contract: typeof contract === 'number' ? WORDS[contract] : contract,
+    action_name: typeof action === 'number' ? WORDS[action] : action,
     data: cells[7],
-    return: wordIn(cells[8]),
-    status_code: wordIn(cells[9]),
+    return: typeof result === 'number' ? WORDS[result] : result,
+    status_code: typeof status === 'number' ? WORDS[status] : status,
     from: cells[10],
     to: cells[11],
     amount: cells[12] ?? undefined,
@@ -101,16 +110,13 @@ const recordOf = (cells: readonly Cell[]): ListedRecord => {
     receipt: cells[15] ?? undefined,
     overflow: cells[16] !== 0,
   }
-  const unreadable = WORD_FIELDS.find(name => record[name] === undefined)
+  const unreadable = WORD_FIELDS.find(name => typeof record[name] !== 'string')
   if (unreadable !== undefined)
-    throw lacking(`Field '${unreadable}' of ${recordsTable.name} '${record.id}' cannot be read.`)
+    throw missingData(`Field '${unreadable}' of ${recordsTable.name} '${record.id}' cannot be read.`)
   return record as ListedRecord
 }
 
 const WORD_FIELDS = ['contract', 'action_name', 'return', 'status_code'] as const
-
-const wordIn = (cell: Cell | undefined): string | undefined =>
-  typeof cell === 'number' ? WORDS[cell] : typeof cell === 'string' ? cell : undefined
 
 export const newRecordsSql =
   `SELECT ${columnList(recordsTable)} FROM ${quoted(recordsTable.name)}` +
@@ -143,7 +149,7 @@ export const momentsOf = (
   ordinals.map(ordinal => {
     const [height, time] = connection.row(momentSql, placeOf(list.number, ordinal)) ?? []
     if (typeof height !== 'bigint' || typeof time !== 'bigint')
-      throw lacking(`List '${list.id}' has no row ${ordinal} of ${list.count}.`)
+      throw missingData(`List '${list.id}' has no row ${ordinal} of ${list.count}.`)
     return { height: Number(height), time }
   })
 

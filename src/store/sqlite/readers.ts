@@ -1,14 +1,15 @@
 import { Failure } from '#failure/failure.ts'
-import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { ReadPort } from '#store/read-port.ts'
+import type { ReadEnd, View } from '#store/port.ts'
+import type { ReadOptions } from '#store/read-port.ts'
+import { underRepair } from '#store/repair-failures.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded, toFailure } from './failures.ts'
 import type { KeptFile } from './kept-file.ts'
 import { checkFingerprint } from './meta.ts'
 import { deadline, type Pool, poolOf } from './pool.ts'
 import { inspect } from './schema.ts'
-import { type ReadState, readState, viewOf } from './view.ts'
+import { type ReadState, readState, type Viewing, viewOf } from './view.ts'
 
 /**
  * Requests that read at the same time; each has one connection (3 files), and the others wait for one. More than may wait
@@ -19,8 +20,11 @@ const READERS = 48
 export type Readers = {
   /** Runs `work` in one read transaction; undefined: no store there yet. */
   readonly once: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
-  /** `Store.read`. */
-  readonly read: ReadPort['read']
+  /** `Store.read`. `isHeld`: the work lasts as long as somebody wants. */
+  readonly read: <T>(
+    work: (view: View) => Promise<T>,
+    options?: ReadOptions & { readonly isHeld?: true },
+  ) => Promise<T>
   /** From now on what a repair has left half done is read, too. */
   readonly readUnrepaired: () => void
   readonly close: () => void
@@ -31,32 +35,71 @@ type ReadersOptions = {
   readonly check?: typeof checkFingerprint
   /** Absent: a file that another one replaced is read as if it were the first. */
   readonly kept?: KeptFile
+  /** Told of each read that has ended, but for those that are held. */
+  readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
 /** A connection and what it has read; without a connection there is no store yet. */
 type Reader = { readonly connection: Connection | undefined; state: ReadState | undefined }
 
+/** A read that is under way. `stopped` rejects with what `stop` is called with; `late` stops it for its deadline. */
+type Reading = {
+  readonly viewing: Viewing
+  readonly stopped: Promise<never>
+  readonly stop: (reason: Failure) => void
+  readonly late: () => void
+}
+
+/** The read of a reader whose transaction has begun. */
+const readingOf = (
+  reader: Reader,
+  { signal, damaged }: ReadOptions,
+  { name, mayReadUnrepaired }: { readonly name: string; readonly mayReadUnrepaired: boolean },
+): Reading => {
+  reader.state = reader.connection && readState(reader.connection, reader.state)
+  if (reader.connection === undefined || reader.state === undefined) throw nothingLoaded(name)
+  if (reader.state.isUnderRepair && !mayReadUnrepaired) throw underRepair(name)
+  if (signal?.aborted === true) throw deadline()
+  const viewing = viewOf(reader.connection, reader.state, damaged === true)
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  const stop = (reason: Failure): void => {
+    viewing.end(() => reason)
+    reject(reason)
+  }
+  return { viewing, stopped, stop, late: () => stop(deadline()) }
+}
+
+const outlived = () => new Failure('defect', 'A view was used after its read had ended.')
+
+const poolFor = (
+  path: string,
+  name: string,
+  { closed, ...opening }: Parameters<typeof openStore>[2] & { readonly closed: () => Failure },
+): Pool<Reader> =>
+  poolOf<Reader>({
+    size: READERS,
+    open: () => ({ connection: openStore(path, name, opening), state: undefined }),
+    dispose: ({ connection }) => connection?.close(),
+    isOfUse: ({ connection }) => connection?.isInPlace() === true,
+    closed,
+  })
+
 /** Connections that read, opened when needed. */
 export const readersOf = (
   path: string,
   name: string,
-  { check = checkFingerprint, kept }: ReadersOptions = {},
+  { check = checkFingerprint, kept, onRead }: ReadersOptions = {},
 ): Readers => {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
   let mayReadUnrepaired = false
   /** Ends the reads that are under way. */
   const stops = new Set<(reason: Failure) => void>()
-  const pool = poolOf<Reader>({
-    size: READERS,
-    open: () => ({ connection: openStore(path, name, { check, kept }), state: undefined }),
-    dispose: ({ connection }) => connection?.close(),
-    isOfUse: ({ connection }) => connection?.isInPlace() === true,
-    closed,
-  })
+  const pool = poolFor(path, name, { check, kept, closed })
   const { begin, end } = transactions(pool, name)
   return {
     once: async (work, signal) => {
-      const reader = await begin(signal)
+      const reader = await pool.borrow(signal)
+      begin(reader)
       try {
         return reader.connection && work(reader.connection)
       } catch (error) {
@@ -65,27 +108,31 @@ export const readersOf = (
         end(reader)
       }
     },
-    read: async (work, { signal, damaged: isDamaged = false } = {}) => {
-      const reader = await begin(signal)
-      const { stopped, stop, reason } = stopping()
-      const late = (): void => stop(deadline())
+    read: async (work, { isHeld, ...options } = {}) => {
+      const { signal } = options
+      const since = performance.now()
+      let reader: Reader | undefined
+      let reading: Reading | undefined
+      let failed: { readonly error: unknown } | undefined
       try {
-        reader.state = reader.connection && readState(reader.connection, reader.state)
-        if (reader.connection === undefined || reader.state === undefined) throw nothingLoaded(name)
-        if (reader.state.isMending && !mayReadUnrepaired) throw underRepair(name)
-        const viewing = viewOf(reader.connection, { ...reader.state, isDamaged })
-        stops.add(stop)
-        signal?.addEventListener('abort', late)
-        if (signal?.aborted === true) late()
-        try {
-          return await Promise.race([stopped, work(viewing.view)])
-        } finally {
-          viewing.end(() => reason() ?? new Failure('defect', 'A view was used after its read had ended.'))
-        }
+        const borrowed = pool.takeIdle(signal) ?? (await pool.borrow(signal))
+        begin(borrowed)
+        reader = borrowed
+        reading = readingOf(reader, options, { name, mayReadUnrepaired })
+        stops.add(reading.stop)
+        signal?.addEventListener('abort', reading.late)
+        return await Promise.race([reading.stopped, work(reading.viewing.view)])
+      } catch (error) {
+        failed = { error }
+        throw error
       } finally {
-        stops.delete(stop)
-        signal?.removeEventListener('abort', late)
-        end(reader)
+        if (reading !== undefined) {
+          reading.viewing.end(outlived)
+          stops.delete(reading.stop)
+          signal?.removeEventListener('abort', reading.late)
+        }
+        if (reader !== undefined) end(reader)
+        if (isHeld !== true) onRead?.({ since, ...failed })
       }
     },
     readUnrepaired: () => {
@@ -98,13 +145,11 @@ export const readersOf = (
   }
 }
 
-/** `begin` borrows a reader for a read transaction, `end` gives it back. */
+/** `begin` begins the read transaction of a borrowed reader, `end` ends it and gives the reader back. */
 const transactions = (pool: Pool<Reader>, name: string) => ({
-  begin: async (signal: AbortSignal | undefined): Promise<Reader> => {
-    const reader = await pool.borrow(signal)
+  begin: (reader: Reader): void => {
     try {
       reader.connection?.statement('BEGIN').run()
-      return reader
     } catch (error) {
       pool.drop(reader)
       throw toFailure(name, error)
@@ -123,17 +168,6 @@ const transactions = (pool: Pool<Reader>, name: string) => ({
     else pool.giveBack(reader)
   },
 })
-
-/** `stopped` rejects with the first failure that `stop` is called with; `reason` is that failure. */
-const stopping = () => {
-  const { promise: stopped, reject } = Promise.withResolvers<never>()
-  let first: Failure | undefined
-  const stop = (failure: Failure): void => {
-    first ??= failure
-    reject(first)
-  }
-  return { stopped, stop, reason: () => first }
-}
 
 /** A connection to a store that this version made; undefined: there is none. */
 const openStore = (

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
 import { idOf, positionOf, TX_PLACES } from '#indices/position.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Cell } from './cell.ts'
 import { packText, unpackText } from './packed/packed-text.ts'
 import {
@@ -86,32 +86,37 @@ const fromBlob = (bytes: Uint8Array): readonly bigint[] | undefined => {
   return Array.from({ length: bytes.length / PLACE_BYTES }, (_, at) => view.getBigInt64(at * PLACE_BYTES))
 }
 
-const asItIs = (cell: Cell): unknown => cell
-
-/** The value of a cell; undefined: it holds none that this program writes. */
-const fromCell: Readonly<Record<FieldKind, (cell: Cell) => unknown>> = {
-  keyword: asItIs,
-  text: asItIs,
-  hash: cell => (cell instanceof Uint8Array ? hashOfBytes(cell) : textIn(cell)),
-  hashes: cell => (cell instanceof Uint8Array ? hashesOfBytes(cell) : textIn(cell)),
-  word: cell => (typeof cell === 'bigint' ? WORDS[Number(cell)] : textIn(cell)),
-  packed: cell => (cell instanceof Uint8Array ? unpackText(cell) : textIn(cell)),
-  long: asItIs,
-  int: Number,
-  bool: cell => cell !== 0n,
-  json: cell => jsonIn(cell as string),
-  places: cell => fromBlob(cell as Uint8Array),
-  hash8: asItIs,
-}
-
-const textIn = (cell: Cell): string | undefined => (typeof cell === 'string' ? cell : undefined)
-
-const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+/** The value of a cell that is of the type stored in it; undefined: it holds none that this program writes. */
+const fromCell = (kind: FieldKind, cell: Exclude<Cell, null>): unknown => {
+  switch (kind) {
+    case 'int':
+      return Number(cell)
+    case 'bool':
+      return cell !== 0n
+    case 'places':
+      return fromBlob(cell as Uint8Array)
+    case 'json':
+      try {
+        return JSON.parse(cell as string)
+      } catch {
+        return undefined
+      }
+    case 'word':
+      if (typeof cell === 'bigint') return WORDS[Number(cell)]
+      break
+    case 'hash':
+      if (cell instanceof Uint8Array) return hashOfBytes(cell)
+      break
+    case 'hashes':
+      if (cell instanceof Uint8Array) return hashesOfBytes(cell)
+      break
+    case 'packed':
+      if (cell instanceof Uint8Array) return unpackText(cell)
+      break
+    default:
+      return cell
   }
+  return typeof cell === 'string' ? cell : undefined
 }
 
 /** The document of a row read with `columnList`. Throws 'damaged' where a cell cannot be read. */
@@ -127,19 +132,23 @@ export const toDoc = (table: Table, cells: readonly Cell[]): object => {
       isImplied ||= column.follows !== undefined
       continue
     }
-    const value = fromCell[column.kind](cell)
+    const value = column.isPlain ? cell : fromCell(column.kind, cell)
     if (value === undefined) throw unreadable(table, doc, column)
     doc[column.name] = value
   }
   if (head.length === 0) doc['id'] = idIn(table, doc)
-  if (!isImplied) return doc
-  for (const column of columns) {
+  if (isImplied) addImplied(table, doc)
+  return doc
+}
+
+/** Adds the fields that follow from others. */
+const addImplied = (table: Table, doc: Record<string, unknown>): void => {
+  for (const column of table.columns) {
     if (column.follows === undefined || Object.hasOwn(doc, column.name)) continue
     const value = column.follows(doc)
     if (value === undefined) throw unreadable(table, doc, column)
     doc[column.name] = value
   }
-  return doc
 }
 
 /** The id by the fields of a position that has all three parts. */
@@ -147,7 +156,7 @@ const idIn = ({ position: [height = '', tx = '', index = ''] }: Table, doc: Fiel
   idOf(doc[height] as number, doc[tx] as number | undefined, doc[index] as number | undefined)
 
 const unreadable = (table: Table, doc: Fields, { name }: Column): Failure =>
-  lacking(`Field '${name}' of ${table.name} '${doc['id'] ?? idIn(table, doc)}' cannot be read.`)
+  missingData(`Field '${name}' of ${table.name} '${doc['id'] ?? idIn(table, doc)}' cannot be read.`)
 
 /** What names the rows of a table: the id of state, the position in the chain of history. */
 const numberOf = ([height = 0, tx]: readonly number[]): bigint =>

@@ -24,6 +24,8 @@ export type Column = {
   readonly name: string
   readonly kind: FieldKind
   readonly optional: boolean
+  /** Whether the cell is the value. */
+  readonly isPlain: boolean
   /** What the field nearly always is, given the others: then it is NULL. */
   readonly follows: Follows | undefined
 }
@@ -80,6 +82,8 @@ const sqlTypes: Readonly<Record<FieldKind, string>> = {
   hash8: 'INTEGER',
 }
 
+const PLAIN: ReadonlySet<FieldKind> = new Set(['keyword', 'text', 'long', 'hash8'])
+
 /** The table of an index. */
 export const tableFor = (index: Index): Table => {
   const isNumbered = isPosition(index)
@@ -89,6 +93,7 @@ export const tableFor = (index: Index): Table => {
         name,
         kind,
         optional,
+        isPlain: PLAIN.has(kind),
         follows: followsFrom(index.name, name),
       }),
     )

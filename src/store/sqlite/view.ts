@@ -3,9 +3,9 @@ import type { DocOf, Index } from '#indices/define.ts'
 import { segments } from '#indices/segment.ts'
 import { type BoundedCache, boundedCache, charactersOf } from '#store/bounded-cache.ts'
 import type { Published, View } from '#store/port.ts'
-import { rankingPage } from '#store/ranking-page.ts'
+import { rankingOf, rowsOfPage } from '#store/ranking-page.ts'
 import type { Connection } from './connection.ts'
-import { getPublished, isMending } from './meta.ts'
+import { getPublished, isUnderRepair } from './meta.ts'
 import { namedRows } from './names.ts'
 import { rankedRows } from './rank.ts'
 import { findByField, getById, momentsOf, newRecordsOf, recordsOf } from './read.ts'
@@ -15,7 +15,7 @@ export type ReadState = {
   /** The `data_version` of SQLite, which is another one as soon as another connection has committed (sqlite.org/pragma.html). */
   readonly version: unknown
   readonly at: Published
-  readonly isMending: boolean
+  readonly isUnderRepair: boolean
   /** State documents by index and id; undefined: there is none with that id. */
   readonly docs: BoundedCache<object | undefined>
 }
@@ -28,52 +28,17 @@ export const readState = (connection: Connection, known: ReadState | undefined):
   const version = connection.row('PRAGMA data_version')?.[0]
   if (known !== undefined && known.version === version) return known
   const at = getPublished(connection)
-  return at && { version, at, isMending: isMending(connection), docs: boundedCache(MAX_CHARACTERS) }
+  return at && { version, at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(MAX_CHARACTERS) }
 }
 
 export type Viewing = {
   readonly view: View
-  /** After this every call on the view throws `reason`: it must not read another snapshot. */
+  /** After this every call on the view throws the first `reason`: it must not read another snapshot. */
   readonly end: (reason: () => Failure) => void
 }
 
 /** Time for which reads go on before others get their turn: no read waits by itself, so nothing else would, deadlines included. */
 const SLICE_MS = 10
-
-/** `next` resolves when the next read may begin; after `end` it throws `reason`. */
-const turns = () => {
-  let ended: (() => Failure) | undefined
-  let since = performance.now()
-  return {
-    next: async (): Promise<void> => {
-      if (performance.now() - since > SLICE_MS) {
-        await new Promise<void>(resolve => setImmediate(resolve))
-        since = performance.now()
-      }
-      if (ended !== undefined) throw ended()
-    },
-    end: (reason: () => Failure): void => {
-      ended = reason
-    },
-  }
-}
-
-type Known = Pick<ReadState, 'at' | 'docs'> & { readonly isDamaged: boolean }
-
-/** Gives documents by their ids; those of state are kept. */
-const documents =
-  (connection: Connection, { docs, isDamaged }: Known) =>
-  (index: Index, id: string): object | undefined => {
-    // What counts as none here does not for others, who share what is kept.
-    if (isDamaged) return readable(connection, index, id)
-    if (index.kind === 'history') return getById(connection, index, id)
-    const key = `${index.name}/${id}`
-    const known = docs.get(key)
-    if (known !== undefined) return known.value
-    const doc = getById(connection, index, id)
-    docs.put(key, doc, charactersOf(doc))
-    return doc
-  }
 
 const readable = (connection: Connection, index: Index, id: string): object | undefined => {
   try {
@@ -84,26 +49,67 @@ const readable = (connection: Connection, index: Index, id: string): object | un
   }
 }
 
+/** `turn` resolves when the next read may begin; after `end` it throws the first `reason`. */
+const turns = () => {
+  let ended: (() => Failure) | undefined
+  let since = performance.now()
+  return {
+    turn: async (): Promise<void> => {
+      if (performance.now() - since > SLICE_MS) {
+        await new Promise<void>(resolve => setImmediate(resolve))
+        since = performance.now()
+      }
+      if (ended !== undefined) throw ended()
+    },
+    end: (reason: () => Failure): void => {
+      ended ??= reason
+    },
+  }
+}
+
+/** A document by its id; those of state are kept. */
+const documentOf = (
+  {
+    connection,
+    docs,
+    isDamaged,
+  }: Pick<ReadState, 'docs'> & {
+    readonly connection: Connection
+    readonly isDamaged: boolean
+  },
+  index: Index,
+  id: string,
+): object | undefined => {
+  // What counts as none here does not for others, who share what is kept.
+  if (isDamaged) return readable(connection, index, id)
+  const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
+  const known = key === undefined ? undefined : docs.get(key)
+  if (known !== undefined) return known.value
+  const doc = getById(connection, index, id)
+  if (key !== undefined) docs.put(key, doc, charactersOf(doc))
+  return doc
+}
+
 /**
  * The view of a connection that is in a read transaction: one snapshot, whatever is committed meanwhile. `isDamaged`: a
  * document that cannot be read counts as none.
  */
-export const viewOf = (connection: Connection, known: Known): Viewing => {
-  const { next: turn, end } = turns()
+export const viewOf = (connection: Connection, { at, docs }: ReadState, isDamaged: boolean): Viewing => {
+  const { turn, end } = turns()
+  const from = { connection, docs, isDamaged }
   // Rows of the table of an index are its documents: `as` of what `toDoc` made by the same definition.
-  const get = documents(connection, known) as <I extends Index>(index: I, id: string) => DocOf<I> | undefined
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
     findByField(connection, index, { field, value }) as readonly DocOf<I>[]
   const view: View = {
-    at: known.at,
-    ...(known.isDamaged ? {} : { edition: known.docs }),
+    at,
+    ...(isDamaged ? {} : { edition: docs }),
     get: async (index, id) => {
       await turn()
-      return get(index, id)
+      return documentOf(from, index, id) as DocOf<typeof index> | undefined
     },
     getMany: async (index, ids) => {
       await turn()
-      return ids.map(id => get(index, id))
+      return ids.map(id => documentOf(from, index, id) as DocOf<typeof index> | undefined)
     },
     find: async (index, field, value) => {
       await turn()
@@ -117,18 +123,12 @@ export const viewOf = (connection: Connection, known: Known): Viewing => {
       await turn()
       return namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]
     },
-    page: (index, order, options) =>
-      rankingPage(
-        {
-          segments: ids => view.getMany(segments, ids),
-          rows: async (ranking, rows) => {
-            await turn()
-            return rankedRows(connection, ranking, rows)
-          },
-        },
-        { index, order },
-        options,
-      ),
+    page: async (index, order, options) => {
+      const ranking = rankingOf({ index, order, group: options.group })
+      const rows = await rowsOfPage({ segments: ids => view.getMany(segments, ids) }, ranking, options)
+      await turn()
+      return rows === undefined ? [] : rankedRows(connection, ranking, rows)
+    },
     records: async (list, first, last) => {
       await turn()
       return recordsOf(connection, list, { first, last })

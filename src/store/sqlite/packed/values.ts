@@ -1,5 +1,5 @@
 import { base58Bytes, base58Of32, bytesOf32 } from '#chain/base58.ts'
-import { hashBytes, merkleRoot } from '#chain/hash.ts'
+import { hashBytes, sha3OfPair } from '#chain/hash.ts'
 import { blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 
@@ -36,7 +36,7 @@ const MEMBERS: Readonly<Record<string, RegExp>> = {
 /** Root of the tree whose only leaf is this hash. */
 const rootOfOne = (hashes: unknown): string | undefined => {
   const leaf = typeof hashes === 'string' ? (bytesOf32(hashes) ?? hashBytes(hashes)) : undefined
-  return leaf === undefined ? undefined : base58Of32(merkleRoot([leaf]))
+  return leaf === undefined ? undefined : base58Of32(sha3OfPair(leaf, leaf))
 }
 
 const hashInBody = (body: unknown): string | undefined =>
