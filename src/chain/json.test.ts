@@ -95,3 +95,14 @@ test('parseDeep: equals the engine for any JSON', () => {
     }),
   )
 })
+
+test('parseExact: what looks like a number inside of a text does not hide one outside of it', () => {
+  const long = '9007199254740993'
+  for (const value of ['0.10', `"${long}`, 'a\\', '1e5\n', '-0']) {
+    const written = JSON.stringify(value)
+    expect(parseExact(`[${written},7]`)).toEqual([value, 7])
+    expect(parseExact(`[${written},${long},${written}]`)).toEqual([value, new Exact(long), value])
+    expect(parseExact(`{${written}:1.50,"b":${written}}`)).toEqual({ [value]: new Exact('1.50'), b: value })
+  }
+  expect(() => parseExact('["0.1]')).toThrow(SyntaxError)
+})

@@ -34,13 +34,16 @@ export type ExactJson =
 /** Deeper texts are parsed without recursion: the engine's reviver overflows at some thousand levels. */
 const RECURSIVE_DEPTH = 200
 
+/** Only a long run of digits, an exponent or a fraction can lose anything: most texts have none outside of strings. */
+const LOSSY = /\d{16}|[\d.][eE]|\.\d|-0/
+const TEXTS = /"(?:[^"\\]|\\.)*"/gs
+
 /**
  * Parses JSON of any depth; a number whose shortest double does not print as it was written becomes `Exact` (with its
  * text as written, so possibly with an exponent). Throws SyntaxError.
  */
 export const parseExact = (text: string): ExactJson => {
-  // Only a long run of digits, an exponent or a fraction can lose anything: most texts have none.
-  if (!/\d{16}|[\d.][eE]|\.\d|-0/.test(text)) return JSON.parse(text) as ExactJson
+  if (!LOSSY.test(text) || !LOSSY.test(text.replace(TEXTS, '""'))) return JSON.parse(text) as ExactJson
   if (text.length > RECURSIVE_DEPTH && depthOf(text) > RECURSIVE_DEPTH) {
     JSON.parse(text)
     return parseDeep(text, exactLiteral) as ExactJson
