@@ -107,6 +107,7 @@ const segmentChanges = (holders: ReturnType<typeof holdersOf>): readonly Change[
       get: () => undefined,
       put: (index, doc) => void made.set(doc.id, { index, doc } as Change),
       members: () => members,
+      touched: [],
     },
     ranking,
     SEGMENT_SIZES,

@@ -11,7 +11,7 @@ import { foundSystem } from './contract.ts'
 import { dayDraft, settleDay } from './day.ts'
 import { ledger } from './ledger.ts'
 import { listCounts } from './list-counts.ts'
-import { rankedState } from './rankings.ts'
+import { settleRankings } from './rankings.ts'
 import { addRecords } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import { missTogether, type State } from './state.ts'
@@ -36,7 +36,8 @@ export type BlockPlan = {
 }
 
 /**
- * Documents of a block and its changes to the state. Blocks come in order from genesis. Throws `Missing` when it needs
+ * Documents of a block and its changes to the state, which was marked when the block began. Blocks come in order from
+ * genesis. Throws `Missing` when it needs
  * state that was not fetched: fetch it, roll the state back and derive the block again. Throws Failure 'defect' or
  * 'bad_block' when the block cannot follow from the state.
  */
@@ -46,8 +47,7 @@ export const deriveBlock = (
   { due, partition }: BlockPlan,
 ): BlockDocuments => {
   const { block } = loaded
-  const ranked = rankedState(state)
-  const scope = beginBlock(ranked.state, loaded, partition)
+  const scope = beginBlock(state, loaded, partition)
   addToRuns(scope.state, block, scope.statistics.transaction_count)
   for (const id of due) scope.ledger.release(id)
   const transactions: TransactionDoc[] = []
@@ -70,7 +70,7 @@ export const deriveBlock = (
   countBlock(scope, document)
   count(scope, transactions.length)
   settle(scope)
-  ranked.settle()
+  settleRankings(state)
   return { block: document, transactions, records: scope.records }
 }
 

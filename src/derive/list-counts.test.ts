@@ -10,6 +10,7 @@ const listsAfter = (...blocks: readonly (readonly [partition: number, keys: read
     get: (_, id) => docs.get(id),
     put: (_, doc) => docs.set(doc.id, doc as unknown as ListDoc),
     members: () => [],
+    touched: [],
   } as State
   const figures = { list_count: 0 }
   const places = blocks.map(([partition, keys]) => {

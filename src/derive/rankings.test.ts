@@ -5,7 +5,7 @@ import { type Segment, type SegmentSizes, segmentAt, segmentsId } from '#indices
 import { beginOf, compareStandings, type Standing } from '#indices/standing.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
-import { rankedState } from './rankings.ts'
+import { settleRankings } from './rankings.ts'
 import { Missing } from './state.ts'
 import { UNKNOWN, workingState } from './working-state.ts'
 
@@ -85,13 +85,12 @@ const follow = (
   let state = begin()
   for (const [at, block] of blocks.entries()) {
     state.mark()
-    const ranked = rankedState(state, SIZES)
     for (const [owner, amount] of block) {
-      ranked.state.put(balances, balanceDoc(owner, amount))
+      state.put(balances, balanceDoc(owner, amount))
       held.set(owner, amount)
     }
-    ranked.state.put(tokens, tokenDoc(sorted(held).length))
-    ranked.settle()
+    state.put(tokens, tokenDoc(sorted(held).length))
+    settleRankings(state, SIZES)
     if ((at + 1) % cut !== 0 && at + 1 !== blocks.length) continue
     for (const { index, doc } of state.changes()) stored.set(keyOf(index, doc.id), doc as never)
     state = begin()
@@ -147,7 +146,7 @@ const block = fc.oneof(
 )
 const chain = fc.array(block, { minLength: 1, maxLength: 25 })
 
-test('rankedState: segments tell where every member stands, whatever moves, and are as small as they should be', () => {
+test('settleRankings: segments tell where every member stands, whatever moves, and are as small as they should be', () => {
   fc.assert(
     fc.property(chain, blocks => {
       follow(blocks, 1, requireTree)
@@ -156,7 +155,7 @@ test('rankedState: segments tell where every member stands, whatever moves, and 
   )
 })
 
-test('rankedState: how blocks are cut into batches makes no difference', () => {
+test('settleRankings: how blocks are cut into batches makes no difference', () => {
   fc.assert(
     fc.property(chain, fc.integer({ min: 2, max: 26 }), (blocks, cut) => {
       const nonEmpty = (stored: Stored) => Array.from({ length: 40 }, (_, leaf) => leafOf(stored, leaf))
@@ -167,7 +166,7 @@ test('rankedState: how blocks are cut into batches makes no difference', () => {
   )
 })
 
-test('rankedState: a ranking that grows and shrinks by one gives its leaves free again', () => {
+test('settleRankings: a ranking that grows and shrinks by one gives its leaves free again', () => {
   const owners = Array.from({ length: 600 }, (_, at) => `grown_${String(at).padStart(4, '0')}`)
   const up = owners.map((name, at): Block => [[name, BigInt(at % 3) + 1n]])
   const down = owners.slice(20).map((name): Block => [[name, 0n]])
@@ -180,25 +179,23 @@ test('rankedState: a ranking that grows and shrinks by one gives its leaves free
   expect(leafOf(stored, 0).length).toBeLessThan(5)
 })
 
-test('rankedState: members are asked for when a segment is cut, and only then', () => {
+test('settleRankings: members are asked for when a segment is cut, and only then', () => {
   const state = workingState((index, id) =>
     index === votes ? UNKNOWN : id === TOKEN ? (tokenDoc(7) as never) : undefined,
   )
   state.mark()
-  const ranked = rankedState(state, SIZES)
-  for (let at = 0; at < 7; at++) ranked.state.put(balances, balanceDoc(`user_${at}`, 1n))
-  expect(() => ranked.settle()).toThrow(
+  for (let at = 0; at < 7; at++) state.put(balances, balanceDoc(`user_${at}`, 1n))
+  expect(() => settleRankings(state, SIZES)).toThrow(
     new Missing([], [{ index: balances, order: 'holders', group: TOKEN }]),
   )
 })
 
-test('rankedState: a total that disagrees with the members is a defect', () => {
+test('settleRankings: a total that disagrees with the members is a defect', () => {
   const state = workingState(
     (_, id) => (id === TOKEN ? (tokenDoc(9) as never) : undefined),
     () => [],
   )
   state.mark()
-  const ranked = rankedState(state, SIZES)
-  for (let at = 0; at < 8; at++) ranked.state.put(balances, balanceDoc(`user_${at}`, 1n))
-  expect(() => ranked.settle()).toThrow('has 9 members')
+  for (let at = 0; at < 8; at++) state.put(balances, balanceDoc(`user_${at}`, 1n))
+  expect(() => settleRankings(state, SIZES)).toThrow('has 9 members')
 })

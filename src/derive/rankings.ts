@@ -2,7 +2,6 @@ import { Failure } from '#failure/failure.ts'
 import { balances } from '#indices/balance.ts'
 import type { Index } from '#indices/define.ts'
 import { producers } from '#indices/producer.ts'
-import type { StateIndex } from '#indices/registry.ts'
 import { SEGMENT_SIZES, type SegmentSizes } from '#indices/segment.ts'
 import {
   compareStandings,
@@ -17,67 +16,45 @@ import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
-import { missTogether, type State } from './state.ts'
+import { missTogether, type State, type Touched } from './state.ts'
 
 type Doc = { readonly id: string }
 type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
 
-/** State that remembers what ranked documents were when the block began. */
-export type RankedState = {
-  readonly state: State
-  /** Ends the block, after all else was put: counts its moves in the segments of large rankings. */
-  settle(): void
+/** Ends a block, after all else was put: counts the moves of its members in the segments of large rankings. */
+export const settleRankings = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): void => {
+  const asks: (() => void)[] = []
+  for (const { counted, group, moves } of movesIn(state.touched)) {
+    const ranking = { index: counted.index, order: counted.order, ...(counted.grouped ? { group } : {}) }
+    asks.push(() => settleRanking({ state, sizes }, ranking, moves))
+  }
+  missTogether(asks)
 }
 
-export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): RankedState => {
-  const touched = new Map<StateIndex, Map<string, Doc | undefined>>()
-  const remember = (index: StateIndex, id: string): void => {
-    const before = touched.get(index) ?? new Map<string, Doc | undefined>()
-    touched.set(index, before)
-    if (!before.has(id)) before.set(id, state.get(index, id))
-  }
-  return {
-    state: {
-      get: (index, id) => state.get(index, id),
-      put: (index, doc) => {
-        if (countedOf(index) !== undefined) remember(index, doc.id)
-        state.put(index, doc)
-      },
-      members: range => state.members(range),
-    },
-    settle: () => {
-      const asks: (() => void)[] = []
-      for (const [index, before] of touched) {
-        const counted = countedOf(index)
-        if (counted === undefined) continue
-        for (const [group, moves] of movesOf(counted, before, id => state.get(index, id))) {
-          const ranking = { index, order: counted.order, ...(counted.grouped ? { group } : {}) }
-          asks.push(() => settleRanking({ state, sizes }, ranking, moves))
-        }
-      }
-      missTogether(asks)
-    },
-  }
-}
+type GroupMoves = { readonly counted: Counted; readonly group: string; readonly moves: Moves }
 
-/** By group: standings that members left, and those they entered. */
-const movesOf = (
-  counted: Counted,
-  touched: ReadonlyMap<string, Doc | undefined>,
-  current: (id: string) => Doc | undefined,
-): ReadonlyMap<string, Moves> => {
-  const groups = new Map<string, Moves>()
-  for (const [id, before] of touched) {
-    const now = current(id)
-    const [from, to] = [counted.standingOf(before), counted.standingOf(now)]
-    if (now === undefined || same(from, to)) continue
+/** By ranking: standings that members left, and those they entered. */
+const movesIn = (touched: readonly Touched[]): Iterable<GroupMoves> => {
+  const all: GroupMoves[] = []
+  const groups = new Map<Index, Map<string, Moves>>()
+  for (const { index, atMark, now } of touched) {
+    const counted = countedOf(index)
+    if (counted === undefined || now === undefined) continue
+    const [from, to] = [counted.standingOf(atMark), counted.standingOf(now)]
+    if (same(from, to)) continue
     const group = counted.groupOf(now)
-    const moves = groups.get(group) ?? { left: [], entered: [] }
-    groups.set(group, moves)
+    const ofIndex = groups.get(index) ?? new Map<string, Moves>()
+    groups.set(index, ofIndex)
+    let moves = ofIndex.get(group)
+    if (moves === undefined) {
+      moves = { left: [], entered: [] }
+      ofIndex.set(group, moves)
+      all.push({ counted, group, moves })
+    }
     if (from !== undefined) moves.left.push(from)
     if (to !== undefined) moves.entered.push(to)
   }
-  return groups
+  return all
 }
 
 const same = (a: Standing | undefined, b: Standing | undefined): boolean =>

@@ -1,5 +1,5 @@
 import type { DocOf } from '#indices/define.ts'
-import type { Key, StateIndex } from '#indices/registry.ts'
+import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 
 /**
@@ -11,6 +11,15 @@ export type State = {
   put<I extends StateIndex>(index: I, doc: DocOf<I>): void
   /** Members of a counted order that are in the range now, best first. */
   members(range: StandingRange): readonly Standing[]
+  /** Documents put since the block began, in order of their first change. */
+  readonly touched: readonly Touched[]
+}
+
+/** A document that was put: what it is now, and what it was when the block began. */
+export type Touched = {
+  readonly index: StateIndex
+  readonly now: Change['doc'] | undefined
+  readonly atMark: Change['doc'] | undefined
 }
 
 /** Documents, or members of a ranking, that must be fetched before the block can be derived. */

@@ -21,103 +21,128 @@ export type WorkingState = State & {
   rollback(): void
   /** Documents put since `mark`, as they are now. */
   changedSinceMark<I extends StateIndex>(index: I): readonly DocOf<I>[]
-  /** A document as it was at `mark`, of those that were put. */
+  /** A document as it was at `mark`, of those that were looked up. */
   atMark<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   /** Documents put. */
   readonly size: number
   /**
-   * The last word on each thing that is not as it was looked up, with what it was then; one change per (index, id), in
-   * order of first change.
+   * The last word on each thing that is not as it was looked up, with what it was then; one change per (index, id), by
+   * index, in order of first change.
    */
   changes(): readonly Change[]
 }
 
 type Doc = Change['doc']
-/** A document that was put, and what was looked up when it was put first; `doc` is undefined while that is taken back. */
-type Written = { doc: Doc | undefined; readonly before: Doc | undefined }
-type Undo = { readonly index: StateIndex; readonly of: Written; readonly before: Doc | undefined }
+
+/** A document of the batch: all that is known of it, so that finding one is one look-up whatever was done to it. */
+type Cell = {
+  readonly index: StateIndex
+  /** As it was looked up, before the batch; it may be forgotten there before the batch ends. */
+  readonly stored: Doc | undefined
+  now: Doc | undefined
+  isPut: boolean
+  /** Number of the last block that put it, what it was when that block began, and whether an earlier one had put it. */
+  block: number
+  atMark: Doc | undefined
+  wasPut: boolean
+}
+
+/** Documents of one index; `puts` are those that were put, in order of first change, even where that was taken back. */
+type Cells = { readonly byId: Map<string, Cell>; readonly puts: Set<Cell> }
 
 /** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
 export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
-  const written = new Map<StateIndex, Map<string, Written>>()
-  let undo: Undo[] = []
+  const cells = new Map<StateIndex, Cells>()
+  let block = 0
+  let touched: Cell[] = []
   let size = 0
-  const fetched = (index: StateIndex, id: string): Doc | undefined => {
-    const doc = lookup(index, id)
-    if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
-    return doc
-  }
-  const found = (index: StateIndex, id: string): Doc | undefined =>
-    written.get(index)?.get(id)?.doc ?? fetched(index, id)
-  const writtenOf = (index: StateIndex, id: string): Written => {
-    const ofIndex = written.get(index) ?? new Map<string, Written>()
-    const known = ofIndex.get(id)
+  const cellOf = (index: StateIndex, id: string): Cell => {
+    let ofIndex = cells.get(index)
+    if (ofIndex === undefined) {
+      ofIndex = { byId: new Map(), puts: new Set() }
+      cells.set(index, ofIndex)
+    }
+    const known = ofIndex.byId.get(id)
     if (known !== undefined) return known
-    // Looked up now: it may be forgotten before the batch ends.
-    const none: Written = { doc: undefined, before: fetched(index, id) }
-    written.set(index, ofIndex.set(id, none))
-    return none
+    const stored = lookup(index, id)
+    if (stored === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
+    const cell = { index, stored, now: stored, isPut: false, block: -1, atMark: stored, wasPut: false }
+    ofIndex.byId.set(id, cell)
+    return cell
+  }
+  const touch = (cell: Cell): void => {
+    cell.block = block
+    cell.atMark = cell.now
+    cell.wasPut = cell.isPut
+    touched.push(cell)
+    if (cell.isPut) return
+    cell.isPut = true
+    size += 1
+    cells.get(cell.index)?.puts.add(cell)
   }
   return {
-    get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
+    get: <I extends StateIndex>(index: I, id: string) =>
+      cellOf(index, id).now as unknown as DocOf<I> | undefined,
     put: (index, doc) => {
-      const of = writtenOf(index, doc.id)
-      undo.push({ index, of, before: of.doc })
-      if (of.doc === undefined) size += 1
-      of.doc = doc as Doc
+      const cell = cellOf(index, doc.id)
+      if (cell.block !== block) touch(cell)
+      cell.now = doc as Doc
     },
     members: range => {
       const fetched = lookupRange(range)
       if (fetched === UNKNOWN) throw new Missing([], [range])
-      const now = withChanges(range, fetched, docsIn(written.get(range.index as StateIndex)))
+      const now = withChanges(range, fetched, docsIn(cells.get(range.index as StateIndex)))
       return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
     },
+    get touched() {
+      return touched
+    },
     mark: () => {
-      undo = []
+      block += 1
+      touched = []
     },
     rollback: () => {
-      for (const { of, before } of undo.splice(0).reverse()) {
-        if (before === undefined) size -= 1
-        of.doc = before
+      for (const cell of touched) {
+        cell.now = cell.atMark
+        cell.isPut = cell.wasPut
+        cell.block = -1
+        if (!cell.isPut) size -= 1
       }
+      touched = []
     },
-    changedSinceMark: <I extends StateIndex>(index: I) => {
-      const changed = new Set<Written>()
-      for (const each of undo) if (each.index === index) changed.add(each.of)
-      return [...changed].map(({ doc }) => doc as unknown as DocOf<I>)
-    },
+    changedSinceMark: <I extends StateIndex>(index: I) =>
+      touched.filter(cell => cell.index === index).map(({ now }) => now as unknown as DocOf<I>),
     atMark: <I extends StateIndex>(index: I, id: string) => {
-      const of = written.get(index)?.get(id)
-      const first = undo.find(each => each.of === of)
-      const doc = first === undefined ? of?.doc : (first.before ?? of?.before)
+      const cell = cells.get(index)?.byId.get(id)
+      const doc = cell?.block === block ? cell.atMark : cell?.now
       return doc as unknown as DocOf<I> | undefined
     },
     get size() {
       return size
     },
-    changes: () => changesIn(written),
+    changes: () => changesIn(cells),
   }
 }
 
-const changesIn = (written: ReadonlyMap<StateIndex, ReadonlyMap<string, Written>>): readonly Change[] => {
+const changesIn = (cells: ReadonlyMap<StateIndex, Cells>): readonly Change[] => {
   const changes: Change[] = []
-  for (const [index, ofIndex] of written)
-    for (const each of ofIndex.values()) {
-      const change = changeOf(index, each)
+  for (const { puts } of cells.values())
+    for (const cell of puts) {
+      const change = changeOf(cell)
       if (change !== undefined) changes.push(change)
     }
   return changes
 }
 
 /** undefined: it was taken back, or is as it was looked up. */
-const changeOf = (index: StateIndex, { doc, before }: Written): Change | undefined => {
-  if (doc === undefined) return undefined
-  if (before === undefined) return { index, doc } as Change
-  return sameValue(before, doc) ? undefined : ({ index, doc, before } as Change)
+const changeOf = ({ index, stored, now, isPut }: Cell): Change | undefined => {
+  if (!isPut || now === undefined) return undefined
+  if (stored === undefined) return { index, doc: now } as Change
+  return sameValue(stored, now) ? undefined : ({ index, doc: now, before: stored } as Change)
 }
 
-function* docsIn(written: ReadonlyMap<string, Written> | undefined): Iterable<Doc> {
-  for (const { doc } of written?.values() ?? []) if (doc !== undefined) yield doc
+function* docsIn(cells: Cells | undefined): Iterable<Doc> {
+  for (const { now, isPut } of cells?.puts ?? []) if (isPut && now !== undefined) yield now
 }
 
 const standingIn = ({ index }: StandingRange, doc: Doc): Standing => {
