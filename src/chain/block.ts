@@ -83,6 +83,9 @@ export type ContractCode = {
   }[]
 }
 
+/** Notes texts of the blocks of a range, for the one that derives them. */
+export type Note = (blocks: readonly Block[]) => readonly string[]
+
 /** A block with what has to be asked beside it before it can be derived. */
 export type LoadedBlock = {
   readonly block: Block
@@ -90,4 +93,6 @@ export type LoadedBlock = {
   readonly systemCode: readonly ContractCode[]
   /** How far the block itself was proved; `systemCode` never is. */
   readonly proof: Proof
+  /** What the thread that proved it noted of its range (`Note`): the same list for all blocks of that; absent: nothing. */
+  readonly notes?: readonly string[]
 }

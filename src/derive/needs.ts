@@ -1,4 +1,4 @@
-import type { LoadedBlock, Transaction } from '#chain/block.ts'
+import type { Block, LoadedBlock, Note, Transaction } from '#chain/block.ts'
 import { applies, hasFailed, isMovement } from '#chain/effects.ts'
 import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
@@ -8,7 +8,7 @@ import { days } from '#indices/day.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { pledgeId, pledges } from '#indices/pledge.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
-import type { Key, StateIndex } from '#indices/registry.ts'
+import { type Key, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
@@ -26,15 +26,60 @@ type Add = (index: StateIndex, id: string) => void
  * can name (the owner of a contract that pays RAM, whose key signed) is requested by `Missing`. A key comes as often as the
  * block names it.
  */
-export const needsOf = ({ block }: LoadedBlock): readonly Key[] => {
+export const needsOf = ({ block }: Pick<LoadedBlock, 'block'>): readonly Key[] => {
   const { keys, add } = collected()
+  needBlock(add, block)
+  return keys
+}
+
+const needBlock = (add: Add, block: Block): void => {
   add(statistics, STATISTICS)
   add(days, dayId(block.time))
   add(producerKeys, block.witness)
   block.transactions.forEach((tx, position) => {
     needTransaction(add, tx, isBase(block, position))
   })
+}
+
+/** The needs of all blocks of a range, each once, as texts that `needsOfAll` reads: names of indices and ids by turns. */
+export const noteNeeds: Note = blocks => {
+  const noted = new Map<StateIndex, Set<string>>()
+  const notes: string[] = []
+  const add: Add = (index, id) => {
+    let ids = noted.get(index)
+    if (ids === undefined) {
+      ids = new Set()
+      noted.set(index, ids)
+    }
+    if (ids.has(id)) return
+    ids.add(id)
+    notes.push(index.name, id)
+  }
+  for (const block of blocks) needBlock(add, block)
+  return notes
+}
+
+/** The needs of many blocks: those that were noted, or named by the blocks themselves. */
+export const needsOfAll = (all: Iterable<LoadedBlock>): readonly Key[] => {
+  const { keys, add } = collected()
+  const read = new Set<readonly string[]>()
+  for (const { block, notes } of all) {
+    if (notes === undefined) needBlock(add, block)
+    else if (!read.has(notes)) {
+      read.add(notes)
+      addNoted(add, notes)
+    }
+  }
   return keys
+}
+
+const indexNamed: ReadonlyMap<string, StateIndex> = new Map(stateIndices.map(index => [index.name, index]))
+
+const addNoted = (add: Add, notes: readonly string[]): void => {
+  for (let at = 0; at + 1 < notes.length; at += 2) {
+    const index = indexNamed.get(notes[at] ?? '')
+    if (index !== undefined) add(index, notes[at + 1] ?? '')
+  }
 }
 
 /** State that is needed to release what is due of a balance, by its id. */

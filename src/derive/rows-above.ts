@@ -29,7 +29,7 @@ const LOOKED_AT: ReadonlySet<StateIndex> = new Set([contracts, producerKeys, pro
 
 /** State that `rowsAbove` will need, as far as the block tells. */
 export const needsOfRows = (block: Block): readonly Key[] =>
-  needsOf({ block, systemCode: [], proof: { level: 'linked' } }).filter(({ index }) => LOOKED_AT.has(index))
+  needsOf({ block }).filter(({ index }) => LOOKED_AT.has(index))
 
 /**
  * The document and the rows of a block that is not irreversible yet: those that `deriveBlock` will make of it, but for

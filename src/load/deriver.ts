@@ -1,6 +1,6 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
-import { needsOf, needsOfDue } from '#derive/needs.ts'
+import { needsOfAll, needsOfDue } from '#derive/needs.ts'
 import { Missing } from '#derive/state.ts'
 import { type WorkingState, workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
@@ -89,7 +89,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
   }
 }
 
-const keysOf = (run: Run): readonly Key[] => run.flatMap(segment => segment.flatMap(needsOf))
+const keysOf = (run: Run): readonly Key[] => needsOfAll(run.flat())
 
 /** A block, ids of balances that may come due in it, and the partition for its history. */
 type Next = { readonly loaded: LoadedBlock; readonly taken: readonly string[]; readonly partition: number }

@@ -24,6 +24,9 @@ test('knownState: of a batch that has arrived, what was asked for on its way sta
   expect(known.get(producerKeys, 'a')).toEqual(docOf('a', 'after'))
   for (const { doc } of changes) stored.set(doc.id, doc)
   known.arrived()
+  // Blocks of the run that is being derived may need what they have not asked for yet.
+  expect(await known.fetch(['a', 'b', 'c'].slice(0, 1).map(keyOf))).toBeUndefined()
+  known.trim()
   expect(['a', 'b', 'c'].map(id => known.get(producerKeys, id))).toEqual([
     docOf('a', 'after'),
     UNKNOWN,
@@ -138,6 +141,19 @@ test('stateCache: what is held stays through trims; released, it is kept only wh
     { id: 'b', account: 'new' },
     UNKNOWN,
   ])
+})
+
+test('stateCache: what is held again stays until that is released, too', () => {
+  const cache = stateCache(2)
+  const first = cache.hold(producerKeys, { id: 'a', account: 'first' })
+  const second = cache.hold(producerKeys, { id: 'a', account: 'second' })
+  cache.release(first)
+  cache.trim()
+  expect(cache.get(producerKeys, 'a')).toEqual({ id: 'a', account: 'second' })
+  const third = cache.hold(producerKeys, { id: 'a', account: 'third' })
+  cache.release(second)
+  cache.release(third)
+  expect(cache.get(producerKeys, 'a')).toBe(UNKNOWN)
 })
 
 test('stateCache: what is released by the thousand takes no memory for long, and nothing else is dropped for it', () => {

@@ -41,6 +41,8 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
   const cache = stateCache(CACHED)
   const ranges = new Map<string, readonly Doc[]>()
   let flying: readonly Held[] = []
+  /** Arrived, and to be let go of once the run is derived: its blocks may need them. */
+  const landed: Held[] = []
   let flyingDocs = new Map<Index, Doc[]>()
   const inFlight: KnownState['inFlight'] = index => flyingDocs.get(index) ?? []
   return {
@@ -76,12 +78,15 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
       })
     },
     arrived: () => {
-      // What nobody has asked for meanwhile is not kept, least of all as it was before: new holders come by the thousand.
-      for (const held of flying) cache.release(held)
+      for (const held of flying) landed.push(held)
       flying = []
       flyingDocs = new Map()
     },
-    trim: cache.trim,
+    trim: () => {
+      // What nobody has asked for meanwhile is not kept, least of all as it was before: new holders come by the thousand.
+      for (const held of landed.splice(0)) cache.release(held)
+      cache.trim()
+    },
   }
 }
 
@@ -120,7 +125,7 @@ export type StateCache = {
   set(index: StateIndex, id: string, doc: Doc | undefined): void
   /** Sets a document that stays until it is released, and of which it is then known whether anybody has asked for it. */
   hold(index: StateIndex, doc: Doc): Held
-  /** Lets go of what was held: the cell stays when it was asked for, else it is UNKNOWN from now on. */
+  /** Lets go of what was held: unless it is held again, or was asked for, it is UNKNOWN from now on. */
   release(held: Held): void
   trim(): void
   readonly size: number
@@ -133,7 +138,8 @@ type Cell = {
   doc: Doc | undefined | typeof UNKNOWN
   /** The generation in which it was used last; NEVER: not since it is held. */
   used: number
-  held: boolean
+  /** How often it is held and not released: by a batch that has arrived, and by the one on its way. */
+  held: number
 }
 type Cells = Map<StateIndex, Map<string, Cell>>
 
@@ -173,19 +179,19 @@ export const stateCache = (capacity: number): StateCache => {
       const cell = put(index, doc.id, doc)
       if (cell.used === generation) inUse -= 1
       cell.used = NEVER
-      cell.held = true
+      cell.held += 1
       return cell
     },
     release: held => {
       const cell = held as Cell
-      cell.held = false
-      if (cell.used !== NEVER || cell.doc === UNKNOWN) return
+      cell.held -= 1
+      if (cell.held > 0 || cell.used !== NEVER || cell.doc === UNKNOWN) return
       cell.doc = UNKNOWN
       empty += 1
     },
     trim: () => {
       if (inUse >= capacity) {
-        sweep(({ doc, used, held }) => held || (used === generation && doc !== UNKNOWN))
+        sweep(({ doc, used, held }) => held > 0 || (used === generation && doc !== UNKNOWN))
         generation += 1
         inUse = 0
       } else if (empty >= capacity) sweep(({ doc }) => doc !== UNKNOWN)
@@ -205,7 +211,7 @@ const cellOf = (cells: Cells, index: StateIndex, id: string): Cell => {
   }
   let cell = ofIndex.get(id)
   if (cell === undefined) {
-    cell = { doc: undefined, used: NEVER, held: false }
+    cell = { doc: undefined, used: NEVER, held: 0 }
     ofIndex.set(id, cell)
   }
   return cell

@@ -184,10 +184,10 @@ const LONG = 2_000
 
 /** The blocks with the code of the system contracts that they deploy. */
 async function* withSystemCode(asking: Asking, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
-  for await (const { block, proof } of blocks) {
+  for await (const proven of blocks) {
     const systemCode = []
-    for (const id of systemContractsIn(block)) systemCode.push(await ask(asking, contractQuestion(id)))
-    yield { block, systemCode, proof }
+    for (const id of systemContractsIn(proven.block)) systemCode.push(await ask(asking, contractQuestion(id)))
+    yield { ...proven, systemCode }
   }
 }
 

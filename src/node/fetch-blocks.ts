@@ -130,10 +130,10 @@ const withSingles = async (
       ...(await Promise.all(
         parts
           .slice(at, at + SINGLES)
-          .map(({ head, block }, offset) =>
+          .map(({ block, ...also }, offset) =>
             block === undefined
-              ? fetchSingle(fetching, from + at + offset, { head })
-              : { block, ...(head === undefined ? {} : { head }) },
+              ? fetchSingle(fetching, from + at + offset, { head: also.head })
+              : { block, ...also },
           ),
       )),
     )

@@ -1,4 +1,4 @@
-import type { Block, TxReceipt } from '#chain/block.ts'
+import type { Block, LoadedBlock, TxReceipt } from '#chain/block.ts'
 import { checkBlock, checkWhole, lossyReceipts, OWN_HASH, restoredReceipt } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { headHash, origInfoOf, type RawHead } from '#chain/head.ts'
@@ -16,6 +16,7 @@ export type Found = {
   readonly head?: RawHead
   /** Receipts that the raw form had to prove. */
   readonly lost?: number
+  readonly notes?: LoadedBlock['notes']
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Block } from '#chain/block.ts'
+import type { Block, LoadedBlock } from '#chain/block.ts'
 import { isWholeByItself } from '#chain/check.ts'
 import { changesProducers, namesKeySilently } from '#chain/effects.ts'
 import { headHash, type RawHead } from '#chain/head.ts'
@@ -11,7 +11,7 @@ import { proveWhole } from './fetch-single.ts'
 import { type Fetching, SIGNED_HELP } from './fetching.ts'
 
 /** A block and how far it was proved. */
-export type Proven = { readonly block: Block; readonly proof: Proof }
+export type Proven = Omit<LoadedBlock, 'systemCode'>
 
 /** Blocks whose raw form is asked for at the same time. */
 const AT_ONCE = 4
@@ -37,13 +37,18 @@ export const proveBlocks = async (
   return proven
 }
 
-const proveOne = async (fetching: Fetching, { block, head, lost }: Found, last: boolean): Promise<Proven> => {
+const proveOne = async (fetching: Fetching, found: Found, last: boolean): Promise<Proven> => {
+  const { block, notes } = found
+  return { block, proof: await proofOf(fetching, found, last), ...(notes === undefined ? {} : { notes }) }
+}
+
+const proofOf = async (fetching: Fetching, { block, head, lost }: Found, last: boolean): Promise<Proof> => {
   const also = lost === undefined ? {} : { lost }
-  if (fetching.prove === 'linked') return { block, proof: { level: 'linked', ...also } }
+  if (fetching.prove === 'linked') return { level: 'linked', ...also }
   const signedBy = last || changesProducers(block) ? await signerOf(fetching, block, head) : undefined
-  if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }
+  if (last && signedBy === undefined) return { level: 'linked', ...also }
   const level = (await isWhole(fetching, block)) ? 'whole' : 'signed'
-  return { block, proof: { level, ...(signedBy === undefined ? {} : { signedBy }), ...also } }
+  return { level, ...(signedBy === undefined ? {} : { signedBy }), ...also }
 }
 
 /** Whose signature a block's head carries; undefined for genesis. */

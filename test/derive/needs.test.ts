@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { isContractId } from '#chain/names.ts'
+import { needsOf, needsOfAll, noteNeeds } from '#derive/needs.ts'
 import { balanceId } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
@@ -68,6 +69,17 @@ const missedIn = (blocks: readonly LoadedBlock[]) => {
   )
   return { forgotten, reasons: Object.fromEntries(counts) }
 }
+
+test('needsOfAll: what was noted of ranges is what their blocks name, and others name it themselves', async () => {
+  const blocks = await recordedBlocks()
+  const named = (keys: readonly Key[]) => new Set(keys.map(({ index, id }) => `${index.name}/${id}`))
+  const ranges = [blocks.slice(0, 100), blocks.slice(100, 900)].map(range => {
+    const notes = noteNeeds(range.map(({ block }) => block))
+    return range.map(loaded => ({ ...loaded, notes }))
+  })
+  const keys = needsOfAll([...ranges.flat().slice(50), ...blocks.slice(900, 1000)])
+  expect(named(keys)).toEqual(named(blocks.slice(0, 1000).flatMap(needsOf)))
+})
 
 describe('needsOf: names all state of a block but what the block cannot tell', () => {
   test('on the recorded chain', async () => {

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { Block } from '#chain/block.ts'
 import { changesProducers } from '#chain/effects.ts'
 import { workersOf } from '#cli/threads/worker.ts'
 import type { BlockEvent } from '#node/fetching.ts'
@@ -37,6 +38,15 @@ test('crossing: every recorded block arrives as it was', async () => {
   expect(unpacked(structuredClone(packed(parts)))).toEqual(parts)
   const holes = [{}, ...parts.slice(1200, 1203), {}]
   expect(unpacked(structuredClone(packed(holes)))).toEqual(holes)
+})
+
+test('crossing: what was noted of a range comes with each of its blocks, and only with blocks', async () => {
+  const blocks = (await recordedBlocks()).slice(1200, 1203).map(({ block }) => block)
+  const note = (blocks: readonly Block[]) => blocks.map(({ hash }) => `"${hash}"`)
+  const [none, ...all] = unpacked(structuredClone(packed([{}, ...blocks.map(block => ({ block }))], note)))
+  expect(none).toEqual({})
+  const notes = note(blocks)
+  expect(all.map(part => part.notes)).toEqual([notes, notes, notes])
 })
 
 test('threads: the same blocks with the same proofs as without them', async () => {

@@ -1,4 +1,4 @@
-import type { Block } from '#chain/block.ts'
+import type { Block, Note } from '#chain/block.ts'
 import { IN_GENESIS, IN_TRANSACTION } from '#chain/bounds.ts'
 import { transactionFrom } from '#chain/decode-transaction.ts'
 import type { RawHead } from '#chain/head.ts'
@@ -13,6 +13,8 @@ export type Crossing = {
   readonly blocks: string
   /** All transactions of all blocks, as a list in JSON. */
   readonly bodies: string
+  /** What was noted of the blocks, as a list in JSON; absent: nothing was to be. */
+  readonly notes?: string
   /** By position. */
   readonly heads: readonly (readonly [at: number, head: RawHead])[]
 }
@@ -29,20 +31,22 @@ const fieldsOf = ({ transactions, time, ...fields }: Block): Fields => ({
   lengths: transactions.map(({ body }) => body.length),
 })
 
-/** Packs what a thread made of bulk answers. */
-export const packed = (parts: readonly Part[]): Crossing => {
+/** Packs what a thread made of bulk answers, and what `note` says of them. */
+export const packed = (parts: readonly Part[], note?: Note): Crossing => {
   const bodies = parts.flatMap(({ block }) => (block?.transactions ?? []).map(({ body }) => body))
   return {
     blocks: JSON.stringify(parts.map(({ block }) => (block === undefined ? null : fieldsOf(block)))),
     bodies: `[${bodies.join(',')}]`,
+    ...(note === undefined ? {} : { notes: JSON.stringify(note(parts.flatMap(({ block }) => block ?? []))) }),
     heads: parts.flatMap(({ head }, at) => (head === undefined ? [] : [[at, head] as const])),
   }
 }
 
 /** The inverse of `packed`. Transactions are read from their own texts, which the other thread has proved. */
-export const unpacked = ({ blocks, bodies, heads }: Crossing): readonly Part[] => {
+export const unpacked = ({ blocks, bodies, notes, heads }: Crossing): readonly Part[] => {
   const headAt = new Map(heads)
   const values = JSON.parse(bodies) as readonly unknown[]
+  const noted = notes === undefined ? {} : { notes: JSON.parse(notes) as readonly string[] }
   let next = 0
   // Behind the bracket.
   let from = 1
@@ -59,6 +63,6 @@ export const unpacked = ({ blocks, bodies, heads }: Crossing): readonly Part[] =
       next += 1
       return transactionFrom({ value, body }, { key }, data)
     })
-    return { ...also, block: { ...rest, time: BigInt(time), transactions } }
+    return { ...also, ...noted, block: { ...rest, time: BigInt(time), transactions } }
   })
 }

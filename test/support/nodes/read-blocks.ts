@@ -24,9 +24,10 @@ export const read = async (fault: Fault, range: Range, options: Partial<NodeOpti
   const proofs: Proof[] = []
   let failure: Failure | undefined
   try {
-    for await (const loaded of node.blocks(range)) {
+    // Notes come with the blocks of threads only.
+    for await (const { proof, notes: _, ...loaded } of node.blocks(range)) {
       blocks.push({ ...loaded, proof: LINKED })
-      proofs.push(loaded.proof)
+      proofs.push(proof)
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
