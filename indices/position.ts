@@ -43,7 +43,7 @@ export const recordId = (height: number, tx: number, index: number): string => i
 const DASH = '-'.charCodeAt(0)
 const ZERO = '0'.charCodeAt(0)
 
-/** The number that stands from `from` on in so many digits; NaN: something else does. */
+/** The number in the given digits from `from` on; NaN: something else stands there. */
 const numberAt = (id: string, from: number, digits: number): number => {
   let value = 0
   for (let at = from; at < from + digits; at += 1) {

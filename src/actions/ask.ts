@@ -5,13 +5,13 @@ import type { Typed } from './define.ts'
 import { readParams } from './request/query.ts'
 
 /** Parameters of a call, as a query would give them. */
-export type Given = Readonly<Record<string, string>>
+export type CallParameters = Readonly<Record<string, string>>
 
 /**
  * Answers one call of the interface as `numbers=string` writes it. Throws Failure: 'bad_request', 'not_found', 'loading',
  * 'unavailable'.
  */
-export type Ask = <A>(action: Typed<A>, given?: Given) => Promise<A>
+export type Ask = <A>(action: Typed<A>, given?: CallParameters) => Promise<A>
 
 /** What an action answers, as `numbers=string` writes it. */
 export type AnswerOf<A extends Typed> = NonNullable<A['answer']>

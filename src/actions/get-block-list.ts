@@ -1,10 +1,10 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { refuseBeyondLoaded } from './find/loading.ts'
-import { withAbove } from './list/above.ts'
+import { withHead } from './list/head-rows.ts'
 import type { Numbered, NumberedList } from './list/list-rows.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
@@ -12,7 +12,7 @@ import { rowIdText } from './list/row-id.ts'
 import { paging, sort } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, type Range, range } from './request/range.ts'
 import { headFields, statusOf } from './shape/head-status.ts'
-import { count, exact, listOfRows, seqUnlessAbove, shape, text } from './shape/results.ts'
+import { count, exact, irreversibleSeq, listOfRows, shape, text } from './shape/results.ts'
 import { gasOf, timeOf } from './shape/values.ts'
 
 const fields = {
@@ -42,7 +42,7 @@ export const getBlockList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
   check: checkHeadRange,
-  result: listFor({ seq: seqUnlessAbove(), ...fields }),
+  result: listFor({ seq: irreversibleSeq(), ...fields }),
   compatResult: listFor(fields),
   list: 'blocks',
   source: {
@@ -61,7 +61,7 @@ export const getBlockList = defineList({
             Array.from({ length: last - first + 1 }, (_, at) => first + at),
           ),
       }
-      const rows = withAbove(all, head, ({ doc }) => [doc])
+      const rows = withHead(all, head, ({ doc }) => [doc])
       // By the names that the caller gave.
       refuseBeyondLoaded(context, asked, rows.count)
       return {
@@ -108,7 +108,8 @@ const blocksAt = async (view: View, seqs: readonly number[]) => {
     seqs.map(seq => blockId(seq - 1)),
   )
   return docs.map((doc, at) => {
-    if (doc === undefined) throw lacking(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)
+    if (doc === undefined)
+      throw missingData(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)
     return doc
   })
 }

@@ -4,7 +4,7 @@ import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { contracts } from '#indices/contract.ts'
 import { transactionId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
@@ -49,7 +49,7 @@ const codeAt = async (view: View, [height, tx, position]: readonly [number, numb
   const at = CONTRACT_AT.get(action?.actionName ?? '')
   const deployed = at === undefined ? undefined : deployedFrom(textOf(action?.data ?? '', at))
   if (doc === undefined || deployed === undefined)
-    throw lacking(`There is no code in action ${position} of transaction ${tx} of block ${height}.`)
+    throw missingData(`There is no code in action ${position} of transaction ${tx} of block ${height}.`)
   return { code: deployed.code, block: String(height), tx_hash: doc.hash }
 }
 

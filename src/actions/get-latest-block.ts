@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import { type Context, defineAction } from './define.ts'
 import { storedBlock } from './find/block.ts'
 import { blockOnBranch, isBeside } from './find/branch.ts'
@@ -22,7 +22,7 @@ export const getLatestBlock = defineAction({
   run: async context => {
     const found = (await newerBlock(context)) ?? (await storedBlock(context, context.view.at.height))
     if (found === undefined)
-      throw lacking(`Block ${context.view.at.height}, the last published one, is not stored.`)
+      throw missingData(`Block ${context.view.at.height}, the last published one, is not stored.`)
     return blockAnswer(found)
   },
   fails: [],

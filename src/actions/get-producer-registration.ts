@@ -3,7 +3,7 @@ import { toIso } from '#chain/time.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { producers } from '#indices/producer.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
@@ -75,6 +75,6 @@ export const getProducerRegistration = defineAction({
 
 const momentOf = async (view: View, height: number) => {
   const block = await view.get(blocks, blockId(height))
-  if (block === undefined) throw lacking(`Block ${height} is not stored.`)
+  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
   return { unregistered_block: height, unregistered_at: toIso(block.time) }
 }

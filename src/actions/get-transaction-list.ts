@@ -7,7 +7,7 @@ import { type NumberedTransaction, transactionsOf } from './list/transactions.ts
 import { paging, sort } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
 import { headFields, statusOf } from './shape/head-status.ts'
-import { count, createdAt, exact, listOfRows, seqUnlessAbove, shape, text, txHash } from './shape/results.ts'
+import { count, createdAt, exact, irreversibleSeq, listOfRows, shape, text, txHash } from './shape/results.ts'
 import { gasOf } from './shape/values.ts'
 
 const fields = {
@@ -42,7 +42,7 @@ export const getTransactionList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
   check: checkHeadRange,
-  result: listFor({ seq: seqUnlessAbove(), ...fields }),
+  result: listFor({ seq: irreversibleSeq(), ...fields }),
   compatResult: listFor(fields),
   list: 'transactions',
   source: {

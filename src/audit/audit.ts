@@ -11,8 +11,8 @@ import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import { recordedLevel } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import { compareIndex, type Sides } from './compare.ts'
+import { correctionsOf } from './corrections.ts'
 import type { Finding } from './finding.ts'
-import { mending } from './mend.ts'
 import { compareAccounts } from './node-accounts.ts'
 import { compareBalances } from './node-balances.ts'
 import { requireSameChain } from './node-chain.ts'
@@ -38,19 +38,19 @@ export type AuditParts = {
 }
 
 /** Progress: `stage` names what is being checked. */
-export type Looked = { readonly stage: string; readonly done: number; readonly of?: number }
+export type AuditProgress = { readonly stage: string; readonly done: number; readonly of?: number }
 
 export type AuditOptions = {
   /** Blocks compared with the node's, evenly spread. */
   readonly sample: number
   readonly signal: AbortSignal
   readonly onFinding: (finding: Finding) => void
-  readonly onLooked: (looked: Looked) => void
+  readonly onProgress: (looked: AuditProgress) => void
 }
 
 export type Audited = {
   readonly at: Published
-  /** What could not be checked, and why. */
+  /** Parts that could not be checked, and why. */
   readonly notes: readonly string[]
   /** False: the stored blocks are not enough to derive from; only blocks and transactions were checked. */
   readonly complete: boolean
@@ -115,7 +115,9 @@ const auditOver = async (
 ): Promise<Audited> => {
   const { store } = parts
   const fill = (at: Published) =>
-    filled(scratch, at, height => options.onLooked({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
+    filled(scratch, at, height =>
+      options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }),
+    )
   for (let at = published; ; at = (await store.published()) ?? at) {
     const failed = await fill(at)
     if (failed !== undefined) return await damaged(source, { at, failed }, options)
@@ -126,7 +128,7 @@ const auditOver = async (
     const failed = await fill(stored.at)
     if (failed !== undefined) return await damaged(source, { at: stored.at, failed }, options)
     await compareAll(parts, { stored, identity }, options)
-    return { at: stored.at, notes: await compareMended(parts, stored, options), complete: true }
+    return { at: stored.at, notes: await compareWithNode(parts, stored, options), complete: true }
   } finally {
     await stored.close()
   }
@@ -186,20 +188,20 @@ const compareAll = async (
   options: AuditOptions,
 ): Promise<void> => {
   const { scratch, writer, clock } = parts
-  const { onFinding, onLooked, signal } = options
+  const { onFinding, onProgress, signal } = options
   const expected = await scratch.audit()
-  const mend = mending(writer)
+  const corrections = correctionsOf(writer)
   try {
     for (const index of [...historyIndices, ...stateIndices]) {
-      const looked = lookedAt(index.name, onLooked, signal)
-      const sides: Sides = { stored, expected, scratch, mend, found: onFinding, onLooked: looked }
+      const looked = counting(index.name, onProgress, signal)
+      const sides: Sides = { stored, expected, scratch, corrections, found: onFinding, onProgress: looked }
       await compareIndex(sides, index)
       if (index === lists) {
-        const rows = lookedAt('rows of lists', onLooked, signal)
-        await compareRows({ ...sides, onLooked: rows })
+        const rows = counting('rows of lists', onProgress, signal)
+        await compareRows({ ...sides, onProgress: rows })
       }
     }
-    await mend.end()
+    await corrections.end()
     const truth = await compareRecord(
       { stored, expected, identity },
       { found: onFinding, nowMs: clock.now() },
@@ -211,21 +213,21 @@ const compareAll = async (
 }
 
 /** Counts up, and ends the work when it is asked to stop. */
-const lookedAt = (
+const counting = (
   stage: string,
-  onLooked: AuditOptions['onLooked'],
+  onProgress: AuditOptions['onProgress'],
   signal: AbortSignal,
 ): ((count: number) => void) => {
   let done = 0
   return count => {
     signal.throwIfAborted()
     done += count
-    onLooked({ stage, done })
+    onProgress({ stage, done })
   }
 }
 
 /** Compares with the node's storage; documents that were corrected meanwhile are read again. */
-const compareMended = async (
+const compareWithNode = async (
   { store, writer, node }: AuditParts,
   stored: Audit,
   options: AuditOptions,
@@ -243,13 +245,13 @@ const compareMended = async (
 const compareStorage = async (
   node: Node,
   stored: Audit,
-  { onFinding, onLooked, signal }: AuditOptions,
+  { onFinding, onProgress, signal }: AuditOptions,
 ): Promise<readonly string[]> => {
   const sides = (stage: string): NodeSides => ({
     node,
     stored,
     found: onFinding,
-    onLooked: lookedAt(stage, onLooked, signal),
+    onProgress: counting(stage, onProgress, signal),
     signal,
   })
   try {

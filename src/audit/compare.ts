@@ -2,8 +2,8 @@ import { writeJson } from '#chain/json.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import type { Audit, Found, Store } from '#store/port.ts'
+import type { Corrections } from './corrections.ts'
 import { ABSENT, type Finding, PRESENT } from './finding.ts'
-import type { Mend } from './mend.ts'
 
 export type Sides = {
   readonly stored: Audit
@@ -13,9 +13,9 @@ export type Sides = {
   readonly scratch: Pick<Store, 'read'>
   readonly found: (finding: Finding) => void
   /** Gets the correction of each difference. */
-  readonly mend: Mend
+  readonly corrections: Corrections
   /** Number of documents checked. */
-  readonly onLooked: (documents: number) => void
+  readonly onProgress: (documents: number) => void
 }
 
 /**
@@ -31,7 +31,7 @@ export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void>
       if (expected[at] !== undefined && each.stray === undefined) met += 1
       await compareOne(sides, index, { ...each, expected: expected[at] })
     }
-    sides.onLooked(page.length)
+    sides.onProgress(page.length)
   }
   let wanted = 0
   for await (const page of sides.expected.scan(index)) wanted += page.length
@@ -39,7 +39,7 @@ export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void>
 }
 
 const compareOne = async (
-  { found, mend }: Sides,
+  { found, corrections }: Sides,
   index: AnyIndex,
   { id, doc, stray, expected }: Found & { readonly expected: DocOf<AnyIndex> | undefined },
 ): Promise<void> => {
@@ -47,7 +47,7 @@ const compareOne = async (
     found({ index: index.name, id, field, stored, expected: wanted, by: 'replay' })
   if (expected === undefined || stray !== undefined) {
     finding('document', stray === undefined ? PRESENT : `one in ${stray}`, ABSENT)
-    await mend.remove({ index, id, ...(stray === undefined ? {} : { stray }) })
+    await corrections.remove({ index, id, ...(stray === undefined ? {} : { stray }) })
     return
   }
   if (doc === undefined) finding('document', 'an unreadable value', PRESENT)
@@ -56,7 +56,7 @@ const compareOne = async (
     if (fields.length === 0) return
     for (const { field, stored, wanted } of fields) finding(field, stored, wanted)
   }
-  await mend.put({ index, doc: expected })
+  await corrections.put({ index, doc: expected })
 }
 
 const differingFields = (index: AnyIndex, stored: object, expected: object) =>
@@ -67,7 +67,10 @@ const differingFields = (index: AnyIndex, stored: object, expected: object) =>
 
 const written = (value: unknown): string => (value === undefined ? ABSENT : writeJson(value))
 
-const findMissing = async ({ stored, expected, found, mend }: Sides, index: AnyIndex): Promise<void> => {
+const findMissing = async (
+  { stored, expected, found, corrections }: Sides,
+  index: AnyIndex,
+): Promise<void> => {
   for await (const page of expected.scan(index)) {
     const there = await stored.existing(
       index,
@@ -76,7 +79,7 @@ const findMissing = async ({ stored, expected, found, mend }: Sides, index: AnyI
     for (const { id, doc } of page) {
       if (there.has(id) || doc === undefined) continue
       found({ index: index.name, id, field: 'document', stored: ABSENT, expected: PRESENT, by: 'replay' })
-      await mend.put({ index, doc })
+      await corrections.put({ index, doc })
     }
   }
 }

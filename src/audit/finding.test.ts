@@ -11,7 +11,7 @@ const finding = (more: Partial<Finding> = {}): Finding => ({
   ...more,
 })
 
-test('findings: so many of a kind are shown, all are counted; rows of lists are one kind', () => {
+test('findings: a limited number of a kind is shown, all are counted; rows of lists are one kind', () => {
   const found = findings(2)
   for (const field of ['row 1', 'row 2', 'row 3', 'count']) found.add(finding({ field }))
   found.add(finding({ field: 'count', by: 'node' }))

@@ -7,11 +7,11 @@ export type Finding = {
   readonly field: string
   readonly stored: string
   readonly expected: string
-  /** Who says what is expected: the replay of what is stored, or the node. */
+  /** The source of what is expected: the replay of what is stored, or the node. */
   readonly by: 'replay' | 'node'
 }
 
-/** What was found, as a whole: a bounded number of each kind, and how many there are. */
+/** All findings: a bounded number of each kind, and how many there are. */
 export type Findings = {
   add(finding: Finding): void
   /** The first ones of each kind, in the order found. */

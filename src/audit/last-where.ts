@@ -17,11 +17,11 @@ export const lastWhere = async (
   return good
 }
 
-type Looks = (height: number) => Promise<boolean>
+type Holds = (height: number) => Promise<boolean>
 /** A height for which it is true, or −1, and a later one for which it is not. */
 type Bounds = readonly [good: number, bad: number]
 
-const firstSteps = async (holds: Looks): Promise<Bounds> => {
+const firstSteps = async (holds: Holds): Promise<Bounds> => {
   let good = -1
   for (let step = 1; ; step *= 2) {
     if (!(await holds(good + step))) return [good, good + step]
@@ -29,7 +29,7 @@ const firstSteps = async (holds: Looks): Promise<Bounds> => {
   }
 }
 
-const lastSteps = async (top: number, holds: Looks): Promise<Bounds> => {
+const lastSteps = async (top: number, holds: Holds): Promise<Bounds> => {
   let bad = top + 1
   for (let step = 1; bad - step >= 0; step *= 2) {
     if (await holds(bad - step)) return [bad - step, bad]

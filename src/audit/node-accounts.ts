@@ -48,7 +48,7 @@ export const compareAccounts = async (sides: NodeSides): Promise<void> => {
           })
       }
     }
-    sides.onLooked(page.length)
+    sides.onProgress(page.length)
   }
   await compareCount(sides, { index: accounts, id: 'all', counts: () => true }, there)
 }

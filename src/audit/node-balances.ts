@@ -27,7 +27,7 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
       if ((stored ?? 0n) !== amount)
         different(sides, { id, field: 'amount', stored, expected: String(amount) })
     }
-    sides.onLooked(amounts.length)
+    sides.onProgress(amounts.length)
   }
   for await (const page of storageRows(sides, TOKEN, 'TB')) {
     const amounts = balanceRows(page).map(([id, value]) => {

@@ -36,7 +36,7 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
           by: 'node',
         })
     }
-    sides.onLooked(rows.length)
+    sides.onProgress(rows.length)
   }
   const counts = ({ doc }: Found<typeof votes>) => doc !== undefined && doc.votes > 0n
   await compareCount(sides, { index: votes, id: 'above zero', counts }, positive)

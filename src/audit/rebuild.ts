@@ -13,7 +13,8 @@ export const transactionIdsOf = (doc: BlockDoc): readonly string[] =>
     .map((_, tx) => transactionId(doc.height, tx))
     .slice(doc.base === undefined ? 0 : 1)
 
-const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
+/** Hashes of a block's transactions, in order. */
+export const hashesOf = ({ tx_hashes }: BlockDoc): readonly string[] =>
   tx_hashes === '' ? [] : tx_hashes.split(' ')
 
 export type Rebuilt = {

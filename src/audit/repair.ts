@@ -12,7 +12,7 @@ type Parts = {
   readonly node?: Node
   /** How far the node's blocks are to be proved; absent: as far as the store says that its own were. */
   readonly prove?: ProofLevel
-  /** What became of the record of the store's end, before it was taken over. */
+  /** The state of the record of the store's end, before it was taken over. */
   readonly restored?: Restored
   readonly clock: Pick<Clock, 'now'>
 }

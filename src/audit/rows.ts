@@ -20,7 +20,7 @@ export const compareRows = async (sides: Sides): Promise<void> => {
   for (let after = FIRST; after < LAST; ) {
     const { expected, stored, until } = await nextPage(sides, after)
     await comparePage(sides, expected, stored)
-    sides.onLooked(expected.length)
+    sides.onProgress(expected.length)
     after = until
   }
 }
@@ -64,15 +64,15 @@ const comparePage = async (
       expected: id ?? ABSENT,
       by: 'replay',
     })
-    if (id === undefined) await sides.mend.unplace(place)
+    if (id === undefined) await sides.corrections.unplace(place)
     else await putRow(sides, id)
   }
 }
 
 /** The row that belongs there, with all its places. */
-const putRow = async ({ scratch, mend }: Sides, id: string): Promise<void> => {
+const putRow = async ({ scratch, corrections }: Sides, id: string): Promise<void> => {
   const doc = await scratch.read(view => view.get(records, id))
-  if (doc !== undefined) await mend.put({ index: records, doc })
+  if (doc !== undefined) await corrections.put({ index: records, doc })
 }
 
 /** Keys of lists by their numbers. */

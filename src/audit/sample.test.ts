@@ -4,7 +4,7 @@ import { spread } from './sample.ts'
 const sampled = (last: number, count: number): readonly number[] =>
   Array.from({ length: last + 1 }, (_, height) => height).filter(spread(last, count))
 
-test('spread: so many, the first and the last among them', () => {
+test('spread: the given number, the first and the last among them', () => {
   expect(sampled(99, 4)).toEqual([0, 25, 50, 75, 99])
   expect(sampled(3, 1)).toEqual([0, 3])
 })

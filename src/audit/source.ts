@@ -155,7 +155,7 @@ const nodeBlock = async (
   throw new Failure('unavailable', `The node ${node.name} did not give block ${height}.`)
 }
 
-/** What system contracts offer is not in the chain: the node says it, else what is stored is taken for right. */
+/** The ABIs of system contracts are not in the chain: they come from the node, else those that are stored are taken for right. */
 const codeOf = async (source: Source, block: Block): Promise<readonly ContractCode[]> => {
   const { node, signal } = source
   const code: ContractCode[] = []
@@ -184,7 +184,7 @@ const storedContract = async ({ store, signal }: Source, id: string) => {
   }
 }
 
-/** What cannot be read is as good as nothing. */
+/** A document that cannot be read is as good as none. */
 const unreadable = (error: unknown): undefined => {
   if (error instanceof Failure && error.kind === 'damaged') return undefined
   throw error

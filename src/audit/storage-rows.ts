@@ -8,7 +8,7 @@ export type NodeSides = {
   readonly node: Node
   readonly stored: Audit
   readonly found: (finding: Finding) => void
-  readonly onLooked: (rows: number) => void
+  readonly onProgress: (rows: number) => void
   readonly signal: AbortSignal
 }
 

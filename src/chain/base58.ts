@@ -178,7 +178,7 @@ const bytesOfAny = (text: string): Uint8Array | undefined => {
   return bytesOf(limbs, zeros, digits)
 }
 
-/** The lowest `count` bytes of a number, highest first, behind so many zero bytes. */
+/** The lowest `count` bytes of a number, highest first, behind that number of zero bytes. */
 const bytesOf = (limbs: readonly number[], zeros: number, count: number): Uint8Array => {
   const bytes = new Uint8Array(zeros + count)
   let place = zeros + count

@@ -63,7 +63,7 @@ let scratch = new Uint8Array(64 * 1024)
 let view = new DataView(scratch.buffer)
 let utf8 = Buffer.from(scratch.buffer)
 
-/** Makes room for so many bytes from `at` on. */
+/** Makes room for that number of bytes from `at` on. */
 const reserve = (at: number, bytes: number): void => {
   if (at + bytes <= scratch.length) return
   const grown = new Uint8Array(Math.max(2 * scratch.length, at + bytes))

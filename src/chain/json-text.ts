@@ -101,7 +101,7 @@ export const elementSpans = (text: string, from = 0): readonly Span[] => {
   return elements
 }
 
-/** Where the objects and lists stand that are inside so many brackets, found in one pass. */
+/** Positions of the objects and lists at a depth of brackets, found in one pass. */
 export const spansInside = (text: string, inside: number): readonly Span[] => {
   const values: Span[] = []
   let depth = 0

@@ -8,10 +8,10 @@ import type { Store, Writer } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { auditProgress } from './audit-progress.ts'
 import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
 import { provedJson, provedLines } from './proved-text.ts'
+import { stageProgress } from './stage-progress.ts'
 
 /** All that a command gives an audit, except the store. */
 export type AuditSetup = {
@@ -36,7 +36,10 @@ export const withAuditSetup = async <T>(
     sample: values.sample,
     signal,
     onFinding: found.add,
-    onLooked: auditProgress({ screen, log, now: systemClock.elapsed }),
+    onProgress: stageProgress({
+      ...{ screen, log, now: systemClock.elapsed },
+      doing: { bar: 'Checking', log: 'Checked stored data.' },
+    }),
   }
   try {
     return await work({

@@ -1,23 +1,21 @@
 import type { Log } from '#failure/log.ts'
 import type { ExitCode } from './exit-code.ts'
-import type { Resolved } from './read-settings.ts'
+import type { Environment, Resolved } from './read-settings.ts'
 import type { SettingName } from './settings.ts'
 import type { Screen } from './stderr.ts'
 
-/** The arguments of a command. */
-export type Call = Resolved & {
+/** The process, as every command gets it. */
+export type Process = {
   /** Of this program. */
   readonly version: string
-  /** The words after the command's name that are not flags; as many as the command's `words`. */
-  readonly words: readonly string[]
-  /** Aborts when the process is asked to stop. */
-  readonly signal: AbortSignal
+  readonly environment: Environment
   /** One line of the answer, on stdout. */
   readonly out: (line: string) => void
   readonly screen: Screen
-  readonly log: Log
   /** Lines of the log that were dropped so far. */
   readonly droppedLines: () => number
+  /** Aborts when the process is asked to stop; called once a command really runs. */
+  readonly stop: () => AbortSignal
   /** The program of a thread that serves. */
   readonly threadProgram: URL
   /** The program of a thread that proves blocks. */
@@ -25,6 +23,16 @@ export type Call = Resolved & {
   /** The program of a thread that writes to an SQLite store. */
   readonly writingProgram: URL
 }
+
+/** The arguments of a command. */
+export type Call = Resolved &
+  Omit<Process, 'environment' | 'stop'> & {
+    /** The words after the command's name that are not flags; as many as the command's `words`. */
+    readonly words: readonly string[]
+    /** Aborts when the process is asked to stop. */
+    readonly signal: AbortSignal
+    readonly log: Log
+  }
 
 export type Command = {
   /** One or two words: `load`, `keys add`. */

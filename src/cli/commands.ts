@@ -1,3 +1,5 @@
+import { archiveCheck } from './archive/archive-check.ts'
+import { archiveWrite } from './archive/archive-write.ts'
 import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
@@ -30,6 +32,8 @@ export const commands: readonly Command[] = [
   indicesPrint,
   indicesMerge,
   indicesMigrate,
+  archiveWrite,
+  archiveCheck,
   backup,
   status,
   verify,

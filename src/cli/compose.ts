@@ -90,7 +90,7 @@ const closedAfter = async (store: Store, work: (store: Store) => Promise<ExitCod
   }
 }
 
-/** What Elasticsearch makes a loader wait for. */
+/** Logs why Elasticsearch makes a loader wait. */
 const tell = (log: Log, event: WriteEvent): void => {
   switch (event.type) {
     case 'blocked':
@@ -131,7 +131,7 @@ const authOf = (values: Values, address: Elastic) => {
 /** Refuses a store whose indices are not those of this version. A store that does not exist yet is usable: it is empty. */
 export const requireUsable = async (store: Store): Promise<void> => {
   refuseDifferent(store, await store.check())
-  // What is missing may be yet to come, or another version may have made the store without it: only the store knows.
+  // A missing index may be yet to come, or belong to another version: only the store knows.
   await store.published().catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'conflict') throw error
   })
@@ -169,7 +169,7 @@ const refuseDifferent = (store: Store, differences: readonly Difference[]): void
     )
 }
 
-/** What fetching blocks is to be known for. */
+/** Logs events of fetching blocks. */
 const tellOfBlock = (log: Log, event: BlockEvent): void => {
   switch (event.type) {
     case 'lost_bytes':

@@ -103,7 +103,7 @@ export const indicesMerge: Command = {
     }),
 }
 
-/** What `create` would make in such a store: SQL, or JSON of index names with what they are made with. */
+/** The schema that `create` would make in such a store: SQL, or JSON of index names with settings and mappings. */
 const schemaText = (address: StoreAddress): string => {
   if (address.type === 'sqlite') return schema.map(({ sql }) => `${sql};`).join('\n')
   const indices = wantedIndices(namesOf(address.prefix)).map(

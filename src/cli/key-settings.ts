@@ -1,7 +1,7 @@
 import { DEFAULT_PLAN, PLAN_NAMES, PLANS } from '#keys/plan.ts'
 import { DAY_MS } from '#time/units.ts'
-import { choice, count, duration, durationOrNever, line, yesNo } from './readers.ts'
-import { given, maybe } from './setting.ts'
+import { choice, count, duration, durationOrNever, line } from './readers.ts'
+import { flag, given, maybe } from './setting.ts'
 
 /** Settings of the commands for API keys. */
 export const keySettings = {
@@ -37,10 +37,5 @@ export const keySettings = {
     about: 'Time for which the former key works on after a rotation.',
     fallback: '24h',
   }),
-  counts: given({
-    reader: yesNo,
-    value: 'BOOL',
-    about: 'Print the requests of each key, today and in the last 30 days, and its last use.',
-    fallback: 'false',
-  }),
+  counts: flag('Print the requests of each key, today and in the last 30 days, and its last use.'),
 } as const

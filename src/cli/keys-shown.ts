@@ -7,12 +7,12 @@ import { DAY_MS } from '#time/units.ts'
 
 const MONTH_DAYS = 30
 
-/** What a key asked: requests of this UTC day and of 30 with it, and the time of the last one in the kept days. */
+/** The use of a key: requests of this UTC day and of 30 with it, and the time of the last one in the kept days. */
 export type Asked = { readonly today: number; readonly month: number; readonly last?: number }
 
 const NOTHING: Asked = { today: 0, month: 0 }
 
-/** What each key asked, by its id, as all services on the store have counted. */
+/** The use of each key, by its id, as all services on the store have counted it. */
 export const askedOf = async (store: Store, now: number): Promise<(id: string) => Asked> => {
   const today = Math.floor(now / DAY_MS)
   const asked = new Map<string, Asked>()

@@ -13,7 +13,7 @@ import { LOGGING, STORE } from './setting-groups.ts'
 export const keysAdd: Command = {
   name: 'keys add',
   words: ['NAME'],
-  summary: 'create an API key; the last line of the output is the key, printed only this once',
+  summary: 'create an API key; the last line printed is the key, shown only this once',
   about: [
     'Creates a random API key with rate limits of its own and stores its hash. The key works at once; no restart is needed.',
     'The last line on stdout is the key. It cannot be printed again.',

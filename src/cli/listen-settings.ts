@@ -1,5 +1,5 @@
-import { address, basePath, duration, fileMode, listenAddress, publicUrl, yesNo } from './readers.ts'
-import { given, maybe } from './setting.ts'
+import { address, basePath, duration, fileMode, listenAddress, publicUrl } from './readers.ts'
+import { flag, given, maybe } from './setting.ts'
 
 /** Settings of the address that is served, and of how the service leaves it. */
 export const listenSettings = {
@@ -23,13 +23,9 @@ export const listenSettings = {
       'Path prefix of every address, for a reverse proxy that passes paths on as they are; / is none. A proxy that takes its prefix off needs no setting: all links are relative.',
     fallback: '/',
   }),
-  explorer: given({
-    reader: yesNo,
-    value: 'BOOL',
-    about:
-      'Serve pages for people, too: the explorer, from / on and without a key. A network address may open 600 pages in a minute.',
-    fallback: 'false',
-  }),
+  explorer: flag(
+    'Serve pages for people, too: the explorer, from / on and without a key. A network address may open 600 pages in a minute.',
+  ),
   'public-url': maybe({
     reader: publicUrl,
     value: 'URL',
@@ -42,13 +38,9 @@ export const listenSettings = {
     about:
       'Address of its own for /metrics (Prometheus). Default: /metrics is served beside the API; load has none then.',
   }),
-  'reuse-port': given({
-    reader: yesNo,
-    value: 'BOOL',
-    about:
-      'Share the port with other processes of the same user that have this setting, too: for a restart without a lost request, the next process is started before this one is stopped. A Unix socket goes to the process that was started last.',
-    fallback: 'false',
-  }),
+  'reuse-port': flag(
+    'Share the port with other processes of the same user that have this setting, too: for a restart without a lost request, the next process is started before this one is stopped. A Unix socket goes to the process that was started last.',
+  ),
   drain: given({
     reader: duration(0, 10 * 60_000),
     value: 'TIME',

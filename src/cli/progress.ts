@@ -7,7 +7,7 @@ import type { Screen } from './stderr.ts'
 const WINDOW_MS = 10_000
 /** Without a terminal: one line in this time. */
 const INTERVAL_MS = 10_000
-/** A chain that is followed moves this little between two looks; more than that is a load. */
+/** A chain that is followed moves this little between two updates; more than that is a load. */
 const HEAD_BLOCKS = 100
 
 export type ProgressView = {
@@ -94,7 +94,8 @@ export const barText = (progress: Progress, rate: Rate, columns: number): string
 
 const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 
-const timeText = (seconds: number): string => {
+/** A time in words of at most two units: `3 h 12 min`. */
+export const timeText = (seconds: number): string => {
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`

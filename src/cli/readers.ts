@@ -139,12 +139,22 @@ export const fileMode: Reader<number> = {
   read: text => (/^[0-7]{3}$/.test(text) ? Number.parseInt(text, 8) : undefined),
 }
 
+/** URLs of nodes, and folders or URLs of archives of blocks. */
 export const nodeUrls: Reader<readonly string[]> = {
-  rule: 'one or more http:// or https:// URLs, comma-separated, without query or fragment',
+  rule: 'one or more http:// or https:// URLs without query or fragment, or archive:FOLDER or archive:URL, comma-separated',
   read: text => {
-    const urls = text.split(',').map(part => httpUrl(part.trim()))
-    return urls.every(url => url !== undefined) ? urls.map(url => url.href.replace(/\/$/, '')) : undefined
+    const urls = text.split(',').map(part => nodeUrl(part.trim()))
+    return urls.every(url => url !== undefined) ? urls : undefined
   },
+}
+
+const nodeUrl = (text: string): string | undefined => {
+  const place = /^archive:(.+)$/.exec(text)?.[1]
+  if (place === undefined || /^https?:/.test(place)) {
+    const url = httpUrl(place ?? text)?.href.replace(/\/$/, '')
+    return url === undefined || place === undefined ? url : `archive:${url}`
+  }
+  return path.read(place) === undefined ? undefined : text
 }
 
 const httpUrl = (text: string): URL | undefined => {

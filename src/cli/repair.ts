@@ -50,7 +50,7 @@ const held = async (store: Store, call: Call, restored: Restored): Promise<Held>
   if (identity === undefined) throw nothingLoaded(store.name)
   const node = connectNode(call.values, call.log)
   const { prove } = call.values
-  const writer = await store.takeOver(identity, { mending: true })
+  const writer = await store.takeOver(identity, { repair: true })
   let outcome: Outcome | undefined
   try {
     const asked = { ...(node === undefined ? {} : { node }), ...(prove === undefined ? {} : { prove }) }

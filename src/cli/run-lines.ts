@@ -3,7 +3,7 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
 
-/** What a line about the process says. */
+/** The contents of a line about the process. */
 type Running = {
   readonly version: string
   readonly store: Pick<Store, 'name' | 'published'>

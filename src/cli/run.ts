@@ -1,6 +1,6 @@
 import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Command } from './command.ts'
+import type { Command, Process } from './command.ts'
 import { commands } from './commands.ts'
 import { type ExitCode, exitCodeFor } from './exit-code.ts'
 import { commandHelp, familyHelp, globalHelp } from './help.ts'
@@ -8,26 +8,10 @@ import { createLog } from './log.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { type Environment, readSettings } from './read-settings.ts'
 import { environmentName } from './settings.ts'
-import type { Screen } from './stderr.ts'
 import { LEAVE_MS, leftWhenStopped } from './stop.ts'
 
-export type Surroundings = {
-  readonly version: string
-  readonly environment: Environment
-  readonly out: (line: string) => void
-  readonly screen: Screen
-  /** Lines of the log that were dropped so far. */
-  readonly droppedLines: () => number
-  /** Asked for once a command really runs. */
-  readonly stop: () => AbortSignal
-  /** The program of a thread that serves. */
-  readonly threadProgram: URL
-  readonly provingProgram: URL
-  readonly writingProgram: URL
-}
-
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
-export const run = async (args: readonly string[], around: Surroundings): Promise<ExitCode> => {
+export const run = async (args: readonly string[], around: Process): Promise<ExitCode> => {
   try {
     return await dispatch(args, around)
   } catch (error) {
@@ -37,7 +21,7 @@ export const run = async (args: readonly string[], around: Surroundings): Promis
   }
 }
 
-const dispatch = async (args: readonly string[], around: Surroundings): Promise<ExitCode> => {
+const dispatch = async (args: readonly string[], around: Process): Promise<ExitCode> => {
   const [first, second] = args
   if (first === '--version' || first === 'version') {
     around.out(`iostlens ${around.version}`)
@@ -57,7 +41,7 @@ const dispatch = async (args: readonly string[], around: Surroundings): Promise<
 }
 
 /** The first of two words alone: its help, or what is missing. */
-const family = (first: string, rest: readonly string[], around: Surroundings): ExitCode => {
+const family = (first: string, rest: readonly string[], around: Process): ExitCode => {
   const members = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (members.length === 0)
     throw new Failure(
@@ -90,21 +74,11 @@ const family = (first: string, rest: readonly string[], around: Surroundings): E
 const runCommand = async (
   command: Command,
   args: readonly string[],
-  {
-    version,
-    environment,
-    out,
-    screen,
-    droppedLines,
-    stop,
-    threadProgram,
-    provingProgram,
-    writingProgram,
-  }: Surroundings,
+  { environment, stop, ...around }: Process,
 ): Promise<ExitCode> => {
   const { flags, words, help } = parseArguments(command.name, command.settings, args)
   if (help) {
-    out(commandHelp(command))
+    around.out(commandHelp(command))
     return 0
   }
   const missing = command.words[words.length]
@@ -121,23 +95,11 @@ const runCommand = async (
   const log = createLog({
     level: resolved.values['log-level'],
     format: resolved.values['log-format'],
-    write: screen.line,
+    write: around.screen.line,
   })
   const signal = stop()
   return leftWhenStopped(
-    command.run({
-      ...resolved,
-      version,
-      words,
-      out,
-      screen,
-      log,
-      droppedLines,
-      signal,
-      threadProgram,
-      provingProgram,
-      writingProgram,
-    }),
+    command.run({ ...around, ...resolved, words, log, signal }),
     signal,
     resolved.values.drain + LEAVE_MS,
   )
@@ -147,7 +109,7 @@ const runCommand = async (
 const asksForDebug = (args: readonly string[], environment: Environment): boolean =>
   environment[environmentName('log-level')] === 'debug' || /--log-level[= ]debug\b/.test(args.join(' '))
 
-/** What happened and what to do; the stack only at log level debug, or for a defect of ours. */
+/** Lines about an error: what happened and what to do; the stack only at log level debug. */
 const told = (error: unknown, debug: boolean): readonly string[] => {
   if (!(error instanceof Error)) return [`iostlens: ${String(error)}`]
   const known = error instanceof Failure

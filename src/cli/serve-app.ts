@@ -13,17 +13,17 @@ import { countingIn } from '#metrics/counting.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
-import type { Given } from './given.ts'
 import { catalogue } from './metrics/catalogue.ts'
 import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
 import { exposedBy } from './metrics/serve-metrics.ts'
 import { openServer } from './open-server.ts'
+import type { OperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
 
 /** A process that shares its port takes connections for so long after the stop began, and answers each with its last answer. */
 const HAND_OVER_MS = 1_000
-/** What is refused at the end is written within so many milliseconds. */
+/** Milliseconds within which the last refusals are written. */
 const LAST_MS = 500
 
 const MEGABYTE = 1_000_000
@@ -40,9 +40,9 @@ export type AppParts = {
   /** Absent: no node is followed. */
   readonly head?: HeadSource
   readonly log: Log
-  /** What the operator's files say at the moment. */
-  readonly given: () => Given
-  /** What callers do, as this thread sees it. */
+  /** The current contents of the operator's files. */
+  readonly files: () => OperatorFiles
+  /** Counts of callers, as this thread sees them. */
   readonly callers: Counts
   readonly metrics: Pick<ProcessMetrics, 'memory'>
   /** The number of threads that serve, and that of this one among them, from 0. */
@@ -91,7 +91,7 @@ export const serveApp = (
 type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateMs: () => number }
 
 const appOptionsOf = (
-  { values, version, store, node, head, log, given, callers, metrics, threads }: AppParts,
+  { values, version, store, node, head, log, files, callers, metrics, threads }: AppParts,
   { lateMs, stopping, counts }: Own,
 ): AppOptions => {
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
@@ -108,8 +108,8 @@ const appOptionsOf = (
     rates: createRates({ now: systemClock.now, lateMs, uses }),
     addresses: addressLimits({ now: systemClock.now, times }),
     ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
-    prices: { get: () => given().prices },
-    profiles: { get: producer => given().profiles?.get(producer) },
+    prices: { get: () => files().prices },
+    profiles: { get: producer => files().profiles?.get(producer) },
     defaults: { format: values.format, compat: values.compat },
     basePath: values['base-path'],
     deadlineMs: values.deadline,

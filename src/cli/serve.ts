@@ -26,7 +26,8 @@ export const serve: Command = {
     'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens',
     'iostlens serve --listen unix:/run/iostlens/iostlens.sock --trusted-proxies unix',
   ],
-  run: ({ values, version, log, out, screen, signal, threadProgram, droppedLines }) => {
+  run: call => {
+    const { values, version, log, out, signal } = call
     const threads = servingThreads(values, availableParallelism())
     const metrics = processMetrics(threads)
     const serving = async (store: Store): Promise<ExitCode> => {
@@ -34,13 +35,7 @@ export const serve: Command = {
       try {
         await requireUsable(store)
         await node?.watch(() => store.identity(), storedBlocks(store))
-        const served = await startServing({
-          ...{ values, version, store, node, log, threadProgram },
-          threads,
-          writeLine: screen.line,
-          metrics,
-          droppedLines,
-        })
+        const served = await startServing({ ...call, store, node, threads, metrics })
         out(served.url)
         const message = 'Serving.'
         const logEnd = await logRun(log, { message, url: served.url }, { version, store, node })

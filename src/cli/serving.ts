@@ -3,14 +3,14 @@ import { USUAL_LEVEL } from '#chain/proof.ts'
 import { type Counts, localCounts } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
 import { openCounts } from '#gate/shared-counts.ts'
-import { followHead } from '#head/keep-following.ts'
+import { followHead } from '#head/follow.ts'
 import { usageIn } from '#store/sqlite/usage.ts'
 import { systemClock } from '#time/clock.ts'
-import { type Given, watchGiven } from './given.ts'
 import { type Counting, keepCounts } from './keep-counts.ts'
 import { baseUrlOf, callOf } from './listen.ts'
 import { watchThread } from './metrics/process-metrics.ts'
 import { serveMetrics } from './metrics/serve-metrics.ts'
+import { type OperatorFiles, watchOperatorFiles } from './operator-files.ts'
 import { serveApp } from './serve-app.ts'
 import type { Serve, Served, ServingParts } from './serve-parts.ts'
 import { requireFreeSocket } from './socket-file.ts'
@@ -34,13 +34,17 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
   const memory =
     threads === 1 || 'path' in listen ? undefined : servingMemory(threads, metrics.memory, values)
   const callers = memory === undefined ? localCounts(capacityOf(values)) : openCounts(memory.callers, threads)
-  let tell: (given: Given) => void = () => undefined
-  const given = await watchGiven(values, { log, clock: systemClock, onChange: () => tell(given.get()) })
+  let tell: (files: OperatorFiles) => void = () => undefined
+  const files = await watchOperatorFiles(values, {
+    log,
+    clock: systemClock,
+    onChange: () => tell(files.get()),
+  })
   const head = headOf(parts)
   const common = {
     ...parts,
     ...(head === undefined ? {} : { head }),
-    given: given.get,
+    files: files.get,
     callers,
     beforeRequests: () => keepDayCounts(parts, callers),
   }
@@ -64,13 +68,13 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
       watching.stop()
       await ownMetrics.stop()
       head?.stop()
-      given.close()
+      files.close()
       await served.counting.stop()
     },
   }
 }
 
-/** What the main thread does for metrics, beside the threads that serve. */
+/** The metrics of the main thread, beside those of the threads that serve. */
 const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop: () => Promise<void> } => {
   const { values, threads, metrics, droppedLines } = parts
   const { 'metrics-listen': address } = values

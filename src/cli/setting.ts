@@ -1,4 +1,4 @@
-import type { Reader } from './readers.ts'
+import { type Reader, yesNo } from './readers.ts'
 
 /** One thing an operator may decide: by flag `--name`, or by `IOSTLENS_NAME` in the environment. */
 export type Setting<T> = {
@@ -17,5 +17,8 @@ export type Setting<T> = {
 
 /** A setting that always has a value. */
 export const given = <T>(setting: Setting<T> & { readonly fallback: string }): Setting<T> => setting
+/** A setting that is off unless it is named. */
+export const flag = (about: string): Setting<boolean> =>
+  given({ reader: yesNo, value: 'BOOL', about, fallback: 'false' })
 /** A setting that may be left out. */
 export const maybe = <T>(setting: Setting<T>): Setting<T | undefined> => setting

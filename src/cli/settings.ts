@@ -15,9 +15,8 @@ import {
   proxies,
   storeAddress,
   testKey,
-  yesNo,
 } from './readers.ts'
-import { given, maybe, type Setting } from './setting.ts'
+import { flag, given, maybe, type Setting } from './setting.ts'
 
 /** Every setting of every command, in the order `iostlens config` prints them. */
 export const settings = {
@@ -25,7 +24,7 @@ export const settings = {
     reader: nodeUrls,
     value: 'URL[,URL]',
     about:
-      'RPC URL of a node, or several of the same chain, comma-separated; the healthy node with the highest block is used.',
+      'RPC URL of a node, or several of the same chain, comma-separated; the healthy node with the highest block is used. archive:FOLDER or archive:URL is an archive of blocks: alone, or with nodes for the blocks that it does not have.',
   }),
   'node-timeout': given({
     reader: duration(100, 10 * MINUTE_MS),
@@ -217,50 +216,38 @@ export const settings = {
   to: maybe({
     reader: count(0, 999_999_999_999),
     value: 'HEIGHT',
-    about: 'Last block to load.',
+    about: 'Last block to load, or to write into an archive.',
   }),
-  once: given({
-    reader: yesNo,
-    value: 'BOOL',
-    about: 'End at the last irreversible block instead of following the chain.',
-    fallback: 'false',
+  from: given({
+    reader: count(0, 999_999_999_999),
+    value: 'HEIGHT',
+    about:
+      'First block of a new archive. One that does not begin with block 0 can only be used beside a node.',
+    fallback: '0',
   }),
+  'blocks-per-file': given({
+    reader: count(100, 1_000_000),
+    value: 'N',
+    about: 'Number of blocks in a complete file of an archive; a multiple of 100.',
+    fallback: '10000',
+  }),
+  once: flag('End at the last irreversible block instead of following the chain.'),
   wait: given({
     reader: duration(100, DAY_MS),
     value: 'TIME',
     about: 'With --once: time without progress after which loading ends with exit code 75.',
     fallback: '5m',
   }),
-  all: given({
-    reader: yesNo,
-    value: 'BOOL',
-    about: 'Check every stored block instead of a sample.',
-    fallback: 'false',
-  }),
+  all: flag('Check every stored block instead of a sample.'),
   sample: given({
     reader: count(0, 999_999_999_999),
     value: 'N',
     about: 'Number of stored blocks, evenly spread, to compare with the node.',
     fallback: '1000',
   }),
-  json: given({
-    reader: yesNo,
-    value: 'BOOL',
-    about: 'Print one JSON object instead of lines.',
-    fallback: 'false',
-  }),
-  'dry-run': given({
-    reader: yesNo,
-    value: 'BOOL',
-    about: 'Print what would be written, and write nothing.',
-    fallback: 'false',
-  }),
-  'delete-old': given({
-    reader: yesNo,
-    value: 'BOOL',
-    about: 'Delete replaced indices when done.',
-    fallback: 'false',
-  }),
+  json: flag('Print one JSON object instead of lines.'),
+  'dry-run': flag('Print what would be written, and write nothing.'),
+  'delete-old': flag('Delete replaced indices when done.'),
   ...keySettings,
 } as const
 

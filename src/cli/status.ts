@@ -1,3 +1,4 @@
+import { type Continuity, continuity } from '#audit/continuity.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
@@ -9,7 +10,6 @@ import { storedBlocks } from '#store/stored-blocks.ts'
 import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
 import { connectNode, requireUsable, withStore } from './compose.ts'
-import { type Continuity, continuity } from './continuity.ts'
 import { provedJson, provedLines } from './proved-text.ts'
 import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
@@ -46,7 +46,7 @@ export const status: Command = {
           published,
           all: values.all,
           signal,
-          onLooked: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
+          onProgress: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
         })
         screen.bar('')
         const problems = [

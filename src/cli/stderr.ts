@@ -48,11 +48,11 @@ export type LineWriter = {
   dropped(): number
 }
 
-/** What stands in the log for lines that were dropped. */
+/** The line that stands in the log for dropped ones. */
 export const droppedLines = (count: number): string =>
   `${count} log lines were dropped because they were read too slowly.\n`
 
-/** What waits for a slow reader; beyond that it is dropped. */
+/** Characters that wait for a slow reader at most; further lines are dropped. */
 const MAX_WAITING = 1_000_000
 
 /**

@@ -33,7 +33,7 @@ export const up: Command = {
     'iostlens up --node http://127.0.0.1:30001 --test-key try-it --listen 127.0.0.1:8080',
   ],
   run: call => {
-    const { values, version, log, screen, out, signal, threadProgram, droppedLines } = call
+    const { values, version, log, screen, out, signal } = call
     // The load keeps one core busy while there is much to load.
     const threads = servingThreads(values, Math.max(1, availableParallelism() - 1))
     return withChain({ command: 'up', serving: threads }, call, async ({ node, urls, store, metrics }) => {
@@ -44,13 +44,7 @@ export const up: Command = {
       // With data to serve it goes on; a typing error at the first start is reported at once.
       if (from < 0) await requireKnownHosts(urls)
       const view = progressView({ screen, log, now: systemClock.elapsed, from })
-      const serving = await startServing({
-        ...{ values, version, store, node, log, threadProgram },
-        threads,
-        writeLine: screen.line,
-        metrics,
-        droppedLines,
-      })
+      const serving = await startServing({ ...call, store, node, threads, metrics })
       const greet = onlyOnce(log, async () => {
         const lines = await welcome({
           ...serving,

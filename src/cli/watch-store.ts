@@ -3,11 +3,11 @@ import type { Log } from '#failure/log.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 
-/** Between two looks, in milliseconds: what was deleted or replaced is in the log after a second or two. */
+/** Between two checks, in milliseconds: what was deleted or replaced is in the log after a second or two. */
 const EVERY_MS = 1_000
 
 /** For what is out of reach; a failure that knows a remedy has its own. */
-const HELP = "The service goes on looking. Run 'iostlens doctor' if the store does not come back by itself."
+const HELP = "The service goes on checking. Run 'iostlens doctor' if the store does not come back by itself."
 
 type Trouble = { readonly reason: string; readonly help: string }
 
@@ -27,7 +27,7 @@ export const watchStore = (
 ): { stop(): void } => {
   const stopping = new AbortController()
   let trouble: Trouble | undefined
-  const look = async (): Promise<Trouble | undefined> => {
+  const check = async (): Promise<Trouble | undefined> => {
     try {
       await store.whole?.(stopping.signal)
       await store.published()
@@ -44,7 +44,7 @@ export const watchStore = (
   }
   const watch = async (): Promise<void> => {
     for (;;) {
-      const found = await look()
+      const found = await check()
       if (stopping.signal.aborted) return
       note(found)
       await clock.sleep(EVERY_MS, stopping.signal)

@@ -5,7 +5,7 @@ import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
 
 /** The longest time after which a change is seen. */
-const LOOK_MS = 60_000
+const POLL_MS = 60_000
 const FETCH_MS = 10_000
 /** Market figures are a few hundred bytes, profiles of some hundred producers a few hundred kilobytes. */
 const MAX_BYTES = 4_000_000
@@ -35,7 +35,7 @@ export const watch = async <T>(options: {
   let value: T | undefined
   let mark: string | undefined
 
-  const look = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     if ('url' in source) {
       value = parse(await fetchText(source.url))
       onChange()
@@ -56,14 +56,14 @@ export const watch = async <T>(options: {
     })
 
   try {
-    await look()
+    await read()
   } catch (error) {
     if ('path' in source)
       throw new Failure('usage', `${what} cannot be read from ${name}: ${reasonOf(error)}.`)
     warn(error)
   }
-  const looking = every(clock, LOOK_MS, () => look().catch(warn))
-  return { get: () => value, close: looking.stop }
+  const polling = every(clock, POLL_MS, () => read().catch(warn))
+  return { get: () => value, close: polling.stop }
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

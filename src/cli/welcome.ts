@@ -1,7 +1,7 @@
 import { wealth } from '#indices/wealth.ts'
 import type { Store } from '#store/port.ts'
 
-/** What to try first, once everything is loaded: the shared test key and calls that work on any chain. */
+/** First steps, printed once everything is loaded: the shared test key and calls that work on any chain. */
 export const welcome = async (options: {
   readonly url: string
   /** How people call a path of the service. */

@@ -6,7 +6,7 @@ import { connectNode, withCountedStore } from './compose.ts'
 import type { ExitCode } from './exit-code.ts'
 import { type ProcessMetrics, processMetrics } from './metrics/process-metrics.ts'
 
-/** What a command works with that loads. */
+/** Node, store and metrics of a command that loads. */
 export type Chain = {
   readonly node: Node
   /** The nodes as they are set. */

@@ -1,4 +1,4 @@
-/** What an escaped segment of a path stands for; one that stands for nothing names nothing either. */
+/** The text of an escaped segment of a path; a segment with an invalid escape stays as it is, and names nothing. */
 export const decoded = (segment: string): string => {
   try {
     return decodeURIComponent(segment)

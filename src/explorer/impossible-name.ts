@@ -1,11 +1,11 @@
-import type { Given } from '#actions/ask.ts'
+import type { CallParameters } from '#actions/ask.ts'
 import type { Typed } from '#actions/define.ts'
 import { parametersOf } from '#actions/request/query.ts'
 import { shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Visit } from './page.ts'
 
-type Refused = { readonly action: Typed; readonly given: Given }
+type Refused = { readonly action: Typed; readonly given: CallParameters }
 
 /**
  * The failure of a call, as a visitor sees it: when the name in the page's address breaks the rule of the API's

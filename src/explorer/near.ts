@@ -4,9 +4,9 @@ import { search } from '#actions/search.ts'
 import { decoded } from './decoded.ts'
 import { ifFound } from './found.ts'
 
-/** What a visitor may have meant who found nothing, and how far the service has come. */
+/** Suggestions for a visitor who found nothing, and how far the service has come. */
 export type Near = {
-  /** What was looked for. */
+  /** The text that was looked for. */
   readonly text: string
   readonly matches: AnswerOf<typeof search>['matches']
   /** The last block that is loaded, and the last irreversible one that is known. */
@@ -19,7 +19,7 @@ const LEAST = 2
 
 const BLOCK_BY_NUMBER = /^\/block\/\d+$/
 
-/** What is like the last part of a path: what begins with it, or with ever less of it. Reads the store, asks no node. */
+/** Names like the last part of a path: those that begin with it, or with ever less of it. Reads the store, asks no node. */
 export const findNear = async (
   deps: AnswerDeps,
   path: string,

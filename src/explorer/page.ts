@@ -7,7 +7,7 @@ export type Html = JSX.Element
 export const LANGUAGES = ['en', 'zh'] as const
 export type Lang = (typeof LANGUAGES)[number]
 
-/** What is the same for every visit. */
+/** Data that is the same for every visit. */
 export type Site = {
   readonly version: string
   /** The shared test key, with which a visitor can open the calls of a page; absent: there is none. */
@@ -40,7 +40,7 @@ export type Visit = Asking & {
   readonly now: number
 }
 
-/** What a page shows between the head and the foot that all have. */
+/** The content of a page, between the head and the foot that all pages have. */
 export type Shown = {
   /** Of the window, and of search results. */
   readonly title: string

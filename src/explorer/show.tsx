@@ -15,7 +15,7 @@ import { Layout } from './part/layout.tsx'
 import { lastInstead, pathOfPage } from './part/pager.tsx'
 import { routeAt } from './route.ts'
 
-/** What a visitor asked for: a path without language and prefix, and its parameters. */
+/** The request of a visitor: a path without language and prefix, and its parameters. */
 export type Asked = {
   readonly site: Site
   readonly root: string

@@ -59,7 +59,7 @@ export const owed = (times: Float64Array): number => Math.max(...times)
 
 /** Limits of networks, by their names of at most 16 bytes. Milliseconds to wait; 0: it is within the limit. */
 export type AddressLimits = {
-  /** Whether a network has sent so many wrong keys that the next one is not looked up with care. */
+  /** Whether the wrong keys of a network are above the limit, so that its next key is not looked up again in the store. */
   wrongFor(network: string): number
   /** Counts a wrong key. */
   wrong(network: string): void

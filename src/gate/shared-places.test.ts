@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { turn, until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Bounds } from './places.ts'
 import { FairQueue } from './queue.ts'
@@ -42,13 +43,10 @@ const setUp = (bounds: Partial<Bounds>) => {
 }
 
 /** Comes back when it is so; a test in which it never is runs out of time. */
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise<void>(resolve => setImmediate(resolve))
-}
 
 /** Lets everything happen that can happen without anything from outside. */
 const quiet = async (): Promise<void> => {
-  for (let turn = 0; turn < 50; turn++) await new Promise<void>(resolve => setImmediate(resolve))
+  for (let times = 0; times < 50; times++) await turn()
 }
 
 test('take: two threads together run what one may, and take turns when there is no place', async () => {

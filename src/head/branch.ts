@@ -51,7 +51,7 @@ export const walkDown = <B extends Link>(
 /** Blocks beside the branch that are kept: a branch that lost may win again (A → B → A). */
 const KEPT_ASIDE = 256
 
-/** What stays known: the branch, and of the others those that came last, as far as `bytes` leave room. */
+/** The blocks that stay known: the branch, and of the others those that came last, as far as `bytes` leave room. */
 export const keptOf = <B extends Link & { readonly bytes: number }>(
   known: ReadonlyMap<string, B>,
   branch: readonly B[],

@@ -13,7 +13,7 @@ const LAG_MS = 3_000
 /** The tip that is shown, and how long ago a node reported that it or a higher block is its head. */
 export type ShownTip = Point & { readonly ageMs: number }
 
-/** What a node's report means for what is followed. */
+/** The consequence of a node's report. */
 export type Choice =
   | { readonly type: 'follow'; readonly head: Point }
   /** The tip stays, unconfirmed. */

@@ -16,7 +16,7 @@ export type Fetched = {
   readonly hash: string
   readonly parentHash: string
   readonly block: Block
-  /** Whose signature it carries; undefined: none was asked for (`linked`). */
+  /** The key that signed it; undefined: no signature was asked for (`linked`). */
   readonly signedBy: string | undefined
   /** About what it takes in memory. */
   readonly bytes: number
@@ -28,10 +28,10 @@ export type Asked = {
   readonly signal: AbortSignal
 }
 
-/** A node that needs longer is asked again at the next look. */
+/** A node that needs longer is asked again at the next poll. */
 const WITHIN_MS = 2_000
 const OK = 200
-/** What a block's rows and documents take beside its text: about as much again. */
+/** Memory of a block's rows and documents beside its text: about as much again. */
 const BYTES_PER_LETTER = 4
 
 const textFrom = async ({ node, signal }: Asked, path: string): Promise<string | undefined> => {

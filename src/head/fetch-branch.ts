@@ -49,7 +49,7 @@ const fetchDown = async (asked: Asked, at: Point, below: number): Promise<readon
   return found.filter(block => block !== undefined)
 }
 
-/** What is needed of it is asked for by its hash. */
+/** A block that is needed is asked for by its hash. */
 const nothing = (error: unknown): undefined => {
   if (!(error instanceof Failure)) throw error
 }

@@ -5,9 +5,10 @@ import { OtherBranch } from '#node/pass-on.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import { every } from '#time/every.ts'
 import { keptOf, type Point } from './branch.ts'
 import { choiceOf, type ShownTip } from './choose.ts'
-import { type Derived, deriveAbove } from './derive-above.ts'
+import { type Derived, deriveHead } from './derive-head.ts'
 import { type Asked, type Fetched, fetchChainInfo } from './fetch-block.ts'
 import { fetchBranch } from './fetch-branch.ts'
 import { type HeadSource, showing } from './showing.ts'
@@ -23,18 +24,18 @@ export type Following = {
 }
 
 export type Follower = HeadSource & {
-  /** Asks the node once, and shows what it has. Never throws; one look at a time. */
-  look(signal: AbortSignal): Promise<void>
+  /** Asks the node once, and shows what it has. Never throws; one poll at a time. */
+  poll(signal: AbortSignal): Promise<void>
 }
 
-/** What was shown is withdrawn when it could not be confirmed for so long. */
+/** A head that could not be confirmed for this time is withdrawn. */
 const AWAY_MS = 5_000
 /** Of the blocks above, and again of those of other branches: estimated bytes. */
 const MOST_BYTES = 128 * 1024 * 1024
 
 /**
  * Follows a node's head: keeps the blocks above the published one, each proved and derived once, and shows at any moment
- * one branch of them that leads to the published block. Nothing is stored. Time passes only by the clock and by looks.
+ * one branch of them that leads to the published block. Nothing is stored. Time passes only by the clock and by polls.
  */
 export const createFollower = ({ node, store, prove, clock, log }: Following): Follower => {
   const { shown, onChange, show } = showing({ status: 'away' })
@@ -47,7 +48,7 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     const now = shown()
     return now.status === 'followed' ? { ...now.tip, ageMs: clock.elapsed() - confirmed } : undefined
   }
-  /** What is shown stays for a while: most troubles are over at the next look. */
+  /** A head stays for a while: most troubles are over at the next poll. */
   const lose = (status: Exclude<HeadStatus, 'followed'>): void => {
     if (shown().status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
     show({ status })
@@ -63,14 +64,14 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     if (typeof found === 'string') return lose(found)
     const { signal } = asked
     const now = await store.read(
-      view => derive(branch, view.at, blocks => deriveAbove(view, blocks, derived)),
+      view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)),
       { signal },
     )
     derived = keptDerived(known, now, derived)
     confirmed = clock.elapsed()
     show({ status: 'followed', tip: head, lib, blocks: shownOf(branch, derived) })
   }
-  const lookOnce = async (asked: Asked): Promise<void> => {
+  const pollOnce = async (asked: Asked): Promise<void> => {
     const published = await store.published()
     if (published === undefined) return show({ status: 'behind' })
     const said = await fetchChainInfo(asked)
@@ -81,9 +82,9 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
   return {
     shown,
     onChange,
-    look: async signal => {
+    poll: async signal => {
       try {
-        await lookOnce({ node, prove, signal })
+        await pollOnce({ node, prove, signal })
       } catch (error) {
         if (!(error instanceof Failure)) throw error
         const status = statusAfter(error)
@@ -93,6 +94,26 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
             reason: error.message,
           })
       }
+    },
+  }
+}
+
+/** Between two polls, in milliseconds; a block is made every 500. */
+const EVERY_MS = 200
+
+/** Follows the head until `stop`. */
+export const followHead = (
+  following: Following & { readonly clock: Clock },
+): HeadSource & { stop(): void } => {
+  const { shown, onChange, poll } = createFollower(following)
+  const ends = new AbortController()
+  const polling = every(following.clock, EVERY_MS, () => poll(ends.signal))
+  return {
+    shown,
+    onChange,
+    stop: () => {
+      polling.stop()
+      ends.abort('closed')
     },
   }
 }
@@ -110,7 +131,7 @@ const keptDerived = (
     }),
   )
 
-/** What is known of the head after a look that failed. */
+/** The status of the head after a poll that failed. */
 const statusAfter = (failure: Failure): Exclude<HeadStatus, 'followed'> => {
   if (failure.kind === 'bad_block' || failure.kind === 'defect') return 'unproved'
   return failure instanceof OtherBranch ? 'apart' : 'away'
@@ -132,5 +153,5 @@ const derive = async (
 /** The blocks up to the tip that are derived without a gap. */
 const shownOf = (branch: readonly Fetched[], derived: ReadonlyMap<string, Derived>) => {
   const from = branch.findLastIndex(({ hash }) => !derived.has(hash)) + 1
-  return branch.slice(from).flatMap(({ hash }) => derived.get(hash)?.above ?? [])
+  return branch.slice(from).flatMap(({ hash }) => derived.get(hash)?.head ?? [])
 }

@@ -1,9 +1,9 @@
 import { type HeadSource, showing } from './showing.ts'
-import type { BlockAbove, Shown } from './shown.ts'
+import type { HeadBlock, Shown } from './shown.ts'
 
-const blocksOf = (shown: Shown): readonly BlockAbove[] => (shown.status === 'followed' ? shown.blocks : [])
+const blocksOf = (shown: Shown): readonly HeadBlock[] => (shown.status === 'followed' ? shown.blocks : [])
 
-/** What one thread tells another to make its `Shown` of the one that was told before: blocks go over once. */
+/** A message from which another thread makes its `Shown`, beside the messages before: each block is sent once. */
 export type HeadMessage =
   | {
       readonly status: 'followed'
@@ -11,11 +11,11 @@ export type HeadMessage =
       readonly lib: number
       /** Hashes of the blocks in order; those that are not in `added` were told before. */
       readonly hashes: readonly string[]
-      readonly added: readonly BlockAbove[]
+      readonly added: readonly HeadBlock[]
     }
   | { readonly status: Exclude<Shown['status'], 'followed'> }
 
-/** What a receiver is told first knows no blocks. */
+/** A receiver knows no blocks at first. */
 export const NOTHING_TOLD: Shown = { status: 'none' }
 
 /** `before`: what the receiver was told last. After a time without blocks it has none. */
@@ -33,7 +33,7 @@ export const messageOf = (shown: Shown, before: Shown): HeadMessage => {
 
 /** The blocks above as another thread tells of them, in messages from one with all blocks on. */
 export const receivedHead = (first: HeadMessage): HeadSource & { take(message: HeadMessage): void } => {
-  let known: ReadonlyMap<string, BlockAbove> = new Map()
+  let known: ReadonlyMap<string, HeadBlock> = new Map()
   const receive = (message: HeadMessage): Shown => {
     const { status } = message
     const added = status === 'followed' ? message.added.map(block => [block.doc.hash, block] as const) : []

@@ -1,19 +1,19 @@
 import { expect, test } from 'bun:test'
 import { messageOf, NOTHING_TOLD, receivedHead } from './passing.ts'
-import { type BlockAbove, headAt, rowsOfList, type Shown } from './shown.ts'
+import { type HeadBlock, headAt, rowsOfList, type Shown } from './shown.ts'
 
-const block = (branch: string, height: number, parent = `${branch}${height - 1}`): BlockAbove => {
+const block = (branch: string, height: number, parent = `${branch}${height - 1}`): HeadBlock => {
   const doc = { height, hash: `${branch}${height}`, parent_hash: parent }
   // What is not looked at here is left out.
-  return { doc, rows: [], transactions: [], bodies: [] } as unknown as BlockAbove
+  return { doc, rows: [], transactions: [], bodies: [] } as unknown as HeadBlock
 }
-const shownOf = (...blocks: readonly BlockAbove[]): Shown => {
+const shownOf = (...blocks: readonly HeadBlock[]): Shown => {
   const tip = blocks.at(-1)?.doc ?? { height: 3, hash: 'a3' }
   return { status: 'followed', tip: { height: tip.height, hash: tip.hash }, lib: 4, blocks }
 }
 const A = [block('a', 4), block('a', 5), block('a', 6)] as const
 const B = [block('b', 5, 'a4'), block('b', 6), block('b', 7)] as const
-const namesOf = (blocks: readonly BlockAbove[]) => blocks.map(({ doc }) => doc.hash)
+const namesOf = (blocks: readonly HeadBlock[]) => blocks.map(({ doc }) => doc.hash)
 
 test('headAt: blocks above a height only where they stand on the block of that height', () => {
   const shown = shownOf(...A)
@@ -62,7 +62,7 @@ test('messages: a receiver shows what was shown, and gets each block once', () =
 })
 test('rowsOfList: the rows of a block that belong to a list, in order', () => {
   const rows = ['x', 'y', 'x'].map((list, index) => ({ doc: { index }, lists: [list, 'all'] }))
-  const one = { ...block('a', 4), rows } as unknown as BlockAbove
+  const one = { ...block('a', 4), rows } as unknown as HeadBlock
   const indicesOf = (list: string) => rowsOfList(one, list).map(({ doc }) => doc.index)
   expect([indicesOf('x'), indicesOf('all'), indicesOf('__proto__')]).toEqual([[0, 2], [0, 1, 2], []])
 })

@@ -1,15 +1,15 @@
-import type { RowAbove } from '#derive/rows-above.ts'
+import type { HeadRow } from '#derive/head-rows.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Published } from '#store/port.ts'
 import type { Point } from './branch.ts'
 
 /** A proved block that is not irreversible yet, with what it will bring into lists. Plain data: threads pass it on. */
-export type BlockAbove = {
+export type HeadBlock = {
   readonly doc: BlockDoc
   /** Without the base transaction. */
   readonly transactions: readonly TransactionDoc[]
-  readonly rows: readonly RowAbove[]
+  readonly rows: readonly HeadRow[]
   /** The node's transaction objects in block order, compact JSON text. */
   readonly bodies: readonly string[]
 }
@@ -35,7 +35,7 @@ export type Shown =
       /** The last irreversible block, by the node that has this branch. */
       readonly lib: number
       /** One branch in order, each the child of the one before, the last one the tip; it may begin below the published block. */
-      readonly blocks: readonly BlockAbove[]
+      readonly blocks: readonly HeadBlock[]
     }
   | { readonly status: Exclude<HeadStatus, 'followed'> }
 
@@ -46,10 +46,10 @@ export type HeadAt = {
   readonly height: number | undefined
   /** Up to here its blocks are irreversible, by the word of the node. */
   readonly lib: number
-  readonly blocks: readonly BlockAbove[]
+  readonly blocks: readonly HeadBlock[]
 }
 
-/** What is above a published block: nothing unless the branch leads to that very block. `shown` undefined: no node is followed. */
+/** The head blocks above a published block: none unless the branch leads to that very block. `shown` undefined: no node is followed. */
 export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
   if (shown === undefined) return withoutBlocks('none')
   if (shown.status !== 'followed') return withoutBlocks(shown.status)
@@ -68,17 +68,17 @@ export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 
 
 const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, lib: -1, blocks: [] })
 
-const byList = new WeakMap<BlockAbove, ReadonlyMap<string, readonly RowAbove[]>>()
+const byList = new WeakMap<HeadBlock, ReadonlyMap<string, readonly HeadRow[]>>()
 
 /** The rows of a list in a block, in order. */
-export const rowsOfList = (block: BlockAbove, list: string): readonly RowAbove[] => {
+export const rowsOfList = (block: HeadBlock, list: string): readonly HeadRow[] => {
   const known = byList.get(block) ?? indexed(block)
   byList.set(block, known)
   return known.get(list) ?? []
 }
 
-const indexed = ({ rows }: BlockAbove): ReadonlyMap<string, readonly RowAbove[]> => {
-  const found = new Map<string, RowAbove[]>()
+const indexed = ({ rows }: HeadBlock): ReadonlyMap<string, readonly HeadRow[]> => {
+  const found = new Map<string, HeadRow[]>()
   for (const row of rows)
     for (const list of row.lists) {
       const others = found.get(list)

@@ -14,7 +14,7 @@ import type { Trusted } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
 import type { Stopping } from './stopping.ts'
 
-/** What the service is made of. */
+/** The parts and settings of the service. */
 export type AppOptions = {
   readonly store: Store
   /** undefined: the service follows no node; `/rpc/` answers 503. */
@@ -50,13 +50,13 @@ export type AppOptions = {
   readonly stallMs: number
   /** `/ready` is 503 while the last loaded block is older; absent: however old it is. */
   readonly maxLagMs?: number | undefined
-  /** One of so many successes has a line in the log; absent: each. */
+  /** One success in this number has a line in the log; absent: each. */
   readonly logEach?: number
   /** How this thread counts requests; absent: nobody reads the counts. */
   readonly counts?: HttpCounts
-  /** What `/metrics` answers with; absent: it is not here. */
+  /** The text of `/metrics`; absent: the path does not exist here. */
   readonly metrics?: Exposed | undefined
-  /** What runs and waits, as this thread sees it; absent: this thread is the only one. */
+  /** Requests that run and wait, as this thread sees them; absent: this thread is the only one. */
   readonly places?: QueuePlaces
   readonly clock: Clock
   readonly log: Log

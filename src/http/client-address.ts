@@ -59,7 +59,7 @@ const clientOf = (peer: Peer | undefined): Client | undefined => {
 /** Proxies in a row; what a client itself put before them is not looked at. */
 const MOST_HOPS = 32
 
-/** Who connects: an address, or somebody on the Unix socket of the service. */
+/** The other end of a connection: an address, or a program on the Unix socket of the service. */
 export type Peer = IpAddress | 'unix'
 /** Proxies whose word on the client's address is taken. */
 export type Trusted = IpRange | 'unix'

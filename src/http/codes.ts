@@ -129,7 +129,7 @@ export const codes: { readonly [K in FailureKind]: Code } = {
   conflict: DEFECT,
 }
 
-/** What any query may fail with. */
+/** Failures of any query. */
 const EVERY_QUERY: readonly FailureKind[] = [
   'bad_request',
   'unauthorized',

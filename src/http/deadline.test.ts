@@ -3,7 +3,7 @@ import { ClientGone, startDeadline } from './deadline.ts'
 
 const never = new AbortController().signal
 
-test('startDeadline: the time is over after so many milliseconds, and the signal says so', async () => {
+test('startDeadline: the time is over after the given milliseconds, and the signal says so', async () => {
   const deadline = startDeadline({ ms: 1, client: never })
   await expect(deadline.over).rejects.toMatchObject({
     kind: 'deadline',

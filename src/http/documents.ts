@@ -20,17 +20,19 @@ const HEADERS = { 'Cache-Control': 'public, max-age=300' }
 const hashOf = ({ text }: { readonly text: string }): string =>
   `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
 
+/** A Content-Security-Policy under which a page loads nothing from elsewhere; `own`: what it may beside images of ours. */
+export const contentPolicy = (own: readonly string[], formAction = "'none'"): string =>
+  [
+    ...["default-src 'none'", ...own, "img-src 'self'", "base-uri 'none'"],
+    ...[`form-action ${formAction}`, "frame-ancestors 'none'"],
+  ].join('; ')
+
 /** The pages have their own style and script only, and call this service only; injected content would not run. */
-const POLICY = [
-  "default-src 'none'",
+const POLICY = contentPolicy([
   `style-src ${hashOf(style)}`,
   `script-src ${hashOf(script)}`,
   "connect-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+])
 
 /** A document, under the name of its kind in the log. */
 type Document = { readonly kind: 'docs' | 'openapi' | 'client'; readonly handler: Handler }

@@ -24,7 +24,7 @@ export const failureReply = (failure: Failure, manner: Manner, id: string): Repl
   return textReply(status, { type: JSON_TYPE, text: writeJson(body) }, { headers })
 }
 
-/** What a failure is called where it ends something that has begun. */
+/** Code and message of a failure that ends a stream. */
 export const failureFields = (
   failure: Failure,
   { lang, secrets }: Pick<Manner, 'lang' | 'secrets'>,

@@ -16,7 +16,7 @@ export type Freshness = {
   readonly lagSeconds: number | null
   /** `foreign`, `apart`: what responds is of another chain, or on another branch, than what is stored. */
   readonly node: 'none' | 'reachable' | 'unreachable' | Unfit['is']
-  /** What is wrong about the node then. */
+  /** Why the node is not usable then. */
   readonly unfit: Unfit | undefined
   /** When a node of the chain was last heard, milliseconds since 1970. */
   readonly heardAt: number | null
@@ -27,7 +27,7 @@ export type Freshness = {
 /** A clock may be wrong by so much, milliseconds. */
 const SKEW_MS = 10_000
 
-/** What is known of it at this moment; asks nobody. */
+/** The freshness as it is known at this moment; asks nobody. */
 export const freshnessOf = (
   at: Published,
   node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined,

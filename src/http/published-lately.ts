@@ -8,10 +8,10 @@ const KEPT_MS = 500
 /** A store that needs longer to return its height is too slow for any request. */
 const STORE_MS = 1_000
 
-/** What is published; a Failure of the kind 'unavailable' or 'damaged' when the store cannot tell or is not whole. */
+/** Reads the published block; a Failure of the kind 'unavailable' or 'damaged' when the store cannot tell or is not whole. */
 export type PublishedLately = () => Promise<Published | undefined | Failure>
 
-/** What is published, at most half a second old. */
+/** The published block, as of at most half a second ago. */
 export const publishedLately = (
   store: Pick<Store, 'published' | 'whole'>,
   clock: Pick<Clock, 'elapsed'>,

@@ -5,7 +5,7 @@ import { countAnswer } from './counts.ts'
 import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
 import { failureOf, failureReply } from './failure-reply.ts'
-import { pausedFeed } from './paused-feed.ts'
+import { pausedFeed } from './feed/events.ts'
 import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.ts'
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */

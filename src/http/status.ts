@@ -8,7 +8,7 @@ import type { Handler } from './exchange.ts'
 import { type Freshness, freshnessOf } from './freshness.ts'
 import { publishedLately } from './published-lately.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
-import { behindTroubles, freshFields } from './status-page/standing.ts'
+import { behindTroubles, freshFields } from './status-page/service-status.ts'
 import type { Stopping } from './stopping.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }

@@ -16,7 +16,7 @@ const documentsOf = (height: number, rows: number) => ({
 test('batchBuilder: parts are the batch, each document once, however it is cut', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5), { minLength: 1 }), fc.integer({ min: 1, max: 20 }), (rows, documents) => {
-      const builder = batchBuilder({ documents: ANY, bytes: ANY, piece: { documents, bytes: ANY } })
+      const builder = batchBuilder({ documents: ANY, bytes: ANY, chunk: { documents, bytes: ANY } })
       const given = rows.map((count, height) => documentsOf(height, count))
       const taken = given.flatMap(each => {
         builder.add(each)
@@ -45,7 +45,7 @@ test('batchBuilder: parts are the batch, each document once, however it is cut',
 })
 
 test('batchBuilder: is full by documents, held or not, by bytes, or by the state it changes', () => {
-  const builder = batchBuilder({ documents: 6, bytes: ANY, changes: 10, piece: { documents: 1, bytes: ANY } })
+  const builder = batchBuilder({ documents: 6, bytes: ANY, changes: 10, chunk: { documents: 1, bytes: ANY } })
   builder.add(documentsOf(0, 1))
   builder.takePart(filling)
   expect([builder.full(9), builder.full(10), builder.empty]).toEqual([false, true, false])
@@ -62,7 +62,7 @@ const heightsOf = ({ blocks }: History): number[] => blocks.map(({ height }) => 
 
 type Course = {
   readonly documents: number
-  readonly piece?: number
+  readonly chunk?: number
   readonly partition?: number
   readonly msPerBlock?: number
   readonly lib?: number
@@ -102,7 +102,7 @@ const batchesOf = (rows: readonly number[], course: Course) => {
       bounds: {
         documents: course.documents,
         bytes: ANY,
-        ...(course.piece === undefined ? {} : { piece: { documents: course.piece, bytes: ANY } }),
+        ...(course.chunk === undefined ? {} : { chunk: { documents: course.chunk, bytes: ANY } }),
       },
       clock: { elapsed: () => now },
       collect: documents => void cuts.push(documents),
@@ -154,7 +154,7 @@ test('batching: one that fills slowly ends after two seconds, far from the head 
 })
 
 test('batching: history is appended part by part; each block is in one', async () => {
-  const { work, events } = batchesOf([0, 0, 0, 0, 0, 0, 0], { documents: 10, piece: 4 })
+  const { work, events } = batchesOf([0, 0, 0, 0, 0, 0, 0], { documents: 10, chunk: 4 })
   await work
   expect(events.filter(each => !each.startsWith('s'))).toEqual([
     ...['append 0,1', 'append 2,3', 'append 4', 'commit 4', 'committed 4: 5, 0'],
@@ -181,7 +181,7 @@ test('batching: a batch is closed when the one before is in the store; a failure
 
 test('batching: history goes ahead only once the batch before is with the store, however long nodes are asked', async () => {
   const nodes = Promise.withResolvers<void>()
-  const course = { documents: 4, piece: 2, agreed: () => nodes.promise }
+  const course = { documents: 4, chunk: 2, agreed: () => nodes.promise }
   const { work, events } = batchesOf([0, 0, 0, 0], course)
   await Bun.sleep(0)
   // The last block of the first batch is appended with its end.
@@ -197,7 +197,7 @@ test('batching: history goes ahead only once the batch before is with the store,
 test('batching: nothing goes ahead of a batch after one that nodes disagree on', async () => {
   const course = {
     documents: 4,
-    piece: 2,
+    chunk: 2,
     agreed: () => Promise.reject(new Error('the nodes disagree')),
   }
   const { work, events } = batchesOf([0, 0, 0, 0], course)

@@ -178,7 +178,7 @@ export const batchBuilder = (bounds: BatchBounds): BatchBuilder => {
       return count.records
     },
     get partFull() {
-      return bounds.piece !== undefined && isFull(ofPart, bounds.piece)
+      return bounds.chunk !== undefined && isFull(ofPart, bounds.chunk)
     },
     takePart: filling => {
       const taken = part

@@ -1,7 +1,7 @@
 /** Labels that belong together, such as route and action, and the values they can have. */
 export type Dimension = {
   readonly names: readonly string[]
-  /** What stands for anything else is added: no label has a value that a caller or the chain has made up. */
+  /** A value for anything else is added: no label has a value that a caller or the chain has made up. */
   readonly values: readonly (readonly string[])[]
 }
 

@@ -13,6 +13,8 @@ export type StreamOptions = {
   readonly lib?: number
   /** Ranges in flight: with the answers' size limit it bounds the bytes held. */
   readonly inFlight: number
+  /** The last block of the range that begins with a block; absent: as many as the answers' size allows. */
+  readonly rangeEnd?: ((from: number) => Promise<number>) | undefined
 }
 
 /**
@@ -23,7 +25,7 @@ export type StreamOptions = {
  */
 export async function* blockStream(
   given: Fetching,
-  { from, to, parent: before, lib = to, inFlight }: StreamOptions,
+  { from, to, parent: before, lib = to, inFlight, rangeEnd }: StreamOptions,
 ): AsyncGenerator<Proven, void, void> {
   const { signal } = given.asking
   const ends = joinSignals(signal)
@@ -35,7 +37,8 @@ export async function* blockStream(
   try {
     while (ahead.length > 0 || next <= to) {
       while (ahead.length < inFlight && next <= to) {
-        const last = Math.min(to, next + fetching.size.next() - 1)
+        const end = (await rangeEnd?.(next)) ?? next + fetching.size.next() - 1
+        const last = Math.min(to, end)
         const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to })
         // Its failure is thrown when its turn comes; until then it must not count as unhandled.
         range.catch(() => undefined)

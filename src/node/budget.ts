@@ -1,6 +1,6 @@
 /** Bytes that are held for one answer. */
 export type Hold = {
-  /** Counts so many bytes more; false: there is no room for them. */
+  /** Counts `bytes` more; false: there is no room for them. */
   grow(bytes: number): boolean
   /** Lets go of all of them; again is harmless. */
   release(): void

@@ -13,7 +13,7 @@ export type Asking = {
   readonly tries: number
   /** Ends every question that is asked. */
   readonly signal: AbortSignal
-  /** Told of each request that is over. */
+  /** Called when a request is over. */
   readonly onCall?: Means['onCall']
 }
 

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import type { ArchiveAnswer, ArchiveCall } from '#archive/answers.ts'
 import { Failure } from '#failure/failure.ts'
 
 /** Where a node is asked. */
@@ -9,6 +10,8 @@ export type Endpoint = {
   readonly base: string
   /** `Authorization` when the URL had user and password. */
   readonly headers: Readonly<Record<string, string>>
+  /** Answers in place of a server: an archive of blocks. */
+  readonly answers?: (call: ArchiveCall) => Promise<ArchiveAnswer>
 }
 
 const HELP = 'A node URL has the form http(s)://[user:password@]host[:port][/path].'
@@ -43,6 +46,8 @@ const authorization = ({ username, password }: URL): Readonly<Record<string, str
  * server that does not answer says nothing about a name.
  */
 export const requireKnownHosts = async (urls: readonly string[]): Promise<void> => {
+  // An archive that does not exist says so itself.
+  if (urls.some(url => url.startsWith('archive:'))) return
   const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))
   const exist = await Promise.all(hosts.map(exists))
   if (exist.includes(true)) return

@@ -6,7 +6,7 @@ import type { Provers } from './threads/provers.ts'
 export type BlockEvent =
   /** Receipts of a block whose bytes the node's JSON had lost were proved by its raw form. */
   | { readonly type: 'lost_bytes'; readonly height: number; readonly receipts: number }
-  /** The texts of transactions near the head are not proved: the node does not give this raw block. Told once. */
+  /** The texts of transactions near the head are not proved: the node does not give this raw block. Reported once. */
   | { readonly type: 'no_raw'; readonly height: number; readonly reason: string }
   /** A thread that proves has died; the others, or the main thread, do its work. */
   | { readonly type: 'thread_died'; readonly reason: string }
@@ -36,9 +36,9 @@ const FIRST = 5
 /** How many blocks are asked for at once, from the size of the answers before. */
 export type RangeSize = {
   next(): number
-  /** Notes that a range of so many blocks came as so many characters. */
+  /** Notes how many characters the answer for a range of `blocks` blocks had. */
   note(blocks: number, letters: number): void
-  /** A range of so many blocks was over the limit. */
+  /** Notes that the answer for a range of `blocks` blocks was over the limit. */
   tooLarge(blocks: number): void
   /** The node knows no bulk calls: blocks are asked for one by one from now on. */
   noBulk(): void

@@ -25,7 +25,7 @@ export type Means = {
   readonly signal: AbortSignal
   /** Absent: the caller bounds the answers. */
   readonly budget?: Budget
-  /** Told of the request when it is over. */
+  /** Called when the request is over. */
   readonly onCall?: ((call: NodeCall) => void) | undefined
   /** An earlier request of the same question failed or is slow. */
   readonly isRetry?: boolean
@@ -67,6 +67,7 @@ export const askOnce = async (
   request: HttpRequest,
   { onCall, isRetry = false, ...means }: Means,
 ): Promise<Outcome> => {
+  if (endpoint.answers !== undefined) return await answerOf(endpoint.answers, request, means)
   if (onCall === undefined) return await askUncounted(endpoint, request, means)
   const since = means.clock.elapsed()
   const note = (outcome: NodeCall['outcome'], bytes: number): void =>
@@ -79,6 +80,24 @@ export const askOnce = async (
   } catch (error) {
     note('cancelled', 0)
     throw error
+  }
+}
+
+/** What an archive of blocks answers: its chunks are bounded, and no connection can fail. */
+const answerOf = async (
+  answers: NonNullable<Endpoint['answers']>,
+  request: HttpRequest,
+  { limits, signal }: Means,
+): Promise<Outcome> => {
+  if (signal.aborted) throw endedByCaller(signal)
+  const answer = await answers(request)
+  if (answer.body.byteLength > limits.maxBytes)
+    return { tag: 'too_large', detail: `the response is over ${limits.maxBytes} bytes` }
+  return {
+    tag: 'answer',
+    answer: { ...answer, contentType: 'application/json' },
+    retryAfterMs: undefined,
+    hold: unbounded.hold(),
   }
 }
 

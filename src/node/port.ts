@@ -1,4 +1,5 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
+import type { RawHead } from '#chain/head.ts'
 import type { ProofLevel } from '#chain/proof.ts'
 import type { KnownBlock } from '#chain/time.ts'
 import type { ChainIdentity, ChainInfo, Unfit } from './chain-info.ts'
@@ -99,6 +100,11 @@ export type Node = {
    * away, slow, or not there yet is not in the list. [] with a single node.
    */
   hashes(height: number, signal?: AbortSignal): Promise<readonly SaidHash[]>
+  /** Raw heads `from` … `to` with their signatures, as the node gives them: nothing of them is proved. */
+  heads(
+    range: { readonly from: number; readonly to: number },
+    signal?: AbortSignal,
+  ): Promise<readonly RawHead[]>
   contractCode(id: string, signal?: AbortSignal): Promise<ContractCode>
   /**
    * Rows of a contract's storage at the last irreversible block, keys ascending from `from` (inclusive) on:

@@ -50,7 +50,7 @@ export type BatchBounds = Bounds & {
   /** State documents it changes; absent: any number. */
   readonly changes?: number
   /** History to collect before it is appended; absent: that of the whole batch. */
-  readonly piece?: Bounds
+  readonly chunk?: Bounds
 }
 
 /** Whether documents reach a bound. */

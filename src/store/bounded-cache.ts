@@ -2,7 +2,7 @@
 export type BoundedCache<T> = {
   /** undefined: there is no entry. A value may be undefined itself. */
   get(key: string): { readonly value: T } | undefined
-  /** Keeps a value of so many characters, unless there is one or it alone would be too large. */
+  /** Keeps a value of that number of characters, unless there is one or it alone would be too large. */
   put(key: string, value: T, characters: number): void
 }
 

@@ -1,6 +1,6 @@
 import type { Audit } from './audit-port.ts'
 import type { Restored } from './restored.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { ServerReport } from './server-report.ts'
 
 /** Used by commands to create, check, repair and maintain a store. */
 export type MaintainPort = {
@@ -28,7 +28,7 @@ export type MaintainPort = {
    */
   readonly backup?: (file: string) => Promise<Copied>
   /** Disks, rights and settings of the server that keeps the store. Absent where there is none. */
-  readonly surroundings?: () => Promise<Surroundings>
+  readonly serverReport?: () => Promise<ServerReport>
   /** Absent where history is kept in one piece. */
   readonly partitions?: Partitions
 }

@@ -8,9 +8,9 @@ export type { Audit, Found, Placed } from './audit-port.ts'
 export type { Batch, BatchEnd, Filling, History } from './batch.ts'
 export type { KeyStore, StoredKey, Usage } from './keys-port.ts'
 export type { Difference, MergeOptions, MergeProgress } from './maintain-port.ts'
-export type { Rewrite } from './mender-port.ts'
 export type { Identity, Published } from './published.ts'
 export type { Held, Moment, View } from './read-port.ts'
+export type { Rewrite } from './repair-port.ts'
 export type { Writer } from './write-port.ts'
 
 /**

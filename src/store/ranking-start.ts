@@ -1,7 +1,7 @@
 import type { StateIndex } from '#indices/registry.ts'
 import { type Segment, type SegmentsDoc, segmentAt, segmentsId } from '#indices/segment.ts'
 import { beginOf, type Standing } from '#indices/standing.ts'
-import { lacking } from './lacking.ts'
+import { missingData } from './missing-data.ts'
 
 /** Roots seen last: the leaf they lead to is asked for along with the root, and is right unless much moved meanwhile. */
 export type Hints = Map<string, readonly Segment[]>
@@ -14,7 +14,7 @@ export type RankRange = {
   readonly after?: Standing | undefined
   /** Its end or something further down; undefined: the ranking's end. */
   readonly until?: Standing | undefined
-  /** At most so many members with the amount of `after` come before; Infinity: too many to be worth counting. */
+  /** Upper bound of the members with the amount of `after` that come before; Infinity: too many to be worth counting. */
   readonly tied: number
 }
 
@@ -45,7 +45,7 @@ export const rankingStart = async (
   const doc = leaf === guessed ? guess : (await read([idOf(leaf)]))[0]
   const found = segmentAt(doc?.segments ?? [], inRoot.skip)
   if (doc === undefined || found === undefined)
-    throw lacking(`Segments of ${index.name} ${group} do not add up.`)
+    throw missingData(`Segments of ${index.name} ${group} do not add up.`)
   const at = doc.segments.indexOf(found.segment)
   const rootAt = root.segments.indexOf(inRoot.segment)
   // After the leaf the runs of the root continue; coarser, but good enough as an upper end.
@@ -58,7 +58,7 @@ export const rankingStart = async (
   return { range, skip: found.skip }
 }
 
-/** The end of the segment with the last of so many members; undefined: the end of the list. */
+/** The end of the segment in which the last of `members` members stands; undefined: the end of the list. */
 const endAfter = (list: readonly Segment[], members: number): Standing | undefined => {
   let held = 0
   for (const [at, [, , count]] of list.entries()) {

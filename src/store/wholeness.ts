@@ -43,18 +43,23 @@ export const wholeness = ({
       })
     return next
   }
+  const requireVerdict = (): void => {
+    if (verdict?.failure !== undefined) throw verdict.failure
+  }
   const ageOf = ({ at }: { readonly at: number }): number => Math.abs(now() - at)
   return {
-    /** Throws the failure, if there is one. */
-    require: async (): Promise<void> => {
-      if (verdict === undefined || ageOf(verdict) >= STALE_MS) await refresh()
-      else if (ageOf(verdict) >= FRESH_MS) void refresh()
-      if (verdict?.failure !== undefined) throw verdict.failure
+    /** Throws the failure, if there is one; a promise: it must be found out first. */
+    require: (): Promise<void> | undefined => {
+      const age = verdict === undefined ? STALE_MS : ageOf(verdict)
+      if (age >= STALE_MS) return refresh().then(requireVerdict)
+      if (age >= FRESH_MS) void refresh()
+      requireVerdict()
+      return undefined
     },
     /** As `require`, with a check that begins now: for a request that found nothing where a lost document may have been. */
     requireNow: async (): Promise<void> => {
       await lookFromHere()
-      if (verdict?.failure !== undefined) throw verdict.failure
+      requireVerdict()
     },
     /** The next request waits for a new check. */
     lookAgain: (): void => {

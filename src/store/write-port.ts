@@ -2,16 +2,16 @@ import type { BalanceDoc } from '#indices/balance.ts'
 import type { Change, Key } from '#indices/registry.ts'
 import type { StandingRange } from '#indices/standing.ts'
 import type { BatchBounds, BatchEnd, Filling, History } from './batch.ts'
-import type { Mender } from './mender-port.ts'
 import type { Identity, Published } from './published.ts'
+import type { RepairWriter } from './repair-port.ts'
 
 export type WritePort = {
   /**
    * Takes the store over for writing. Throws 'conflict' while another loader is alive, when the stored derivation version,
-   * chain id or genesis differ from `identity`, when a repair was not finished, or when loaded data is lost. `mending`: for a
+   * chain id or genesis differ from `identity`, when a repair was not finished, or when loaded data is lost. `repair`: for a
    * repair, which accepts the data as it is and creates missing indices, which `rewrite` fills.
    */
-  takeOver(identity: Identity, options?: { readonly mending?: boolean }): Promise<Writer>
+  takeOver(identity: Identity, options?: { readonly repair?: boolean }): Promise<Writer>
 }
 
 /** How a store splits history. */
@@ -19,14 +19,14 @@ export type WriterPartitions = {
   /** As of the last committed batch. */
   readonly filling: Filling
   /**
-   * A partition with so many documents is full: the next block opens the next one. It depends only on the content of the
+   * A partition with this number of documents is full: the next block opens the next one. It depends only on the content of the
    * chain, so any batches lead to the same partitions.
    */
   readonly documents: number
 }
 
 /** The one process that writes: a loader, or a repair. */
-export type Writer = Mender & {
+export type Writer = RepairWriter & {
   /** Last committed batch's end; undefined: nothing yet. */
   readonly checkpoint: Published | undefined
   /** Absent where history is kept in one piece. */

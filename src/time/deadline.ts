@@ -6,7 +6,7 @@ export type Limits = {
   readonly signal?: AbortSignal | undefined
   /** Default: the signal's own reason. */
   readonly aborted?: () => unknown
-  /** Ends the wait after so many milliseconds. */
+  /** Ends the wait after that number of milliseconds. */
   readonly ms?: number
   readonly late?: () => unknown
   /** Measures them. */

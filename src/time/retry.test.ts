@@ -3,13 +3,13 @@ import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Retry, retry, type Try } from './retry.ts'
 
 /** Tries with the given results, the last one repeated; returns the pauses and the outcome. */
-const run = async (tries: readonly Try<string>[], patienceMs: number) => {
+const run = async (tries: readonly Try<string>[], retryTimeoutMs: number) => {
   const clock = idleClock()
   const waits: unknown[] = []
   const options: Retry = {
     clock,
     backoff: { firstMs: 100, longestMs: 400, part: { from: 1, to: 1 } },
-    patienceMs,
+    retryTimeoutMs,
     onWait: (why, waitMs) => waits.push([why, waitMs]),
     tired: why => new Error(`tired: ${why}`),
   }
@@ -32,21 +32,21 @@ test('retry: the first try that is done ends it', async () => {
   })
 })
 
-test('retry: pauses grow until the patience is over; the last reason is thrown', async () => {
+test('retry: pauses grow until the time is over; the last reason is thrown', async () => {
   const { outcome, slept } = await run([{ again: 'first' }, { again: 'last' }], 1_000)
   expect(slept).toEqual([100, 200, 400, 400])
   expect(outcome).toBe('tired: last')
 })
 
-test('retry: progress begins the patience anew, and where all begins anew the pauses too', async () => {
+test('retry: progress begins the time anew, and where all begins anew the pauses too', async () => {
   const stuck: Try<string> = { again: 'stuck' }
-  const patience = await run([stuck, stuck, { again: 'further', anew: 'patience' }, stuck], 300)
-  expect(patience.slept).toEqual([100, 200, 400])
-  expect(patience.outcome).toBe('tired: stuck')
+  const timed = await run([stuck, stuck, { again: 'further', anew: 'timeout' }, stuck], 300)
+  expect(timed.slept).toEqual([100, 200, 400])
+  expect(timed.outcome).toBe('tired: stuck')
   const all = await run([stuck, stuck, { again: 'further', anew: 'all' }, stuck], 300)
   expect(all.slept).toEqual([100, 200, 100, 200, 400])
   const blocked = await run(
-    [...Array<Try<string>>(9).fill({ again: 'b', anew: 'patience' }), { done: 'in' }],
+    [...Array<Try<string>>(9).fill({ again: 'b', anew: 'timeout' }), { done: 'in' }],
     1,
   )
   expect(blocked.outcome).toBe('in')
@@ -57,7 +57,7 @@ test('retry: what a try throws ends it at once', async () => {
   const options = {
     clock,
     backoff: { firstMs: 1, longestMs: 1 },
-    patienceMs: 1_000,
+    retryTimeoutMs: 1_000,
     onWait: () => undefined,
     tired: () => undefined,
   }

@@ -31,7 +31,7 @@ const examplesOf = async (store: Store): Promise<ReadonlyMap<Action, Example | u
 }
 
 /** Actions without an example, and lists whose example shows no row. */
-const lacking = (examples: ReadonlyMap<Action, Example | undefined>): readonly string[] =>
+const missing = (examples: ReadonlyMap<Action, Example | undefined>): readonly string[] =>
   actions
     .filter(action => {
       const { list } = action
@@ -42,7 +42,7 @@ const lacking = (examples: ReadonlyMap<Action, Example | undefined>): readonly s
 
 test('examples: every action has one on the recorded chain, with content', async () => {
   const examples = await examplesOf(await loadedStore())
-  expect(lacking(examples)).toEqual([])
+  expect(missing(examples)).toEqual([])
   for (const action of actions) {
     const chosen = Object.keys(examples.get(action)?.params ?? {})
     // What the action's own example shows is shown, whatever the chain.
@@ -57,9 +57,9 @@ for (const profile of ['sparse', 'mixed'] as const)
     await loadFrom(node.url, store, { prove: 'signed' })
     await node.stop()
     const examples = await examplesOf(store)
-    expect(lacking(examples)).toEqual([])
+    expect(missing(examples)).toEqual([])
     await destroy()
-  }, 600_000)
+  }, 300_000)
 
 test('examples: a store with nothing loaded has none, and says so', async () => {
   const { store, destroy } = await temporarySqlite()

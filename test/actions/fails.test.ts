@@ -98,5 +98,5 @@ test.each(actions.map(action => [nameOf(action), action] as const))(
       }
     expect([...met].toSorted()).toEqual(action.fails.toSorted())
   },
-  600_000,
+  300_000,
 )

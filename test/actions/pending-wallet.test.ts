@@ -28,7 +28,7 @@ const walletOn = async (store: Parameters<typeof forkStand>[1]) => {
   const [tip] = grown(stand, 1, { waits: false, seed: 3 }).slice(-1)
   for (const node of [stand.node, stand.other]) node.stand = { head: tip ?? stand.forks.base, lib: 40 }
   await stand.probe()
-  await stand.follower.look(new AbortController().signal)
+  await stand.follower.poll(new AbortController().signal)
   const [first, second] = ['a', 'b'].map(name =>
     createKey(name, { perSecond: 1_000_000, perDay: 1_000_000 }, { now: 0 }),
   )

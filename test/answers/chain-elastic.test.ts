@@ -3,10 +3,11 @@ import { openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { dataOf, field, rowsOf } from './answers.ts'
+import { sameAnswersSuite } from './same.ts'
 import { wholeChainSuite } from './whole-chain.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 describe.skipIf(elasticsearchUrl() === undefined)(
   'the recorded chain, loaded over HTTP into partitions of 25,000 documents in Elasticsearch',
@@ -14,11 +15,14 @@ describe.skipIf(elasticsearchUrl() === undefined)(
     const opened = wholeChainSuite(
       async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }),
       {
+        // Signatures are proved of every block where it is loaded into SQLite.
+        prove: 'linked',
         historyStep: 20,
         lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, smallOf: 5 },
         ranges: { ofBusiest: 15, everyList: 10 },
       },
     )
+    sameAnswersSuite(() => opened().store)
 
     test('a page of a list of 18,261 rows is one search, and a range costs at most four more', async () => {
       const proxy = await openProxy(opened().url, () => pass)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { ProofLevel } from '#chain/proof.ts'
 import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
@@ -15,6 +16,8 @@ type Opened = { readonly store: Store; destroy(): Promise<void> }
 
 /** How much is asked for: a request to a server costs a hundred times what it costs in a file. */
 export type Extent = {
+  /** How far blocks are proved when they are loaded; absent: as usual. */
+  readonly prove?: ProofLevel
   /** Each so many blocks and transactions. */
   readonly historyStep?: number
   readonly lists: Parameters<typeof listSuite>[1]
@@ -29,7 +32,8 @@ export const wholeChainSuite = <T extends Opened>(open: () => Promise<T>, extent
   beforeAll(async () => {
     opened = await open()
     await using node = await replayed()
-    height = await loadFrom(node.url, opened.store)
+    const { prove } = extent
+    height = await loadFrom(node.url, opened.store, prove === undefined ? {} : { prove })
     service = serviceOn(opened.store)
   })
   afterAll(() => opened.destroy())

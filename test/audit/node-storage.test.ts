@@ -21,7 +21,7 @@ beforeAll(async () => {
   replay = await replayed()
   node = createNode({ urls: [replay.url] })
   stored = await (await loadedStore()).audit()
-}, 60_000)
+}, 300_000)
 afterAll(async () => {
   await stored.close()
   node.close()
@@ -39,7 +39,7 @@ const compared = async (change: (doc: unknown) => unknown = doc => doc, asked: N
       getMany: async (index, ids) => (await stored.getMany(index, ids)).map(doc => change(doc) as typeof doc),
     },
     found: found.add,
-    onLooked: count => {
+    onProgress: count => {
       rows += count
     },
     signal: new AbortController().signal,
@@ -110,6 +110,6 @@ test('node storage: what differs is named with the word of the node', async () =
       /^accounts __proto__ permissions: stored \[\] expected \[\{"name":"active".* \(node\)$/,
     ),
   ])
-}, 30_000)
+}, 300_000)
 
 const idOf = (doc: unknown): string | undefined => (doc as { readonly id?: string } | undefined)?.id

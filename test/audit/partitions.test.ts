@@ -8,7 +8,7 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
 // Loads part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Several partitions: the recorded chain has some 5,000 documents up to there. */
 const HEIGHT = 900

@@ -17,7 +17,7 @@ import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.t
 import { rememberElastic } from '../support/stores/remembered.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Enough of the recorded chain for transfers at its end. */
 const HEIGHT = 300

@@ -12,7 +12,7 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 
 // The recording is read first.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const HEIGHT = 1201
 const NOTHING = new Uint8Array()

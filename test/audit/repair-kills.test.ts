@@ -19,7 +19,7 @@ import { type Dump, differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom } from '../support/stores/loading.ts'
 
-setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+setDefaultTimeout(SOAK ? 3_600_000 : 300_000)
 
 const KILLS = SOAK ? 60 : 3
 const SETTINGS = { ...small('mixed'), holders: 1_200, voters: 600, blocks: 80 }

@@ -9,7 +9,7 @@ import { type Dump, differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Rankings of several segments each: holders of two tokens, wealth, voters of a producer. */
 const SETTINGS = { ...small('mixed'), holders: 1_200, voters: 600, blocks: 80 }
@@ -45,8 +45,8 @@ const stored = async ({ store }: Damageable): Promise<readonly SegmentsDoc[]> =>
   return docs.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Finds and mends; what was found and the ids of what was written. */
-const mended = async ({ store }: Damageable) => {
+/** Finds and corrects; what was found and the ids of what was written. */
+const corrected = async ({ store }: Damageable) => {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const writer = await store.takeOver(identity)
@@ -102,7 +102,7 @@ const suite = (open: () => Promise<Damageable>): void => {
         await place.change(segments, id, 'segments', JSON.stringify(damage(list)))
       }
       const written = leaves.slice(0, planted.length).map(({ id }) => `segments ${id}`)
-      expect(await mended(place)).toEqual({ found: written.map(line => `${line} segments`), written })
+      expect(await corrected(place)).toEqual({ found: written.map(line => `${line} segments`), written })
       expect(differences(await place.dump(), clean)).toEqual([])
     }
   })
@@ -136,7 +136,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     ].sort()
     expect((await audited(place.store)).found).toEqual(found)
     const written = found.map(line => line.replace(/ \w+$/, '')).sort()
-    expect(await mended(place)).toEqual({ found, written })
+    expect(await corrected(place)).toEqual({ found, written })
     expect(differences(await place.dump(), clean)).toEqual([])
     expect(await repaired(place.store)).toEqual(WHOLE)
   })

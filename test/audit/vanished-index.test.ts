@@ -8,7 +8,7 @@ import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const HEIGHT = 200
 /** How far the batch leads that never ends. */

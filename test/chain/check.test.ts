@@ -8,7 +8,7 @@ import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
 
 // Reads the whole recording.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const blockAt = async (height: number): Promise<Block> => {
   const loaded = (await recordedBlocks())[height]
@@ -24,7 +24,7 @@ test('checkBlock, checkBaseTransaction: every recorded block is whole and follow
     parent = block
   }
   expect(parent?.height).toBe(4851)
-}, 30_000)
+}, 300_000)
 
 const withTransaction = (block: Block, index: number, change: (tx: Transaction) => Transaction): Block => ({
   ...block,

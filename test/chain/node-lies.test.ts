@@ -6,7 +6,7 @@ import { uncut } from '#chain/receipt-hash.ts'
 import { decodeBlock } from '#chain/decode.ts'
 
 // Reads the whole recording.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 // What a node may write so that every hash still fits, and yet it says something else.
 

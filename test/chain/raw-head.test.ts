@@ -4,7 +4,7 @@ import { encodeBase58 } from '#chain/base58.ts'
 import { decodeRawHeads, headHash } from '#chain/head.ts'
 
 // Reads the whole recording.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 test("headHash: of every recorded head it is the block's hash", async () => {
   const blocks = await recordedBlocks()

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { until } from '#test/support/wait.ts'
 import { forkedChain } from '../support/nodes/forked.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
@@ -87,7 +88,7 @@ test('verify, repair: name what differs, tell first, put it right, leave nothing
 
   await node.stop()
   expect((await folder.run(['verify', '--node', node.url, '--node-timeout', '200ms'])).code).toBe(75)
-}, 600_000)
+}, 300_000)
 
 test('verify: leaves the folder alone in which a migration is at work', async () => {
   const node = await replayed(20)
@@ -105,13 +106,13 @@ test('verify: leaves the folder alone in which a migration is at work', async ()
   const folders = async () =>
     (await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))
   const migration = await folder.start(['indices', 'migrate', '--node', String(hung.url)])
-  while ((await folders()).length === 0) await Bun.sleep(5)
+  await until(async () => (await folders()).length > 0)
   const [theirs] = await folders()
   expect((await folder.run(['verify'])).code).toBe(3)
   expect(await folders()).toEqual([theirs ?? ''])
   migration.kill('SIGKILL')
   await migration.ended
-}, 60_000)
+}, 300_000)
 
 test('verify: names what the store says of itself and is not so', async () => {
   const node = await replayed(HEIGHT)
@@ -139,7 +140,7 @@ test('verify: names what the store says of itself and is not so', async () => {
     3,
     expect.stringContaining('identity genesis chain_id: stored 7 expected 1020'),
   ])
-}, 120_000)
+}, 300_000)
 
 test('load, repair: another end of the chain is refused with the command that helps, which takes it back', async () => {
   const node = await replayed(HEIGHT)
@@ -169,7 +170,7 @@ test('load, repair: another end of the chain is refused with the command that he
   expect((await folder.run(load)).code).toBe(0)
   expect((await folder.run(['verify', '--node', node.url])).code).toBe(0)
   await node.stop()
-}, 120_000)
+}, 300_000)
 
 test('verify: nothing loaded is to be tried again', async () => {
   await using folder = await cliFolder()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { replayed } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** As much of the chain as is loaded while two copies are made of it. */
 const HEIGHT = 1_500

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { usageIn } from '#store/sqlite/usage.ts'
+import { until } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 test('keys: the requests of today count after a restart, also after a SIGKILL', async () => {
@@ -20,7 +21,7 @@ test('keys: the requests of today count after a restart, also after a SIGKILL', 
   const first = await start()
   expect(await first.ask()).toEqual([503, '3', '2'])
   const usage = usageIn(join(folder.path, 'data', 'usage.sqlite'))
-  while ((await usage.since(0))[0]?.requests !== 1) await Bun.sleep(20)
+  await until(async () => (await usage.since(0))[0]?.requests === 1, 20)
   await usage.close()
   first.service.kill('SIGKILL')
   await first.service.ended
@@ -33,4 +34,4 @@ test('keys: the requests of today count after a restart, also after a SIGKILL', 
   const third = await start()
   expect(await third.ask()).toEqual([503, '3', '0'])
   expect(await third.ask()).toEqual([429, '3', '0'])
-}, 120_000)
+}, 300_000)

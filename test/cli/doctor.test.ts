@@ -3,7 +3,7 @@ import { checkMachine } from '#cli/doctor/check-machine.ts'
 import { checkNode } from '#cli/doctor/check-node.ts'
 import { checkServer } from '#cli/doctor/check-server.ts'
 import { Failure } from '#failure/failure.ts'
-import { leastFree } from '#store/elastic/read/surroundings.ts'
+import { leastFree } from '#store/elastic/read/server-report.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
@@ -110,7 +110,7 @@ test.each([
 test.skipIf(elasticsearchUrl() === undefined)('doctor: what Elasticsearch itself says', async () => {
   const { store, url, prefix, destroy } = openTestElastic()
   await store.create()
-  const sound = await store.surroundings?.()
+  const sound = await store.serverReport?.()
   expect(sound?.disks?.length).toBeGreaterThan(0)
   for (const { freeBytes, totalBytes, leastBytes } of sound?.disks ?? []) {
     expect(freeBytes).toBeLessThanOrEqual(totalBytes)
@@ -119,6 +119,6 @@ test.skipIf(elasticsearchUrl() === undefined)('doctor: what Elasticsearch itself
   expect(sound?.blocked).toEqual([])
   expect(typeof sound?.createsIndices).toBe('boolean')
   await ask('PUT', `${url}/${prefix}-keys*/_settings`, { 'index.blocks.read_only_allow_delete': true })
-  expect((await store.surroundings?.())?.blocked.length).toBe(1)
+  expect((await store.serverReport?.())?.blocked.length).toBe(1)
   await destroy()
 })

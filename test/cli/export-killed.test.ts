@@ -5,7 +5,7 @@ import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { clientOf } from '../support/processes/client.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Blocks with a list of some thousands of rows: more than the plan of the test key lets through at once. */
 const HEIGHT = 1_500

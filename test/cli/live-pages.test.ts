@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { until } from '#test/support/wait.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { feedEvents } from '../support/processes/feed-client.ts'
@@ -28,7 +29,7 @@ test('live pages: all learn of a height on both threads, are counted, and end wi
     })()
   }
   const all = async (text: string): Promise<void> => {
-    while (last.filter(each => each === text).length < PAGES) await Bun.sleep(5)
+    await until(() => last.filter(each => each === text).length >= PAGES)
   }
   await commitRuns(store, [blocks.slice(0, 11), blocks.slice(11, 12)], {
     lib: 11,
@@ -51,4 +52,4 @@ test('live pages: all learn of a height on both threads, are counted, and end wi
   expect([code, err?.match(/ route=live .* status=200 /g)?.length]).toEqual([0, PAGES])
   await store.close()
   await destroy()
-}, 120_000)
+}, 300_000)

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
+import { seen } from '#test/support/wait.ts'
 import { readExposition } from '../support/exposition.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
@@ -17,17 +18,9 @@ const scraped = async (url: string) => {
   return readExposition(await response.text())
 }
 
-/** Asks until what the metrics say fits: what is measured every second may be a moment late. */
-const until = async (
-  url: string,
-  fits: (read: Awaited<ReturnType<typeof scraped>>) => boolean,
-): Promise<Awaited<ReturnType<typeof scraped>>> => {
-  for (;;) {
-    const read = await scraped(url)
-    if (fits(read)) return read
-    await Bun.sleep(50)
-  }
-}
+/** What the metrics say once it fits: what is measured every second may be a moment late. */
+const measured = (url: string, fits: (read: Awaited<ReturnType<typeof scraped>>) => boolean) =>
+  seen(() => scraped(url), fits, 50)
 
 test('up: /metrics is exact over all threads, and tells what is loaded and when the node is gone', async () => {
   let fault: Fault = () => undefined
@@ -93,14 +86,14 @@ test('up: /metrics is exact over all threads, and tells what is loaded and when 
   expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
 
   fault = () => new Response('busy', { status: 503 })
-  const gone = await until(url, read => read.value('iostlens_node_reachable') === 0)
+  const gone = await measured(url, read => read.value('iostlens_node_reachable') === 0)
   expect([gone.value('iostlens_behind_blocks'), gone.value('iostlens_node_head_height')]).toEqual([
     undefined,
     undefined,
   ])
   expect(gone.value('iostlens_node_heard_timestamp_seconds')).toBeGreaterThan(0)
   expect(gone.sum('iostlens_node_calls_total', { outcome: 'trouble' })).toBeGreaterThan(0)
-  const late = await until(
+  const late = await measured(
     url,
     read => read.sum('iostlens_event_loop_delay_seconds_count', { thread: '2' }) > 0,
   )
@@ -115,7 +108,7 @@ test('load --metrics-listen: a load has metrics of its own, and an API with it h
   const load = folder.start(['load', '--node', node.url, '--metrics-listen', '127.0.0.1:0'])
   await load.logs('Serving metrics.')
   const url = /url=(http:\/\/\S+)\/metrics/.exec(load.logged())?.[1] ?? ''
-  const loaded = await until(url, read => read.value('iostlens_published_height') === 50)
+  const loaded = await measured(url, read => read.value('iostlens_published_height') === 50)
   expect([loaded.value('iostlens_load_blocks_total'), loaded.value('iostlens_threads')]).toEqual([51, 0])
   load.kill('SIGTERM')
   expect((await load.ended).code).toBe(0)

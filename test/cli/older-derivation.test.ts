@@ -7,7 +7,7 @@ import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { replayed } from '../support/stores/loading.ts'
 
 // Runs commands as processes; a test that hangs still ends.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let node: Replay
 let folder: CliFolder

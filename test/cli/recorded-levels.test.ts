@@ -5,7 +5,7 @@ import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { json } from '../support/nodes/read-blocks.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const HEIGHT = 120
 /** Last height that was loaded at `linked`. */

@@ -3,11 +3,12 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { until } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { keepAliveClient } from '../support/processes/keep-alive-client.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const CLIENTS = 8
 const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }
@@ -39,9 +40,6 @@ test.each([1, 2])('restart: two processes on one port lose no request (%d thread
     while (!isOver) await client.once()
     client.close()
   })
-  const until = async (isSo: () => boolean): Promise<void> => {
-    while (!isSo()) await Bun.sleep(5)
-  }
   await until(() => sum('answered') > 200)
   const next = serve(Number(url.port))
   await next.firstLine

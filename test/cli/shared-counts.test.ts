@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
+import { until } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
@@ -42,14 +43,14 @@ const cases = (open: () => Promise<Place>): void => {
       const [one, two] = [await start('one'), await start('two')]
       for (let times = 0; times < 5; times++) await one.ask()
       for (let times = 0; times < 4; times++) await two.ask()
-      while ((await used()) < 9) await Bun.sleep(20)
+      await until(async () => (await used()) >= 9, 20)
       one.service.kill('SIGKILL')
       await one.service.ended
       expect(await used()).toBe(9)
 
       const three = await start('three')
       expect(await three.ask()).toEqual({ status: 503, left: 50 })
-      while ((await used()) < 10) await Bun.sleep(20)
+      await until(async () => (await used()) >= 10, 20)
       // The second hears of what the others counted, and each request of its own counts once.
       let asked = 0
       for (;;) {
@@ -64,7 +65,7 @@ const cases = (open: () => Promise<Place>): void => {
       expect([(await two.service.ended).code, (await three.service.ended).code]).toEqual([0, 0])
       expect(await used()).toBe(10 + asked)
     },
-    240_000,
+    300_000,
   )
 }
 

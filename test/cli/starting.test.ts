@@ -2,12 +2,13 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '#test/support/wait.ts'
 import { reserve } from '../../src/cli/listen.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 
 // A test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** A port that nobody listens on. */
 const freePort = (): number => {
@@ -63,7 +64,7 @@ describe.each(stores.filter(([, isThere]) => isThere))('start on %s', (_, _isThe
       if (!isRight) wrong.push(`${path}: ${status} ${text}`)
       return false
     }
-    while (!(await Promise.all([isServed(QUERY), isServed(FEED)])).every(Boolean)) await Bun.sleep(1)
+    await until(async () => (await Promise.all([isServed(QUERY), isServed(FEED)])).every(Boolean), 1)
     await service.firstLine
     expect(wrong).toEqual([])
     service.kill('SIGTERM')

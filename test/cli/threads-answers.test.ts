@@ -10,7 +10,7 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 import { fillFromRecording } from '../support/stores/loaded.ts'
 
 // Loads part of the recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 type Filled = { readonly address: string; readonly store: Store; readonly close: () => Promise<void> }
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { soon, until } from '#test/support/wait.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { askAlone } from '../support/processes/ask-alone.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 /** A service whose threads share one address, as its callers and its operator see it. */
@@ -11,11 +13,7 @@ const keyFor = async (folder: Awaited<ReturnType<typeof cliFolder>>, perDay: num
   return (await folder.run(['keys', 'add', 'k', ...limits])).out.trimEnd().split('\n').at(-1) ?? ''
 }
 
-/** A request on a connection of its own. */
-const ask = async (url: string): Promise<number> => {
-  const { status } = await fetch(url, { keepalive: false, headers: { Connection: 'close' } })
-  return status
-}
+const ask = async (url: string): Promise<number> => (await askAlone(url)).status
 
 test.each(THREADS)(
   'limits: with %s threads a day has exactly the requests of the plan',
@@ -35,7 +33,7 @@ test.each(THREADS)(
     const again = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', threads])
     expect(await ask(`${await again.firstLine}/rpc/getNodeInfo?apikey=${key}`)).toBe(429)
   },
-  120_000,
+  300_000,
 )
 
 test.each(THREADS)(
@@ -53,7 +51,7 @@ test.each(THREADS)(
     })
     expect((await fetch(`http://${address}/health`)).status).toBe(200)
   },
-  120_000,
+  300_000,
 )
 
 test.each(THREADS)(
@@ -91,10 +89,10 @@ test.each(THREADS)(
     const running = Array.from({ length: COUNT }, (_, at) =>
       ask(`${url}/rpc/getAccount/a${at}/true?apikey=${key}`),
     )
-    await asked.promise
+    await soon(`${COUNT} calls to the node`, asked.promise)
     service.kill('SIGTERM')
     // Nobody new is let in once the stop has begun.
-    for (;;) if ((await ask(`${url}/health`).catch(() => 'refused')) === 'refused') break
+    await until(async () => (await ask(`${url}/health`).catch(() => 'refused')) === 'refused', 0)
     goOn.resolve()
     expect(await Promise.all(running)).toEqual(Array.from({ length: COUNT }, () => 200))
     const { code, err } = await service.ended
@@ -107,5 +105,5 @@ test.each(THREADS)(
       [],
     )
   },
-  120_000,
+  300_000,
 )

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { until } from '#test/support/wait.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 let folder: CliFolder
 let store: Awaited<ReturnType<typeof temporarySqlite>>
@@ -123,7 +124,7 @@ test('socket: the next process takes it over without a lost request', async () =
   })
   const answeredMore = async (): Promise<void> => {
     const before = tally.answered
-    while (tally.answered < before + 100) await Bun.sleep(5)
+    await until(() => tally.answered >= before + 100)
   }
   await answeredMore()
   const next = serveOn('shared.sock', '--reuse-port')

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '#test/support/wait.ts'
 import { type Fault, type FaultyNode, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 
 // Follows part of the recorded chain in a process of its own; a test that hangs still ends.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** Blocks without their last transaction. */
 const dropping: Fault = async ({ path }, truth) => {
@@ -75,10 +76,10 @@ describe.each(['1', '2'])('up with %s threads beside a sick node', threads => {
     return response.status === 200 ? (data.lib_block ?? -1) : -1
   }
   const loaded = async (): Promise<void> => {
-    while ((await published()) < height) await Bun.sleep(20)
+    await until(async () => (await published()) >= height, 20)
   }
 
-  test.each(FAULTS)('serves meanwhile, and loads on when the node mends: %s', async (_name, sick) => {
+  test.each(FAULTS)('serves meanwhile, and loads on when the node recovers: %s', async (_name, sick) => {
     faults = 0
     fault = sick
     height += 40

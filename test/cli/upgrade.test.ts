@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Replay } from '../replay/serve.ts'
 import { witness } from '../support/oracle/witness.ts'
 import { type CliFolder, cliFolder, type Outcome, spawnIn } from '../support/processes/cli-process.ts'
+import { BINARY } from '../support/processes/program.ts'
 import { runTool } from '../support/processes/run-tool.ts'
 import { ROOT } from '../support/root.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
@@ -16,13 +17,12 @@ import { replayed } from '../support/stores/loading.ts'
  * the history of the project.
  */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Transactions begin near block 760 in the recorded chain. */
 const HEIGHT = 800
 const GOOD_ANSWERS = 60
 
-const BINARY = join(ROOT, 'dist/iostlens')
 const isBuilt = existsSync(BINARY)
 
 const git = (...args: readonly string[]): string => {

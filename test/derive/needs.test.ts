@@ -14,7 +14,7 @@ import { action, chainOf, genesis, receipt, transaction } from '#test/support/st
 import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** One thing that was not foreseen. */
 type Miss = Omit<Missed, 'keys'> & { readonly key: Key }

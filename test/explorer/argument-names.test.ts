@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Explorer, explorerOn } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 let explorer: Explorer
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import { inChinese, samplePaths } from './samples.ts'
 import { type Explorer, explorerOn, HTML } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 let explorer: Explorer
 beforeAll(async () => {

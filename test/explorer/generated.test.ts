@@ -11,7 +11,7 @@ import { type Explorer, explorerOn } from './served.ts'
 import { strayFigures } from './stray-figures.ts'
 
 // Loads a chain of some thousand blocks; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 type Opening = () => Promise<{ readonly store: Store; destroy(): Promise<void> }>
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Ask, askTogether, type Given } from '#actions/ask.ts'
+import { type Ask, askTogether, type CallParameters } from '#actions/ask.ts'
 import type { Lang, Visit } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Layout } from '#explorer/part/layout.tsx'
@@ -11,7 +11,7 @@ import { samplePaths } from './samples.ts'
 import { explorerOn } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Worse than any text of the recording: it would end whatever it stands in, run, and turn what follows around. */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`
@@ -40,7 +40,7 @@ const spoiler = (spares: ReadonlySet<string>) => {
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, spoil(each, name)]))
   }
   /** What a page asks next by a name that it was given. */
-  const mended = (given: Given): Given =>
+  const corrected = (given: CallParameters): CallParameters =>
     Object.fromEntries(
       Object.entries(given).map(([name, text]) => [
         name,
@@ -50,7 +50,7 @@ const spoiler = (spares: ReadonlySet<string>) => {
           .join(','),
       ]),
     )
-  return { spoil, mended }
+  return { spoil, corrected }
 }
 
 const listOf = (text: string): unknown => {
@@ -82,8 +82,9 @@ const spoiltPage = async (
   return askTogether(
     deps,
     async asking => {
-      const { spoil, mended } = spoiler(spares)
-      const ask: Ask = async (action, given = {}) => spoil(await asking.ask(action, mended(given))) as never
+      const { spoil, corrected } = spoiler(spares)
+      const ask: Ask = async (action, given = {}) =>
+        spoil(await asking.ask(action, corrected(given))) as never
       const visit: Visit = {
         ...{
           site,

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { stoppingService } from '#http/stopping.ts'
 import type { Store } from '#store/port.ts'
+import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
@@ -148,7 +149,7 @@ test('live: as many of a network and in all as there are places; feeds with a ke
     expect(feed.status).toBe(200)
     await feed.body?.cancel()
     await first[0]?.body?.cancel()
-    while ((await fetch(`${url}/live`)).status !== 200) await Bun.sleep(1)
+    await until(async () => (await fetch(`${url}/live`)).status === 200)
   } finally {
     await service.app.stop(true)
   }

@@ -6,7 +6,7 @@ import { type Explorer, explorerOn } from './served.ts'
 import { strayFigures } from './stray-figures.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 let explorer: Explorer
 let paths: readonly string[] = []

@@ -4,7 +4,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 import { explorerOn, HTML } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 type Told = { readonly canonical: string; readonly others: readonly string[]; readonly robots: string }
 

@@ -7,7 +7,7 @@ import { readPage } from './read-page.ts'
 import { explorerOn, HTML } from './served.ts'
 
 // Makes the file of the whole chain where it is not there yet; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const BROWSER = { headers: { accept: HTML } }
 const PAGES = pages.map(({ path }) => path.replace('{id}', '1')).filter(path => path !== '/')

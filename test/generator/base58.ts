@@ -33,7 +33,7 @@ const fill = (bytes: Uint8Array, at: number): void => {
   limbs[limb] = value
 }
 
-/** Divides the limbs from `first` on by 58^5, gives the remainder. A product may be one off a quotient: then it is mended. */
+/** Divides the limbs from `first` on by 58^5, gives the remainder. A product may be one off a quotient: then it is corrected. */
 const divide = (first: number): number => {
   let rest = 0
   for (let index = first; index < LIMBS; index += 1) {

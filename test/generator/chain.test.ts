@@ -18,7 +18,7 @@ import { small } from './small.ts'
 import { blockTime, writeBlockTime } from './time.ts'
 
 // A busy machine takes its time; only what hangs takes longer.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const withNode = async (
   given: Parameters<typeof serveGenerated>[0],
@@ -78,7 +78,7 @@ for (const profile of PROFILES)
           parent = single
         }
       })
-    }, 60_000)
+    }, 300_000)
 
     test('bulk answers alone give every block, but those with a transaction without actions', async () => {
       await withNode(small(profile), async ({ url, chain }) => {
@@ -131,7 +131,7 @@ for (const profile of PROFILES)
         )
         expect(await textOf(`${url}/getTxByHash/nonsense`)).toBe('{"code":2,"message":"tx not found"}')
       })
-    }, 60_000)
+    }, 300_000)
 
     test('a delayed transaction is executed by an unsigned one that names it', async () => {
       await withNode(small(profile), async ({ url }) => {

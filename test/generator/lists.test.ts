@@ -37,7 +37,7 @@ const suite = (name: string, open: Opening): void =>
       await node.stop()
       expect(height).toBe(truth.height)
       service = serviceOn(opened.store)
-    }, 600_000)
+    }, 300_000)
     afterAll(() => opened.destroy())
 
     const ask = async (query: string): Promise<string> => {

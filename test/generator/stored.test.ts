@@ -52,7 +52,7 @@ for (const profile of PROFILES)
           : [[0, height, 'signed']],
       )
       truth = truthAt(world, height)
-    }, 600_000)
+    }, 300_000)
     afterAll(() => opened.destroy())
 
     test('figures are those of the truth', async () => {
@@ -179,7 +179,7 @@ for (const profile of PROFILES)
         )
         expect(stored.length).toBe(last - first + 1)
       }
-    }, 30_000)
+    }, 300_000)
 
     test('accounts that signed up are there, with their creators', async () => {
       const names = [world.account(0), world.account(3), 'busy_hub', 'n0_00z']

@@ -47,7 +47,7 @@ for (const profile of PROFILES)
           for (const [name, units] of names)
             if (units < 0n) throw new Error(`${name} has ${units} ${group} after block ${height}`)
       }
-    }, 60_000)
+    }, 300_000)
 
     test('rows of a list are the same from any ordinal on', () => {
       const truth = truthAt(world, within)

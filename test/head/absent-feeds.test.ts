@@ -8,7 +8,7 @@ import { aboveOf } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 
-setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+setDefaultTimeout(SOAK ? 3_600_000 : 300_000)
 
 /**
  * Clients that follow nothing but the written rules of feeds, over branches that change and services that end while they
@@ -47,7 +47,7 @@ const conclude = ({ stand: { node, other }, random }: Course): void => {
 
 const look = async ({ stand }: Course): Promise<void> => {
   await stand.probe()
-  await stand.follower.look(new AbortController().signal)
+  await stand.follower.poll(new AbortController().signal)
 }
 
 /** What happens while nobody reads, or while somebody does. */

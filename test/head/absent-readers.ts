@@ -1,4 +1,5 @@
 import type { Published } from '#store/port.ts'
+import { until } from '#test/support/wait.ts'
 import { busyLists } from './check-feeds.ts'
 import type { ForkBlock } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
@@ -61,7 +62,7 @@ export const absentReaders = async (stand: ForkStand, random: () => number): Pro
     leave: async () => {
       gate = Promise.withResolvers()
       for (const reader of readers) reader.drop()
-      while (waiting < readers.length) await Promise.race([Bun.sleep(1), ...readers.map(({ done }) => done)])
+      await Promise.race([until(() => waiting >= readers.length, 1), ...readers.map(({ done }) => done)])
     },
     comeAgain: () => gate.resolve(),
     load: async () => {

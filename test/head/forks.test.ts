@@ -9,7 +9,7 @@ import type { ForkStand } from './stand.ts'
 import { type Course, happen } from './steps.ts'
 import { STORES, withStand } from './stores.ts'
 
-setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+setDefaultTimeout(SOAK ? 3_600_000 : 300_000)
 
 const STEPS = SOAK ? 20_000 : 120
 /** Of the steps after whose queries the node goes over to another branch while it is asked. */
@@ -20,7 +20,7 @@ const looking = (stand: ForkStand) => {
   let confirmed = Number.NEGATIVE_INFINITY
   const look = async (): Promise<void> => {
     const before = stand.follower.shown()
-    await stand.follower.look(new AbortController().signal)
+    await stand.follower.poll(new AbortController().signal)
     const shown = stand.follower.shown()
     if (shown.status !== 'followed') return
     if (shown !== before || shown.tip.hash === stand.asked().stand.head.hash)

@@ -7,7 +7,7 @@ import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 import type { AnsweredRow } from './true-list.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 type Page = {
   readonly status: number
@@ -38,7 +38,7 @@ const goOn = async (stand: ForkStand, parent: ForkBlock, blocks: number, lib: nu
   stand.other.stand = { head, lib }
   await stand.probe()
   await stand.load()
-  await stand.follower.look(new AbortController().signal)
+  await stand.follower.poll(new AbortController().signal)
   return head
 }
 
@@ -151,7 +151,7 @@ test('get-overview: head_block is the block up to which lists have rows with hea
     const next = { head: forks.grow(head, { waits: false, seed: 5 }), lib: base }
     node.stand = next
     other.stand = next
-    await follower.look(new AbortController().signal)
+    await follower.poll(new AbortController().signal)
     const overview = await get(stand, '/api/base/get-overview')
     const list = await get(stand, `${LISTS[0]}?head=1&size=1`)
     expect(list.headers.get('x-head-height')).toBe(String(base + 4))

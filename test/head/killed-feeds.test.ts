@@ -3,13 +3,14 @@ import { type CliFolder, cliFolder, type Running } from '../support/processes/cl
 import { doomed } from '../support/processes/doomed.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { until } from '../support/wait.ts'
 import { branchTruth } from './branch-truth.ts'
 import { busyLists } from './check-feeds.ts'
 import { createForks, type ForkBlock, type ForkNode, type Forks, serveForks } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
 import { aboveOf } from './lines.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Blocks below which nothing forks. */
 const BASE = 40
@@ -124,17 +125,16 @@ const settled = async ({ list, rows, packed, done }: HeadReader, forks: Forks, n
     line.filter(({ made }) => isWanted(made.height)).flatMap(list.of)
   const expected = [of(height => height <= lib), of(height => height > lib)]
   const isSo = () => Bun.deepEquals([rows.map(list.shown), packed().map(list.shown)], expected)
-  while (!isSo()) await Promise.race([Bun.sleep(20), done])
+  await Promise.race([until(isSo, 20), done])
 }
 
 /** Waits until the service answers with all blocks below which nothing forks. */
 const loaded = async ({ ask, key }: Killed): Promise<void> => {
-  for (;;) {
+  await until(async () => {
     const response = await ask(`/api/base/get-block-list?size=1&apikey=${key}`)
     const { data } = (await response.json()) as { readonly data?: { readonly total: number } }
-    if (data?.total === BASE + 1) return
-    await Bun.sleep(20)
-  }
+    return data?.total === BASE + 1
+  }, 20)
 }
 
 const PLACES = [

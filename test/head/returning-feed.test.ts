@@ -5,7 +5,7 @@ import { aboveOf, ancestor } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const grown = ({ forks }: ForkStand, parent: ForkBlock, blocks: number, seed: number): ForkBlock => {
   let tip = parent
@@ -57,7 +57,7 @@ test.each(STORES)(
       const lib = forks.base.made.height
       const first = grown(stand, forks.base, 20, 1)
       stands(stand, first, lib)
-      await follower.look(new AbortController().signal)
+      await follower.poll(new AbortController().signal)
       const before = await follow(stand, undefined, 20)
       expect(namesOf(before)).toEqual(named('packed', aboveOf(first, lib)))
 
@@ -80,7 +80,7 @@ test.each(STORES)(
       stand.other.isAway = false
       stand.clock.leap(5_000)
       await stand.probe()
-      await stand.follower.look(new AbortController().signal)
+      await stand.follower.poll(new AbortController().signal)
       const end = await follow(stand, after.at(-1)?.id, 7)
       expect(namesOf(end)).toEqual(named('packed', aboveOf(second, lib + 17)))
     }),

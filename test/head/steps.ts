@@ -126,8 +126,8 @@ const EVENTS: readonly Event[] = [
     happens: course => {
       const back = lostTip(course)
       if (back === undefined) return
-      const lacking = course.stand.node.stand.head.made.height - back.made.height
-      goTo(course, grown(course, back, lacking))
+      const missing = course.stand.node.stand.head.made.height - back.made.height
+      goTo(course, grown(course, back, missing))
     },
   },
   {
@@ -209,7 +209,7 @@ const EVENTS: readonly Event[] = [
     weight: 4,
     happens: async ({ stand }) => {
       for (let second = 0; second < 6; second += 1) {
-        await stand.follower.look(new AbortController().signal)
+        await stand.follower.poll(new AbortController().signal)
         stand.clock.leap(1_000)
         await stand.probe()
       }

@@ -7,14 +7,11 @@ import { createKey } from '#keys/key.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { askCase, type HttpCaseKeys, httpCases } from '../http/cases.ts'
 import { type Running, spawnIn } from '../support/processes/cli-process.ts'
-import { ROOT } from '../support/root.ts'
+import { BINARY } from '../support/processes/program.ts'
 import { replayed } from '../support/stores/loading.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
-
-/** The compiled file, as `scripts/build` leaves it; `scripts/test` builds it first. */
-const BINARY = join(ROOT, 'dist/iostlens')
+setDefaultTimeout(300_000)
 
 describe('the compiled binary, started from an empty folder', () => {
   let folder: string

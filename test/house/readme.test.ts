@@ -12,7 +12,7 @@ import { ROOT } from '../support/root.ts'
 import { replayed } from '../support/stores/loading.ts'
 
 // Builds the program and loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** What the documented commands need of a checkout. `dist` keeps its time, so that it is built again only when older. */
 const NEEDED = [

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chmod, cp, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { until } from '#test/support/wait.ts'
 import { cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
 
@@ -39,7 +40,7 @@ test.each([
     join(scripts, 'test'),
   ])
   const isOurs = new RegExp(`(?:^|\\0)TEST_RUN=${RegExp.escape(temporary)}/`)
-  while (!(await Bun.file(join(folder.path, 'started')).exists())) await Bun.sleep(20)
+  await until(() => Bun.file(join(folder.path, 'started')).exists())
   expect((await processesOf(isOurs)).length).toBeGreaterThan(0)
   run.kill(signal)
   expect((await run.ended).code).toBe(code)

@@ -35,5 +35,5 @@ test.each([1, 2])(
     await store.close()
     await destroy()
   },
-  120_000,
+  300_000,
 )

@@ -1,13 +1,17 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Action } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { exampleUrl } from '#http/example.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 120_000)
+}, 300_000)
+
+/** The example call of an action. */
+const exampleUrl = ({ module, action, example }: Action): string =>
+  `/api/?${new URLSearchParams({ apikey: service.key, module, action, ...example })}`
 
 const ask = (query: string, init?: RequestInit) => service.ask(`/api/?apikey=${service.key}&${query}`, init)
 const HOLDERS = 'module=token&action=get-token-holder&token=iost&size=2'
@@ -15,7 +19,7 @@ const HOLDERS = 'module=token&action=get-token-holder&token=iost&size=2'
 describe('success', () => {
   test('every example answers, the same under every address of the interface', async () => {
     for (const action of actions) {
-      const path = exampleUrl(action, service.key)
+      const path = exampleUrl(action)
       const response = await service.ask(path)
       const text = await response.text()
       expect([action.action, response.status]).toEqual([action.action, 200])

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Profile } from '#actions/define.ts'
 import { pages } from '#explorer/pages.ts'
+import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Browser, startBrowser } from '../support/browser/browser.ts'
 import type { Page } from '../support/browser/page.ts'
@@ -13,7 +14,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
 // The browser may have to be fetched; a test that hangs still ends.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const RUN = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'><svg onload=alert(3)>'
 /** What an operator's file could say of a producer, or somebody who writes it for him. */
@@ -337,7 +338,7 @@ test('explorer in a browser: rows of new blocks come by the stream while the pag
     if (height === 70) {
       // A page that nobody sees closes its stream, and learns on its return what it missed.
       await page.run(seen(false))
-      while (!service.lines.some(({ fields }) => fields['route'] === 'live')) await Bun.sleep(5)
+      await until(() => service.lines.some(({ fields }) => fields['route'] === 'live'))
       await page.run(seen(true))
     }
     await page.until(`${FIRST} === '${height}'`)

@@ -5,6 +5,7 @@ import type { Store, View } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
+import { until } from '#test/support/wait.ts'
 
 /** Clients of exports that stall, leave, or ask for too many; and exports that break off. */
 
@@ -48,9 +49,6 @@ const opening = async (service: Service, path = HISTORY, own = service.key) => {
 
 const kindsIn = ({ lines }: Service): readonly unknown[] =>
   lines.filter(({ message }) => message === 'Answered request.').map(({ fields }) => fields['kind'])
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await Bun.sleep(2)
-}
 
 test('exports: clients that leave, by the dozen, free their places', async () => {
   const service = await serving()

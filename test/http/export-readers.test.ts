@@ -8,6 +8,7 @@ import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { until } from '#test/support/wait.ts'
 import { ask, type Call, callsOn, lists } from './list-calls.ts'
 
 /**
@@ -15,7 +16,7 @@ import { ask, type Call, callsOn, lists } from './list-calls.ts'
  * them (views and points in time of the store, reads under way, places, timers, connections), and others read on.
  */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const STALL_MS = 40_000
 const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }
@@ -53,10 +54,6 @@ const watched = (store: Store): { readonly store: Store; readonly holding: Holdi
       },
     },
   }
-}
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await Bun.sleep(2)
 }
 
 /** A reader of an export that will not read it to its end. */

@@ -16,7 +16,7 @@ import { ask, type Call, callsOn, lists } from './list-calls.ts'
  * names, or is refused, or breaks off.
  */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const HEIGHT = 300
 /** Blocks at the end that the node no longer has. */

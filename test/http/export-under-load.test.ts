@@ -16,7 +16,7 @@ import { type Call, callsOn, lists, opened, pagedRows, readToEnd } from './list-
  * to their end after it.
  */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Heights at which batches end: in long steps, then block by block as near the head. */
 const ENDS = [900, 1_000, 1_100, 1_101, 1_102, 1_103, 1_104, 1_105, 1_106, 1_107, 1_200, 1_201, 1_202, 1_300]

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '#test/support/wait.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type FeedEvent, feedEvents } from '../support/processes/feed-client.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
@@ -11,7 +12,7 @@ import { temporarySqlite } from '../support/stores/loading.ts'
 
 /** A reader over a real connection who is slower than the rows come. */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const FROM = 760
 const TO = 1_500
@@ -88,7 +89,7 @@ test('feeds: a reader who takes nothing while more than may wait comes is told w
         return
       }
       // Each height is handed to all readers at once.
-      while (Number(JSON.parse(brisk.at(-1)?.data ?? '{"block":0}').block) < height - 5) await Bun.sleep(2)
+      await until(() => Number(JSON.parse(brisk.at(-1)?.data ?? '{"block":0}').block) >= height - 5)
     },
   })
   slow?.socket.resume()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
+import { until } from '#test/support/wait.ts'
 import { fill, forkedChain } from '../support/nodes/forked.ts'
 import { feedEvents } from '../support/processes/feed-client.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
@@ -12,7 +13,7 @@ import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 /** A repair takes blocks back while feeds are open: nobody keeps a row that is no longer true. */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Enough of the recorded chain for transfers at its end. */
 const HEIGHT = 700
@@ -36,10 +37,6 @@ afterAll(async () => {
   node.close()
   await replay.stop()
 })
-
-const until = async (isSo: () => boolean, others: Promise<unknown>): Promise<void> => {
-  while (!isSo()) await Promise.race([Bun.sleep(2), others])
-}
 
 /** The rows of a list from its first one, without what the length of the list changes. */
 const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly string[]> => {
@@ -97,13 +94,16 @@ const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW |
         for (const list of LISTS) before.push(await wholeList(service, list))
         const readers = LISTS.map(list => follower(service, list))
         const ends = Promise.race(readers.map(({ done }) => done))
-        await until(() => readers.every(({ rows }, at) => rows().length === before[at]?.length), ends)
+        await Promise.race([
+          until(() => readers.every(({ rows }, at) => rows().length === before[at]?.length)),
+          ends,
+        ])
         const { aligned } = await repairedEnd(place.store, node)
         expect(aligned.way).toBe(way)
         expect(await loadFrom(replay.url, place.store)).toBe(NEXT)
         for (const [at, reader] of readers.entries()) {
           const expected = await wholeList(service, reader.list)
-          await until(() => reader.rows().length >= expected.length, ends)
+          await Promise.race([until(() => reader.rows().length >= expected.length), ends])
           expect([reader.list, reader.rows()]).toEqual([reader.list, [...expected]])
           const common = before[at]?.findIndex((row, index) => row !== expected[index]) ?? -1
           // Whoever had a row that is no longer true was told, where the store could be read all the while.

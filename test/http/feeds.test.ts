@@ -7,6 +7,7 @@ import { seeded } from '#test/support/seeded.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { until } from '#test/support/wait.ts'
 
 /** Feeds while a chain is loaded: whatever breaks off, each row comes once and in order. */
 
@@ -88,10 +89,6 @@ const reader = async (service: Service, list: string, random: () => number) => {
       await connect().catch(error => stopping.signal.aborted || Promise.reject(error))
   })()
   return { list, rows, connections: () => connections, done, stop: () => stopping.abort() }
-}
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await Bun.sleep(2)
 }
 
 /** Readers of all lists, each many times interrupted, while blocks come. */

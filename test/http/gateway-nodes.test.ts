@@ -3,9 +3,10 @@ import { ownHttpCounts } from '#http/counts.ts'
 import type { Store } from '#store/port.ts'
 import { hangs, OURS, pair, refuses } from '#test/support/nodes/pair.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
+import { until } from '#test/support/wait.ts'
 
 // Reads the recording, on whatever machine; a test that hangs still ends.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** The gateway asks no store. */
 const noStore = { name: 'none' } as unknown as Store
@@ -68,7 +69,7 @@ test('gateway: when the node hangs, the next one answers the whole crowd with on
   service.become(hangs)
   const asked = Promise.all(Array.from({ length: 8 }, () => service.ask(path)))
   // The turn of a request comes after the current one of the event loop.
-  while (service.calls(path)[0] === 0) await Bun.sleep(1)
+  await until(() => service.calls(path)[0] !== 0)
   await service.clock.awaited(700)
   await service.clock.pass(700)
   expect(await asked).toEqual(Array(8).fill([200, truth]))

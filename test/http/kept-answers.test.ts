@@ -17,10 +17,11 @@ import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elastics
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
 import { repairedEnd } from '#test/support/stores/repaired-end.ts'
+import { until } from '#test/support/wait.ts'
 
 /** Answers that equal requests share: they are those of the store at any moment. */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const MEGABYTES = 4_000_000
 const PAGE = '/api/account/get-account-tx?account=busyhub&size=5'
@@ -89,10 +90,10 @@ test('kept answers: requests under way are joined; one that ends without an answ
   seen.onRead = () => gate.promise
   const [first, gone] = [new AbortController(), new Error('gone')]
   const leaver = ask(PAGE, { signal: first.signal })
-  while (seen.reads === 0) await Bun.sleep(1)
+  await until(() => seen.reads > 0)
   const others = Array.from({ length: 5 }, () => ask(PAGE))
   const apart = ask(`${PAGE}&numbers=string`)
-  while (seen.reads < 2) await Bun.sleep(1)
+  await until(() => seen.reads >= 2)
   first.abort(gone)
   await leaver
   gate.resolve()
@@ -101,7 +102,7 @@ test('kept answers: requests under way are joined; one that ends without an answ
   const held = Promise.withResolvers<void>()
   seen.onRead = () => held.promise
   const second = Array.from({ length: 5 }, () => ask(`${PAGE}&page=9`))
-  while (seen.reads === 0) await Bun.sleep(1)
+  await until(() => seen.reads > 0)
   held.resolve()
   const bodies = await Promise.all(second.map(async answer => (await answer).text()))
   expect([new Set(bodies).size, seen.reads]).toEqual([1, 1])

@@ -7,7 +7,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 600_000)
+}, 300_000)
 
 /** The address a request is sent to when it comes through a proxy that adds a path. */
 const PREFIX = 'https://example.org/chain/v1'
@@ -77,7 +77,7 @@ test.each(LISTS.map(action => [`${action.module} ${nameOf(action)}`, action] as 
     )
     expect((await get(links.get('first') ?? '')).links.has('prev')).toBe(false)
   },
-  120_000,
+  300_000,
 )
 
 test('Link: the same on HEAD and 304, in every form of the answer', async () => {

@@ -10,7 +10,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 let service: Service
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
-}, 600_000)
+}, 300_000)
 
 const queryOf = (parameters: Readonly<Record<string, string>>): string =>
   new URLSearchParams(parameters).toString()
@@ -43,14 +43,17 @@ const checkerFor = async (choice: Readonly<Record<string, string>>) => {
   return (route: string, status: number, body: unknown): readonly string[] => {
     const path = route.replaceAll('/', '~1')
     const content = 'content/application~1json/schema'
-    const $ref = document.paths[route]?.get.responses[status]?.$ref
-    if (status !== 200 && $ref === undefined) return [`status ${status} is not documented`]
+    const response = document.paths[route]?.get.responses[status]
+    if (response === undefined) return [`status ${status} is not documented`]
+    const { $ref } = response
     const validate = validatorOf(
-      $ref === undefined ? `/paths/${path}/get/responses/200/${content}` : `${$ref.slice(1)}/${content}`,
+      $ref === undefined
+        ? `/paths/${path}/get/responses/${status}/${content}`
+        : `${$ref.slice(1)}/${content}`,
     )
     validate(body)
     const known = document.components.responses[$ref?.split('/').at(-1) ?? '']?.['x-codes'] ?? [0]
-    const { code = 0 } = status === 200 ? {} : (body as { readonly code?: number })
+    const { code = 0 } = $ref === undefined ? {} : (body as { readonly code?: number })
     if (!known.includes(code)) return [`code ${code} is not documented`]
     return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
   }

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { seen } from '#test/support/wait.ts'
 import { readExposition } from '../support/exposition.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { startCrowd } from '../support/processes/crowd.ts'
@@ -46,7 +47,7 @@ beforeAll(async () => {
   for (const threads of THREADS) limited.set(threads, await add(DAY))
   for (let at = 0; at < 10; at++) wide.push(await add(1_000_000_000))
   await store.close()
-}, 120_000)
+}, 300_000)
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const page = (key: string): string =>
@@ -79,13 +80,6 @@ test.each(THREADS)(
         bytes: sum('process_resident_memory_bytes'),
       }
     }
-    const until = async (isSo: (now: Awaited<ReturnType<typeof measured>>) => boolean) => {
-      for (;;) {
-        const now = await measured()
-        if (isSo(now)) return now
-        await Bun.sleep(20)
-      }
-    }
     const quiet = await ask(page(good))
     expect(quiet.status).toBe(200)
     const start = await measured()
@@ -96,7 +90,7 @@ test.each(THREADS)(
       wrong: await crowd([page('wrong')], 0.2, '192.0.2.4'),
       test: await crowd([page('shared-test-key')], 0.1, '192.0.2.5'),
     }
-    const warm = await until(({ refused }) => refused - start.refused >= WARM)
+    const warm = await seen(measured, ({ refused }) => refused - start.refused >= WARM, 20)
     // Beside the crowd, and from the very address that sends wrong keys.
     for (let at = 0; at < COUNT; at++)
       expect(await ask(page(good), at % 2 === 0 ? '192.0.2.1' : '192.0.2.4')).toEqual(quiet)
@@ -116,8 +110,10 @@ test.each(THREADS)(
     const spent = await Promise.all(Array.from({ length: CAPACITY }, spend))
     expect([...spent, await spend()].reduce((all, own) => all + own, 0)).toBe(DAY)
     // Garbage comes and goes on each thread; what is kept of refusals would never come under the bound again.
-    await until(
+    await seen(
+      measured,
       ({ refused, bytes }) => refused - warm.refused >= MORE && bytes - warm.bytes < threads * 64 * MIB,
+      20,
     )
     const { counts: wideCounts } = await crowds.wide.stop()
     const { counts: wrongCounts } = await crowds.wrong.stop()
@@ -137,5 +133,5 @@ test.each(THREADS)(
     service.kill('SIGTERM')
     expect((await service.ended).code).toBe(0)
   },
-  240_000,
+  300_000,
 )

@@ -11,7 +11,7 @@ import { temporarySqlite } from '../support/stores/loading.ts'
 import { votedChain } from '../support/stores/voted-chain.ts'
 
 // The browser may have to be fetched; a test that hangs still ends.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let browser: Browser
 beforeAll(async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   browser = await startBrowser()
   service = serviceOn(await loadedStore())
   served = servedBehind('/', service)
-}, 600_000)
+}, 300_000)
 afterAll(async () => {
   await browser.close()
   await served[Symbol.asyncDispose]()
@@ -104,7 +104,7 @@ test.each(LOOKS)(
     expectQuiet(page, served.url)
     await page.close()
   },
-  120_000,
+  300_000,
 )
 
 test.each(['en', 'zh'] as const)(
@@ -122,7 +122,7 @@ test.each(['en', 'zh'] as const)(
     expectQuiet(page, served.url)
     await page.close()
   },
-  120_000,
+  300_000,
 )
 
 test('reference in a browser: behind a path every address leads to the service', async () => {
@@ -142,7 +142,7 @@ test('reference in a browser: behind a path every address leads to the service',
   await page.go(`${behind.url}docs/zh/`)
   expect(await page.run<string>('location.href')).toBe(`${behind.url}docs/zh`)
   await page.close()
-}, 120_000)
+}, 300_000)
 
 test('reference in a browser: examples and forms answer on a generated chain', async () => {
   const { store, destroy } = await temporarySqlite()
@@ -158,7 +158,7 @@ test('reference in a browser: examples and forms answer on a generated chain', a
   expectQuiet(page, generated.url)
   await page.close()
   await destroy()
-}, 600_000)
+}, 300_000)
 
 test('reference in a browser: by keyboard alone, from search to answer', async () => {
   const page = await opened('docs/en', { width: 360 })
@@ -185,7 +185,7 @@ test('reference in a browser: by keyboard alone, from search to answer', async (
   await page.until(`document.querySelector('#${action} .answer p').textContent.startsWith('HTTP 200')`)
   expectQuiet(page, served.url)
   await page.close()
-}, 120_000)
+}, 300_000)
 
 test('reference in a browser: a form of a list gives all rows, without pages, as far as they are shown', async () => {
   const page = await opened('docs/en', {})
@@ -198,7 +198,7 @@ test('reference in a browser: a form of a list gives all rows, without pages, as
   expect(shown).toBe(await asked.text())
   expectQuiet(page, served.url)
   await page.close()
-}, 120_000)
+}, 300_000)
 
 test('reference in a browser: numbers keep their digits in the answers that are shown', async () => {
   const page = await opened('docs/en', {})
@@ -213,4 +213,4 @@ test('reference in a browser: numbers keep their digits in the answers that are 
   })
   expect(shown.replaceAll(/\s/g, '')).toBe((await asked.text()).replaceAll(/\s/g, ''))
   await page.close()
-}, 120_000)
+}, 300_000)

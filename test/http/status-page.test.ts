@@ -9,7 +9,7 @@ import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
 // The browser may have to be fetched; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const MADE = 1_795_249_532_500
 const HEIGHT = 4_000

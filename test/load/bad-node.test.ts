@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/create-node.ts'
+import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
@@ -9,7 +10,7 @@ import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
 
 // Loads part of the recorded chain many times; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Enough for several answers of the bulk calls; what is wrong is wrong in block BAD. */
 const HEIGHT = 900
@@ -114,7 +115,7 @@ describe('a node that is not to be trusted', () => {
   }
 
   for (const [name, fault, says] of LIES)
-    test(`${name}: the load stops before that block, loud, and goes on when it is mended`, async () => {
+    test(`${name}: the load stops before that block, loud, and goes on when it is corrected`, async () => {
       const { store, path, destroy } = await temporarySqlite()
       {
         await using node = await startFaultyNode(fault)
@@ -256,9 +257,4 @@ const loadTold = async (
       clock: { ...systemClock, random: () => 0 },
     },
   )
-}
-
-/** Resolves when the condition holds; looks again whenever other work had its turn. */
-const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await new Promise(resolve => setImmediate(resolve))
 }

@@ -9,7 +9,7 @@ import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+setDefaultTimeout(SOAK ? 3_600_000 : 300_000)
 
 const LOADERS = SOAK ? 300 : 16
 /** Blocks that each of them may load: more than most live to load. */

@@ -8,7 +8,7 @@ import { loadFrom, replayed } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Enough of the recorded chain for every kind of document, and for many batches. */
 const HEIGHT = 1_300

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Replay } from '#test/replay/serve.ts'
+import { until } from '#test/support/wait.ts'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
@@ -29,7 +30,7 @@ const follow = (folder: CliFolder, { url, prefix }: TestElastic, lease: string):
 /** Lets the chain grow under the loader that is left, and stops it there. */
 const finish = async (loader: Running, target: TestElastic): Promise<void> => {
   node.setHeight(HEIGHT)
-  while ((await target.store.published())?.height !== HEIGHT) await Bun.sleep(20)
+  await until(async () => (await target.store.published())?.height === HEIGHT, 20)
   loader.kill('SIGTERM')
   expect(await loader.ended).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
 }

@@ -7,7 +7,7 @@ import { differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const HEIGHT = 60
 /** It signs so seldom that it is taken for dead at once. */

@@ -13,7 +13,7 @@ import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { intoFormerLayout } from '../support/stores/former-layout.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const HEIGHT = 820
 const FURTHER = 40

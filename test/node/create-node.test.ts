@@ -6,7 +6,7 @@ import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 
 // Reads the recording, on whatever machine; a test that hangs still ends.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const failureOf = async (
   work: Promise<unknown>,

@@ -75,9 +75,9 @@ describe.each(STORES.filter(([, isThere]) => isThere).map(([name, , open]) => [n
           }),
         ])
         expect(await passedOn(stand)).toBe(503)
-        await stand.follower.look(new AbortController().signal)
+        await stand.follower.poll(new AbortController().signal)
         stand.clock.leap(5_000)
-        await stand.follower.look(new AbortController().signal)
+        await stand.follower.poll(new AbortController().signal)
         expect(stand.follower.shown().status).toBe('apart')
         expect(await refusal(loadOnce(createNode({ urls: [stand.node.url] }), stand.store))).toMatchObject({
           kind: 'conflict',

@@ -3,7 +3,7 @@ import type { Block } from '#chain/block.ts'
 import { changesProducers } from '#chain/effects.ts'
 import { workersOf } from '#cli/threads/worker.ts'
 import type { BlockEvent } from '#node/fetching.ts'
-import { packed, unpacked } from '#node/threads/crossing.ts'
+import { packed, unpacked } from '#node/threads/block-message.ts'
 import type { Asked, OpenProvingThread, Proved } from '#node/threads/provers.ts'
 import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
@@ -33,7 +33,7 @@ const mortal =
     }
   }
 
-test('crossing: every recorded block arrives as it was', async () => {
+test('message: every recorded block arrives as it was', async () => {
   const parts = (await recordedBlocks()).map(({ block }) => ({ block }))
   expect(unpacked(structuredClone(packed(parts)))).toEqual(parts)
   const holes = [{}, ...parts.slice(1200, 1203), {}]

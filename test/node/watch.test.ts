@@ -6,7 +6,7 @@ import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { GENESIS, hangs, LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
 
 // Reads the recording, on whatever machine; a test that hangs still ends.
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const drips: Fault = () =>
   new Response(new ReadableStream({ start: controller => controller.enqueue(new Uint8Array([123])) }))

@@ -12,7 +12,7 @@ import { fillFromRecording } from '../support/stores/loaded.ts'
 import { alertStand } from './alert-stand.ts'
 
 // promtool may have to be fetched; a test that hangs still ends.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const RULES = join(ROOT, 'packaging/prometheus/alerts.yml')
 const DASHBOARD = join(ROOT, 'packaging/grafana/iostlens.json')

@@ -8,7 +8,7 @@ import { runTool } from '#test/support/processes/run-tool.ts'
 import { ROOT } from '#test/support/root.ts'
 import { replayed } from '#test/support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const DOCKER = join(ROOT, 'packaging/docker')
 const text = (name: string): Promise<string> => Bun.file(join(DOCKER, name)).text()

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ipRangeIn } from '#http/ip-address.ts'
 import type { View } from '#store/port.ts'
+import { until } from '#test/support/wait.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { bodyOf, PATH_NAME, PROXIES, type RunningProxy, startProxy } from './proxies.ts'
 
 /** The examples for nginx and Caddy, run by these programs before services of the recorded chain. */
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 type Listening = Service & {
   /** Its port, or the path of its Unix socket. */
@@ -64,7 +65,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
     /** What the service logged of a client; it logs an answer when its body has ended. */
     const linesOf = (client: string) => own.lines.filter(({ fields }) => fields['client'] === client)
     const endedFor = async (client: string): Promise<void> => {
-      while (linesOf(client).length === 0) await Bun.sleep(5)
+      await until(() => linesOf(client).length > 0)
     }
     const askedBy =
       (from: string) =>

@@ -17,7 +17,7 @@ import { loadOnce, replayed, temporarySqlite } from '../support/stores/loading.t
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 // Loads the beginning of the recorded chain many times.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const END = 60
 /** Each of them alone: whatever the ranges of a load are, several end there. */

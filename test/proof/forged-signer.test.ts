@@ -12,7 +12,7 @@ import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
 import { recording } from '../support/nodes/recording.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const END = 60
 const OWN = signingKey(1, 1)

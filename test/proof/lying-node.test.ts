@@ -12,7 +12,7 @@ import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
 // Loads the beginning of the recorded chain many times.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const AFTER = 12
 

@@ -12,7 +12,7 @@ import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 import { ROOT } from '../support/root.ts'
 
 // Hundreds of small chains, each behind a node of its own.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Where the altered block stands: blocks whose raw form was recorded; `end` is where the node's chain ends. */
 const POSITIONS = {

@@ -13,7 +13,7 @@ import { differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 
 // Loads hundreds of busy blocks, each asked for by itself in its raw form.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const END = 240
 /** Behind the last block of a load that does not follow yet. */

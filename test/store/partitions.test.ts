@@ -16,7 +16,7 @@ import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** History documents of a partition; a block has some ten. */
 const PARTITION = 400

@@ -1,5 +1,5 @@
 import { type AnswerDeps, atOnce } from '#actions/answer.ts'
-import { askTogether, type Given } from '#actions/ask.ts'
+import { askTogether, type CallParameters } from '#actions/ask.ts'
 import type { Action } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { rootFrom } from '#explorer/links.ts'
@@ -83,7 +83,7 @@ const askedFor = (path: string) => ({
 })
 
 /** The calls that a page says it is made of. */
-const callsIn = (text: string): readonly { readonly action: Action; readonly given: Given }[] =>
+const callsIn = (text: string): readonly { readonly action: Action; readonly given: CallParameters }[] =>
   [...text.matchAll(/href="[./]*api\/\?([^"]*)"/g)].flatMap(([, query = '']) => {
     const {
       module,

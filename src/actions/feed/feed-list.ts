@@ -1,8 +1,8 @@
 import type { View } from '#store/port.ts'
 import type { Rows } from '../list/rows.ts'
 import type { Options } from '../request/options.ts'
+import type { BlockLines } from './follow-branch.ts'
 import type { Followed } from './followed.ts'
-import type { BlockLines } from './settle.ts'
 
 /** A list and the form of its rows: the same for all readers with the same `name`. */
 export type FeedList = {

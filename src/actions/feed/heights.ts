@@ -21,7 +21,7 @@ export const heightWatch = (store: Pick<Store, 'published'>, clock: PollClock) =
   let known: Published | undefined
   let knownFrom = 0
   let stop: () => void = () => undefined
-  const look = (now: Published | undefined): void => {
+  const height = (now: Published | undefined): void => {
     // A block that replaced another one at its height is news, too.
     if (now === undefined || (known?.height === now.height && known.hash === now.hash)) return
     if (known !== undefined && clock.elapsed() - knownFrom < LEAST_MS) return
@@ -44,7 +44,7 @@ export const heightWatch = (store: Pick<Store, 'published'>, clock: PollClock) =
     }
   }
   return (watcher: Watcher): (() => void) => {
-    if (watchers.size === 0) stop = pollHeight(store, clock, { look, beat, silent })
+    if (watchers.size === 0) stop = pollHeight(store, clock, { height, beat, silent })
     watchers.add(watcher)
     if (known !== undefined) watcher.published(known)
     return () => remove(watcher)

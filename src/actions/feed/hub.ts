@@ -2,14 +2,14 @@ import type { HeadSource } from '#head/showing.ts'
 import { headAt, type Shown } from '#head/shown.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { FeedList, Progress } from './feed-list.ts'
+import { followBranch } from './follow-branch.ts'
+import type { HeadPosition } from './head-position.ts'
 import { heightWatch, type Watcher } from './heights.ts'
 import type { End } from './landmarks.ts'
-import { type Found, lookAt } from './look.ts'
 import { type Message, partOf } from './message.ts'
+import { type Found, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
-import type { Place } from './place.ts'
 import { type PollClock, type Poller, pollHeight } from './poll.ts'
-import { settle } from './settle.ts'
 
 /** A reader who has all rows of a list before `next` that it wants. */
 export type Follower = {
@@ -17,8 +17,8 @@ export type Follower = {
   readonly outbox: Outbox<Message>
   /** The row to send next: beyond those of the list. */
   next: number
-  /** What it has of blocks above the height; undefined: nothing. */
-  place: Place | undefined
+  /** How far it has rows of head blocks; undefined: it has none. */
+  place: HeadPosition | undefined
 }
 
 /** All who follow one list in one form. */
@@ -26,7 +26,7 @@ export type Group = Progress & {
   readonly followers: Set<Follower>
 }
 
-/** What is new in a thread, whoever follows: each new height is read once for all lists, each row is written once. */
+/** Hands new rows to the readers of a thread: each new height is read once for all lists, each row is written once. */
 export type FeedHub = {
   /**
    * From now on the follower's outbox gets each new row, until it is told that it is behind, or `leave`. `end`, `count`:
@@ -42,16 +42,16 @@ export type FeedHub = {
   watch(watcher: Watcher): () => void
 }
 
-/** What the hub knows, beside the followers. */
+/** The state of the hub. */
 type State = {
   readonly groups: Map<string, Group>
   /** How far rows were handed out; undefined: nobody follows. */
   at: Published | undefined
   landmarks: readonly End[] | undefined
   /** The blocks above as they were handed out; undefined also while somebody waits for the first of them. */
-  above: Shown | undefined
+  head: Shown | undefined
   reading: Promise<unknown> | undefined
-  /** Ends the looks. */
+  /** Ends the polling. */
   stop: () => void
 }
 
@@ -74,11 +74,11 @@ export const feedHub = (
   source: Pick<HeadSource, 'shown'> | undefined,
 ): FeedHub => {
   const state: State = {
-    ...{ groups: new Map(), at: undefined, landmarks: undefined, above: undefined, reading: undefined },
+    ...{ groups: new Map(), at: undefined, landmarks: undefined, head: undefined, reading: undefined },
     stop: () => undefined,
   }
   const poller: Poller = {
-    look: (published, signal) => look(state, store, { published, head: source?.shown(), signal }),
+    height: (published, signal) => update(state, store, { published, head: source?.shown(), signal }),
     beat: () => {
       const { at } = state
       const head = at === undefined ? undefined : headAt(source?.shown(), at)
@@ -103,7 +103,7 @@ export const feedHub = (
       group.list = list
       group.next = Math.min(group.next, count + 1)
       group.followers.add(follower)
-      if (list.isHead) state.above = undefined
+      if (list.isHead) state.head = undefined
       if (at === undefined) state.stop = pollHeight(store, clock, poller)
       state.at ??= end
       return true
@@ -124,27 +124,27 @@ type Asked = {
 }
 
 /** Reads what is new, unless nothing can be, and hands it out. */
-const look = async (
+const update = async (
   state: State,
   store: Pick<Store, 'read'>,
   { published, head, signal }: Asked,
 ): Promise<void> => {
-  const { at: since, landmarks, above } = state
+  const { at: since, landmarks } = state
   const groups = [...state.groups.values()]
   const isSame = published?.height === since?.height && published?.hash === since?.hash
-  const knowsHead = head === above || !groups.some(({ list }) => list.isHead)
+  const knowsHead = head === state.head || !groups.some(({ list }) => list.isHead)
   if (since === undefined || (isSame && knowsHead && landmarks !== undefined)) return
-  const looking = store.read(view => lookAt(view, { since, groups, landmarks, head }), { signal })
-  state.reading = looking
-  const looked = await looking.finally(() => {
+  const reading = store.read(view => readNewRows(view, { since, groups, landmarks, head }), { signal })
+  state.reading = reading
+  const read = await reading.finally(() => {
     state.reading = undefined
   })
   if (state.at !== since) return
-  state.at = looked.at
-  state.landmarks = looked.landmarks
-  state.above = head
+  state.at = read.at
+  state.landmarks = read.landmarks
+  state.head = head
   for (const [index, group] of groups.entries()) {
-    const found = looked.found[index] ?? 'behind'
+    const found = read.found[index] ?? 'behind'
     if (found !== 'behind') handOut(group, found)
     else
       for (const follower of [...group.followers]) {
@@ -156,8 +156,8 @@ const look = async (
 
 /** Hands what came to a group to its followers; those who miss the same share one part. */
 const handOut = (group: Group, found: Found): void => {
-  const { news, above } = found
-  if (news === undefined && above === undefined) return
+  const { news, head } = found
+  if (news === undefined && head === undefined) return
   group.next = news === undefined ? group.next : news.first + news.lines.length
   const made = new Map<string, ReturnType<typeof missingOf>>()
   for (const follower of group.followers) {
@@ -168,21 +168,21 @@ const handOut = (group: Group, found: Found): void => {
     follower.place = own.place
     if (own.part !== undefined) follower.outbox.put(own.part, own.part.bytes.length)
   }
-  if (above !== undefined) group.held = above.now ?? group.held.filter(({ height }) => height > above.height)
+  if (head !== undefined) group.held = head.now ?? group.held.filter(({ height }) => height > head.height)
 }
 
-/** What a follower is sent of what came to its group, and what it has then. */
+/** The part of the new rows of a group that a follower misses, and its position then. */
 const missingOf = (
   group: Group,
   { next, place }: Pick<Follower, 'next' | 'place'>,
-  { news, above }: Found,
+  { news, head }: Found,
 ) => {
   const isNew = news !== undefined && next < group.next
   const lines = isNew ? news.lines.slice(next - news.first) : []
   const heights = isNew ? news.heights.slice(next - news.first) : []
   const later = next + lines.length
-  // Whoever waits for a row further on wants none before it.
-  const settled = above === undefined || later > group.next ? undefined : settle(place, heights, above)
+  // A reader who waits for a row further on wants none before it.
+  const settled = head === undefined || later > group.next ? undefined : followBranch(place, heights, head)
   return {
     next: later,
     place: settled === undefined ? place : settled.place,

@@ -1,7 +1,7 @@
 import type { Failure } from '#failure/failure.ts'
 import type { HeadAt } from '#head/shown.ts'
-import { idOf, type Place } from './place.ts'
-import type { Settled } from './settle.ts'
+import type { Settled } from './follow-branch.ts'
+import { type HeadPosition, idOf } from './head-position.ts'
 
 /** Rows of a list that follow each other, as events that are ready to be sent. */
 export type Part = {
@@ -10,13 +10,13 @@ export type Part = {
   readonly count: number
   /** `seq` of the last irreversible one; absent: there is none. */
   readonly last?: number
-  /** What the reader has of blocks above then. */
-  readonly place: Place | undefined
+  /** The reader's position in the head blocks then. */
+  readonly place: HeadPosition | undefined
   /** Id of the last event. */
   readonly id: string
 }
 
-/** What a feed ends with. `seq`: the last row that was handed out, or that still holds. */
+/** The last message of a feed. `seq`: the last row that was handed out, or that still holds. */
 export type FeedEnd =
   /** The reader was too slow. */
   | { readonly kind: 'cut' }
@@ -38,10 +38,10 @@ export type Message =
   | { readonly kind: 'behind' }
   | FeedEnd
 
-/** What a reader has, and the irreversible rows that it misses. */
+/** A reader's position, and the irreversible rows that it misses. */
 type Missing = {
   readonly next: number
-  readonly place: Place | undefined
+  readonly place: HeadPosition | undefined
   /** The rows from `next` on. */
   readonly lines: readonly string[]
 }

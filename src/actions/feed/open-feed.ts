@@ -8,13 +8,13 @@ import { readParts } from '../list/read-parts.ts'
 import { blockHashes, heightOf } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import type { FeedList } from './feed-list.ts'
+import { keptRows } from './follow-branch.ts'
+import { type HeadPosition, idOf, type LastId, positionAbove } from './head-position.ts'
 import type { FeedHub } from './hub.ts'
 import { highestOn, isOn } from './landmarks.ts'
 import { type FeedEnd, type HeadNow, type Message, type Part, partOf } from './message.ts'
 import type { Outbox } from './outbox.ts'
-import { idOf, type LastId, type Place, placeAbove } from './place.ts'
 import { requireFeed } from './requests.ts'
-import { stillThere } from './settle.ts'
 
 /** The rows of a list from one on, as they come. */
 export type Feed = {
@@ -116,7 +116,7 @@ const feedListOf = (
 }
 
 /** How far a client is: `next` is the row it waits for, those up to `had` it has, and at `place` it is above them. */
-type Position = { next: number; had: number; place: Place | undefined }
+type Position = { next: number; had: number; place: HeadPosition | undefined }
 
 const advance = (position: Position, { last, place }: Part): void => {
   position.place = place
@@ -152,7 +152,7 @@ const messagesOf = async function* (
   yield* outbox.items()
 }
 
-/** What the hub has for a reader of a whole list, until the list is to be read again or the feed ends. */
+/** The messages of the hub to a reader of a whole list, until the list is to be read again or the feed ends. */
 const newMessages = async function* (
   { hub, outbox }: Reading,
   page: Page,
@@ -178,7 +178,7 @@ type Page = {
   readonly list: FeedList
   readonly end: Published
   readonly count: number
-  readonly place: Place | undefined
+  readonly place: HeadPosition | undefined
 }
 
 type InView = { readonly view: View; readonly apart: Apart }
@@ -204,14 +204,14 @@ const readPage = async (
   const docs = await docsFrom(view, listing, { next, count })
   const lines = linesOf(await list.rows(view, docs), list.options)
   const heights = docs.map(doc => heightOf(listing.idOf?.(doc) ?? ''))
-  const standing = await storedStanding(view, place, heights)
-  const part = partOf({ next, place, lines }, { ...standing, packed: [], place: standing.kept })
+  const stored = await storedRows(view, place, heights)
+  const part = partOf({ next, place, lines }, { ...stored, packed: [], place: stored.kept })
   // With the last of these rows the reader has those of its place as irreversible ones.
-  return { kind: 'page', part, list, end: at, count, place: placeAbove(standing.kept, at.height) }
+  return { kind: 'page', part, list, end: at, count, place: positionAbove(stored.kept, at.height) }
 }
 
-/** What the store alone tells of a place before irreversible rows of blocks at `heights` come. */
-const storedStanding = async (view: View, place: Place | undefined, heights: readonly number[]) => {
+/** The rows of a position that are kept by the store alone, before irreversible rows of blocks at `heights` come. */
+const storedRows = async (view: View, place: HeadPosition | undefined, heights: readonly number[]) => {
   if (place === undefined) return { droppedFrom: undefined, kept: undefined }
   const { height } = view.at
   const named = [...place.below, place].map(block => block.height)
@@ -219,7 +219,7 @@ const storedStanding = async (view: View, place: Place | undefined, heights: rea
     view,
     named.filter(each => each <= height),
   )
-  return stillThere(place, heights, { height, storedHash: at => hashes.get(at), now: undefined })
+  return keptRows(place, heights, { height, storedHash: at => hashes.get(at), now: undefined })
 }
 
 /** The rows from `next` on that are in memory at once. */

@@ -1,4 +1,4 @@
-/** What waits for one reader. */
+/** The queue of one reader. */
 export type Outbox<T> = {
   /** `bytes`: those of the item that count toward the limit. Items beyond the limit end the outbox. */
   put(item: T, bytes?: number): void

@@ -1,6 +1,6 @@
 import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
-import type { BlockAbove } from '#head/shown.ts'
+import type { HeadBlock } from '#head/shown.ts'
 import type { Context } from '../define.ts'
 import type { FoundBlock } from '../shape/block-answer.ts'
 import { type FoundTransaction, NO_BLOCK, type Place } from './found-transaction.ts'
@@ -37,7 +37,7 @@ export const transactionOnBranch = ({ branch }: Followed, hash: string): FoundTr
 }
 
 /** -1: it is not in the block. */
-const positionIn = ({ doc }: BlockAbove, hash: string): number =>
+const positionIn = ({ doc }: HeadBlock, hash: string): number =>
   doc.tx_hashes.includes(hash) ? doc.tx_hashes.split(' ').indexOf(hash) : -1
 
 /**

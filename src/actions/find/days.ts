@@ -3,7 +3,7 @@ import { blocks } from '#indices/block.ts'
 import { type DayDoc, days } from '#indices/day.ts'
 import { blockId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { countPassing } from '../list/ordinal-search.ts'
 
@@ -43,17 +43,17 @@ const lastBefore = async (view: View, day: number, genesis: number): Promise<Day
   const found = near.findLast(doc => doc !== undefined)
   if (found !== undefined) return found
   const last = await lastBlockBefore(view, day, genesis)
-  if (last === undefined) throw lacking(`There is no day with blocks before ${dateOf(day)}.`)
+  if (last === undefined) throw missingData(`There is no day with blocks before ${dateOf(day)}.`)
   return dayOfBlock(view, last)
 }
 
 /** The day of a block. */
 const dayOfBlock = async (view: View, height: number): Promise<DayDoc> => {
   const block = await view.get(blocks, blockId(height))
-  if (block === undefined) throw lacking(`Block ${height} is not stored.`)
+  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
   const day = dayOf(block.time)
   const [doc] = await docsOf(view, day, day)
-  if (doc === undefined) throw lacking(`The day of block ${height}, ${dateOf(day)}, is not stored.`)
+  if (doc === undefined) throw missingData(`The day of block ${height}, ${dateOf(day)}, is not stored.`)
   return doc
 }
 
@@ -65,7 +65,7 @@ const lastBlockBefore = async (view: View, day: number, genesis: number): Promis
       ordinals.map(ordinal => blockId(ordinal - 1)),
     )
     return docs.map((doc, at) => {
-      if (doc === undefined) throw lacking(`Block ${(ordinals[at] ?? 0) - 1} is not stored.`)
+      if (doc === undefined) throw missingData(`Block ${(ordinals[at] ?? 0) - 1} is not stored.`)
       return dayOf(doc.time)
     })
   }

@@ -1,4 +1,4 @@
-import type { BlockAbove } from '#head/shown.ts'
+import type { HeadBlock } from '#head/shown.ts'
 
 /** Where a transaction stands in the chain. */
 export type Place = {
@@ -6,7 +6,7 @@ export type Place = {
   /** Position in the block. */
   readonly tx: number
   /** Its block, where that is not published yet. */
-  readonly above?: BlockAbove
+  readonly above?: HeadBlock
 }
 
 /** A transaction and how far it has come. */

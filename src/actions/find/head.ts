@@ -9,7 +9,7 @@ const KEPT_MS = 500
 /** Silence of the node is kept longer, so that a node that is down does not slow every request. */
 const SILENCE_KEPT_MS = 5000
 /** No request waits longer for what it can do without. */
-const PATIENCE_MS = 300
+const TIMEOUT_MS = 300
 
 type Ask = Pick<Context, 'node' | 'signal' | 'clock'>
 type Kept<T> = { readonly answer: Promise<T>; until: number }
@@ -20,7 +20,7 @@ type Kept<T> = { readonly answer: Promise<T>; until: number }
  */
 export const askedOnce = <T>(
   ask: (node: Node) => Promise<T>,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): ((context: Ask) => Promise<T | undefined>) => {
   const all = new WeakMap<Node, Kept<T>>()
   const answerOf = (node: Node, { elapsed }: Clock): Promise<T> => {
@@ -39,17 +39,17 @@ export const askedOnce = <T>(
     return kept.answer
   }
   return async ({ node, signal, clock }) =>
-    node === undefined ? undefined : whenReachable(soon(answerOf(node, clock), signal, patienceMs))
+    node === undefined ? undefined : whenReachable(soon(answerOf(node, clock), signal, timeoutMs))
 }
 
-/** `work`, or 'unavailable' after `patienceMs`, or 'deadline' when the request's own time is over. */
-const soon = <T>(work: Promise<T>, signal: AbortSignal, patienceMs: number): Promise<T> =>
+/** `work`, or 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is over. */
+const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Promise<T> =>
   within(work, {
     signal,
     aborted: () =>
       new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
-    ms: patienceMs,
-    late: () => new Failure('unavailable', `No node responded within ${patienceMs} ms.`),
+    ms: timeoutMs,
+    late: () => new Failure('unavailable', `No node responded within ${timeoutMs} ms.`),
   })
 
 /** `ask`, or undefined while no node answers: the answer then comes from the store alone. */

@@ -2,7 +2,7 @@ import { contracts } from '#indices/contract.ts'
 import { listOf } from '#indices/list.ts'
 import { tokens } from '#indices/token.ts'
 import type { Context } from '../define.ts'
-import { isListedAbove } from '../list/above.ts'
+import { isListedAtHead } from '../list/head-rows.ts'
 import { unknown } from './unknown.ts'
 
 type Asked = Pick<Context, 'view' | 'node' | 'head'>
@@ -10,11 +10,11 @@ type Asked = Pick<Context, 'view' | 'node' | 'head'>
 /** Throws 'not_found' or 'loading' unless there is the token, stored or with rows in the blocks above. */
 export const requireToken = async (context: Asked, symbol: string): Promise<void> => {
   if ((await context.view.get(tokens, symbol)) !== undefined) return
-  if (!isListedAbove(context.head, listOf.token(symbol))) throw unknown(context, 'token', symbol)
+  if (!isListedAtHead(context.head, listOf.token(symbol))) throw unknown(context, 'token', symbol)
 }
 
 /** Throws 'not_found' or 'loading' unless there is the contract, stored or with rows in the blocks above. */
 export const requireContract = async (context: Asked, id: string): Promise<void> => {
   if ((await context.view.get(contracts, id)) !== undefined) return
-  if (!isListedAbove(context.head, listOf.contract(id))) throw unknown(context, 'contract', id)
+  if (!isListedAtHead(context.head, listOf.contract(id))) throw unknown(context, 'contract', id)
 }

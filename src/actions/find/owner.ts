@@ -5,7 +5,7 @@ import { contracts } from '#indices/contract.ts'
 import { listOf, lists } from '#indices/list.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { isListedAbove } from '../list/above.ts'
+import { isListedAtHead } from '../list/head-rows.ts'
 import { unknown } from './unknown.ts'
 
 /**
@@ -17,7 +17,7 @@ export const ownerOf = async (context: Context, name: string): Promise<string> =
   const owner = (await ownersOf(context.view, [name])).get(name)
   if (owner !== undefined) return owner
   // A name that nobody has yet may be in the blocks above already.
-  const above = [name, withPrefix(name)].find(each => isListedAbove(context.head, listOf.account(each)))
+  const above = [name, withPrefix(name)].find(each => isListedAtHead(context.head, listOf.account(each)))
   if (above === undefined) throw unknown(context, 'owner', name)
   return above
 }

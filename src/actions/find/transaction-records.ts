@@ -4,7 +4,7 @@ import { applies, isMovement, partsOfFuncName } from '#chain/effects.ts'
 import { Failure } from '#failure/failure.ts'
 import { recordId } from '#indices/position.ts'
 import { type ListedRecord, records } from '#indices/record.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import type { FoundTransaction, Place } from './found-transaction.ts'
@@ -111,7 +111,9 @@ const otherIds = (
   if (movements === undefined) return []
   const owned = own.filter(({ amount, creator }) => (amount ?? creator) !== undefined).length
   if (owned > movements)
-    throw lacking(`The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`)
+    throw missingData(
+      `The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`,
+    )
   return idsFrom(idOf, from, movements - owned)
 }
 
@@ -130,7 +132,7 @@ const runsOfRecords = async (
     next += ids.length
     const there = rows.filter(row => row !== undefined)
     const lost = rows.slice(0, ids.length - spare).indexOf(undefined)
-    if (lost >= 0) throw lacking(`Record ${ids[lost]} is not stored.`)
+    if (lost >= 0) throw missingData(`Record ${ids[lost]} is not stored.`)
     return there
   })
 }

@@ -1,4 +1,4 @@
-import type { BlockAbove } from '#head/shown.ts'
+import type { HeadBlock } from '#head/shown.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Followed } from '../feed/followed.ts'
 import type { Rows } from './rows.ts'
@@ -30,14 +30,14 @@ export type Numbered<D> = {
   readonly seq: number
   readonly doc: D
   /** Its block, where that is not irreversible yet: the number may still become another one. */
-  readonly above?: BlockAbove
+  readonly above?: HeadBlock
 }
 
 /** A list whose rows have ordinals from 1 in chain order. */
 export type NumberedList<D> = {
   readonly count: number
   /** How many of them are irreversible, and the blocks of the others; absent: all are. */
-  readonly above?: { readonly stored: number; readonly blockOf: (ordinal: number) => BlockAbove }
+  readonly above?: { readonly stored: number; readonly blockOf: (ordinal: number) => HeadBlock }
   /** No row is later; absent: the height of the answer. */
   readonly end?: Moment
   /** When the rows with some ordinals were made (ascending, each once). */

@@ -7,7 +7,7 @@ import type { Context } from '../define.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Range } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
-import { recordsAbove, withAbove } from './above.ts'
+import { headRecords, withHead } from './head-rows.ts'
 import type { Listing, Numbered, NumberedList } from './list-rows.ts'
 import { countPassing } from './ordinal-search.ts'
 import { blockHashes, heightOf, type RowId } from './row-id.ts'
@@ -33,7 +33,7 @@ export const recordsOf = async (
     docs: async (view, first, last) => (found === undefined ? [] : view.records(found, first, last)),
   }
   const { head } = context
-  const all = head === undefined ? rows : withAbove(rows, head, block => recordsAbove(list, block))
+  const all = head === undefined ? rows : withHead(rows, head, block => headRecords(list, block))
   return numberedRows(context, all, asked)
 }
 

@@ -1,4 +1,4 @@
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { type Listing, type Parts, ROWS_AT_ONCE } from './list-rows.ts'
 
@@ -14,7 +14,7 @@ export const readParts = async <D>(
   const limit = Math.min(ROWS_AT_ONCE, total - offset)
   const docs = await docsOf(view, offset, limit)
   if (docs.length !== limit)
-    throw lacking(
+    throw missingData(
       `A list of ${total} rows has ${docs.length} of those from ${offset + 1} to ${offset + limit}.`,
     )
   return parts(docs)

@@ -1,6 +1,6 @@
 import { blocks } from '#indices/block.ts'
 import { blockId, positionOf } from '#indices/position.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Numbered } from './list-rows.ts'
 
@@ -39,7 +39,7 @@ export const rowIds = async <D>(
   return rows.map(({ doc, above }) => {
     const position = positionOf(doc)
     const hash = above?.doc.hash ?? hashes.get(heightOf(position))
-    if (hash === undefined) throw lacking(`Block ${heightOf(position)} has rows, and no document.`)
+    if (hash === undefined) throw missingData(`Block ${heightOf(position)} has rows, and no document.`)
     return rowIdText({ position, hash })
   })
 }

@@ -1,13 +1,13 @@
-import type { BlockAbove } from '#head/shown.ts'
+import type { HeadBlock } from '#head/shown.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, type Stretch, stretchesOf, transactionRuns } from '#indices/transaction-run.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { withAbove } from './above.ts'
+import { withHead } from './head-rows.ts'
 import type { Numbered } from './list-rows.ts'
 import { numberedRows, type RangeInOrder } from './numbered.ts'
 
@@ -31,14 +31,14 @@ export const transactionsOf = async (
     followed: { kind: 'transactions' } as const,
     idOf: ({ doc }: TimedTransaction) => doc.id,
   }
-  return numberedRows(context, withAbove<TimedTransaction>(list, context.head, transactionsAbove), asked)
+  return numberedRows(context, withHead<TimedTransaction>(list, context.head, headTransactions), asked)
 }
 
 /** The transactions of a block above. */
-export const transactionsAbove = ({
+export const headTransactions = ({
   doc: { time },
   transactions: all,
-}: BlockAbove): readonly TimedTransaction[] => all.map(doc => ({ doc, time }))
+}: HeadBlock): readonly TimedTransaction[] => all.map(doc => ({ doc, time }))
 
 const momentsOf = async (view: View, numbers: readonly number[]): Promise<readonly Moment[]> => {
   const positions = await positionsOf(view, numbers)
@@ -58,7 +58,8 @@ export const transactionsFrom = async (
   const [docs, times] = await Promise.all([view.getMany(transactions, ids), timesOf(view, positions)])
   return ids.map((id, at) => {
     const doc = docs[at]
-    if (doc === undefined) throw lacking(`Transaction '${id}', number ${first + at} of all, has no document.`)
+    if (doc === undefined)
+      throw missingData(`Transaction '${id}', number ${first + at} of all, has no document.`)
     return { doc, time: times[at] as bigint }
   })
 }
@@ -74,7 +75,7 @@ const positionsOf = async (view: View, numbers: readonly number[]): Promise<read
   return numbers.map(number => {
     const position = positionAt(stretches.get(runOf(number)) ?? [], (number - 1) % RUN_LENGTH)
     if (position === undefined)
-      throw lacking(`Run ${runOf(number)} of transactions lacks number ${number} of all.`)
+      throw missingData(`Run ${runOf(number)} of transactions lacks number ${number} of all.`)
     return position
   })
 }
@@ -95,7 +96,7 @@ const timesOf = async (view: View, positions: readonly Position[]): Promise<read
   const times = new Map(heights.map((height, at) => [height, docs[at]?.time]))
   return positions.map(({ height }) => {
     const time = times.get(height)
-    if (time === undefined) throw lacking(`Block ${height} has transactions, and no document.`)
+    if (time === undefined) throw missingData(`Block ${height} has transactions, and no document.`)
     return time
   })
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { BlockAbove } from '#head/shown.ts'
+import type { HeadBlock } from '#head/shown.ts'
 import { HEAD_ONLY, text } from './results.ts'
 
 const headOnly = (en: string, zh: string) => Type.Optional({ ...text(en, zh), [HEAD_ONLY]: true })
@@ -17,5 +17,5 @@ export const headFields = () => ({
 })
 
 /** The status of a row by its block, if that is not irreversible yet. */
-export const statusOf = (above: BlockAbove | undefined): 'PACKED' | 'IRREVERSIBLE' =>
+export const statusOf = (above: HeadBlock | undefined): 'PACKED' | 'IRREVERSIBLE' =>
   above === undefined ? 'IRREVERSIBLE' : 'PACKED'

@@ -1,7 +1,7 @@
 import { type TArray, type TUnknown, Type } from '@sinclair/typebox'
 import type { Compat } from '../define.ts'
 import { headFields } from './head-status.ts'
-import { count, createdAt, described, listOfRows, seqUnlessAbove, shape, text, txHash } from './results.ts'
+import { count, createdAt, described, irreversibleSeq, listOfRows, shape, text, txHash } from './results.ts'
 
 /** Programs of ours read rows without `compat`, so their type is the array. */
 const data = (compat: Compat) =>
@@ -40,7 +40,7 @@ const contractField = () => text('Contract.', '合约。')
 const recordRow = (contract: 'always' | 'compat', compat: Compat) => {
   const named = contract === 'always' || compat === 'iostabc' ? { contract: contractField() } : {}
   return shape({
-    ...(compat === 'iostabc' ? {} : { seq: seqUnlessAbove() }),
+    ...(compat === 'iostabc' ? {} : { seq: irreversibleSeq() }),
     ...headFields(),
     ...named,
     ...recordFields(compat),

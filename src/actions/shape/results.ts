@@ -64,7 +64,7 @@ export const seq = () =>
     '该行在此列表中的编号，按链上顺序从 1 开始，永不改变。',
   )
 /** `seq` of lists that take `head`. */
-export const seqUnlessAbove = () =>
+export const irreversibleSeq = () =>
   Type.Optional(
     count(
       'Number of the row in this list, from 1 in the order of the chain. It never changes. Rows with the status PACKED have none.',

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { freemem, totalmem } from 'node:os'
-import type { Finding } from './finding.ts'
+import { type Finding, findingsAbout } from './finding.ts'
+
+const { ok, warning } = findingsAbout('machine')
 
 /** A connection of each client, and those to store and node. */
 const LEAST_FILES = 4_096
-/** What a load of a busy chain takes, with room for a service. */
+/** The memory that a load of a busy chain takes, with room for a service. */
 const LEAST_MEMORY = 1_000_000_000
 
-/** What the machine gives the process; undefined: it does not tell. */
+/** Limits of the machine for the process; undefined: unknown. */
 export type Machine = {
   readonly openFiles: number | undefined
   /** Bytes. */
@@ -25,22 +27,19 @@ export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readon
     ? []
     : [
         openFiles < LEAST_FILES
-          ? finding(
+          ? warning(
               `The process may open ${openFiles} files`,
               `Each client takes one: 'ulimit -n 65536', or LimitNOFILE=65536 in the systemd unit.`,
             )
-          : finding(`The process may open ${openFiles} files`),
+          : ok(`The process may open ${openFiles} files`),
       ]),
   freeMemory < LEAST_MEMORY
-    ? finding(
+    ? warning(
         `${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`,
         "A load and a service together take up to 1 GB: 'free -m' shows what takes the rest.",
       )
-    : finding(`${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`),
+    : ok(`${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`),
 ]
-
-const finding = (what: string, help?: string): Finding =>
-  help === undefined ? { about: 'machine', is: 'ok', what } : { about: 'machine', is: 'warning', what, help }
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`
 

@@ -4,7 +4,9 @@ import { judge, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict 
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { type Finding, wrongBecause } from './finding.ts'
+import { type Finding, findingsAbout } from './finding.ts'
+
+const { ok, warning, wrong, failed } = findingsAbout('node')
 
 /** A node makes a block every half second, so a head that is older than this belongs to a node that stands still. */
 const HEAD_MS = 30_000
@@ -20,7 +22,7 @@ const NODE_HELP =
 
 export type NodeFrom = {
   readonly node: Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'get'>
-  /** What is stored; undefined: nothing, or the store cannot be read. */
+  /** The last stored block; undefined: none, or the store cannot be read. */
   readonly published: Published | undefined
   readonly identity: StoredChain['identity'] | undefined
   readonly hashAt: StoredChain['hashAt']
@@ -34,17 +36,15 @@ export const checkNode = async (from: NodeFrom): Promise<readonly Finding[]> => 
   try {
     const info = await node.chainInfo(signal)
     return [
-      {
-        about: 'node',
-        is: 'ok',
-        what: `${node.name} serves chain ${info.chainId} (${info.netName}); head ${info.headBlock}, last irreversible block ${info.libBlock}`,
-      },
+      ok(
+        `${node.name} serves chain ${info.chainId} (${info.netName}); head ${info.headBlock}, last irreversible block ${info.libBlock}`,
+      ),
       headFinding(info, from),
       ...(await chainFindings(info, from)),
       ...(await Promise.all(CALLS.map(call => callFinding(call, from)))),
     ]
   } catch (error) {
-    return [wrongBecause('node', error, NODE_HELP)]
+    return [failed(error, NODE_HELP)]
   }
 }
 
@@ -52,20 +52,16 @@ const headFinding = ({ headTime }: ChainInfo, { node, clock }: NodeFrom): Findin
   const ms = clock.now() - Number(headTime / 1_000_000n)
   const seconds = Math.abs(Math.round(ms / 1_000))
   if (ms > HEAD_MS)
-    return {
-      about: 'node',
-      is: 'warning',
-      what: `The head block of ${node.name} is ${seconds} seconds old by this machine's clock`,
-      help: "The node stands still or is syncing, or this machine's clock is wrong: compare with 'date -u' and another node.",
-    }
+    return warning(
+      `The head block of ${node.name} is ${seconds} seconds old by this machine's clock`,
+      "The node stands still or is syncing, or this machine's clock is wrong: compare with 'date -u' and another node.",
+    )
   if (ms < -HEAD_MS)
-    return {
-      about: 'node',
-      is: 'wrong',
-      what: `The head block of ${node.name} was made ${seconds} seconds after this machine's time`,
-      help: "Set this machine's clock: 'timedatectl set-ntp true'.",
-    }
-  return { about: 'node', is: 'ok', what: `The clocks of ${node.name} and of this machine agree` }
+    return wrong(
+      `The head block of ${node.name} was made ${seconds} seconds after this machine's time`,
+      "Set this machine's clock: 'timedatectl set-ntp true'.",
+    )
+  return ok(`The clocks of ${node.name} and of this machine agree`)
 }
 
 const chainFindings = async (
@@ -77,23 +73,22 @@ const chainFindings = async (
     { chainId, libBlock, blockHash: height => node.blockHash(height, signal) },
     { identity, last: published, hashAt },
   )
-  return [{ about: 'node', ...found(verdict, node.name, published.height) }]
+  return [found(verdict, node.name, published.height)]
 }
 
-const found = (verdict: Verdict, name: string, height: number): Omit<Finding, 'about'> => {
+const found = (verdict: Verdict, name: string, height: number): Finding => {
   switch (verdict.is) {
     case 'fit':
-      return { is: 'ok', what: `${name} has the last stored block, ${height}` }
+      return ok(`${name} has the last stored block, ${height}`)
     case 'behind':
-      return {
-        is: 'warning',
-        what: `${name} is behind the store, which has block ${height}`,
-        help: 'Wait until it has caught up, or set another node with --node.',
-      }
+      return warning(
+        `${name} is behind the store, which has block ${height}`,
+        'Wait until it has caught up, or set another node with --node.',
+      )
     case 'lacks':
-      return { is: 'wrong', what: lacksText(verdict, name), help: NODE_HELP }
+      return wrong(lacksText(verdict, name), NODE_HELP)
     default:
-      return { is: 'wrong', what: unfitText(verdict, name), help: unfitHelp(verdict, name) }
+      return wrong(unfitText(verdict, name), unfitHelp(verdict, name))
   }
 }
 
@@ -106,10 +101,10 @@ const callFinding = async (
     const { status, release } = await node.get(path, { signal })
     release()
     return status === 200
-      ? { about: 'node', is: 'ok', what: `${node.name} answers ${name}` }
-      : { about: 'node', is: 'warning', what: `${node.name} answers ${name} with status ${status}`, help }
+      ? ok(`${node.name} answers ${name}`)
+      : warning(`${node.name} answers ${name} with status ${status}`, help)
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return { ...wrongBecause('node', error, help), is: 'warning' }
+    return { ...failed(error, help), is: 'warning' }
   }
 }

@@ -1,69 +1,63 @@
-import type { Surroundings } from '#store/surroundings.ts'
-import type { Finding } from './finding.ts'
+import type { ServerReport } from '#store/server-report.ts'
+import { type Finding, findingsAbout } from './finding.ts'
 
-/** What a serving process needs; the other privileges are for loading. */
+const { ok, warning, wrong } = findingsAbout('store')
+
+/** Privileges that serving needs; the others are for loading. */
 const FOR_SERVING: readonly string[] = ['read', 'view_index_metadata']
 
-/** What is not in order around a store that has a server, and what is. */
-export const checkServer = ({ disks, lacks, blocked, createsIndices }: Surroundings): readonly Finding[] => [
+/** Disks, privileges and settings of the server of a store. */
+export const checkServer = ({ disks, lacks, blocked, createsIndices }: ServerReport): readonly Finding[] => [
   ...diskFindings(disks),
   ...rightFindings(lacks),
   ...(blocked.length === 0
     ? []
     : [
-        finding(
-          'wrong',
+        wrong(
           `Elasticsearch made ${blocked.length} indices read-only, such as ${blocked[0]}: a disk was full`,
-          {
-            help: 'Make room; Elasticsearch lifts the block by itself below its high watermark.',
-          },
+          'Make room; Elasticsearch lifts the block by itself below its high watermark.',
         ),
       ]),
   ...(createsIndices === true
     ? [
-        finding('warning', 'Elasticsearch creates an index for whatever is written', {
-          help: 'A lost index could come back empty: set action.auto_create_index to false in the cluster settings.',
-        }),
+        warning(
+          'Elasticsearch creates an index for whatever is written',
+          'A lost index could come back empty: set action.auto_create_index to false in the cluster settings.',
+        ),
       ]
     : []),
 ]
 
-const diskFindings = (disks: Surroundings['disks']): readonly Finding[] =>
+const diskFindings = (disks: ServerReport['disks']): readonly Finding[] =>
   disks === undefined
     ? [
-        finding('warning', 'The disks of Elasticsearch are unknown: the user may not ask', {
-          help: "Give the user the cluster privilege 'monitor', or watch them elsewhere: GET _cat/allocation.",
-        }),
+        warning(
+          'The disks of Elasticsearch are unknown: the user may not ask',
+          "Give the user the cluster privilege 'monitor', or watch them elsewhere: GET _cat/allocation.",
+        ),
       ]
     : disks.map(({ server, freeBytes, totalBytes, leastBytes }) => {
         const what = `${gigabytes(freeBytes)} of ${gigabytes(totalBytes)} are free on the disk of ${server}`
         return freeBytes < leastBytes
-          ? finding('warning', `${what}, less than the low watermark of ${gigabytes(leastBytes)}`, {
-              help: 'Elasticsearch places no new indices there, and soon refuses writes: make room or add a server.',
-            })
-          : finding('ok', what)
+          ? warning(
+              `${what}, less than the low watermark of ${gigabytes(leastBytes)}`,
+              'Elasticsearch places no new indices there, and soon refuses writes: make room or add a server.',
+            )
+          : ok(what)
       })
 
-const rightFindings = (lacks: Surroundings['lacks']): readonly Finding[] => {
-  if (lacks === undefined) return [finding('ok', 'Elasticsearch checks no privileges, or does not tell them')]
-  if (lacks.length === 0) return [finding('ok', 'The user of Elasticsearch may read and write the indices')]
+const rightFindings = (lacks: ServerReport['lacks']): readonly Finding[] => {
+  if (lacks === undefined) return [ok('Elasticsearch checks no privileges, or does not tell them')]
+  if (lacks.length === 0) return [ok('The user of Elasticsearch may read and write the indices')]
   const what = `The user of Elasticsearch lacks on the indices: ${lacks.join(', ')}`
   return [
     lacks.some(privilege => FOR_SERVING.includes(privilege))
-      ? finding('wrong', what, {
-          help: 'Give it the role iostlens_service of indices/roles.yml, or iostlens_loader to load.',
-        })
-      : finding('warning', what, {
-          help: "It may serve; 'iostlens load' and 'up' need the role iostlens_loader of indices/roles.yml.",
-        }),
+      ? wrong(what, 'Give it the role iostlens_service of indices/roles.yml, or iostlens_loader to load.')
+      : warning(
+          what,
+          "It may serve; 'iostlens load' and 'up' need the role iostlens_loader of indices/roles.yml.",
+        ),
   ]
 }
-
-const finding = (is: Finding['is'], what: string, { help }: { readonly help?: string } = {}): Finding => ({
-  about: 'store',
-  is,
-  what,
-  ...(help === undefined ? {} : { help }),
-})
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`

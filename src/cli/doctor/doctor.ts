@@ -8,7 +8,7 @@ import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { checkMachine, thisMachine } from './check-machine.ts'
 import { checkNode } from './check-node.ts'
 import { checkStore } from './check-store.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, findingsAbout } from './finding.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -54,12 +54,10 @@ const nodeFindings = async ({ values, log, signal }: Call, store: Store): Promis
   return findings
 }
 
-const NO_NODE: Finding = {
-  about: 'node',
-  is: 'warning',
-  what: 'No node is set',
-  help: 'Set one with --node URL to load, to follow the chain and to pass requests on.',
-}
+const NO_NODE = findingsAbout('node').warning(
+  'No node is set',
+  'Set one with --node URL to load, to follow the chain and to pass requests on.',
+)
 
 const linesOf = ({ about, is, what, help }: Finding): readonly string[] => [
   `${is.padEnd(7)}  ${about.padEnd(7)}  ${what}`,

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 
-/** What was found about one thing; `help`: what to do about it. */
+/** The result of one check; `help`: what to do about it. */
 export type Finding = {
   readonly about: 'node' | 'store' | 'machine'
   readonly is: 'ok' | 'warning' | 'wrong'
@@ -8,10 +8,16 @@ export type Finding = {
   readonly help?: string
 }
 
-/** The finding of a check that failed. */
-export const wrongBecause = (about: Finding['about'], error: unknown, help: string): Finding => ({
-  about,
-  is: 'wrong',
-  what: error instanceof Error ? error.message : String(error),
-  help: error instanceof Failure && error.help !== undefined ? error.help : help,
-})
+/** Makes the findings about one thing. */
+export const findingsAbout = (about: Finding['about']) => {
+  const ok = (what: string): Finding => ({ about, is: 'ok', what })
+  const warning = (what: string, help: string): Finding => ({ about, is: 'warning', what, help })
+  const wrong = (what: string, help: string): Finding => ({ about, is: 'wrong', what, help })
+  /** The finding of a check that failed; a failure that knows a remedy has its own. */
+  const failed = (error: unknown, help: string): Finding =>
+    wrong(
+      error instanceof Error ? error.message : String(error),
+      (error instanceof Failure ? error.help : undefined) ?? help,
+    )
+  return { ok, warning, wrong, failed }
+}

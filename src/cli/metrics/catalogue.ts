@@ -22,7 +22,7 @@ const STAGES = ['fetch', 'derive', 'state', 'append', 'commit'] as const
 /** Seconds of one question. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** What threads count. */
+/** The metrics that threads count. */
 export const catalogue = {
   ...httpMetrics,
   storeCalls: {

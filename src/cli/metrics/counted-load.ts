@@ -21,7 +21,7 @@ export const countedBlocks = (node: Node, { loadSeconds }: Counts): Node => ({
   },
 })
 
-/** What a load reports to be counted. */
+/** Listeners that count what a load reports. */
 export const loadCounts = ({
   loadSeconds,
   loadFailures,

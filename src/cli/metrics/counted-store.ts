@@ -67,7 +67,7 @@ const noteCall = (
   storeSeconds.observe((performance.now() - since) / 1_000, call)
 }
 
-/** What a caller is refused for, or gives up, is no failure of the store. */
+/** A refusal of the caller, or a caller who gives up, is no failure of the store. */
 const outcomeOf = (error: unknown): string =>
   error instanceof Failure && FAILED.has(error.kind) ? 'failed' : 'cancelled'
 

@@ -3,7 +3,7 @@ import { countingIn } from '#metrics/counting.ts'
 import { type MetricsMemory, metricsMemory } from '#metrics/memory.ts'
 import { type Counts, catalogue } from './catalogue.ts'
 
-/** What a process counts: threads 0 … `serving` − 1 serve, the next number is the main thread's. */
+/** The metrics of a process: threads 0 … `serving` − 1 serve, the next number is the main thread's. */
 export type ProcessMetrics = {
   readonly memory: MetricsMemory
   /** How the main thread counts what is not about requests. */

@@ -15,11 +15,11 @@ export type ReadFrom = {
   readonly version: string
   /** Threads that serve. */
   readonly threads: number
-  /** What runs and waits; absent: the process serves nothing. */
+  /** Requests that run and wait; absent: the process serves nothing. */
   readonly places?: QueuePlaces
 }
 
-/** What is read at the moment it is asked for. What nobody knows has no value. */
+/** Metrics that are read when they are asked for. An unknown one has no value. */
 export const readings = (from: ReadFrom): readonly Reading[] => {
   const published = publishedLately(from.store, from.clock)
   return [

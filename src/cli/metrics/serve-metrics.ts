@@ -8,7 +8,7 @@ import { catalogue } from './catalogue.ts'
 import type { ProcessMetrics } from './process-metrics.ts'
 import { type ReadFrom, readings } from './readings.ts'
 
-/** What a process exposes. */
+/** The text of a process's metrics. */
 export const exposedBy = ({ memory }: Pick<ProcessMetrics, 'memory'>, from: ReadFrom) =>
   exposed(catalogue, memory, readings(from))
 

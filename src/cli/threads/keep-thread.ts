@@ -18,7 +18,7 @@ export type Keeping = {
   /** From 0. */
   readonly number: number
   readonly open: OpenThread
-  /** What a new one is told first. */
+  /** The first message to a new one. */
   readonly begin: () => ToThread
   /** Called when one has died, before the next one begins. */
   readonly onDeath: () => void

@@ -4,7 +4,7 @@ import { forgetGauges, type MetricsMemory } from '#metrics/memory.ts'
 import { catalogue } from '../metrics/catalogue.ts'
 import type { Values } from '../settings.ts'
 
-/** What the threads of one service count together: threads 0 … `threads` − 1 serve, the next number is the main thread's. */
+/** Counts that the threads of one service share: threads 0 … `threads` − 1 serve, the next number is the main thread's. */
 export type ServingMemory = {
   readonly threads: number
   readonly callers: SharedCounts

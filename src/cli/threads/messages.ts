@@ -1,19 +1,19 @@
 import type { Failure } from '#failure/failure.ts'
 import type { HeadMessage } from '#head/passing.ts'
 import type { Health } from '#node/health.ts'
-import type { Given } from '../given.ts'
+import type { OperatorFiles } from '../operator-files.ts'
 import type { Address } from '../readers.ts'
 import type { Values } from '../settings.ts'
 import type { ServingMemory } from './memory.ts'
 
-/** What a thread needs to serve. */
+/** The first message's contents: all that a thread needs to serve. */
 export type Task = {
   readonly values: Values
   readonly version: string
   readonly address: Address
   /** The number of the thread, from 0. */
   readonly thread: number
-  readonly given: Given
+  readonly files: OperatorFiles
   readonly memory: ServingMemory
   /** Absent: no node is set, or none was asked yet. */
   readonly health?: Health
@@ -21,18 +21,18 @@ export type Task = {
   readonly head?: HeadMessage
 }
 
-/** What the main thread tells a thread that serves. */
+/** A message of the main thread to a thread that serves. */
 export type ToThread =
   | { readonly type: 'serve'; readonly task: Task }
-  | { readonly type: 'given'; readonly given: Given }
+  | { readonly type: 'files'; readonly files: OperatorFiles }
   | { readonly type: 'health'; readonly health: Health }
-  /** What changed about the blocks above since the last message. */
+  /** Changes of the head blocks since the last message. */
   | { readonly type: 'head'; readonly head: HeadMessage }
   /** The last lines have been taken; the next ones may come. */
   | { readonly type: 'logged' }
   | { readonly type: 'stop' }
 
-/** What a thread that serves tells the main thread. */
+/** A message of a thread that serves to the main thread. */
 export type FromThread =
   | { readonly type: 'listening' }
   /** It could not begin, and ends. */

@@ -21,7 +21,7 @@ export const serveByThreads = async (
   listen: Address,
   serve: Serve & { readonly memory: ServingMemory },
 ): Promise<Served> => {
-  const { values, node, head, memory, log, writeLine } = serve
+  const { values, node, head, memory, log, screen } = serve
   const reserved = (values['reuse-port'] ? shared : reserve)(listen, answersBefore(serve))
   const counting = await serve.beforeRequests()
   const { address } = reserved
@@ -35,7 +35,7 @@ export const serveByThreads = async (
         forgetThread(memory, number)
       },
       log,
-      writeLine,
+      writeLine: screen.line,
       clock: systemClock,
     }),
   )
@@ -59,7 +59,7 @@ export const serveByThreads = async (
   return {
     address,
     counting,
-    tell: given => tell({ type: 'given', given }),
+    tell: files => tell({ type: 'files', files }),
     stop: async () => {
       await stop()
       silence?.()
@@ -69,7 +69,7 @@ export const serveByThreads = async (
 
 /** The first message to a thread. */
 const beginning = (
-  { values, version, memory, given, node, head }: Serve & { readonly memory: ServingMemory },
+  { values, version, memory, files, node, head }: Serve & { readonly memory: ServingMemory },
   address: Address,
   thread: number,
 ): ToThread => {
@@ -77,14 +77,14 @@ const beginning = (
   return {
     type: 'serve',
     task: {
-      ...{ values, version, address, thread, memory, given: given() },
+      ...{ values, version, address, thread, memory, files: files() },
       ...(health === undefined ? {} : { health }),
       ...(head === undefined ? {} : { head: messageOf(head.shown(), NOTHING_TOLD) }),
     },
   }
 }
 
-/** What is answered until the threads listen. */
+/** The answers until the threads listen. */
 const answersBefore = ({ values, version, log }: Serve) =>
   startingAnswers({
     ...{ version, log, clock: systemClock, deadlineMs: values.deadline, basePath: values['base-path'] },

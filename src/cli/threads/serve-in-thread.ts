@@ -21,7 +21,7 @@ const LAST_LINES_MS = 500
 /** Between two messages with lines: a message for each line would cost as much as an answer. */
 const GATHER_MS = 20
 
-/** What a thread does that serves: one app on the address that all threads share, with its own store and node clients. */
+/** A thread that serves: one app on the address that all threads share, with its own store and node clients. */
 export const serveInThread = ({ post, onMessage }: Wire): void => {
   let logged: () => void = () => undefined
   const lines = lineWriter(
@@ -32,7 +32,7 @@ export const serveInThread = ({ post, onMessage }: Wire): void => {
     { dropped: droppedLines },
   )
   const running = Promise.withResolvers<Running>()
-  // Whoever asked has been told.
+  // The main thread has been told of it.
   running.promise.catch(() => undefined)
   const update = (change: Change): void => {
     running.promise.then(
@@ -61,8 +61,8 @@ export const serveInThread = ({ post, onMessage }: Wire): void => {
       case 'serve':
         begin(message.task)
         break
-      case 'given':
-        update({ given: message.given })
+      case 'files':
+        update({ files: message.files })
         break
       case 'health':
         update({ health: message.health })
@@ -79,7 +79,7 @@ export const serveInThread = ({ post, onMessage }: Wire): void => {
   })
 }
 
-type Change = Pick<Partial<Task>, 'given' | 'health' | 'head'>
+type Change = Pick<Partial<Task>, 'files' | 'health' | 'head'>
 
 type Running = {
   readonly app: ServedApp
@@ -89,7 +89,7 @@ type Running = {
 
 const serve = (task: Task, { write, dropped }: Pick<LineWriter, 'write' | 'dropped'>): Running => {
   const { values, version, address, memory, thread, health, head } = task
-  let { given } = task
+  let { files } = task
   const log = createLog({
     level: values['log-level'],
     format: values['log-format'],
@@ -103,7 +103,7 @@ const serve = (task: Task, { write, dropped }: Pick<LineWriter, 'write' | 'dropp
   const received = head === undefined ? undefined : receivedHead(head)
   const app = serveApp(
     {
-      ...{ values, version, store, node, log, thread, given: () => given, droppedLines: dropped },
+      ...{ values, version, store, node, log, thread, files: () => files, droppedLines: dropped },
       ...{
         callers: openCounts(memory.callers, thread),
         threads: memory.threads,
@@ -116,7 +116,7 @@ const serve = (task: Task, { write, dropped }: Pick<LineWriter, 'write' | 'dropp
   return {
     app,
     update: change => {
-      given = change.given ?? given
+      files = change.files ?? files
       if (change.health !== undefined) node?.takeOver(change.health)
       if (change.head !== undefined) received?.take(change.head)
     },

@@ -1,6 +1,6 @@
 // Suggestions below the search box: a combobox with a list (ARIA), by keyboard or pointer.
 
-/** A typist who goes on within so many milliseconds asks once. */
+/** Milliseconds without a key press before a search is sent. */
 const PAUSE_MS = 150
 
 const input = document.querySelector('.search input')

@@ -1,6 +1,6 @@
 import { visible } from '../format/visible.ts'
 
-/** What spreadsheets take for the beginning of a formula, in the letters of full width, too. */
+/** Characters that spreadsheets take for the beginning of a formula, also in full width. */
 const RUNS = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 /**

@@ -1,4 +1,4 @@
-import type { Ask, Given } from '#actions/ask.ts'
+import type { Ask, CallParameters } from '#actions/ask.ts'
 import type { Typed } from '#actions/define.ts'
 import type { Rows } from '#actions/list/rows.ts'
 import type { Exact } from '#chain/json.ts'
@@ -8,7 +8,7 @@ import type { Lang } from '../page.ts'
 /** A file that a visitor asks for: what its address leaves open, its parameters, and the language of its words. */
 export type AskedFile = { readonly id: string; readonly query: URLSearchParams; readonly lang: Lang }
 
-/** What a file shows: the names of its columns, and the cells of each row: texts, and numbers as `Exact`. */
+/** The content of a file: the names of its columns, and the cells of each row: texts, and numbers as `Exact`. */
 export type Table = {
   readonly heads: readonly string[]
   /** `before` counts the rows of the file that came before these. */
@@ -27,9 +27,9 @@ export type Download = {
   /** The exact name of what it is of, which an address may name in another way; absent: it has one name. */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
   /** Parameters of the call. */
-  readonly given: (asked: AskedFile) => Given
+  readonly given: (asked: AskedFile) => CallParameters
   readonly table: (asked: AskedFile) => Table
-  /** What the file holds, as the beginning of its name: words that are joined by `-`. */
+  /** The beginning of the file's name: words that are joined by `-`. */
   readonly names: (asked: AskedFile, at: Published) => readonly string[]
 }
 

@@ -6,13 +6,13 @@ import { filtersGiven, RANGE } from '../part/filters.tsx'
 import type { AskedFile, Download } from './download.ts'
 import { type FileColumn, tableOf } from './table.ts'
 
-/** What tells one list from another. */
+/** The parts in which lists differ. */
 type ListFile<Row> = {
   readonly path: string
   readonly action: Typed
-  /** What the open part of the path names, as a parameter of the call; absent: nothing is open. */
+  /** The parameter of the call that the open part of the path gives; absent: the path has no open part. */
   readonly of?: 'account' | 'contract' | 'token' | 'producer'
-  /** What the rows are, where `of` does not say it. */
+  /** A word for the rows, where `of` does not say it. */
   readonly what?: string
   /** Whether the list has a range of time; a list of state is as it is at the height. */
   readonly isOfTime: boolean

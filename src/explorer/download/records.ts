@@ -28,7 +28,7 @@ type RecordColumn = FileColumn<Recorded>
 const time: RecordColumn = column('Time (UTC)', '时间（UTC）', ({ created_at }) => timeCell(created_at))
 const token: RecordColumn = column('Token', '代币', row => textCell(movedBy(row)?.token ?? ''))
 
-/** What the columns of every file of records end with. */
+/** The last columns of every file of records. */
 const tail = ({ lang }: AskedFile): readonly RecordColumn[] => [
   token,
   column('Memo', '备注', ({ action_name, data }) => textCell(memoOf(action_name, data))),

@@ -4,8 +4,8 @@ import { getProducerList } from '#actions/get-producer-list.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
+import { producerStatusOf } from '../format/producer-status.ts'
 import { profileText } from '../format/profile.ts'
-import { standingOf } from '../format/standing.ts'
 import { transferabilityOf } from '../format/transferability.ts'
 import { textCell } from './cell.ts'
 import { listFile } from './list-file.ts'
@@ -67,7 +67,7 @@ export const producerFile = listFile<AnswerOf<typeof getProducerList>['producers
     column('Rank', '排名', row => numberCell(row.ranking)),
     column('Producer', '生产者', row => textCell(row.account)),
     column('Name', '名称', row => textCell(profileText(lang, row.alias, row.alias_en))),
-    column('Status', '状态', row => standingOf(row)[lang]),
+    column('Status', '状态', row => producerStatusOf(row)[lang]),
     column('Location', '地区', row => textCell(row.loc)),
     column('Site', '网址', row => textCell(row.url)),
     column('Blocks made', '出块数', row => numberCell(row.block_count)),

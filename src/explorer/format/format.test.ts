@@ -83,7 +83,7 @@ test('visible: what is not seen or turns a text around is written out', () => {
   expect(visible('two\nlines 你好 😀')).toBe('two\nlines 你好 😀')
 })
 
-test('oneLine: no line ends, nothing that is not seen, and so many letters at most', () => {
+test('oneLine: no line ends, nothing invisible, and a limited number of letters', () => {
   expect(oneLine(' a\n\t b\u202e ', 20)).toBe('a b\\u{202e}')
   expect(oneLine('abcd', 4)).toBe('abcd')
   expect(oneLine('abcde', 4)).toBe('abc…')

@@ -1,7 +1,7 @@
 import type { Text } from '#actions/text.ts'
 import { beginningOf } from './visible.ts'
 
-/** What the codes of receipts say (core/tx of the node); others are shown as they are. */
+/** The codes of receipts (core/tx of the node) in words; unknown codes are shown as they are. */
 const CODES: ReadonlyMap<string, Text> = new Map([
   ['SUCCESS', { en: 'Success', zh: '成功' }],
   ['GAS_RUN_OUT', { en: 'Out of gas', zh: 'gas 耗尽' }],

@@ -8,7 +8,7 @@ const DAYS = 30
 /** First and last day as the API takes them; what an address says wrongly is left to the API to refuse. */
 export type Period = { readonly start_date: string; readonly end_date: string }
 
-/** The period that ends with the day of the last block, of so many days. */
+/** The period of `days` days that ends with the day of the last block. */
 export const lately = ({ at }: Pick<Visit, 'at'>, days = DAYS): Period => endingWith(dayOf(at.time), days)
 
 const endingWith = (day: number, days: number): Period => ({

@@ -1,6 +1,6 @@
 import { ownTransactions } from './own-transactions.ts'
 
-/** What of a block tells how busy the chain is. */
+/** The fields of a block that tell how busy the chain is. */
 type Made = { readonly number: string | number; readonly time: string; readonly tx_count: number }
 
 /**

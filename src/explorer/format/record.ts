@@ -17,7 +17,7 @@ export type Recorded = {
   readonly amount?: string | undefined
 }
 
-/** What a record moved; undefined: nothing. */
+/** The tokens that a record moved. */
 export type Moved = { readonly amount: string; readonly token: string }
 
 /** Amount and token of a record: token.iost names the token first, whatever it moves. */
@@ -47,7 +47,7 @@ export const WAYS: Readonly<Record<Way, Text>> = {
 
 type Row = Pick<Recorded, 'action_name' | 'amount' | 'data' | 'from' | 'to'>
 
-/** Who gave and who got what a row moved, by its arguments (`""`: nobody); of others, its caller and its contract. */
+/** Sender and recipient of a movement, by its arguments (`""`: nobody); of other rows, the caller and the contract. */
 export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {
   const places = PARTIES.get(row.action_name)
   if (movedBy(row) === undefined || places === undefined) return { from: row.from, to: row.to }

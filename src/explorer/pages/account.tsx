@@ -154,19 +154,16 @@ const Votes = ({ visit, votes }: VotesProps): Html => {
   return (
     <Card title={say({ en: 'Votes', zh: '投票' })}>
       <Rows
+        visit={visit}
         rows={votes.slice(0, MOST)}
-        none=""
         columns={[
-          {
-            head: say({ en: 'Producer', zh: '生产者' }),
-            cell: ({ option }) => <Name visit={visit} kind="producer" id={option} />,
-          },
-          {
-            head: say({ en: 'Votes', zh: '票数' }),
-            place: 'end',
-            isNumber: true,
-            cell: row => <Amount visit={visit} value={row.votes} token="iost" />,
-          },
+          ['Producer', '生产者', ({ option }) => <Name visit={visit} kind="producer" id={option} />],
+          [
+            'Votes',
+            '票数',
+            row => <Amount visit={visit} value={row.votes} token="iost" />,
+            { isNumber: true, place: 'end' },
+          ],
         ]}
       />
       <More visit={visit} shown={MOST} total={votes.length} />

@@ -12,13 +12,12 @@ export const blocksPage: Page = {
   path: '/blocks',
   show: async visit => {
     const { blocks, total } = await visit.ask(getBlockList, pageGiven(visit))
-    const title = visit.say({ en: 'Blocks', zh: '区块' })
     return listPage(visit, {
-      title,
-      lead: visit.say({
+      title: { en: 'Blocks', zh: '区块' },
+      lead: {
         en: `${grouped(String(total))} blocks, newest first.`,
         zh: `共 ${grouped(String(total))} 个区块，最新的在前。`,
-      }),
+      },
       total,
       file: blockFile,
       table: <BlockRows visit={visit} rows={blocks} live="blocks" />,

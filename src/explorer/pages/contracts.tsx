@@ -14,40 +14,32 @@ import { Ago } from '../part/time.tsx'
 export const contractsPage: Page = {
   path: '/contracts',
   show: async visit => {
-    const { say } = visit
     const { contracts, total } = await visit.ask(getContractList, pageGiven(visit))
-    const title = say({ en: 'Contracts', zh: '合约' })
     return listPage(visit, {
-      title,
-      lead: say({
+      title: { en: 'Contracts', zh: '合约' },
+      lead: {
         en: `${grouped(String(total))} contracts, newest first. Those whose id ends in .iost are system contracts.`,
         zh: `共 ${grouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
-      }),
+      },
       total,
       file: contractFile,
       table: (
         <Rows
+          visit={visit}
           rows={contracts}
-          none={say({ en: 'No contracts.', zh: '没有合约。' })}
+          none={{ en: 'No contracts.', zh: '没有合约。' }}
           columns={[
-            {
-              head: say({ en: 'Contract', zh: '合约' }),
-              cell: row => <Name visit={visit} kind="contract" id={row.contract_id} />,
-            },
-            {
-              head: say({ en: 'Deployed', zh: '部署时间' }),
-              place: 'end',
-              cell: row => <Ago visit={visit} iso={row.created_at} />,
-            },
-            {
-              head: say({ en: 'Publisher', zh: '部署者' }),
-              cell: row => <Owner visit={visit} id={row.publisher} />,
-            },
-            {
-              head: say({ en: 'Records', zh: '记录数' }),
-              isNumber: true,
-              cell: row => <Count value={row.records} />,
-            },
+            ['Contract', '合约', row => <Name visit={visit} kind="contract" id={row.contract_id} />],
+            [
+              'Deployed',
+              '部署时间',
+              row => <Ago visit={visit} iso={row.created_at} />,
+              {
+                place: 'end',
+              },
+            ],
+            ['Publisher', '部署者', row => <Owner visit={visit} id={row.publisher} />],
+            ['Records', '记录数', row => <Count value={row.records} />, { isNumber: true }],
           ]}
         />
       ),

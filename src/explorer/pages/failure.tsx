@@ -18,7 +18,7 @@ const TITLES: Partial<Readonly<Record<FailureKind, Text>>> = {
 }
 const OTHERWISE: Text = { en: 'This page cannot be shown now', zh: '暂时无法显示此页面' }
 
-/** What is shown instead of a page. */
+/** The page of a failure. */
 export const failurePage = (frame: Frame, { kind, message, zh }: Failure, near?: Near): Shown => {
   const { say, lang } = frame
   const title = say(TITLES[kind] ?? OTHERWISE)

@@ -11,13 +11,13 @@ import { ifFound } from '../found.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { Card } from '../part/card.tsx'
+import { ExternalLink } from '../part/external-link.tsx'
 import { Facts, Figures } from '../part/facts.tsx'
 import { formerProducer } from '../part/former-producer.tsx'
 import { Largest } from '../part/largest.tsx'
 import { Copied, Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
-import { Outside } from '../part/outside.tsx'
-import { Standing } from '../part/producer-standing.tsx'
+import { ProducerStatus } from '../part/producer-status.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
 import { askVoters, Voters } from '../part/voters.tsx'
@@ -52,7 +52,7 @@ export const producerPage: Page = {
             <bdi safe>{alias === '' ? name : alias}</bdi>
           </h1>
           <section class="card">
-            <Standings visit={visit} detail={detail} days={days} />
+            <StatusFacts visit={visit} detail={detail} days={days} />
           </section>
           <div class="pair">
             <section class="card">
@@ -92,7 +92,7 @@ type Detail = AnswerOf<typeof getProducerDetail>
 
 type DetailProps = { readonly visit: Visit; readonly detail: Detail }
 
-const Standings = ({ visit, detail, days }: DetailProps & { readonly days: VoteDays }): Html => {
+const StatusFacts = ({ visit, detail, days }: DetailProps & { readonly days: VoteDays }): Html => {
   const { say } = visit
   return (
     <Figures
@@ -125,7 +125,7 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
         [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={detail.account} />],
         [
           say({ en: 'Status', zh: '状态' }),
-          <Standing visit={visit} isProducer={detail.isProducer} online={detail.online} />,
+          <ProducerStatus visit={visit} isProducer={detail.isProducer} online={detail.online} />,
         ],
         [say({ en: 'Share of all votes', zh: '得票率' }), <Share part={detail.votes} whole={allVotes} />],
         [
@@ -146,14 +146,14 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
           say({ en: 'Location', zh: '地区' }),
           detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} isProse />,
         ],
-        [say({ en: 'Site', zh: '网址' }), detail.url === '' ? none : <Outside url={detail.url} />],
+        [say({ en: 'Site', zh: '网址' }), detail.url === '' ? none : <ExternalLink url={detail.url} />],
         [say({ en: 'Signing key', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
       ]}
     />
   )
 }
 
-/** What the operator's profile file says; nothing where it says nothing. */
+/** The texts of the operator's profile file, if it has any. */
 const Texts = ({ visit, detail }: DetailProps): Html => {
   const { say, lang } = visit
   const facts = [
@@ -169,7 +169,7 @@ const Texts = ({ visit, detail }: DetailProps): Html => {
       <Facts
         facts={[
           ...told.map(([name, text]) => [name, <ChainText visit={visit} text={text} isProse />] as const),
-          ...media.map(([name, url]) => [visible(name), <Outside url={url} />] as const),
+          ...media.map(([name, url]) => [visible(name), <ExternalLink url={url} />] as const),
         ]}
       />
     </Card>

@@ -8,13 +8,13 @@ import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Change, Count } from '../part/amount.tsx'
+import { ExternalLink } from '../part/external-link.tsx'
 import { Figures } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
 import { Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
-import { Outside } from '../part/outside.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
-import { Standing } from '../part/producer-standing.tsx'
+import { ProducerStatus } from '../part/producer-status.tsx'
 import { type Column, Rows } from '../part/rows.tsx'
 import { Share } from '../part/share.tsx'
 
@@ -52,8 +52,9 @@ export const producersPage: Page = {
           <section class="card">
             <Files visit={visit} file={producerFile} total={total} />
             <Rows
+              visit={visit}
               rows={producers}
-              none={say({ en: 'No producers.', zh: '没有生产者。' })}
+              none={{ en: 'No producers.', zh: '没有生产者。' }}
               columns={columnsOf(visit, producers, all_votes)}
             />
             <Pager visit={visit} total={total} />
@@ -67,50 +68,32 @@ export const producersPage: Page = {
 type Row = AnswerOf<typeof getProducerList>['producers'][number]
 
 const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): readonly Column<Row>[] => {
-  const { say } = visit
   const decimals = decimalsOf(producers.map(({ votes }) => votes))
   const changed = decimalsOf(producers.map(each => each.votes_change_7d))
   return [
-    {
-      head: say({ en: 'Rank', zh: '排名' }),
-      cell: row => <Count value={row.ranking} />,
-    },
-    {
-      head: say({ en: 'Producer', zh: '生产者' }),
-      place: 'lead',
-      cell: row => <Known visit={visit} row={row} />,
-    },
-    {
-      head: say({ en: 'Status', zh: '状态' }),
-      place: 'end',
-      cell: row => <Standing visit={visit} isProducer={row.isProducer} online={row.online} />,
-    },
-    {
-      head: say({ en: 'Location and site', zh: '地区与网址' }),
-      place: 'bare',
-      cell: row => <Where row={row} />,
-    },
-    {
-      head: say({ en: 'Blocks made, rewards', zh: '出块数与奖励' }),
-      isSpare: true,
-      isNumber: true,
-      cell: row => <Made visit={visit} row={row} />,
-    },
-    {
-      head: say({ en: 'Votes and 7-day change (IOST)', zh: '票数与近 7 天变化（IOST）' }),
-      isNumber: true,
-      cell: row => <Voted row={row} decimals={decimals} changed={changed} />,
-    },
-    {
-      head: say({ en: 'Voters', zh: '投票者' }),
-      isNumber: true,
-      cell: row => <Count value={row.voter_count} />,
-    },
-    {
-      head: say({ en: 'Share of votes', zh: '得票率' }),
-      isNumber: true,
-      cell: row => <Share part={row.votes} whole={all_votes} />,
-    },
+    ['Rank', '排名', row => <Count value={row.ranking} />],
+    ['Producer', '生产者', row => <Known visit={visit} row={row} />, { place: 'lead' }],
+    [
+      'Status',
+      '状态',
+      row => <ProducerStatus visit={visit} isProducer={row.isProducer} online={row.online} />,
+      { place: 'end' },
+    ],
+    ['Location and site', '地区与网址', row => <Where row={row} />, { place: 'bare' }],
+    [
+      'Blocks made, rewards',
+      '出块数与奖励',
+      row => <Made visit={visit} row={row} />,
+      { isNumber: true, isSpare: true },
+    ],
+    [
+      'Votes and 7-day change (IOST)',
+      '票数与近 7 天变化（IOST）',
+      row => <Voted row={row} decimals={decimals} changed={changed} />,
+      { isNumber: true },
+    ],
+    ['Voters', '投票者', row => <Count value={row.voter_count} />, { isNumber: true }],
+    ['Share of votes', '得票率', row => <Share part={row.votes} whole={all_votes} />, { isNumber: true }],
   ]
 }
 
@@ -160,7 +143,7 @@ const Where = ({ row: { loc, url } }: { readonly row: Row }): Html =>
         ''
       ) : (
         <small>
-          <Outside url={url} />
+          <ExternalLink url={url} />
         </small>
       )}
     </span>

@@ -7,7 +7,7 @@ import { Card } from '../part/card.tsx'
 import { kindOf, MatchRows } from '../part/match-rows.tsx'
 import { ChainText } from '../part/text.tsx'
 
-/** What a text names: the page of the one thing that it names exactly, or a list. */
+/** Search results: the page of the one thing that a text names exactly, or a list. */
 export const searchPage: Page = {
   path: '/search',
   show: async (visit: Visit) => {

@@ -30,33 +30,22 @@ const DayRows = ({
   readonly days: Days
   readonly series: ReturnType<typeof seriesOf>
 }) => {
-  const { say } = visit
-  const title = say(figure.title)
   const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
   const decimals = decimalsOf(series.map(({ value }) => value))
   return (
     <Rows
+      visit={visit}
       rows={pageOf(visit, days.toReversed())}
-      none={say({ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' })}
+      none={{ en: 'The chain has no blocks on these days.', zh: '这些日期没有区块。' }}
       columns={[
-        {
-          head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
-          cell: day => <Day visit={visit} day={day} />,
-        },
-        {
-          head: '',
-          place: 'wide',
-          cell: day => <Bar part={String(day[figure.name])} whole={most} />,
-        },
-        {
-          head:
-            figure.unit === ''
-              ? title
-              : say({ en: `${title} (${figure.unit})`, zh: `${title}（${figure.unit}）` }),
-          isNumber: true,
-          place: 'end',
-          cell: day => <Count value={day[figure.name]} decimals={decimals} />,
-        },
+        ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
+        ['', '', day => <Bar part={String(day[figure.name])} whole={most} />, { place: 'wide' }],
+        [
+          figure.unit === '' ? figure.title.en : `${figure.title.en} (${figure.unit})`,
+          figure.unit === '' ? figure.title.zh : `${figure.title.zh}（${figure.unit}）`,
+          day => <Count value={day[figure.name]} decimals={decimals} />,
+          { isNumber: true, place: 'end' },
+        ],
       ]}
     />
   )

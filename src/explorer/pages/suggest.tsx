@@ -8,7 +8,7 @@ import { kindOf } from '../part/match-rows.tsx'
 /** Lines below the search box. */
 const MOST = 8
 
-/** What a text that is being typed may name, as lines for the search box of any page. */
+/** Suggestions for a text that is being typed, as lines for the search box of any page. */
 export const suggestPage: Page = {
   path: '/suggest',
   show: async visit => {

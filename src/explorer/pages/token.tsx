@@ -169,26 +169,24 @@ const Holders = async ({
     <Card title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
       <Files visit={visit} file={holderFile} id={visit.id} total={total} />
       <Rows
+        visit={visit}
         rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
-        none={say({ en: 'No holders.', zh: '没有持有者。' })}
+        none={{ en: 'No holders.', zh: '没有持有者。' }}
         columns={[
-          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
-          {
-            head: say({ en: 'Owner', zh: '持有者' }),
-            place: 'lead',
-            cell: row => <Owner visit={visit} id={row.account} />,
-          },
-          {
-            head: `${say({ en: 'Available', zh: '可用余额' })} (${visible(visit.id)})`,
-            isNumber: true,
-            place: 'end',
-            cell: row => <Count value={row.balance} decimals={decimals} />,
-          },
-          {
-            head: say({ en: 'Share of the supply', zh: '占供应量' }),
-            isNumber: true,
-            cell: row => <Share part={row.balance} whole={supply} />,
-          },
+          ['Rank', '排名', ({ rank }) => <Place value={rank} />],
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
+          [
+            `Available (${visible(visit.id)})`,
+            `可用余额 (${visible(visit.id)})`,
+            row => <Count value={row.balance} decimals={decimals} />,
+            { isNumber: true, place: 'end' },
+          ],
+          [
+            'Share of the supply',
+            '占供应量',
+            row => <Share part={row.balance} whole={supply} />,
+            { isNumber: true },
+          ],
         ]}
       />
       <Pager visit={visit} total={total} />

@@ -15,53 +15,38 @@ import { Ago } from '../part/time.tsx'
 export const tokensPage: Page = {
   path: '/tokens',
   show: async visit => {
-    const { say } = visit
     const { tokens, total } = await visit.ask(getBaseTokenList, pageGiven(visit))
-    const title = say({ en: 'Tokens', zh: '代币' })
     return listPage(visit, {
-      title,
-      lead: say({
+      title: { en: 'Tokens', zh: '代币' },
+      lead: {
         en: `${grouped(String(total))} tokens, most holders first.`,
         zh: `共 ${grouped(String(total))} 种代币，按持有者数降序。`,
-      }),
-      description: say({
+      },
+      description: {
         en: `All ${total} tokens of the IOST chain with their holders, issuers and supplies.`,
         zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
-      }),
+      },
       total,
       file: tokenFile,
       table: (
         <Rows
+          visit={visit}
           rows={tokens}
-          none={say({ en: 'No tokens.', zh: '没有代币。' })}
+          none={{ en: 'No tokens.', zh: '没有代币。' }}
           columns={[
-            {
-              head: say({ en: 'Token', zh: '代币' }),
-              cell: row => <Name visit={visit} kind="token" id={row.symbol} />,
-            },
-            {
-              head: say({ en: 'Full name', zh: '全名' }),
-              place: 'end',
-              cell: row => <ChainText visit={visit} text={row.full_name} isProse />,
-            },
-            {
-              head: say({ en: 'Issuer', zh: '发行者' }),
-              cell: row => <Owner visit={visit} id={row.issuer} />,
-            },
-            {
-              head: say({ en: 'Created', zh: '创建时间' }),
-              cell: row => <Ago visit={visit} iso={row.created_at} />,
-            },
-            {
-              head: say({ en: 'Holders', zh: '持有者数' }),
-              isNumber: true,
-              cell: row => <Count value={row.holder_count} />,
-            },
-            {
-              head: say({ en: 'Supply', zh: '供应量' }),
-              isNumber: true,
-              cell: row => <Count value={row.current_supply} />,
-            },
+            ['Token', '代币', row => <Name visit={visit} kind="token" id={row.symbol} />],
+            [
+              'Full name',
+              '全名',
+              row => <ChainText visit={visit} text={row.full_name} isProse />,
+              {
+                place: 'end',
+              },
+            ],
+            ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
+            ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
+            ['Holders', '持有者数', row => <Count value={row.holder_count} />, { isNumber: true }],
+            ['Supply', '供应量', row => <Count value={row.current_supply} />, { isNumber: true }],
           ]}
         />
       ),

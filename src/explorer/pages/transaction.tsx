@@ -120,11 +120,11 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
         <Movements
           visit={visit}
           movements={(movements ?? []).slice(0, MOST)}
-          none={say(
+          none={
             movements === undefined
               ? { en: 'Known once its block is published.', zh: '其区块发布后即可显示。' }
-              : noneOf(transaction),
-          )}
+              : noneOf(transaction)
+          }
         />
       )}
       <More visit={visit} shown={MOST} total={movements?.length ?? 0} />

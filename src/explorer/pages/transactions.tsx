@@ -12,13 +12,12 @@ export const transactionsPage: Page = {
   path: '/transactions',
   show: async visit => {
     const { transactions, total } = await visit.ask(getTransactionList, pageGiven(visit))
-    const title = visit.say({ en: 'Transactions', zh: '交易' })
     return listPage(visit, {
-      title,
-      lead: visit.say({
+      title: { en: 'Transactions', zh: '交易' },
+      lead: {
         en: `${grouped(String(total))} transactions, newest first.`,
         zh: `共 ${grouped(String(total))} 笔交易，最新的在前。`,
-      }),
+      },
       total,
       file: transactionFile,
       table: <TransactionRows visit={visit} rows={transactions} live="transactions" />,

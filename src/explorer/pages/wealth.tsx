@@ -15,7 +15,7 @@ import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
 import { Rows } from '../part/rows.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 
-/** Who has how much IOST. */
+/** The owners of IOST by what they have in all. */
 export const wealthPage: Page = {
   path: '/wealth',
   show: async visit => {
@@ -79,7 +79,6 @@ type RichListProps = {
 
 /** Owners, a line each. */
 const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
-  const { say } = visit
   const places = {
     balance: decimalsOf(rows.map(row => row.balance)),
     token: decimalsOf(rows.map(row => row.token_balance)),
@@ -90,41 +89,42 @@ const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
     <section class="card">
       <Files visit={visit} file={wealthFile} total={total} />
       <Rows
+        visit={visit}
         rows={rows.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
-        none={say({ en: 'No owners.', zh: '没有持有者。' })}
+        none={{ en: 'No owners.', zh: '没有持有者。' }}
         columns={[
-          { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
-          {
-            head: say({ en: 'Owner', zh: '持有者' }),
-            place: 'lead',
-            cell: row => <Owner visit={visit} id={row.account} />,
-          },
-          {
-            head: say({ en: 'Total without gas pledge (IOST)', zh: '总额，不含 gas 质押（IOST）' }),
-            isNumber: true,
-            place: 'end',
-            cell: row => <Count value={row.balance} decimals={places.balance} />,
-          },
-          {
-            head: say({ en: 'Available', zh: '可用' }),
-            isNumber: true,
-            cell: row => <Count value={row.token_balance} decimals={places.token} />,
-          },
-          {
-            head: say({ en: 'Voted', zh: '投票' }),
-            isNumber: true,
-            cell: row => <Count value={row.vote_balance} decimals={places.vote} />,
-          },
-          {
-            head: say({ en: 'Frozen', zh: '冻结' }),
-            isNumber: true,
-            cell: row => <Count value={row.frozen_balance} decimals={places.frozen} />,
-          },
-          {
-            head: say({ en: 'Share of circulating supply', zh: '占流通量' }),
-            isNumber: true,
-            cell: row => (isCirculating(row) ? <Share part={row.balance} whole={supply} /> : <None />),
-          },
+          ['Rank', '排名', ({ rank }) => <Place value={rank} />],
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
+          [
+            'Total without gas pledge (IOST)',
+            '总额，不含 gas 质押（IOST）',
+            row => <Count value={row.balance} decimals={places.balance} />,
+            { isNumber: true, place: 'end' },
+          ],
+          [
+            'Available',
+            '可用',
+            row => <Count value={row.token_balance} decimals={places.token} />,
+            { isNumber: true },
+          ],
+          [
+            'Voted',
+            '投票',
+            row => <Count value={row.vote_balance} decimals={places.vote} />,
+            { isNumber: true },
+          ],
+          [
+            'Frozen',
+            '冻结',
+            row => <Count value={row.frozen_balance} decimals={places.frozen} />,
+            { isNumber: true },
+          ],
+          [
+            'Share of circulating supply',
+            '占流通量',
+            row => (isCirculating(row) ? <Share part={row.balance} whole={supply} /> : <None />),
+            { isNumber: true },
+          ],
         ]}
       />
       <Pager visit={visit} total={total} />

@@ -36,22 +36,25 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
         <h2 safe>{say({ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` })}</h2>
       </summary>
       <Rows
+        visit={visit}
         rows={abis.slice(0, MOST)}
-        none={say({ en: 'No actions.', zh: '没有方法。' })}
+        none={{ en: 'No actions.', zh: '没有方法。' }}
         columns={[
-          {
-            head: say({ en: 'Action', zh: '方法' }),
-            cell: ({ name }) => (
+          [
+            'Action',
+            '方法',
+            ({ name }) => (
               <span class="what">
                 <a href={recordsOf(name)} rel="nofollow">
                   <bdi safe>{visible(name)}</bdi>
                 </a>
               </span>
             ),
-          },
-          {
-            head: say({ en: 'Arguments', zh: '参数' }),
-            cell: ({ name, args }) => (
+          ],
+          [
+            'Arguments',
+            '参数',
+            ({ name, args }) => (
               <code safe>
                 {typed(
                   args,
@@ -59,10 +62,11 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
                 )}
               </code>
             ),
-          },
-          {
-            head: say({ en: 'Spending limit', zh: '可动用上限' }),
-            cell: ({ amount_limit }) => (
+          ],
+          [
+            'Spending limit',
+            '可动用上限',
+            ({ amount_limit }) => (
               <span safe>
                 {amount_limit
                   .slice(0, MOST)
@@ -70,7 +74,7 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
                   .join(', ')}
               </span>
             ),
-          },
+          ],
         ]}
       />
       <More visit={visit} shown={MOST} total={abis.length} />

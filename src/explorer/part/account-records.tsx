@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { AnswerOf, Given } from '#actions/ask.ts'
+import type { AnswerOf, CallParameters } from '#actions/ask.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
 import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
 import { ACCOUNT_FILTERS, accountRecords } from '../download/records.ts'
@@ -15,7 +15,7 @@ type Records = AnswerOf<typeof getAccountTx>
 
 /** The records that the address asks for: parameters and answer of the API. */
 export type AskedRecords = {
-  readonly given: Given & { readonly account: string }
+  readonly given: CallParameters & { readonly account: string }
   /** undefined: filters are given that the API does not combine, and the form says so. */
   readonly answer: Records | undefined
 }

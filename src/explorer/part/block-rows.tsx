@@ -6,7 +6,7 @@ import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count, Place } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
-import { Rows } from './rows.tsx'
+import { type Column, Rows } from './rows.tsx'
 import { Ago } from './time.tsx'
 
 /** A row of get-block-list. */
@@ -25,35 +25,25 @@ export const BlockRows = ({
   /** There is room for the most important columns only. */
   readonly isNarrow?: boolean
 }): Html => {
-  const { say } = visit
+  const gas: Column<BlockRow> = ['Gas', 'Gas', row => <Count value={row.gas_usage} />, { isNumber: true }]
   return (
     <Rows
+      visit={visit}
       rows={rows}
       isNarrow={isNarrow}
       {...(live === undefined ? {} : { live })}
-      none={say({ en: 'No blocks.', zh: '没有区块。' })}
+      none={{ en: 'No blocks.', zh: '没有区块。' }}
       columns={[
-        {
-          head: say({ en: 'Block', zh: '区块' }),
-          cell: row => <Name visit={visit} kind="block" id={row.number} />,
-        },
-        {
-          head: say({ en: 'Time', zh: '时间' }),
-          place: 'end',
-          cell: row => <Ago visit={visit} iso={isoOf(row.time)} />,
-        },
-        {
-          head: say({ en: 'Producer', zh: '生产者' }),
-          cell: row => <Owner visit={visit} id={row.witness_account} />,
-        },
-        {
-          head: isNarrow ? say({ en: 'Txs', zh: '交易数' }) : say({ en: 'Transactions', zh: '交易数' }),
-          isNumber: true,
-          cell: row => <Place value={ownTransactions(Number(row.number), row.tx_count)} />,
-        },
-        ...(isNarrow
-          ? []
-          : [{ head: 'Gas', isNumber: true, cell: (row: BlockRow) => <Count value={row.gas_usage} /> }]),
+        ['Block', '区块', row => <Name visit={visit} kind="block" id={row.number} />],
+        ['Time', '时间', row => <Ago visit={visit} iso={isoOf(row.time)} />, { place: 'end' }],
+        ['Producer', '生产者', row => <Owner visit={visit} id={row.witness_account} />],
+        [
+          isNarrow ? 'Txs' : 'Transactions',
+          '交易数',
+          row => <Place value={ownTransactions(Number(row.number), row.tx_count)} />,
+          { isNumber: true },
+        ],
+        ...(isNarrow ? [] : [gas]),
       ]}
     />
   )

@@ -19,7 +19,6 @@ type BlockTransactionsProps = {
 
 /** Transactions of a block with what each did. */
 export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProps): Promise<string> => {
-  const { say } = visit
   const found =
     hashes.length === 0
       ? []
@@ -28,33 +27,28 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
   const moved = await movementsOf(visit, transactions)
   return (
     <Rows
+      visit={visit}
       rows={transactions}
-      none={say({ en: 'No transactions on this page.', zh: '此页没有交易。' })}
+      none={{ en: 'No transactions on this page.', zh: '此页没有交易。' }}
       columns={[
-        {
-          head: say({ en: 'Transaction', zh: '交易' }),
-          cell: ({ hash }) => <Name visit={visit} kind="tx" id={hash} />,
-        },
-        {
-          head: say({ en: 'Publisher', zh: '发布者' }),
-          cell: ({ publisher }) => <Owner visit={visit} id={publisher} />,
-        },
-        { head: say({ en: 'Actions', zh: '方法' }), place: 'bare', cell: row => <Done row={row} /> },
-        {
-          head: say({ en: 'Moved', zh: '代币变动' }),
-          place: 'bare',
-          cell: ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />,
-        },
-        {
-          head: say({ en: 'Status', zh: '状态' }),
-          place: 'end',
-          cell: ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />,
-        },
-        {
-          head: 'Gas',
-          isNumber: true,
-          cell: ({ tx_receipt }) => <Count value={tx_receipt.gas_usage ?? '0'} />,
-        },
+        ['Transaction', '交易', ({ hash }) => <Name visit={visit} kind="tx" id={hash} />],
+        ['Publisher', '发布者', ({ publisher }) => <Owner visit={visit} id={publisher} />],
+        ['Actions', '方法', row => <Done row={row} />, { place: 'bare' }],
+        [
+          'Moved',
+          '代币变动',
+          ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />,
+          {
+            place: 'bare',
+          },
+        ],
+        [
+          'Status',
+          '状态',
+          ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />,
+          { place: 'end' },
+        ],
+        ['Gas', 'Gas', ({ tx_receipt }) => <Count value={tx_receipt.gas_usage ?? '0'} />, { isNumber: true }],
       ]}
     />
   )

@@ -46,23 +46,24 @@ export const Called = ({ visit, action, signature, changedIn, isDone }: CalledPr
         <ChainText visit={visit} text={action.data} whole={rawHref(visit)} />
       ) : (
         <Rows
+          visit={visit}
           rows={args.map((argument, at) => ({ ...argument, number: at + 1 }))}
-          none={say({ en: 'No arguments.', zh: '没有参数。' })}
+          none={{ en: 'No arguments.', zh: '没有参数。' }}
           columns={[
-            {
-              head: say({ en: 'Argument', zh: '参数' }),
-              cell: ({ name, number }) => <code safe>{name === '' ? `#${number}` : visible(name)}</code>,
-            },
-            {
-              head: say({ en: 'Type', zh: '类型' }),
-              place: 'end',
-              cell: ({ type }) => <code safe>{visible(type)}</code>,
-            },
-            {
-              head: say({ en: 'Value', zh: '值' }),
-              place: 'bare',
-              cell: argument => <Value visit={visit} argument={argument} isDone={isDone} />,
-            },
+            [
+              'Argument',
+              '参数',
+              ({ name, number }) => <code safe>{name === '' ? `#${number}` : visible(name)}</code>,
+            ],
+            ['Type', '类型', ({ type }) => <code safe>{visible(type)}</code>, { place: 'end' }],
+            [
+              'Value',
+              '值',
+              argument => <Value visit={visit} argument={argument} isDone={isDone} />,
+              {
+                place: 'bare',
+              },
+            ],
           ]}
         />
       )}

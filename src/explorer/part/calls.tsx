@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Given } from '#actions/ask.ts'
+import type { CallParameters } from '#actions/ask.ts'
 import type { Action } from '#actions/define.ts'
 import { grouped } from '../format/amount.ts'
 import { shortened, visible } from '../format/visible.ts'
@@ -9,7 +9,7 @@ import type { Html, Visit } from '../page.ts'
 /** A call of the API that a page is made of. */
 export type Call = {
   readonly action: Pick<Action, 'module' | 'action' | 'list' | 'title' | 'source'>
-  readonly given: Given
+  readonly given: CallParameters
 }
 
 type CallLinksProps = {
@@ -52,14 +52,14 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
 /** Calls of an action that differ at most in the part of the list that they ask for. */
 type Group = Call & {
   /** The parts, each once, as parameters of paging. */
-  readonly parts: readonly Given[]
+  readonly parts: readonly CallParameters[]
 }
 
 const groupsOf = (calls: readonly Call[]): readonly Group[] => {
   const groups = new Map<string, Group>()
   for (const { action, given } of calls) {
     const { page, size, ...whole } = given
-    const part: Given = page === undefined || size === undefined ? {} : { page, size }
+    const part: CallParameters = page === undefined || size === undefined ? {} : { page, size }
     const key = JSON.stringify([action.module, action.action, whole])
     const parts = groups.get(key)?.parts ?? []
     const isNew = parts.every(each => rowsOf(each) !== rowsOf(part))
@@ -69,7 +69,7 @@ const groupsOf = (calls: readonly Call[]): readonly Group[] => {
 }
 
 /** `26–50`: the positions of a part's rows in the whole list. */
-const rowsOf = ({ page = '', size = '' }: Given): string => {
+const rowsOf = ({ page = '', size = '' }: CallParameters): string => {
   const last = Number(page) * Number(size)
   return `${grouped(String(last - Number(size) + 1))}–${grouped(String(last))}`
 }

@@ -3,7 +3,7 @@ import type { Html } from '../page.ts'
 
 type CardProps = {
   readonly title: string
-  /** What stands at the other end of the title's line. */
+  /** Stands at the other end of the title's line. */
   readonly aside?: Html
   /** Where a link within the page leads to. */
   readonly id?: string

@@ -4,21 +4,16 @@ import type { Html } from '../page.ts'
 /** A fact of a thing: what it is called, and what it is. */
 export type Fact = readonly [name: string, value: Html]
 
+type FactsProps = { readonly facts: readonly Fact[] }
+
 /** The facts of a thing, a line each. */
-export const Facts = ({ facts }: { readonly facts: readonly Fact[] }): Html => (
-  <dl class="facts">
-    {facts.map(([name, value]) => (
-      <div>
-        <dt safe>{name}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
-  </dl>
-)
+export const Facts = ({ facts }: FactsProps): Html => <List kind="facts" facts={facts} />
 
 /** Figures that stand out, side by side. */
-export const Figures = ({ facts }: { readonly facts: readonly Fact[] }): Html => (
-  <dl class="figures">
+export const Figures = ({ facts }: FactsProps): Html => <List kind="figures" facts={facts} />
+
+const List = ({ kind, facts }: FactsProps & { readonly kind: 'facts' | 'figures' }): Html => (
+  <dl class={kind}>
     {facts.map(([name, value]) => (
       <div>
         <dt safe>{name}</dt>

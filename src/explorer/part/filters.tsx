@@ -10,7 +10,7 @@ export type Field = {
   readonly label: string
   /** A checkbox gives 1. */
   readonly type: 'text' | 'date' | 'number' | 'checkbox'
-  /** What it may be, for those who type. */
+  /** Suggestions while a visitor types. */
   readonly choices?: readonly string[]
 }
 
@@ -99,7 +99,7 @@ export const rangeFields = ({ say }: Pick<Visit, 'say'>): readonly Field[] => [
 /** The fields of `rangeFields`. */
 export const RANGE = ['from', 'to', 'start_block', 'end_block'] as const
 
-/** What the filled fields of an address ask of the API; what is no day or number is refused there. */
+/** Parameters of the API for the filled fields of an address; the API refuses an invalid day or number. */
 export const filtersGiven = (
   { query }: Pick<Visit, 'query'>,
   names: readonly string[],

@@ -1,7 +1,7 @@
 import type { Visit } from '../page.ts'
 import type { Call } from './calls.tsx'
 
-/** What the head and the foot of every page need; where the store cannot be read there is no height. */
+/** The data of the head and the foot of every page; without a height while the store cannot be read. */
 export type Frame = Pick<
   Visit,
   'site' | 'root' | 'lang' | 'say' | 'path' | 'query' | 'origin' | 'isOriginKnown'

@@ -11,7 +11,7 @@ import { Owner } from './name.tsx'
 import { Rows } from './rows.tsx'
 import { When } from './time.tsx'
 
-/** Whom IOST are pledged for, and how many. */
+/** A gas pledge: the account that it is for, and its amount. */
 export type Pledge = { readonly pledger: string; readonly amount: string }
 
 type Balance = AnswerOf<typeof getAccountBalance>
@@ -24,7 +24,7 @@ type HoldingsProps = {
 
 /** Amounts that are frozen, and pledges, that a page shows. */
 const MOST = 20
-/** A list of at most so many amounts or pledges is open at first. */
+/** Up to this many amounts or pledges a list is open at first. */
 const OPEN = 5
 
 /** The IOST of an owner: what can be used, and what is tied and until when. */
@@ -71,18 +71,11 @@ const Frozen = ({ visit, list }: FrozenProps): Html => (
   <details class="inner" open={list.length <= OPEN}>
     <summary safe>{visit.say({ en: `Frozen: ${list.length}`, zh: `冻结：${list.length} 笔` })}</summary>
     <Rows
+      visit={visit}
       rows={list.slice(0, MOST)}
-      none=""
       columns={[
-        {
-          head: visit.say({ en: 'Frozen (IOST)', zh: '冻结（IOST）' }),
-          cell: ({ amount }) => <Count value={amount} />,
-        },
-        {
-          head: visit.say({ en: 'Until', zh: '解冻时间' }),
-          place: 'end',
-          cell: ({ time }) => <When visit={visit} iso={isoOf(time)} />,
-        },
+        ['Frozen (IOST)', '冻结（IOST）', ({ amount }) => <Count value={amount} />],
+        ['Until', '解冻时间', ({ time }) => <When visit={visit} iso={isoOf(time)} />, { place: 'end' }],
       ]}
     />
     <More visit={visit} shown={MOST} total={list.length} />
@@ -97,17 +90,11 @@ const Pledges = ({ visit, pledges }: PledgesProps): Html => (
       {visit.say({ en: `Pledged for gas: ${pledges.length}`, zh: `gas 质押：${pledges.length}` })}
     </summary>
     <Rows
+      visit={visit}
       rows={pledges.slice(0, MOST)}
-      none=""
       columns={[
-        {
-          head: visit.say({ en: 'Pledged (IOST)', zh: '质押（IOST）' }),
-          cell: ({ amount }) => <Count value={amount} />,
-        },
-        {
-          head: visit.say({ en: 'For the gas of', zh: '受益账户' }),
-          cell: ({ pledger }) => <Owner visit={visit} id={pledger} />,
-        },
+        ['Pledged (IOST)', '质押（IOST）', ({ amount }) => <Count value={amount} />],
+        ['For the gas of', '受益账户', ({ pledger }) => <Owner visit={visit} id={pledger} />],
       ]}
     />
     <More visit={visit} shown={MOST} total={pledges.length} />

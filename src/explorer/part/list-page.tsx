@@ -1,14 +1,15 @@
 /** @jsxImportSource @kitajs/html */
+import type { Text } from '#actions/text.ts'
 import type { Download } from '../download/download.ts'
 import type { Html, Shown, Visit } from '../page.ts'
 import { Files } from './files.tsx'
 import { Pager } from './pager.tsx'
 
 type ListPage = {
-  readonly title: string
+  readonly title: Text
   /** A sentence with the contents of the list and their order. */
-  readonly lead: string
-  readonly description?: string
+  readonly lead: Text
+  readonly description?: Text
   /** Rows of the whole list. */
   readonly total: number
   /** The whole list for people. */
@@ -20,16 +21,16 @@ type ListPage = {
 /** A page that is one list. Searches know its first page only. */
 export const listPage = (
   visit: Visit,
-  { title, lead, description, total, file, table }: ListPage,
+  { title, lead, description = title, total, file, table }: ListPage,
 ): Shown => ({
-  title,
-  ...(description === undefined ? {} : { description }),
+  title: visit.say(title),
+  description: visit.say(description),
   isMinor: visit.query.has('page'),
   body: (
     <>
-      <h1 safe>{title}</h1>
+      <h1 safe>{visit.say(title)}</h1>
       <p class="about" safe>
-        {lead}
+        {visit.say(lead)}
       </p>
       <section class="card">
         <Files visit={visit} file={file} total={total} />

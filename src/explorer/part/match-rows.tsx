@@ -34,21 +34,22 @@ export const MatchRows = ({ visit, matches }: MatchRowsProps): Html => {
   const { say } = visit
   return (
     <Rows
+      visit={visit}
       rows={matches}
-      none={say({
+      none={{
         en: 'Nothing has this name, number or hash.',
         zh: '没有对应此名称、高度或哈希的对象。',
-      })}
+      }}
       columns={[
-        {
-          head: say({ en: 'Name', zh: '名称' }),
-          cell: ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole />,
-        },
-        {
-          head: say({ en: 'Kind', zh: '类型' }),
-          place: 'end',
-          cell: ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>,
-        },
+        ['Name', '名称', ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole />],
+        [
+          'Kind',
+          '类型',
+          ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>,
+          {
+            place: 'end',
+          },
+        ],
       ]}
     />
   )

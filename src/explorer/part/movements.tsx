@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { Text } from '#actions/text.ts'
 import type { Movement } from '../format/movements.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
@@ -14,21 +15,22 @@ type MovementsProps = {
   readonly visit: Visit
   readonly movements: readonly Movement[]
   /** The text that stands for an empty list. */
-  readonly none: string
+  readonly none: Text
 }
 
-/** Who gave what to whom, a line each. */
+/** Token movements, a line each. */
 export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   const { say } = visit
   return (
     <Rows
+      visit={visit}
       rows={movements}
       none={none}
       columns={[
-        {
-          head: say({ en: 'From', zh: '从' }),
-          place: 'bare',
-          cell: ({ from }) =>
+        [
+          'From',
+          '从',
+          ({ from }) =>
             from === '' ? (
               <span class="none" safe>
                 {say({ en: 'issued', zh: '发行' })}
@@ -36,11 +38,12 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
             ) : (
               <Owner visit={visit} id={from} />
             ),
-        },
-        {
-          head: say({ en: 'To', zh: '到' }),
-          place: 'to',
-          cell: ({ to }) =>
+          { place: 'bare' },
+        ],
+        [
+          'To',
+          '到',
+          ({ to }) =>
             to === '' ? (
               <span class="none" safe>
                 {say({ en: 'destroyed', zh: '销毁' })}
@@ -48,28 +51,31 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
             ) : (
               <Owner visit={visit} id={to} />
             ),
-        },
+          { place: 'to' },
+        ],
         ...(movements.some(({ memo }) => memo !== '') ? [memoColumn(visit)] : []),
         ...(movements.some(({ until }) => until !== undefined) ? [untilColumn(visit)] : []),
-        {
-          head: say({ en: 'Amount', zh: '数量' }),
-          place: 'lead',
-          isNumber: true,
-          cell: ({ amount, token }) => <Amount visit={visit} value={amount} token={token} />,
-        },
+        [
+          'Amount',
+          '数量',
+          ({ amount, token }) => <Amount visit={visit} value={amount} token={token} />,
+          { isNumber: true, place: 'lead' },
+        ],
       ]}
     />
   )
 }
 
-/** What the sender wrote. It has a column of its own, so that it cannot be taken for what the chain says. */
-const memoColumn = (visit: Visit): Column<Movement> => ({
-  head: visit.say({ en: 'Memo', zh: '备注' }),
-  cell: ({ memo }) =>
+/** The memo of the sender has a column of its own, so that nobody takes it for data of the chain. */
+const memoColumn = (visit: Visit): Column<Movement> => [
+  'Memo',
+  '备注',
+  ({ memo }) =>
     memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse whole={rawHref(visit)} />,
-})
+]
 
-const untilColumn = (visit: Visit): Column<Movement> => ({
-  head: visit.say({ en: 'Frozen until', zh: '冻结至' }),
-  cell: ({ until }) => (until === undefined ? <None /> : <When visit={visit} iso={isoOf(until)} />),
-})
+const untilColumn = (visit: Visit): Column<Movement> => [
+  'Frozen until',
+  '冻结至',
+  ({ until }) => (until === undefined ? <None /> : <When visit={visit} iso={isoOf(until)} />),
+]

@@ -28,7 +28,7 @@ export const Name = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
   )
 }
 
-/** Who may own tokens: an account, a contract, a public key or `0`; empty where there is nobody. */
+/** An owner of tokens: an account, a contract, a public key or `0`; an empty id is nobody. */
 export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: string }): Html =>
   id === '' ? <None /> : <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} />
 

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Given } from '#actions/ask.ts'
+import type { CallParameters } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import { grouped } from '../format/amount.ts'
 import { hrefTo } from '../links.ts'
@@ -19,7 +19,7 @@ export const pageGiven = ({
 /** The number of the page that the address asks for; 1 where that is no number. */
 const numberOf = ({ query }: Pick<Visit, 'query'>): number => Math.max(1, Number(query.get('page') ?? 1) || 1)
 
-/** The last page of a list of so many rows. */
+/** The last page of a list of `total` rows. */
 const lastOf = (total: number): number => Math.max(1, Math.ceil(total / PAGE_SIZE))
 
 /** The rows of the page that the address asks for, or of the last one, of a list that is there whole. */
@@ -34,7 +34,7 @@ export const pageOf = <R,>(visit: Pick<Visit, 'query'>, rows: readonly R[]): rea
  */
 export const lastInstead = (
   visit: Pick<Visit, 'query'>,
-  given: Given,
+  given: CallParameters,
   answer: unknown,
 ): number | undefined => {
   const isOfAddress = given['page'] === visit.query.get('page') && given['size'] === String(PAGE_SIZE)
@@ -92,7 +92,7 @@ export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total:
   )
 }
 
-/** A list of at most so many pages needs no form: each of them is a step or two away. */
+/** Up to this many pages a list needs no form: each page is a step or two away. */
 const SHORT = 3
 
 type AnyPageProps = { readonly visit: Visit; readonly page: number; readonly last: number }

@@ -4,7 +4,7 @@ import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
 import { More } from './more.tsx'
 import type { AccountDetail } from './resources.tsx'
-import { Rows } from './rows.tsx'
+import { type Column, Rows } from './rows.tsx'
 
 type PermissionsProps = { readonly visit: Visit; readonly detail: AccountDetail }
 type Item = AccountDetail['groups'][string]['items'][number]
@@ -17,30 +17,25 @@ export const Permissions = ({ visit, detail }: PermissionsProps): Html => {
   const { say } = visit
   const permissions = Object.values(detail.permissions)
   const groups = Object.values(detail.groups)
-  const items = {
-    head: say({ en: 'Keys and accounts (weight)', zh: '公钥与账户（权重）' }),
-    cell: (row: { readonly items: readonly Item[] }) => <Items visit={visit} items={row.items} />,
-  }
-  const grouped = {
-    head: say({ en: 'Groups', zh: '组' }),
-    cell: ({ group_names }: { readonly group_names: readonly string[] }) => (
-      <bdi safe>{visible(group_names.slice(0, MOST).join(', '))}</bdi>
-    ),
-  }
+  const items: Column<{ readonly items: readonly Item[] }> = [
+    'Keys and accounts (weight)',
+    '公钥与账户（权重）',
+    row => <Items visit={visit} items={row.items} />,
+  ]
+  const grouped: Column<{ readonly group_names: readonly string[] }> = [
+    'Groups',
+    '组',
+    ({ group_names }) => <bdi safe>{visible(group_names.slice(0, MOST).join(', '))}</bdi>,
+  ]
   return (
     <Card title={say({ en: 'Permissions', zh: '权限' })}>
       <Rows
+        visit={visit}
         rows={permissions.slice(0, MOST)}
-        none={say({ en: 'No permissions.', zh: '没有权限。' })}
+        none={{ en: 'No permissions.', zh: '没有权限。' }}
         columns={[
-          {
-            head: say({ en: 'Permission', zh: '权限' }),
-            cell: ({ name }) => <bdi safe>{visible(name)}</bdi>,
-          },
-          {
-            head: say({ en: 'Threshold', zh: '阈值' }),
-            cell: ({ threshold }) => <span safe>{visible(threshold)}</span>,
-          },
+          ['Permission', '权限', ({ name }) => <bdi safe>{visible(name)}</bdi>],
+          ['Threshold', '阈值', ({ threshold }) => <span safe>{visible(threshold)}</span>],
           items,
           ...(permissions.every(({ group_names }) => group_names.length === 0) ? [] : [grouped]),
         ]}
@@ -50,12 +45,9 @@ export const Permissions = ({ visit, detail }: PermissionsProps): Html => {
         ''
       ) : (
         <Rows
+          visit={visit}
           rows={groups.slice(0, MOST)}
-          none=""
-          columns={[
-            { head: say({ en: 'Group', zh: '组' }), cell: ({ name }) => <bdi safe>{visible(name)}</bdi> },
-            items,
-          ]}
+          columns={[['Group', '组', ({ name }) => <bdi safe>{visible(name)}</bdi>], items]}
         />
       )}
       <More visit={visit} shown={MOST} total={groups.length} />

@@ -18,24 +18,23 @@ type ReceiptsProps = {
   readonly most: number
 }
 
-/** What contracts wrote down while a transaction ran. */
+/** The receipts that contracts wrote while a transaction ran. */
 export const Receipts = ({ visit, receipts, most }: ReceiptsProps): Html => {
   const { say } = visit
   return (
     <Card title={say({ en: 'Receipts', zh: '收据' })}>
       <Rows
+        visit={visit}
         rows={receipts.slice(0, most)}
-        none={say({ en: 'No receipts.', zh: '没有收据。' })}
+        none={{ en: 'No receipts.', zh: '没有收据。' }}
         columns={[
-          {
-            head: say({ en: 'Written by', zh: '写入者' }),
-            cell: ({ func_name }) => <Writer visit={visit} func={func_name} />,
-          },
-          {
-            head: say({ en: 'Content', zh: '内容' }),
-            place: 'bare',
-            cell: ({ content }) => <ChainText visit={visit} text={content} whole={rawHref(visit)} />,
-          },
+          ['Written by', '写入者', ({ func_name }) => <Writer visit={visit} func={func_name} />],
+          [
+            'Content',
+            '内容',
+            ({ content }) => <ChainText visit={visit} text={content} whole={rawHref(visit)} />,
+            { place: 'bare' },
+          ],
         ]}
       />
       <More visit={visit} shown={most} total={receipts.length} whole={rawHref(visit)} />

@@ -12,7 +12,7 @@ import { Ago } from './time.tsx'
 type RecordRowsProps = {
   readonly visit: Visit
   readonly rows: readonly Recorded[]
-  /** Whose rows these are: what it gave has a minus. */
+  /** The owner of these rows: amounts that it gave have a minus. */
   readonly owner?: string
   readonly live?: string
 }
@@ -20,47 +20,27 @@ type RecordRowsProps = {
 /** Letters of a memo that a row has room for; the page of the transaction has all of it. */
 const MEMO = 60
 
-/** What was done and moved, a line each. */
+/** Records, a line each. */
 export const RecordRows = ({ visit, rows, owner, live }: RecordRowsProps): Html => {
-  const { say } = visit
   const columns: readonly Column<Recorded>[] = [
-    {
-      head: say({ en: 'Transaction', zh: '交易' }),
-      place: 'base',
-      cell: row => <Name visit={visit} kind="tx" id={row.tx_hash} />,
-    },
-    {
-      head: say({ en: 'Time', zh: '时间' }),
-      place: 'base',
-      cell: row => <Ago visit={visit} iso={row.created_at} />,
-    },
-    {
-      head: say({ en: 'Action', zh: '方法' }),
-      place: 'lead',
-      cell: row => <What visit={visit} row={row} />,
-    },
-    {
-      head: say({ en: 'From', zh: '从' }),
-      place: 'bare',
-      cell: row => <Party visit={visit} id={row.from} owner={owner} />,
-    },
+    ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
+    ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
+    ['Action', '方法', row => <What visit={visit} row={row} />, { place: 'lead' }],
+    ['From', '从', row => <Party visit={visit} id={row.from} owner={owner} />, { place: 'bare' }],
     ...(owner === undefined ? [] : [directionColumn(visit, owner)]),
-    {
-      head: say({ en: 'To', zh: '到' }),
-      place: 'to',
-      cell: row => <Party visit={visit} id={row.to} owner={owner} />,
-    },
-    {
-      head: say({ en: 'Amount', zh: '数量' }),
-      place: 'end',
-      isNumber: true,
-      cell: row => <Movement visit={visit} row={row} owner={owner} />,
-    },
+    ['To', '到', row => <Party visit={visit} id={row.to} owner={owner} />, { place: 'to' }],
+    [
+      'Amount',
+      '数量',
+      row => <Movement visit={visit} row={row} owner={owner} />,
+      { isNumber: true, place: 'end' },
+    ],
   ]
   return (
     <Rows
+      visit={visit}
       rows={rows}
-      none={say({ en: 'No records.', zh: '没有记录。' })}
+      none={{ en: 'No records.', zh: '没有记录。' }}
       columns={columns}
       {...(live === undefined ? {} : { live })}
     />
@@ -79,12 +59,15 @@ const Party = ({ visit, id, owner }: PartyProps): Html =>
     <Owner visit={visit} id={id} />
   )
 
-const directionColumn = (visit: Visit, owner: string): Column<Recorded> => ({
-  head: visit.say({ en: 'In or out', zh: '转入或转出' }),
-  place: 'bare',
-  isSpare: true,
-  cell: row => <Direction visit={visit} row={row} owner={owner} />,
-})
+const directionColumn = (visit: Visit, owner: string): Column<Recorded> => [
+  'In or out',
+  '转入或转出',
+  row => <Direction visit={visit} row={row} owner={owner} />,
+  {
+    place: 'bare',
+    isSpare: true,
+  },
+]
 
 /** The direction of a movement, in a word. */
 const Direction = ({

@@ -8,7 +8,7 @@ import { Card } from './card.tsx'
 import { Facts } from './facts.tsx'
 import { Share } from './share.tsx'
 
-/** What get-account-detail answers. */
+/** The answer of get-account-detail. */
 export type AccountDetail = AnswerOf<typeof getAccountDetail>
 
 /** Gas and RAM of an account, as bars. */

@@ -1,9 +1,11 @@
 /** @jsxImportSource @kitajs/html */
-import type { Html } from '../page.ts'
+import type { Text } from '#actions/text.ts'
+import type { Html, Visit } from '../page.ts'
 
-export type Column<R> = {
-  readonly head: string
-  readonly cell: (row: R) => Html
+/** A column: its head in both languages, its cells, and how they are laid out. */
+export type Column<R> = readonly [en: string, zh: string, cell: (row: R) => Html, layout?: Layout]
+
+type Layout = {
   /** Digits stand under digits. */
   readonly isNumber?: boolean
   /** Where the cell stands on a card; absent: below the first line, after the column's name. */
@@ -20,10 +22,11 @@ export type Column<R> = {
 type Place = 'lead' | 'end' | 'bare' | 'to' | 'base' | 'wide'
 
 type RowsProps<R> = {
+  readonly visit: Pick<Visit, 'say'>
   readonly columns: readonly Column<R>[]
   readonly rows: readonly R[]
-  /** What is said where there are none. */
-  readonly none: string
+  /** The text of an empty table; absent: the table is never empty. */
+  readonly none?: Text
   /** By this name the script finds the table again when it asks for the page anew; absent: it stays as it is. */
   readonly live?: string
   /** A table of few short columns, which stays one however little room there is. */
@@ -31,10 +34,17 @@ type RowsProps<R> = {
 }
 
 /** A table. On a narrow screen each row becomes a card of a few lines, whose cells name their columns. */
-export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
+export const Rows = <R,>({
+  visit: { say },
+  columns,
+  rows,
+  none,
+  live,
+  isNarrow = false,
+}: RowsProps<R>): Html =>
   rows.length === 0 ? (
     <p class="none" safe>
-      {none}
+      {none === undefined ? '' : say(none)}
     </p>
   ) : (
     <table
@@ -43,9 +53,9 @@ export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsPr
     >
       <thead>
         <tr>
-          {columns.map((column, at) => (
-            <th scope="col" class={classOf(column, at)} safe>
-              {column.head}
+          {columns.map(([en, zh, , layout], at) => (
+            <th scope="col" class={classOf(layout, at)} safe>
+              {say({ en, zh })}
             </th>
           ))}
         </tr>
@@ -53,12 +63,12 @@ export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsPr
       <tbody>
         {rows.map(row => (
           <tr>
-            {columns.map((column, at) => (
+            {columns.map(([en, zh, cell, layout], at) => (
               <td
-                data-head={placeOf(column, at) === undefined ? column.head : undefined}
-                class={classOf(column, at)}
+                data-head={placeOf(layout, at) === undefined ? say({ en, zh }) : undefined}
+                class={classOf(layout, at)}
               >
-                {column.cell(row)}
+                {cell(row)}
               </td>
             ))}
           </tr>
@@ -67,11 +77,11 @@ export const Rows = <R,>({ columns, rows, none, live, isNarrow = false }: RowsPr
     </table>
   )
 
-const placeOf = <R,>({ place }: Column<R>, at: number): Place | undefined =>
-  place ?? (at === 0 ? 'lead' : undefined)
+const placeOf = (layout: Layout | undefined, at: number): Place | undefined =>
+  layout?.place ?? (at === 0 ? 'lead' : undefined)
 
-const classOf = <R,>(column: Column<R>, at: number): string | undefined => {
-  const { isNumber = false, isSpare = false } = column
-  const names = [isNumber ? 'digits' : '', placeOf(column, at) ?? '', isSpare ? 'spare' : '']
+const classOf = (layout: Layout | undefined, at: number): string | undefined => {
+  const { isNumber = false, isSpare = false } = layout ?? {}
+  const names = [isNumber ? 'digits' : '', placeOf(layout, at) ?? '', isSpare ? 'spare' : '']
   return names.filter(each => each !== '').join(' ') || undefined
 }

@@ -46,7 +46,7 @@ export const MOST_BANDED = 100
 
 type ConcentrationProps = {
   readonly visit: Pick<Visit, 'say'>
-  /** What the largest have, largest first, the first `MOST_BANDED` or all. */
+  /** Amounts of the largest owners, largest first: the first `MOST_BANDED`, or all. */
   readonly parts: readonly string[]
   readonly whole: string
   /** How many there are in all. */

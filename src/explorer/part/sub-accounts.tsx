@@ -27,22 +27,19 @@ export const SubAccounts = ({ visit, account, rows, total }: SubAccountsProps): 
     <Card title={say({ en: 'Sub-accounts', zh: '子账户' })}>
       <Files visit={visit} file={subAccountFile} id={account} total={total} />
       <Rows
+        visit={visit}
         rows={rows}
-        none=""
         columns={[
-          {
-            head: say({ en: 'Account', zh: '账户' }),
-            cell: ({ name }) => <Name visit={visit} kind="account" id={name} />,
-          },
-          {
-            head: say({ en: 'Created', zh: '创建时间' }),
-            place: 'end',
-            cell: ({ created_at }) => <Ago visit={visit} iso={created_at} />,
-          },
-          {
-            head: say({ en: 'Transaction', zh: '交易' }),
-            cell: ({ tx_hash }) => <Name visit={visit} kind="tx" id={tx_hash} />,
-          },
+          ['Account', '账户', ({ name }) => <Name visit={visit} kind="account" id={name} />],
+          [
+            'Created',
+            '创建时间',
+            ({ created_at }) => <Ago visit={visit} iso={created_at} />,
+            {
+              place: 'end',
+            },
+          ],
+          ['Transaction', '交易', ({ tx_hash }) => <Name visit={visit} kind="tx" id={tx_hash} />],
         ]}
       />
       <More visit={visit} shown={rows.length} total={total} />

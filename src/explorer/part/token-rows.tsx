@@ -21,7 +21,7 @@ type OwnTokensProps = {
 /** Tokens that a page shows; somebody may send thousands of kinds to anybody. */
 const MOST = 50
 
-/** A list of at most so many tokens is open at first. */
+/** Up to this many tokens a list is open at first. */
 const OPEN = 6
 
 /** The tokens that an owner has. */
@@ -33,12 +33,14 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
         <h2 safe>{say({ en: `Tokens: ${tokens.length}`, zh: `代币：${tokens.length} 种` })}</h2>
       </summary>
       <Rows
+        visit={visit}
         rows={tokens.slice(0, MOST)}
-        none={say({ en: 'No tokens.', zh: '没有代币。' })}
+        none={{ en: 'No tokens.', zh: '没有代币。' }}
         columns={[
-          {
-            head: say({ en: 'Token', zh: '代币' }),
-            cell: ({ symbol, full_name }) => (
+          [
+            'Token',
+            '代币',
+            ({ symbol, full_name }) => (
               <span class="stack">
                 <Name visit={visit} kind="token" id={symbol} />
                 {full_name === '' || full_name === symbol ? (
@@ -50,18 +52,14 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
                 )}
               </span>
             ),
-          },
-          {
-            head: say({ en: 'Available', zh: '可用' }),
-            isNumber: true,
-            place: 'end',
-            cell: ({ balance, symbol }) => <Amount visit={visit} value={balance} token={symbol} />,
-          },
-          {
-            head: say({ en: 'Frozen', zh: '冻结' }),
-            isNumber: true,
-            cell: token => <Frozen visit={visit} token={token} />,
-          },
+          ],
+          [
+            'Available',
+            '可用',
+            ({ balance, symbol }) => <Amount visit={visit} value={balance} token={symbol} />,
+            { isNumber: true, place: 'end' },
+          ],
+          ['Frozen', '冻结', token => <Frozen visit={visit} token={token} />, { isNumber: true }],
         ]}
       />
       <More visit={visit} shown={MOST} total={tokens.length} />
@@ -72,7 +70,7 @@ export const OwnTokens = ({ visit, tokens }: OwnTokensProps): Html => {
 /** Frozen amounts of a token whose times are shown. */
 const MOST_TIMES = 3
 
-/** What is frozen of a token, and until when each part of it is. */
+/** The frozen amounts of a token, and the time until which each is frozen. */
 const Frozen = ({ visit, token }: { readonly visit: Visit; readonly token: Owned }): Html => {
   const { frozen_balance, symbol, frozen_list: parts } = token
   const { say } = visit

@@ -24,49 +24,30 @@ type TransactionRowsProps = {
 /** Transactions, a line each. */
 export const TransactionRows = ({ visit, rows, live, isNarrow = false }: TransactionRowsProps): Html => (
   <Rows
+    visit={visit}
     rows={rows}
-    none={visit.say({ en: 'No transactions.', zh: '没有交易。' })}
+    none={{ en: 'No transactions.', zh: '没有交易。' }}
     isNarrow={isNarrow}
     {...(live === undefined ? {} : { live })}
-    columns={columnsFor(visit).filter(({ isExtra }) => !isNarrow || isExtra !== true)}
+    columns={columnsFor(visit, isNarrow)}
   />
 )
 
-/** `isExtra`: left out where there is little room. */
-const columnsFor = (visit: Visit): readonly (Column<TransactionRow> & { readonly isExtra?: boolean })[] => {
-  const { say } = visit
+const columnsFor = (visit: Visit, isNarrow: boolean): readonly Column<TransactionRow>[] => {
+  const ifWide = (wide: Column<TransactionRow>) => (isNarrow ? [] : [wide])
   return [
-    {
-      head: say({ en: 'Transaction', zh: '交易' }),
-      cell: row => <Name visit={visit} kind="tx" id={row.tx_hash} />,
-    },
-    {
-      head: say({ en: 'Block', zh: '区块' }),
-      place: 'wide',
-      isExtra: true,
-      cell: row => <Name visit={visit} kind="block" id={row.block} />,
-    },
-    {
-      head: say({ en: 'Time', zh: '时间' }),
-      place: 'end',
-      cell: row => <Ago visit={visit} iso={row.created_at} />,
-    },
-    {
-      head: say({ en: 'Publisher', zh: '发布者' }),
-      cell: row => <Owner visit={visit} id={row.publisher} />,
-    },
-    {
-      head: say({ en: 'Action', zh: '方法' }),
-      place: 'bare',
-      isExtra: true,
-      cell: row => <First visit={visit} row={row} />,
-    },
-    {
-      head: say({ en: 'Status', zh: '状态' }),
-      place: 'bare',
-      cell: row => <Outcome visit={visit} code={row.status_code} />,
-    },
-    { head: 'Gas', isNumber: true, isExtra: true, cell: row => <Count value={row.gas_fee} /> },
+    ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />],
+    ...ifWide([
+      'Block',
+      '区块',
+      row => <Name visit={visit} kind="block" id={row.block} />,
+      { place: 'wide' },
+    ]),
+    ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'end' }],
+    ['Publisher', '发布者', row => <Owner visit={visit} id={row.publisher} />],
+    ...ifWide(['Action', '方法', row => <First visit={visit} row={row} />, { place: 'bare' }]),
+    ['Status', '状态', row => <Outcome visit={visit} code={row.status_code} />, { place: 'bare' }],
+    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, { isNumber: true }]),
   ]
 }
 

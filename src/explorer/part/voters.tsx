@@ -45,8 +45,9 @@ export const Voters = ({ visit, voting: { rows, total }, votes }: VotersProps): 
     <Card id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（按票数降序）' })}>
       <Files visit={visit} file={voterFile} id={visit.id} total={total} />
       <Rows
+        visit={visit}
         rows={rows}
-        none={say({ en: 'No voters.', zh: '没有投票者。' })}
+        none={{ en: 'No voters.', zh: '没有投票者。' }}
         columns={columnsFor(visit, rows, votes)}
       />
       <Pager visit={visit} total={total} />
@@ -55,8 +56,7 @@ export const Voters = ({ visit, voting: { rows, total }, votes }: VotersProps): 
 }
 
 const columnsFor = (visit: Visit, rows: readonly Row[], votes: string): readonly Column<Row>[] => {
-  const { say } = visit
-  const amounts = (of: (row: Row) => string | undefined): Column<Row>['cell'] => {
+  const amounts = (of: (row: Row) => string | undefined): Column<Row>[2] => {
     const decimals = decimalsOf(rows.map(row => of(row) ?? ''))
     return row => {
       const value = of(row)
@@ -64,32 +64,11 @@ const columnsFor = (visit: Visit, rows: readonly Row[], votes: string): readonly
     }
   }
   return [
-    { head: say({ en: 'Rank', zh: '排名' }), cell: ({ rank }) => <Place value={rank} /> },
-    {
-      head: say({ en: 'Voter', zh: '投票者' }),
-      place: 'lead',
-      cell: row => <Owner visit={visit} id={row.account} />,
-    },
-    {
-      head: say({ en: 'Votes (IOST)', zh: '所投票数（IOST）' }),
-      place: 'end',
-      isNumber: true,
-      cell: amounts(row => row.votes),
-    },
-    {
-      head: say({ en: 'Share of votes', zh: '占其票数' }),
-      isNumber: true,
-      cell: row => <Share part={row.votes} whole={votes} />,
-    },
-    {
-      head: say({ en: 'Available (IOST)', zh: '可用余额（IOST）' }),
-      isNumber: true,
-      cell: amounts(row => row.held?.balance),
-    },
-    {
-      head: say({ en: 'Frozen (IOST)', zh: '冻结（IOST）' }),
-      isNumber: true,
-      cell: amounts(row => row.held?.frozen_balance),
-    },
+    ['Rank', '排名', ({ rank }) => <Place value={rank} />],
+    ['Voter', '投票者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
+    ['Votes (IOST)', '所投票数（IOST）', amounts(row => row.votes), { isNumber: true, place: 'end' }],
+    ['Share of votes', '占其票数', row => <Share part={row.votes} whole={votes} />, { isNumber: true }],
+    ['Available (IOST)', '可用余额（IOST）', amounts(row => row.held?.balance), { isNumber: true }],
+    ['Frozen (IOST)', '冻结（IOST）', amounts(row => row.held?.frozen_balance), { isNumber: true }],
   ]
 }

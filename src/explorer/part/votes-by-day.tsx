@@ -45,24 +45,22 @@ export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
       <details class="inner">
         <summary safe>{say({ en: 'Votes by day', zh: '每日票数' })}</summary>
         <Rows
+          visit={visit}
           rows={days.toReversed()}
-          none=""
           columns={[
-            {
-              head: say({ en: 'Day (UTC)', zh: '日期（UTC）' }),
-              cell: day => <Day visit={visit} day={day} />,
-            },
-            {
-              head: say({ en: 'Votes at end of day (IOST)', zh: '当日结束时的票数（IOST）' }),
-              isNumber: true,
-              cell: ({ votes }) => <Count value={votes} decimals={votesDecimals} />,
-            },
-            {
-              head: say({ en: 'Change (IOST)', zh: '变化（IOST）' }),
-              isNumber: true,
-              place: 'end',
-              cell: ({ change }) => <Change value={change} decimals={changeDecimals} />,
-            },
+            ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
+            [
+              'Votes at end of day (IOST)',
+              '当日结束时的票数（IOST）',
+              ({ votes }) => <Count value={votes} decimals={votesDecimals} />,
+              { isNumber: true },
+            ],
+            [
+              'Change (IOST)',
+              '变化（IOST）',
+              ({ change }) => <Change value={change} decimals={changeDecimals} />,
+              { isNumber: true, place: 'end' },
+            ],
           ]}
         />
       </details>

@@ -43,7 +43,7 @@ const textOf = (module: object): string => {
   return text.replace(OWN_EXPORTS, '').replace(OWN_IMPORTS, '')
 }
 
-/** What the runtime exports for the client alone. */
+/** Exports of the runtime for the client alone. */
 const OWN_EXPORTS = /^\/\/ Only the client.*\nexport \{[^}]*\}\n/m
 
 const OWN_IMPORTS = /^import \{[^}]*\} from '\.\/[^']*'\n+/gm

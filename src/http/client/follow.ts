@@ -24,7 +24,7 @@ export type FollowedList<P, D, R> = NumberedList<P, D, R> & {
   ) => AsyncGenerator<HeadEvent<R>, void>
 }
 
-/** What `followHead` tells. */
+/** An event of `followHead`. */
 export type HeadEvent<R> =
   /** A row of a block that may still be replaced; they come in chain order. */
   | { readonly event: 'packed'; readonly row: R & Id }
@@ -50,7 +50,7 @@ type FeedEvent = {
   readonly text: string
 }
 
-/** What a feed is known by: the last irreversible row, and its text; no text: where it began. */
+/** How far a feed was read: its last irreversible row, and the text of that; no text: where the feed began. */
 type Last = Omit<FeedEvent, 'name'>
 
 /**

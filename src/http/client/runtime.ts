@@ -135,7 +135,7 @@ const queryOf = (params: Params): string => {
   return String(new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string])))
 }
 
-/** What a failed response says. */
+/** The failure that a response tells. */
 const refusalOf = async (response: Response): Promise<IostlensError> => {
   const { status } = response
   const retryAfter = secondsOf(response.headers.get('retry-after'))
@@ -181,7 +181,7 @@ const call =
 
 const dataOf = async <D>(response: Response): Promise<D> => JSON.parse(await response.text()).data
 
-/** What every page says of itself. */
+/** The fields that every page has. */
 type Paged = { readonly page: number; readonly size: number; readonly total: number }
 /** How the rows are taken out of a page. */
 type RowsOf<D, R> = (data: D) => readonly R[]

@@ -7,7 +7,7 @@ import { type Asked, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
 import { type Turns, turnsOf } from '#gate/gate.ts'
 import { codes } from '../codes.ts'
-import { redirect } from '../documents.ts'
+import { contentPolicy, redirect } from '../documents.ts'
 import type { Exchange, Handler } from '../exchange.ts'
 import { failureFields, failureReply } from '../failure-reply.ts'
 import { type Reply, textReply } from '../reply.ts'
@@ -17,21 +17,12 @@ import { counted, type ExplorerGate } from './gate.ts'
 import { keptPages } from './kept-pages.ts'
 
 /** Nothing from elsewhere, and no style or script but our own files. */
-const POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
+const POLICY = contentPolicy(["style-src 'self'", "script-src 'self'", "connect-src 'self'"], "'self'")
 
 /** Pages for people: without a key, within what a network may open in a minute, in turns with all others. */
 export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
   const { site, queues } = options
-  /** What is near what was not found. */
+  /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
   /** Finds what is near what was not found, and throws on. */
   const lookAround = async (

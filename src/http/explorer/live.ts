@@ -11,7 +11,7 @@ import { eventOf, FEED_TYPE } from '../feed/events.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { freshnessOf } from '../freshness.ts'
 import type { Reply } from '../reply.ts'
-import { troublesOf } from '../status-page/standing.ts'
+import { troublesOf } from '../status-page/service-status.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 
 /** Milliseconds after which a browser reconnects: after a stop, all of them do so at once. */
@@ -24,7 +24,7 @@ const encoder = new TextEncoder()
 
 type Following = {
   readonly feeds: OpenFeeds
-  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit' | 'whyUnfit'> | undefined
+  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
   readonly maxLagMs: number | undefined
   readonly clock: Pick<Clock, 'after' | 'now'>
   readonly stallMs: number

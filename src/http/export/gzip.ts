@@ -4,7 +4,7 @@ import { inPieces } from './stream.ts'
 
 /** Packs what is sent piece by piece into one stream of gzip. */
 export type Packer = {
-  /** What comes out once a piece is in. */
+  /** The output that is ready once a piece is in. */
   pack(piece: Uint8Array): Promise<Uint8Array>
   /** The end of the stream. */
   end(): Promise<Uint8Array>

@@ -6,7 +6,7 @@ import type { ExportFormat, Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { retried, type Turns } from '#gate/gate.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Reply } from '../reply.ts'
 import { acceptsGzip } from '../reply.ts'
@@ -109,7 +109,7 @@ const textsOf = async function* (
     yield text + rows(part)
     text = ''
   }
-  if (sent !== opened.total) throw lacking(`${sent} of ${opened.total} rows were read.`)
+  if (sent !== opened.total) throw missingData(`${sent} of ${opened.total} rows were read.`)
   yield text + tail
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '#time/clock.ts'
 import { failureOf } from '../failure-reply.ts'
 import type { StreamEnd, Streamed } from '../reply.ts'
 
-/** Bytes handed out at once: the client must take so many before `stallMs` are over. */
+/** Bytes handed out at once: the client must take all of them before `stallMs` are over. */
 const PIECE_BYTES = 64 * 1024
 
 type Options = {

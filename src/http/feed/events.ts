@@ -1,6 +1,9 @@
 import type { FeedEnd, HeadNow } from '#actions/feed/message.ts'
 import { writeJson } from '#chain/json.ts'
+import type { Restarting } from '#failure/failure.ts'
 import { failureFields, type Manner } from '../failure-reply.ts'
+import { type Reply, textReply } from '../reply.ts'
+import type { QueryText } from '../request-text.ts'
 
 /** Events as `text/event-stream` has them (html.spec.whatwg.org, "Server-sent events"). */
 export const FEED_TYPE = 'text/event-stream; charset=utf-8'
@@ -17,8 +20,25 @@ export const beginText = (
   id: string | undefined,
 ): string => `retry: ${RETRY_MS}\n${standText(height, head)}\n${id === undefined ? '' : `id: ${id}\n`}\n`
 
-/** A feed that says why it has nothing yet, and ends without an event: the client goes on where it was. */
-export const pauseText = (reason: string): string => `retry: ${RETRY_MS}\n: ${reason}\n\n`
+/**
+ * The answer to one who asks for events while the service is away: a stream that ends at once. An `EventSource` connects
+ * again after it with the id that it has, but gives up for ever on a status that is not 200. undefined: no events are asked for.
+ */
+export const pausedFeed = (
+  {
+    request,
+    query,
+    manner,
+  }: Pick<QueryText, 'query'> & { readonly request: Request; readonly manner: Manner },
+  { message, zh = message }: Restarting,
+): Reply | undefined => {
+  const isFeed =
+    query.some(([name, value]) => name === 'format' && value === 'sse') ||
+    request.headers.get('accept')?.includes('text/event-stream') === true
+  if (!isFeed) return undefined
+  const text = `retry: ${RETRY_MS}\n: ${manner.lang === 'zh' ? zh : message}\n\n`
+  return textReply(200, { type: FEED_TYPE, text }, { headers: { 'Cache-Control': 'no-store' } })
+}
 
 /** A sign of life: nothing new up to a height. */
 export const beatText = (height: number, head: HeadNow | undefined): string =>

@@ -20,10 +20,10 @@ export type OpenFeeds = {
   add(feed: OpenFeed): () => void
 }
 
-/** Between two looks at the keys of the feeds. */
-const LOOK_MS = 100
-/** Looks in a row at which no list of keys is believed, after which the feeds end: they may not outlive their keys. */
-const LOOKS_IN_DOUBT = 2
+/** Between two checks of the keys of the feeds. */
+const POLL_MS = 100
+/** Checks in a row without a list of keys that can be believed, after which the feeds end: they may not outlive their keys. */
+const CHECKS_IN_DOUBT = 2
 /** When the service stops, a client gets this long to read the last event. */
 const LAST_MS = 1_000
 
@@ -38,10 +38,10 @@ export const openFeeds = ({
   const feeds = new Set<OpenFeed>()
   let watching: { stop(): void } | undefined
   let doubts = 0
-  const look = (): void => {
+  const check = (): void => {
     const refused = keyring.standing()
     doubts = refused === undefined ? doubts + 1 : 0
-    const isInDoubt = doubts >= LOOKS_IN_DOUBT
+    const isInDoubt = doubts >= CHECKS_IN_DOUBT
     for (const feed of [...feeds]) {
       if (feed.keyHash === undefined) continue
       const failure = isInDoubt ? NO_KEYS : refused?.(feed.keyHash)
@@ -58,7 +58,7 @@ export const openFeeds = ({
     hub: feedHub(store, clock, head),
     add: feed => {
       feeds.add(feed)
-      watching ??= every(clock, LOOK_MS, look)
+      watching ??= every(clock, POLL_MS, check)
       if (stopping?.signal.aborted === true) feed.end(STOPPING)
       return () => {
         feeds.delete(feed)

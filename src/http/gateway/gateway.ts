@@ -27,9 +27,9 @@ export type GatewayOptions = {
   readonly clock: Pick<Clock, 'elapsed'>
   /** Of all answers that are kept. */
   readonly maxBytes: number
-  /** Told of each answer. */
+  /** Called with each answer. */
   readonly onAnswer: (source: (typeof SOURCES)[number]) => void
-  /** Told how many bytes are kept. */
+  /** Called with the number of bytes that are kept. */
   readonly onKept: (bytes: number) => void
 }
 

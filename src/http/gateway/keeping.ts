@@ -21,7 +21,7 @@ export const isKeepable = ({ status, contentType, body }: NodeAnswer): boolean =
   body[0] === OPENING &&
   body.at(-1) === CLOSING
 
-/** What an answer says of the thing that its path names: the name again, and the block that the thing is in. */
+/** Two claims of an answer about the thing that its path names: the name again, and the block that the thing is in. */
 type Said = { readonly name: unknown; readonly height: unknown }
 
 type Json = Readonly<Record<string, unknown>>

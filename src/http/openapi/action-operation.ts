@@ -1,15 +1,21 @@
 import type { Action } from '#actions/define.ts'
-import { ID_PATTERN } from '#actions/feed/place.ts'
+import { ID_PATTERN } from '#actions/feed/head-position.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
 import { MOST_DIGITS, type Word } from '#actions/request/parameters.ts'
 import { type Parameter, parametersOf } from '#actions/request/query.ts'
 import { RANGE_NAMES } from '#actions/request/range.ts'
 import { dataRef, schemaName } from './answer-schema.ts'
-import { chosenParameters, type Described, exampleOf, FORM_NAMES, type Form, formOf } from './described.ts'
+import {
+  chosenParameters,
+  type Described,
+  exampleOf,
+  FORM_NAMES,
+  type Form,
+  formOf,
+  type Json,
+} from './described.ts'
 import { exportOf } from './export-answer.ts'
 import { actionErrorRefs, NOT_MODIFIED, successOf } from './responses.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 /** The route of an action. */
 export const routeOf = ({ module, action }: Action): string => `/api/${module}/${action}`

@@ -2,9 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { type Action, nameOf } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
 import { columnsOf, EXACT, HEAD_ONLY } from '#actions/shape/results.ts'
-import type { Form } from './described.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import type { Form, Json } from './described.ts'
 
 /** `get-account-tx` → `GetAccountTx` */
 export const schemaName = (action: Pick<Action, 'name' | 'action'>): string =>
@@ -44,7 +42,7 @@ export const NOTHING = {
   schema: { type: 'object', properties: {}, additionalProperties: false },
 }
 
-/** What an answer of an action holds: its component, or nothing where the old service would. */
+/** The component for the data of an answer, or nothing where the old service answers with nothing. */
 export const dataRef = (action: Action, { compat }: Form): Json => {
   const own = refTo(schemaName(action))
   // A list has no rows then.

@@ -1,18 +1,21 @@
 import type { Action } from '#actions/define.ts'
 import type { FEED_FORMAT, Options } from '#actions/request/options.ts'
 
+/** A part of the document. */
+export type Json = Readonly<Record<string, unknown>>
+
 /** Options that change the answers' form, or give all rows of a list instead, or as they come: the document describes exactly the answers that one gets with them. */
 export type Form = Pick<Options, 'format' | 'compat' | 'numbers'> & {
   readonly export?: NonNullable<Options['export']> | typeof FEED_FORMAT
 }
 export const FORM_NAMES = ['format', 'compat', 'numbers'] as const satisfies readonly (keyof Form)[]
 
-/** What a document is written for. */
+/** The choices that a document is written for. */
 export type Described = {
   readonly version: string
-  /** What a request gets that chooses nothing. */
+  /** The form of answers to a request that chooses nothing. */
   readonly defaults: Form
-  /** What the reader of the document chooses: constant, required parameters of every operation. */
+  /** The choices of the document's reader: constant, required parameters of every operation. */
   readonly chosen: Partial<Form>
   /** Calls that have an answer on the served chain; an action without one shows no examples. Absent: the actions' own. */
   readonly examples?: ReadonlyMap<Action, { readonly params: Readonly<Record<string, string>> }>

@@ -2,7 +2,7 @@ import type { Action } from '#actions/define.ts'
 import { rpcMethods, rpcUnavailable, templateOf } from '../rpc-methods.ts'
 import { actionOperation, routeOf } from './action-operation.ts'
 import { dataSchema, NOTHING, schemaName } from './answer-schema.ts'
-import { type Described, type Form, formOf } from './described.ts'
+import { type Described, type Form, formOf, type Json } from './described.ts'
 import { describedActions, exportSchemas } from './export-answer.ts'
 import { headerComponents } from './headers.ts'
 import { metricsOperation, statusOperation } from './operator-operations.ts'
@@ -10,8 +10,6 @@ import { errorResponses, errorSchema } from './responses.ts'
 import { rpcOperation, switchedOff } from './rpc-operations.ts'
 import { anyOperation, healthOperation, readyOperation } from './service-operations.ts'
 import { usageOperation } from './usage-operation.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 /**
  * The interface as an OpenAPI 3.1 document, made from the action registry, the tables of codes and of node methods: one

@@ -1,10 +1,9 @@
 import type { Action } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
 import { rowName, rowSchema } from './answer-schema.ts'
-import type { Form } from './described.ts'
+import type { Form, Json } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import { closedObject } from './responses.ts'
 
 /** The actions that a document describes: those with a list where it is written for whole lists, or with a feed. */
 export const describedActions = (actions: readonly Action[], form: Form): readonly Action[] =>
@@ -59,13 +58,10 @@ export const exportSchemas = (actions: readonly Action[], form: Form): Json => (
 })
 
 const complete: Json = {
-  type: 'object',
   description: 'The last line of a whole list in NDJSON.',
-  required: ['complete', 'rows', 'block_height'],
-  properties: {
+  ...closedObject({
     complete: { type: 'boolean', const: true },
     rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
     block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height the rows are of.' },
-  },
-  additionalProperties: false,
+  }),
 }

@@ -1,6 +1,5 @@
 import { HEAD_STATUSES } from '#head/shown.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import type { Json } from './described.ts'
 
 const header = (description: string, schema: Json, sent: 'always' | 'sometimes'): Json => ({
   description,

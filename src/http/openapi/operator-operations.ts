@@ -1,29 +1,23 @@
 import { language } from './action-operation.ts'
+import type { Json } from './described.ts'
 import { headersNamed } from './headers.ts'
-import { errorRefs } from './responses.ts'
+import { closedObject, errorRefs } from './responses.ts'
 import { loadProperties, openOperation, version } from './service-operations.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 const text = (description: string): Json => ({ type: 'string', description })
 
 const troubles: Json = {
   type: 'array',
   description: 'What is wrong, each with what the operator does about it, in both languages.',
-  items: {
-    type: 'object',
-    required: ['what', 'what_zh', 'help', 'help_zh'],
-    properties: {
-      what: text('What is wrong.'),
-      what_zh: text('The same in Chinese.'),
-      help: text('What to do about it.'),
-      help_zh: text('The same in Chinese.'),
-    },
-    additionalProperties: false,
-  },
+  items: closedObject({
+    what: text('What is wrong.'),
+    what_zh: text('The same in Chinese.'),
+    help: text('What to do about it.'),
+    help_zh: text('The same in Chinese.'),
+  }),
 }
 
-/** What is known of the load, null where nothing is. */
+/** The figures of the load, null where they are unknown. */
 const nullable = Object.fromEntries(
   Object.entries(loadProperties).map(([name, schema]) => [
     name,
@@ -64,14 +58,7 @@ export const statusOperation: Json = {
           },
         },
         content: {
-          'application/json': {
-            schema: {
-              type: 'object',
-              required: Object.keys(statusProperties),
-              properties: statusProperties,
-              additionalProperties: false,
-            },
-          },
+          'application/json': { schema: closedObject(statusProperties) },
           'text/html': { schema: { type: 'string' } },
         },
       },

@@ -1,9 +1,7 @@
 import type { Action } from '#actions/define.ts'
 import { type Code, codes, codesOf } from '../codes.ts'
-import type { Form } from './described.ts'
+import type { Form, Json } from './described.ts'
 import { type HeaderName, headersNamed, RATE_HEADERS } from './headers.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 const QUERY_HEADERS = headersNamed([
   'X-Block-Height',
@@ -26,16 +24,11 @@ export const successOf = (data: Json, { format }: Form): Json => ({
       schema:
         format === 'bare'
           ? data
-          : {
-              type: 'object',
-              required: ['code', 'message', 'data'],
-              properties: {
-                code: { type: 'integer', const: 0 },
-                message: { type: 'string', const: 'OK' },
-                data,
-              },
-              additionalProperties: false,
-            },
+          : closedObject({
+              code: { type: 'integer', const: 0 },
+              message: { type: 'string', const: 'OK' },
+              data,
+            }),
     },
   },
 })
@@ -45,11 +38,17 @@ export const NOT_MODIFIED: Json = {
   headers: QUERY_HEADERS,
 }
 
-/** The body of every failure. */
-export const errorSchema = ({ format }: Form): Json => ({
+/** An object with these fields and no others; `required` undefined: it has all of them. */
+export const closedObject = (properties: Json, required = Object.keys(properties)): Json => ({
   type: 'object',
-  required: ['code', 'message', ...(format === 'bare' ? [] : ['data']), 'request_id'],
-  properties: {
+  required,
+  properties,
+  additionalProperties: false,
+})
+
+/** The body of every failure. */
+export const errorSchema = ({ format }: Form): Json =>
+  closedObject({
     code: {
       type: 'integer',
       enum: [...new Set(Object.values(codes).map(({ code }) => code))],
@@ -62,9 +61,7 @@ export const errorSchema = ({ format }: Form): Json => ({
       ? {}
       : { data: { type: 'object', additionalProperties: false, description: 'Always empty.' } }),
     request_id: { type: 'string', description: 'Identifies the request in the log.' },
-  },
-  additionalProperties: false,
-})
+  })
 
 export const errorContent: Json = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 

@@ -1,8 +1,7 @@
 import { examplePathOf, type RpcMethod } from '../rpc-methods.ts'
+import type { Json } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
 import { errorContent, errorRefs } from './responses.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 const HEADERS = headersNamed(['X-Request-Id', 'Cache-Control', ...RATE_HEADERS])
 

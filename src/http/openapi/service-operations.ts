@@ -1,10 +1,8 @@
 import type { Action } from '#actions/define.ts'
 import { formParameters, language } from './action-operation.ts'
-import { type Described, formOf } from './described.ts'
-import { headersNamed } from './headers.ts'
-import { errorRefs, NOT_MODIFIED, successOf } from './responses.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import { type Described, formOf, type Json } from './described.ts'
+import { type HeaderName, headersNamed } from './headers.ts'
+import { closedObject, errorRefs, NOT_MODIFIED, successOf } from './responses.ts'
 
 /** The address of the specification, which takes any action; its answer depends on which. */
 export const anyOperation = (actions: readonly Action[], described: Described): Json => {
@@ -49,7 +47,7 @@ export const anyOperation = (actions: readonly Action[], described: Described): 
   }
 }
 
-/** What an operation without a key may be refused for. */
+/** Statuses of the failures of an operation without a key. */
 const OPEN_ERRORS = [405, 414, 500, 504]
 
 /** An operation that needs no key. */
@@ -65,26 +63,25 @@ export const openOperation = (
   responses: { ...responses, ...errorRefs(status => OPEN_ERRORS.includes(status)) },
 })
 
+/** A response of the service about itself. */
+const jsonAnswer = (
+  description: string,
+  { schema, headers = [] }: { readonly schema: Json; readonly headers?: readonly HeaderName[] },
+): Json => ({
+  description,
+  headers: headersNamed(['X-Request-Id', 'Cache-Control', ...headers]),
+  content: { 'application/json': { schema } },
+})
+
 export const version: Json = { type: 'string', description: 'Version of the service.' }
 
 export const healthOperation: Json = openOperation('health', {
   en: 'Whether the process is running.',
   zh: '进程是否在运行。',
   responses: {
-    200: {
-      description: 'The process is running.',
-      headers: headersNamed(['X-Request-Id', 'Cache-Control']),
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            required: ['status', 'version'],
-            properties: { status: { type: 'string', const: 'ok' }, version },
-            additionalProperties: false,
-          },
-        },
-      },
-    },
+    200: jsonAnswer('The process is running.', {
+      schema: closedObject({ status: { type: 'string', const: 'ok' }, version }),
+    }),
   },
 })
 
@@ -126,38 +123,20 @@ export const readyOperation: Json = openOperation('ready', {
   en: 'Whether the service is ready to serve requests.',
   zh: '服务是否可以处理请求。',
   responses: {
-    200: {
-      description: 'The service is ready.',
-      headers: headersNamed(['X-Request-Id', 'Cache-Control']),
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            required: ['ready', ...Object.keys(loadProperties), 'version'],
-            properties: { ready: { type: 'boolean', const: true }, ...loadProperties, version },
-            additionalProperties: false,
-          },
+    200: jsonAnswer('The service is ready.', {
+      schema: closedObject({ ready: { type: 'boolean', const: true }, ...loadProperties, version }),
+    }),
+    503: jsonAnswer('The service is not ready; the response gives the reason.', {
+      schema: closedObject(
+        {
+          ready: { type: 'boolean', const: false },
+          reason: { type: 'string', description: 'Why it is not ready.' },
+          ...loadProperties,
+          version,
         },
-      },
-    },
-    503: {
-      description: 'The service is not ready; the response gives the reason.',
-      headers: headersNamed(['X-Request-Id', 'Cache-Control', 'Retry-After']),
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            required: ['ready', 'reason', 'version'],
-            properties: {
-              ready: { type: 'boolean', const: false },
-              reason: { type: 'string', description: 'Why it is not ready.' },
-              ...loadProperties,
-              version,
-            },
-            additionalProperties: false,
-          },
-        },
-      },
-    },
+        ['ready', 'reason', 'version'],
+      ),
+      headers: ['Retry-After'],
+    }),
   },
 })

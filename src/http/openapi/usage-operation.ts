@@ -1,27 +1,19 @@
 import { formParameters, language } from './action-operation.ts'
-import { type Described, formOf } from './described.ts'
+import { type Described, formOf, type Json } from './described.ts'
 import { headersNamed } from './headers.ts'
-import { errorRefs, successOf } from './responses.ts'
+import { closedObject, errorRefs, successOf } from './responses.ts'
 
-type Json = Readonly<Record<string, unknown>>
-
-const closed = (properties: Json): Json => ({
-  type: 'object',
-  required: Object.keys(properties),
-  properties,
-  additionalProperties: false,
-})
 const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
 
-const usage = closed({
+const usage = closedObject({
   id: { type: 'string', description: 'Id of the key, which stays when the key is rotated.' },
   name: { type: 'string', description: 'Name that the operator gave the key.' },
   expires: { type: ['string', 'null'], description: 'When the key expires, ISO-8601 UTC; null: never.' },
-  second: closed({
+  second: closedObject({
     limit: count('Requests per second.'),
     remaining: count('Requests left in this second.'),
   }),
-  today: closed({
+  today: closedObject({
     limit: count('Requests per UTC day.'),
     used: count('Requests of today, counted by all processes of the service.'),
     remaining: count('Requests left today.'),
@@ -29,7 +21,7 @@ const usage = closed({
   }),
 })
 
-/** What it is refused for; it waits for no turn and counts as no request. */
+/** Statuses of its failures; it waits for no turn and counts as no request. */
 const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
 
 export const usageOperation = (described: Described): Json => ({

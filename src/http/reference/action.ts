@@ -17,7 +17,7 @@ export type SectionOptions = {
   readonly lang: Lang
   /** A call that has an answer on the served chain; absent: none is known. */
   readonly example: Example | undefined
-  /** What the service answers in, if a call does not say. */
+  /** The service's default response format. */
   readonly format: 'envelope' | 'bare'
 }
 

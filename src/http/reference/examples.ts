@@ -9,14 +9,14 @@ import { fieldsOf } from './schema-fields.ts'
 
 export type Examples = ReadonlyMap<Action, Example>
 
-/** A chain that lacked an example is looked at again this long after, in milliseconds. */
+/** A chain that lacked an example is asked again this long after, in milliseconds. */
 const AGAIN_MS = 60_000
 /** Pages do not wait longer for a store that hangs. */
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 /**
  * Calls that have an answer on the served chain, chosen at the first request and kept while the process runs: what a
- * chain has once it has for ever. What it lacked is looked for again after a minute. Never throws: a store that cannot
+ * chain has once it has for ever. A missing one is looked for again after a minute. Never throws: a store that cannot
  * be read leaves the pages without examples.
  */
 export const servedExamples = (
@@ -25,11 +25,11 @@ export const servedExamples = (
   defaults: OptionDefaults,
 ): (() => Promise<Examples>) => {
   let known: Examples = new Map()
-  let looked = Number.NEGATIVE_INFINITY
+  let asked = Number.NEGATIVE_INFINITY
   let underWay: Promise<void> | undefined
-  const look = async (): Promise<void> => {
+  const find = async (): Promise<void> => {
     const controller = new AbortController()
-    const stop = deps.clock.after(PATIENCE_MS, () => controller.abort())
+    const stop = deps.clock.after(TIMEOUT_MS, () => controller.abort())
     try {
       const { signal } = controller
       known = await within(chooseAll(deps, { actions, known, defaults }, signal), { signal })
@@ -37,13 +37,13 @@ export const servedExamples = (
       // Who makes the call learns what is wrong.
     } finally {
       stop()
-      looked = deps.clock.elapsed()
+      asked = deps.clock.elapsed()
       underWay = undefined
     }
   }
   return async () => {
-    const isDue = known.size < actions.length && deps.clock.elapsed() - looked >= AGAIN_MS
-    if (isDue) underWay ??= look()
+    const isDue = known.size < actions.length && deps.clock.elapsed() - asked >= AGAIN_MS
+    if (isDue) underWay ??= find()
     await underWay
     return known
   }
@@ -72,7 +72,7 @@ const chooseAll = async (
   return found
 }
 
-/** What cannot be answered now has no example; the other actions may have theirs. */
+/** An action that cannot answer now has no example; the others may have theirs. */
 const absent = (error: unknown): undefined => {
   if (!(error instanceof Failure)) throw error
 }

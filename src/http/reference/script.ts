@@ -138,7 +138,7 @@ document.addEventListener('submit', event => {
 })
 `
 
-/** What runs in the page; part of the page, so that it needs nothing from anywhere. */
+/** The script of the page; part of the page, so that it needs nothing from anywhere. */
 export const script = new Html(`'use strict'
 const prettyJson = ${prettyJson.toString()}
 ${own}`)

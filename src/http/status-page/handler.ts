@@ -4,24 +4,20 @@ import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { createPace } from '#time/pace.ts'
+import { contentPolicy } from '../documents.ts'
 import type { Handler } from '../exchange.ts'
 import { type PublishedLately, publishedLately } from '../published-lately.ts'
 import { style } from '../reference/style.ts'
 import { JSON_TYPE, textReply } from '../reply.ts'
 import { statusPage } from './page.ts'
-import { freshFields, type Standing, type StandingFrom, standingOf } from './standing.ts'
+import { freshFields, type ServiceStatus, type StatusSources, serviceStatusOf } from './service-status.ts'
 
 /** Its own style only, and no script. */
-const POLICY = [
-  "default-src 'none'",
+const POLICY = contentPolicy([
   `style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style.text).digest('base64')}'`,
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+])
 
-type StatusOptions = Pick<StandingFrom, 'node' | 'version' | 'maxLagMs'> & {
+type StatusOptions = Pick<StatusSources, 'node' | 'version' | 'maxLagMs'> & {
   readonly store: Pick<Store, 'published' | 'whole'>
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
 }
@@ -38,14 +34,14 @@ export const statusHandler = (options: StatusOptions): Handler => {
   return async ({ query, request }) => {
     const at = await published()
     const blocksPerSecond = pace(at)
-    const standing = standingOf(at, { node, version, clock, maxLagMs, since, blocksPerSecond })
+    const status = serviceStatusOf(at, { node, version, clock, maxLagMs, since, blocksPerSecond })
     const headers = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Language' }
     const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
     if (wantsJson(request))
-      return textReply(200, { type: JSON_TYPE, text: writeJson(jsonOf(standing)) }, { headers })
+      return textReply(200, { type: JSON_TYPE, text: writeJson(jsonOf(status)) }, { headers })
     return textReply(
       200,
-      { type: 'text/html; charset=utf-8', text: statusPage(standing, lang) },
+      { type: 'text/html; charset=utf-8', text: statusPage(status, lang) },
       {
         headers: {
           ...headers,
@@ -76,7 +72,7 @@ const paceOf = ({ elapsed }: Pick<Clock, 'elapsed'>) => {
   }
 }
 
-const jsonOf = ({ fresh, blocksPerSecond, troubles, ...rest }: Standing) => ({
+const jsonOf = ({ fresh, blocksPerSecond, troubles, ...rest }: ServiceStatus) => ({
   ...rest,
   ...freshFields(fresh),
   blocks_per_second: blocksPerSecond,

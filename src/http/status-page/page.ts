@@ -1,13 +1,13 @@
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import { html } from '../reference/html.ts'
 import { style } from '../reference/style.ts'
-import { heardText, type Standing } from './standing.ts'
+import { heardText, type ServiceStatus } from './service-status.ts'
 
 type Lang = 'en' | 'zh'
 
 /** The status as one HTML page that needs nothing else; its addresses are relative. */
-export const statusPage = (standing: Standing, lang: Lang): string => {
-  const { troubles, version } = standing
+export const statusPage = (status: ServiceStatus, lang: Lang): string => {
+  const { troubles, version } = status
   const [other, otherName] = lang === 'en' ? (['zh', '中文'] as const) : (['en', 'English'] as const)
   const say = (en: string, zh: string): string => (lang === 'en' ? en : zh)
   const title = say('Status', '运行状态')
@@ -30,7 +30,7 @@ ${troubles.map(
 <p>${say('What to do', '处理办法')}: ${help[lang]}</p></div>\n`,
 )}
 <h2>${title}</h2>
-<dl>${rows(standing, say).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
+<dl>${rows(status, say).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
 </main>
 </body>
 </html>
@@ -38,7 +38,7 @@ ${troubles.map(
 }
 
 const rows = (
-  { whole, height, time, fresh, blocksPerSecond, since, version }: Standing,
+  { whole, height, time, fresh, blocksPerSecond, since, version }: ServiceStatus,
   say: (en: string, zh: string) => string,
 ): readonly (readonly [name: string, value: string])[] => {
   const unknown = say('unknown', '未知')

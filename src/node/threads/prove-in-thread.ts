@@ -1,7 +1,7 @@
 import type { Note } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import { partsOf } from '../bulk.ts'
-import { packed } from './crossing.ts'
+import { packed } from './block-message.ts'
 import type { Asked, Proved } from './provers.ts'
 
 /** The work of a thread that proves, for one range: answers that are wrong are the business of the one that asked. */

@@ -1,11 +1,11 @@
 import type { BulkAnswers, Part } from '../bulk-answers.ts'
-import { type Crossing, unpacked } from './crossing.ts'
+import { type BlockMessage, unpacked } from './block-message.ts'
 
 /** What a thread is told: the answers of one range. */
 export type Asked = { readonly id: number; readonly answers: BulkAnswers }
 
 /** What it gives back; without parts: something in the answers is wrong, or the thread could not read them. */
-export type Proved = { readonly id: number; readonly parts?: Crossing }
+export type Proved = { readonly id: number; readonly parts?: BlockMessage }
 
 /** A thread as the one that opened it sees it. */
 export type ProvingThread = { post(message: Asked): void; end(): void }
@@ -28,7 +28,7 @@ export type Provers = {
   close(): void
 }
 
-type Answer = (parts: Crossing | undefined) => void
+type Answer = (parts: BlockMessage | undefined) => void
 type Opened = { readonly thread: ProvingThread; readonly waiting: Map<number, Answer> }
 
 /**
@@ -45,7 +45,7 @@ export const openProvers = (
   let closed = false
   const start = (): void => {
     const waiting = new Map<number, Answer>()
-    const give = (id: number, parts: Crossing | undefined): void => {
+    const give = (id: number, parts: BlockMessage | undefined): void => {
       const answer = waiting.get(id)
       waiting.delete(id)
       answer?.(parts)
@@ -69,7 +69,7 @@ export const openProvers = (
       const idlest = [...threads].sort((a, b) => a.waiting.size - b.waiting.size)[0]
       if (idlest === undefined) return undefined
       ids += 1
-      const { promise, resolve } = Promise.withResolvers<Crossing | undefined>()
+      const { promise, resolve } = Promise.withResolvers<BlockMessage | undefined>()
       idlest.waiting.set(ids, resolve)
       idlest.thread.post({ id: ids, answers })
       const parts = await promise

@@ -7,7 +7,7 @@ import type { WriteEvent } from './client/sender.ts'
 import { migratingOf } from './migrate/migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openReading } from './read/open-reading.ts'
-import { surroundingsOf } from './read/surroundings.ts'
+import { serverReportOf } from './read/server-report.ts'
 import { checkShape, checkStore } from './schema/check-indices.ts'
 import type { Cluster } from './schema/cluster.ts'
 import { createIndices } from './schema/create-indices.ts'
@@ -26,13 +26,13 @@ export type ElasticOptions = ConnectionOptions & {
   /** History documents after which a new partition is opened. Default 100,000,000. */
   readonly partitionDocuments?: number
   /** History that a loader writes at once, ahead of its batch. Default 8,000 documents, 4 MB. */
-  readonly piece?: Bounds
+  readonly chunk?: Bounds
   /** Time after which the lease of an unresponsive loader expires, milliseconds. Default 15,000. */
   readonly leaseMs?: number
   /** Longest time for one answer to a write, milliseconds. Default 120,000. */
   readonly writeTimeoutMs?: number
   /** How long a write is retried before the loader gives up, milliseconds. Default 300,000. */
-  readonly patienceMs?: number
+  readonly retryTimeoutMs?: number
   /** Called when Elasticsearch accepts no writes or is overloaded. */
   readonly onEvent?: (event: WriteEvent) => void
   /** Called at each look for a state document that may have been read before. */
@@ -45,12 +45,12 @@ export type ElasticOptions = ConnectionOptions & {
 
 /** A shard can have 2^31 documents; merging, moving and restoring work best with a twentieth of that. */
 export const PARTITION_DOCUMENTS = 100_000_000
-const PIECE: Bounds = { documents: 8_000, bytes: 4_000_000 }
+const CHUNK: Bounds = { documents: 8_000, bytes: 4_000_000 }
 const LEASE_MS = 15_000
 /** API keys have sockets of their own: requests that hang must not keep them from being read. */
 const KEY_SOCKETS = 8
 const WRITE_TIMEOUT_MS = 120_000
-const PATIENCE_MS = 300_000
+const RETRY_TIMEOUT_MS = 300_000
 
 /** A store of which parts can be lost alone, and whose history is in partitions. */
 export type ElasticStore = Store & Required<Pick<Store, 'whole' | 'partitions'>>
@@ -65,8 +65,8 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
   const { connection, names } = cluster
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const reading = openReading(cluster)
-  const { partitionDocuments = PARTITION_DOCUMENTS, piece = PIECE } = options
-  const { takeOver, release } = soleWriter(cluster, { partitionDocuments, piece, reading })
+  const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
+  const { takeOver, release } = soleWriter(cluster, { partitionDocuments, chunk, reading })
   return {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,
@@ -76,7 +76,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),
     checkShape: () => checkShape(cluster),
-    surroundings: () => surroundingsOf(cluster),
+    serverReport: () => serverReportOf(cluster),
     restore: async () => {
       const restored = await restoreCheckpoint(cluster)
       reading.checkAgain()
@@ -106,7 +106,7 @@ const clusterOf = (options: ElasticOptions, closed: AbortSignal): Cluster => ({
   replicas: options.replicas ?? 0,
   leaseMs: options.leaseMs ?? LEASE_MS,
   writeTimeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
-  patienceMs: options.patienceMs ?? PATIENCE_MS,
+  retryTimeoutMs: options.retryTimeoutMs ?? RETRY_TIMEOUT_MS,
   onEvent: options.onEvent ?? (() => {}),
   onCacheLook: options.onCacheLook,
 })

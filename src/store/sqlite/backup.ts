@@ -4,7 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Copied } from '#store/maintain-port.ts'
 import { openReader } from './connection.ts'
 import { guarded } from './failures.ts'
-import { getPublished, isMending } from './meta.ts'
+import { getPublished, isUnderRepair } from './meta.ts'
 
 /**
  * Copies the store of `path` to `target`, a file that is not there yet, while it may be loaded and served: one read
@@ -21,7 +21,7 @@ export const copyStore = (path: string, name: string, target: string): Copied =>
   try {
     if (source === undefined || guarded(name, () => getPublished(source)) === undefined)
       throw new Failure('unavailable', `${name}: nothing is loaded yet, so there is nothing to copy.`)
-    if (isMending(source))
+    if (isUnderRepair(source))
       throw new Failure('unavailable', `${name} is being repaired, or its repair has not come to its end.`, {
         help: 'Run iostlens repair --node URL to its end, then copy.',
       })

@@ -33,26 +33,26 @@ describe('writeBatch', () => {
     const writer = await store.takeOver(identity)
     await commitBatch(writer, tellingBatch(0, 9))
     await writer.release()
-    const pen = openOrCreate(path, 'full')
-    const before = contents(pen)
+    const connection = openOrCreate(path, 'full')
+    const before = contents(connection)
     const write = (): Promise<void> =>
-      inTransaction(pen, 'full', () => writeBatch(pen, tellingBatch(10, 2_500)))
+      inTransaction(connection, 'full', () => writeBatch(connection, tellingBatch(10, 2_500)))
 
-    const [[pages] = []] = pen.rows('PRAGMA page_count')
-    pen.db.run(`PRAGMA max_page_count = ${Number(pages) + 20}`)
+    const [[pages] = []] = connection.rows('PRAGMA page_count')
+    connection.db.run(`PRAGMA max_page_count = ${Number(pages) + 20}`)
     const full: Failure = await failureOf(write())
     expect([full.kind, full.retryable, full.message]).toEqual([
       'unavailable',
       true,
       'full: database or disk is full (SQLITE_FULL).',
     ])
-    expect(pen.db.inTransaction).toBe(false)
-    expect(contents(pen)).toEqual(before)
+    expect(connection.db.inTransaction).toBe(false)
+    expect(contents(connection)).toEqual(before)
 
-    pen.db.run('PRAGMA max_page_count = 1000000')
+    connection.db.run('PRAGMA max_page_count = 1000000')
     await write()
-    expect(getPublished(pen)?.height).toBe(2_500)
-    pen.close()
+    expect(getPublished(connection)?.height).toBe(2_500)
+    connection.close()
     await store.close()
   })
 

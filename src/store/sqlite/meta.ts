@@ -74,9 +74,9 @@ const orLost = (connection: Connection, key: MetaKey, database: Database = 'main
 }
 
 /** A repair leads to what is published and has not come to its end: nothing is to be read or loaded. */
-export const isMending = (connection: Connection): boolean =>
+export const isUnderRepair = (connection: Connection): boolean =>
   (get(connection, 'mending') ?? 'false') !== 'false'
-export const putMending = (connection: Connection, mending: boolean): void =>
+export const putUnderRepair = (connection: Connection, mending: boolean): void =>
   put(connection, 'mending', String(mending))
 
 export const getIdentity = (connection: Connection, database?: Database): Identity | undefined => {

@@ -19,7 +19,7 @@ import { restoreRecord } from './restore.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { takeOver } from './take-over.ts'
 import { farBatches, type OpenWritingThread } from './threads/far-batches.ts'
-import { inTransaction, patiently } from './transaction.ts'
+import { inTransaction, whileBusy } from './transaction.ts'
 import { usageFileOf, usageIn } from './usage.ts'
 
 export type SqliteOptions = {
@@ -69,10 +69,10 @@ export const openSqlite = ({ path: given, readonly = false, writing }: SqliteOpt
       return await restoreRecord(path, name)
     },
     ...readingBy(readers, path, name),
-    takeOver: async (identity, { mending = false } = {}) => {
+    takeOver: async (identity, { repair = false } = {}) => {
       mayWrite()
-      const writer = await takeOver({ path, name }, { identity, mending, farBatches: far })
-      if (mending) readers.readUnrepaired()
+      const writer = await takeOver({ path, name }, { identity, repair, farBatches: far })
+      if (repair) readers.readUnrepaired()
       writers.add(writer)
       return writer
     },
@@ -131,7 +131,7 @@ const create = async (path: string, name: string): Promise<void> => {
   try {
     // Asked before anything is changed: it may be another program's file.
     inspect(connection, name)
-    await patiently(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
+    await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
     await inTransaction(connection, name, () => createMissing(connection, name))
   } finally {
     connection.close()

@@ -4,7 +4,7 @@ import type { Index } from '#indices/define.ts'
 import { type ListDoc, listAndOrdinal, placeOf } from '#indices/list.ts'
 import { idOf } from '#indices/position.ts'
 import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Moment } from '#store/port.ts'
 import type { Cell } from './cell.ts'
 import type { Connection } from './connection.ts'
@@ -74,7 +74,7 @@ export const recordsOf = (
   if (from > to) return []
   const rows = connection.numberRows(recordsSql, placeOf(list.number, from), placeOf(list.number, to))
   if (rows.length !== to - from + 1)
-    throw lacking(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
+    throw missingData(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
   return rows.map(recordOf)
 }
 
@@ -103,7 +103,7 @@ const recordOf = (cells: readonly Cell[]): ListedRecord => {
   }
   const unreadable = WORD_FIELDS.find(name => record[name] === undefined)
   if (unreadable !== undefined)
-    throw lacking(`Field '${unreadable}' of ${recordsTable.name} '${record.id}' cannot be read.`)
+    throw missingData(`Field '${unreadable}' of ${recordsTable.name} '${record.id}' cannot be read.`)
   return record as ListedRecord
 }
 
@@ -143,7 +143,7 @@ export const momentsOf = (
   ordinals.map(ordinal => {
     const [height, time] = connection.row(momentSql, placeOf(list.number, ordinal)) ?? []
     if (typeof height !== 'bigint' || typeof time !== 'bigint')
-      throw lacking(`List '${list.id}' has no row ${ordinal} of ${list.count}.`)
+      throw missingData(`List '${list.id}' has no row ${ordinal} of ${list.count}.`)
     return { height: Number(height), time }
   })
 

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { ReadPort } from '#store/read-port.ts'
+import { underRepair } from '#store/repair-failures.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded, toFailure } from './failures.ts'
 import type { KeptFile } from './kept-file.ts'
@@ -72,7 +72,7 @@ export const readersOf = (
       try {
         reader.state = reader.connection && readState(reader.connection, reader.state)
         if (reader.connection === undefined || reader.state === undefined) throw nothingLoaded(name)
-        if (reader.state.isMending && !mayReadUnrepaired) throw underRepair(name)
+        if (reader.state.isUnderRepair && !mayReadUnrepaired) throw underRepair(name)
         const viewing = viewOf(reader.connection, { ...reader.state, isDamaged })
         stops.add(stop)
         signal?.addEventListener('abort', late)

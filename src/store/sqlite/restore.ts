@@ -9,7 +9,7 @@ import type { Restored } from '#store/restored.ts'
 import { type Connection, openWriter } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
-import { getIdentity, getPublished, putIdentity, putMending, putPublished } from './meta.ts'
+import { getIdentity, getPublished, putIdentity, putPublished, putUnderRepair } from './meta.ts'
 import { getById, lastBlock } from './read.ts'
 import { inspect } from './schema.ts'
 import { quoted, tableOf } from './tables.ts'
@@ -72,7 +72,7 @@ const writeAnew = (
   const { height, hash, time } = get(blocks, blockId(lastBlock(connection) ?? 0)) as BlockDoc
   putPublished(connection, { height, hash, time, lib: height })
   if (lastKept(connection) === height || isAllCounted(connection, height)) return 'exact'
-  putMending(connection, true)
+  putUnderRepair(connection, true)
   return 'open'
 }
 

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
 import { idOf, positionOf, TX_PLACES } from '#indices/position.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Cell } from './cell.ts'
 import { packText, unpackText } from './packed/packed-text.ts'
 import {
@@ -147,7 +147,7 @@ const idIn = ({ position: [height = '', tx = '', index = ''] }: Table, doc: Fiel
   idOf(doc[height] as number, doc[tx] as number | undefined, doc[index] as number | undefined)
 
 const unreadable = (table: Table, doc: Fields, { name }: Column): Failure =>
-  lacking(`Field '${name}' of ${table.name} '${doc['id'] ?? idIn(table, doc)}' cannot be read.`)
+  missingData(`Field '${name}' of ${table.name} '${doc['id'] ?? idIn(table, doc)}' cannot be read.`)
 
 /** What names the rows of a table: the id of state, the position in the chain of history. */
 const numberOf = ([height = 0, tx]: readonly number[]): bigint =>

@@ -1,20 +1,28 @@
 import { Failure } from '#failure/failure.ts'
 import { checkIdentity } from '#store/identity.ts'
-import { unfinishedRepair } from '#store/mending.ts'
 import type { Identity, Published, Writer } from '#store/port.ts'
+import { unfinishedRepair } from '#store/repair-failures.ts'
 import { type Connection, openReader, openWriter } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
-import { getIdentity, getOwner, getPublished, isMending, type Owner, putIdentity, putOwner } from './meta.ts'
+import {
+  getIdentity,
+  getOwner,
+  getPublished,
+  isUnderRepair,
+  type Owner,
+  putIdentity,
+  putOwner,
+} from './meta.ts'
 import { differencesOf, inspect, refuseDifferent } from './schema.ts'
 import type { FarBatchesOf } from './threads/far-batches.ts'
 import { inTransaction } from './transaction.ts'
 import { createUndo } from './undo.ts'
-import { penOf } from './write-lock.ts'
+import { writeLockOf } from './write-lock.ts'
 import { writerOf } from './writer.ts'
 
 type File = { readonly path: string; readonly name: string }
-type Taking = { readonly identity: Identity; readonly mending: boolean; readonly farBatches: FarBatchesOf }
+type Taking = { readonly identity: Identity; readonly repair: boolean; readonly farBatches: FarBatchesOf }
 
 /** Opens the store for writing, alone. `Store.takeOver`. */
 export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Writer> => {
@@ -33,7 +41,7 @@ export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Wr
     const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
     const checkpoint = await inTransaction(writing, name, () => begin(writing, name, { ...taking, owner }))
     const far = taking.farBatches({ path, name, owner, file: writing.file })
-    return writerOf(penOf({ name, writing, reader, owner, checkpoint, unlock, far }))
+    return writerOf(writeLockOf({ name, writing, reader, owner, checkpoint, unlock, far }))
   } catch (error) {
     release.reader()
     writing?.close()
@@ -46,11 +54,11 @@ export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Wr
 const begin = (
   writing: Connection,
   name: string,
-  { identity, mending, owner }: Taking & { readonly owner: Owner },
+  { identity, repair, owner }: Taking & { readonly owner: Owner },
 ): Published | undefined => {
   const stored = getIdentity(writing)
   checkIdentity(name, stored, identity)
-  if (!mending && isMending(writing)) throw unfinishedRepair(name)
+  if (!repair && isUnderRepair(writing)) throw unfinishedRepair(name)
   createUndo(writing)
   if (stored === undefined) putIdentity(writing, identity)
   putOwner(writing, owner)

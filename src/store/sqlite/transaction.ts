@@ -5,12 +5,12 @@ import { isBusy, toFailure } from './failures.ts'
 import { getOwner, type Owner } from './meta.ts'
 
 /** A batch takes seconds at most; longer waits for the write lock fail as 'unavailable'. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 const FIRST_WAIT_MS = 1
 const LONGEST_WAIT_MS = 50
 
 /**
- * Runs `work` as one transaction that has the pen, waiting for others to put it down without blocking the process.
+ * Runs `work` as one transaction that has the write lock, waiting for it without blocking the process.
  * Whatever fails, nothing of it is stored. Errors of SQLite leave as Failure.
  */
 export const inTransaction = async <T>(
@@ -20,7 +20,7 @@ export const inTransaction = async <T>(
 ): Promise<T> => {
   const { db } = connection
   try {
-    await patiently(name, () => db.run('BEGIN IMMEDIATE'))
+    await whileBusy(name, () => db.run('BEGIN IMMEDIATE'))
     const result = await work()
     db.run('COMMIT')
     return result
@@ -32,15 +32,15 @@ export const inTransaction = async <T>(
 }
 
 /** Runs `attempt` until it is not refused as busy. */
-export const patiently = async <T>(name: string, attempt: () => T): Promise<T> => {
-  const until = performance.now() + PATIENCE_MS
+export const whileBusy = async <T>(name: string, attempt: () => T): Promise<T> => {
+  const until = performance.now() + TIMEOUT_MS
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
       return attempt()
     } catch (error) {
       if (!isBusy(error)) throw toFailure(name, error)
       if (performance.now() > until)
-        throw new Failure('unavailable', `${name}: another process has been writing for ${PATIENCE_MS} ms.`, {
+        throw new Failure('unavailable', `${name}: another process has been writing for ${TIMEOUT_MS} ms.`, {
           cause: error,
         })
     }

@@ -5,7 +5,7 @@ import { type BoundedCache, boundedCache, charactersOf } from '#store/bounded-ca
 import type { Published, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Connection } from './connection.ts'
-import { getPublished, isMending } from './meta.ts'
+import { getPublished, isUnderRepair } from './meta.ts'
 import { namedRows } from './names.ts'
 import { rankedRows } from './rank.ts'
 import { findByField, getById, momentsOf, newRecordsOf, recordsOf } from './read.ts'
@@ -15,7 +15,7 @@ export type ReadState = {
   /** The `data_version` of SQLite, which is another one as soon as another connection has committed (sqlite.org/pragma.html). */
   readonly version: unknown
   readonly at: Published
-  readonly isMending: boolean
+  readonly isUnderRepair: boolean
   /** State documents by index and id; undefined: there is none with that id. */
   readonly docs: BoundedCache<object | undefined>
 }
@@ -28,7 +28,7 @@ export const readState = (connection: Connection, known: ReadState | undefined):
   const version = connection.row('PRAGMA data_version')?.[0]
   if (known !== undefined && known.version === version) return known
   const at = getPublished(connection)
-  return at && { version, at, isMending: isMending(connection), docs: boundedCache(MAX_CHARACTERS) }
+  return at && { version, at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(MAX_CHARACTERS) }
 }
 
 export type Viewing = {

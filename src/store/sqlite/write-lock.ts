@@ -6,7 +6,7 @@ import type { Owner } from './meta.ts'
 import type { FarBatches } from './threads/far-batches.ts'
 import { inTransaction, requireInPlace, requireOwn } from './transaction.ts'
 
-export type PenParts = {
+export type WriteLockParts = {
   readonly name: string
   /** Writes batches; nothing is read here while one is open. */
   readonly writing: Connection
@@ -19,15 +19,15 @@ export type PenParts = {
 }
 
 /** The right to write to a file, which one writer has at a time, and its two connections. */
-export type Pen = {
+export type WriteLock = {
   /** End of the last committed batch; the caller of `write` sets it. */
   checkpoint: Published | undefined
   readonly isWriting: boolean
-  /** Throws 'conflict' once the pen was released. */
+  /** Throws 'conflict' once the lock was released. */
   check(): void
   /** Reads what was committed. */
   read<T>(work: (reader: Connection) => T): Promise<T>
-  /** As `read`, also after the pen was released. */
+  /** As `read`, also after the lock was released. */
   readNow<T>(work: (reader: Connection) => T): T
   /** Runs `work` in a transaction. Throws 'defect' while another one is open, 'conflict' when another writer took over. */
   write(work: (writing: Connection) => void | Promise<void>): Promise<void>
@@ -36,8 +36,9 @@ export type Pen = {
   release(): Promise<void>
 }
 
-export const penOf = ({ name, writing, reader, owner, unlock, far, ...begun }: PenParts): Pen => {
-  let { checkpoint } = begun
+export const writeLockOf = (parts: WriteLockParts): WriteLock => {
+  const { name, writing, reader, owner, unlock, far } = parts
+  let { checkpoint } = parts
   let running: Promise<unknown> | undefined
   let released = false
   const check = (): void => {
@@ -54,7 +55,7 @@ export const penOf = ({ name, writing, reader, owner, unlock, far, ...begun }: P
       running = undefined
     }
   }
-  const readNow: Pen['readNow'] = work => guarded(name, () => work(reader))
+  const readNow: WriteLock['readNow'] = work => guarded(name, () => work(reader))
   return {
     get checkpoint() {
       return checkpoint

@@ -6,11 +6,11 @@ import { walkRange } from '#store/walk.ts'
 import { appendedHistory, type BatchBounds, batchWith, checkBatch, NOTHING_FILLED } from '../batch.ts'
 import { writeBatch } from './commit.ts'
 import type { Connection } from './connection.ts'
-import { menderOf } from './mender.ts'
 import { rankedRows } from './rank.ts'
 import { dueBalances, getById } from './read.ts'
+import { repairWriterOf } from './repair.ts'
 import { keepUndo } from './undo.ts'
-import type { Pen } from './write-lock.ts'
+import type { WriteLock } from './write-lock.ts'
 
 /**
  * Big enough to be cheap, small enough to be held twice: one batch being written, one being derived. A block of an airdrop
@@ -20,39 +20,39 @@ const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000, changes: 15_0
 
 const NO_HISTORY: History = { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
 
-export const writerOf = (pen: Pen): Writer => {
-  const mender = menderOf(pen)
+export const writerOf = (lock: WriteLock): Writer => {
+  const repair = repairWriterOf(lock)
   const appended = appendedHistory()
   return {
-    ...mender,
+    ...repair,
     get unfinished() {
-      return mender.unfinished
+      return repair.unfinished
     },
     get checkpoint() {
-      return pen.checkpoint
+      return lock.checkpoint
     },
     bounds: BOUNDS,
-    getMany: keys => pen.read(reader => snapshot(reader, () => keys.map(key => stateOf(reader, key)))),
-    due: range => pen.read(reader => dueBalances(reader, range)),
+    getMany: keys => lock.read(reader => snapshot(reader, () => keys.map(key => stateOf(reader, key)))),
+    due: range => lock.read(reader => dueBalances(reader, range)),
     members: range =>
-      walkRange(range, (after, limit) => pen.read(reader => membersAfter(reader, range, { after, limit }))),
+      walkRange(range, (after, limit) => lock.read(reader => membersAfter(reader, range, { after, limit }))),
     append: async history => {
-      pen.check()
+      lock.check()
       appended.add(history)
     },
     commit: async end => {
-      pen.check()
+      lock.check()
       const history = appended.take() ?? NO_HISTORY
-      const batch = batchWith(history, end, (pen.checkpoint?.height ?? -1) + 1)
-      if (!pen.isWriting) checkBatch(batch, pen.checkpoint)
-      if (!(await pen.writeFar(batch)))
-        await pen.write(async writing => {
-          keepUndo(writing, batch, pen.checkpoint)
+      const batch = batchWith(history, end, (lock.checkpoint?.height ?? -1) + 1)
+      if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
+      if (!(await lock.writeFar(batch)))
+        await lock.write(async writing => {
+          keepUndo(writing, batch, lock.checkpoint)
           await writeBatch(writing, batch)
         })
-      pen.checkpoint = batch.end
+      lock.checkpoint = batch.end
     },
-    release: () => pen.release(),
+    release: () => lock.release(),
   }
 }
 

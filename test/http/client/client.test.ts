@@ -15,7 +15,7 @@ let client: ServedClient
 beforeAll(async () => {
   service = serviceOn(await loadedStore())
   client = await clientOf(service)
-}, 600_000)
+}, 300_000)
 
 /** What a call is refused with. */
 const refusalOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
@@ -128,20 +128,20 @@ test('client: an answer of something else than the service is told as such', asy
 test('client: where a key asks too often it waits as long as Retry-After says, then the answer comes', async () => {
   const slow = serviceOn(await loadedStore(), { plan: { perSecond: 1, perDay: 1_000 } })
   const statuses: number[] = []
-  const patient = await clientOf(slow, {
+  const waiting = await clientOf(slow, {
     fetch: async (url, init) => {
       const response = await slow.ask(url.slice('http://inside'.length), init)
       statuses.push(response.status)
       return response
     },
   })
-  const answers = await Promise.all([1, 2, 3].map(() => patient['getOverview']?.()))
+  const answers = await Promise.all([1, 2, 3].map(() => waiting['getOverview']?.()))
   expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
   expect(statuses.filter(status => status === 200)).toHaveLength(3)
   expect(statuses).toContain(429)
 })
 
-test('client: what asks for more patience than the caller has fails at once, with the time', async () => {
+test('client: what asks for a longer wait than the caller has fails at once, with the time', async () => {
   const used = serviceOn(await loadedStore(), { plan: { perSecond: 1_000, perDay: 1 } })
   const asked = await clientOf(used)
   await asked['getOverview']?.()

@@ -25,8 +25,8 @@ const namesOf = async ({ url, prefix }: TestElastic): Promise<readonly string[]>
 type Case = {
   readonly name: string
   readonly removed: readonly string[]
-  readonly mending?: true
-  readonly piece?: Bounds
+  readonly repair?: true
+  readonly chunk?: Bounds
   readonly work: (writer: Writer, target: TestElastic) => Promise<unknown>
 }
 
@@ -45,7 +45,7 @@ const cases: readonly Case[] = [
     name: 'history ahead of its batch',
     removed: ['blocks-000000', 'transactions-000000', 'records-000000'],
     work: async writer => await writer.append(tellingBatch(HEIGHT + 2, HEIGHT + 2)),
-    piece: { documents: 1, bytes: 1 },
+    chunk: { documents: 1, bytes: 1 },
   },
   {
     name: 'a checkpoint',
@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
   {
     name: 'documents that are put right',
     removed: ['wealth-0', 'records-000000'],
-    mending: true,
+    repair: true,
     work: writer =>
       writer.rewrite({
         put: [{ index: wealth, doc: wealthDoc('d', 1n) }],
@@ -69,13 +69,13 @@ const cases: readonly Case[] = [
   {
     name: 'a batch that is taken back',
     removed: ['wealth-0'],
-    mending: true,
+    repair: true,
     work: writer => writer.takeBack(HEIGHT),
   },
   {
     name: 'a published height',
     removed: ['meta-0'],
-    mending: true,
+    repair: true,
     work: writer => writer.takeBack(HEIGHT),
   },
 ]
@@ -92,17 +92,17 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
     await ask('PUT', `${server.url}/unknown/_doc/1`, {})
     expect(Object.keys(await ask<object>('GET', `${server.url}/unknown`))).toEqual(['unknown'])
   })
-  for (const { name, removed, mending = false, piece, work } of cases)
+  for (const { name, removed, repair = false, chunk, work } of cases)
     test(`${name}: makes none`, async () => {
-      const target = openTestElastic({ url: server.url, patienceMs: 1_000 })
+      const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
       try {
         await target.store.create()
         const first = await target.store.takeOver(identity)
         await commitBatch(first, tellingBatch(0, HEIGHT))
         await commitBatch(first, withNew(HEIGHT + 1))
         await first.release()
-        const writing = target.reopen(piece === undefined ? {} : { piece })
-        const writer = await writing.takeOver(identity, { mending })
+        const writing = target.reopen(chunk === undefined ? {} : { chunk })
+        const writer = await writing.takeOver(identity, { repair })
         const before = await namesOf(target)
         const lost = removed.map(index => `${target.prefix}-${index}`)
         await ask('DELETE', `${target.url}/${lost.join(',')}`)
@@ -115,7 +115,7 @@ export const autoCreateSuite = (at: () => OwnServer): void => {
     })
 
   test('a store that was never created, and keys of one whose index is gone: makes none', async () => {
-    const target = openTestElastic({ url: server.url, patienceMs: 1_000 })
+    const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
     try {
       const { store } = target
       await failureOf(store.takeOver(identity))

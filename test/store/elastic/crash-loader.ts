@@ -12,7 +12,7 @@ const TWO_BLOCKS = { documents: 6, bytes: Number.POSITIVE_INFINITY }
  * one's while the first batch is committed. Lets go.
  */
 const main = async ([url = '', prefix = '']: readonly string[]): Promise<void> => {
-  const store = openElastic({ url, prefix, leaseMs: 300, piece: TWO_BLOCKS })
+  const store = openElastic({ url, prefix, leaseMs: 300, chunk: TWO_BLOCKS })
   const writer = await store.takeOver(identity)
   let first = (writer.checkpoint?.height ?? -1) + 1
   let committing: Promise<void> | undefined

@@ -72,9 +72,9 @@ const expectWhole = (view: Awaited<ReturnType<typeof seen>>) => {
 }
 
 /** What readers see while nobody writes: one whole height, or that they have to wait for the next loader. */
-const look = async (store: Store, patienceMs = 250): Promise<number | 'waiting'> => {
+const look = async (store: Store, waitMs = 250): Promise<number | 'waiting'> => {
   try {
-    const view = await store.read(seen, { signal: AbortSignal.timeout(patienceMs) })
+    const view = await store.read(seen, { signal: AbortSignal.timeout(waitMs) })
     expectWhole(view)
     return view.at.height
   } catch (error) {
@@ -128,5 +128,5 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     } finally {
       await Promise.all([target.destroy(), clean.destroy()])
     }
-  }, 600_000)
+  }, 300_000)
 })

@@ -21,6 +21,7 @@ import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { type Link, openLink } from '#test/support/stores/cut-link.ts'
+import { healthy } from '#test/support/stores/elastic-cluster.ts'
 import { freePorts, type OwnServer, ownServers } from '#test/support/stores/elastic-process.ts'
 import { openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
@@ -127,7 +128,7 @@ const staleAt = (
 const READS = ['_mget', '_search', '_msearch', '_terms_enum']
 
 describe.skipIf(servers === undefined)('a server that is cut off from its cluster', () => {
-  setDefaultTimeout(600_000)
+  setDefaultTimeout(300_000)
   beforeAll(async () => {
     if (servers === undefined) return
     const [one, two] = [await freePorts(), await freePorts()]
@@ -149,16 +150,16 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
       settings: [...usual, 'node.roles: [data]', `transport.publish_port: ${fromTwo.transport}`],
     })
     await Promise.all([main.start(), cutOff.start()])
-    await health(main.url, 'wait_for_nodes=2')
+    await healthy(main.url, 'wait_for_nodes=2')
     target = openTestElastic({ url: main.url, replicas: 1 })
     await target.store.create()
     const writer = await target.store.takeOver(identity)
     await commitBatch(writer, tellingBatch(0, BEFORE - 1))
     await commitBatch(writer, accountBatch(BEFORE, ['u1']))
-    await health(main.url, 'wait_for_status=green')
+    await healthy(main.url, 'wait_for_status=green')
     for (const link of links) link.cut()
     // The master takes the copies of the other server out of use.
-    await health(main.url, 'wait_for_nodes=1')
+    await healthy(main.url, 'wait_for_nodes=1')
     await commitBatch(writer, tellingBatch(BEFORE + 1, AFTER - 1))
     await commitBatch(writer, accountBatch(AFTER, ['u2']))
     await writer.release()
@@ -262,11 +263,3 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: false })
   })
 })
-
-/** Resolves when the cluster is as it is wanted. */
-const health = async (url: string, wanted: string): Promise<void> => {
-  for (;;) {
-    const answer = await fetch(`${url}/_cluster/health?${wanted}&timeout=10s`).catch(() => undefined)
-    if (answer?.ok) return
-  }
-}

@@ -13,6 +13,7 @@ import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { until } from '#test/support/wait.ts'
 
 /** Waits of retries are not waited for. */
 const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
@@ -192,7 +193,7 @@ const put = async ({ url, prefix }: TestElastic, path: string, body: object): Pr
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(600_000)
+  setDefaultTimeout(300_000)
   beforeAll(async () => {
     shared = await openShared()
   })
@@ -227,7 +228,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         put(target, 'records-000000/_settings', { 'index.blocks.read_only_allow_delete': value })
       await setBlock(true)
       const commit = commitBatch(writer, tellingBatch(at, at + 2))
-      while (events.length === 0) await Bun.sleep(5)
+      await until(() => events.length > 0)
       expect(events[0]).toEqual({
         type: 'blocked',
         reason: expect.stringMatching(
@@ -247,7 +248,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         put(target, '*/_settings', { 'index.blocks.read_only_allow_delete': value })
       await setBlock(true)
       const commit = commitBatch(writer, tellingBatch(at, at + 2))
-      while (events.length === 0) await Bun.sleep(5)
+      await until(() => events.length > 0)
       expect((await owners(target)).map(({ total }) => total)).toEqual([totalAt(at - 1), totalAt(at - 1)])
       await setBlock(null)
       await commit
@@ -345,7 +346,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const before = await seqNoOf(target)
       const sleep = async (ms: number): Promise<void> => {
         release()
-        while ((await seqNoOf(target)) === before) await Bun.sleep(5)
+        await until(async () => (await seqNoOf(target)) !== before)
         await Bun.sleep(ms)
       }
       const next = await target.reopen({ leaseMs: 3_000, clock: { sleep } }).takeOver(identity)

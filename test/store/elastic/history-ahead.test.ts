@@ -16,7 +16,7 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Documents of so many blocks of a telling batch: of `withStore`, the history that is written ahead; less is held. */
 const TWO_BLOCKS = 6
@@ -27,7 +27,7 @@ const withStore = async (
   body: (target: TestElastic) => Promise<void>,
   documents = TWO_BLOCKS,
 ): Promise<void> => {
-  const target = openTestElastic({ piece: { documents, bytes: Number.POSITIVE_INFINITY } })
+  const target = openTestElastic({ chunk: { documents, bytes: Number.POSITIVE_INFINITY } })
   try {
     await target.store.create()
     await body(target)
@@ -142,8 +142,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         'History of block 5 belongs to another partition than its batch.',
       )
       // A batch that lacks a block between, or goes elsewhere.
-      const lacking = await failureOf(commitBatch(writer, { ...batchOf(3, 6), blocks: batchOf(6, 6).blocks }))
-      expect(lacking.kind).toBe('defect')
+      const missing = await failureOf(commitBatch(writer, { ...batchOf(3, 6), blocks: batchOf(6, 6).blocks }))
+      expect(missing.kind).toBe('defect')
       expect(await target.store.published()).toEqual(publishedAt(2))
       await writer.release()
     }, ANY_HISTORY))

@@ -18,7 +18,7 @@ const UNNOTICED = ['follower_check', 'leader_check'].map(
   check => `cluster.fault_detection.${check}.timeout: 1h`,
 )
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const own = await ownServers()
 let node: Awaited<ReturnType<typeof replayed>>
@@ -54,7 +54,7 @@ const troubled = () => ({
     url: urlOfAll(lines),
     requestTimeoutMs: NEVER_MS,
     writeTimeoutMs: NEVER_MS,
-    patienceMs: NEVER_MS,
+    retryTimeoutMs: NEVER_MS,
   }),
 })
 

@@ -43,10 +43,10 @@ const underLoad = async (target: TestElastic, seed: number) => {
     waiting = waiting.filter(one => height < one.height)
   }
   const pauses: string[] = []
-  const piece = { documents: Math.ceil(DOCUMENTS / 4), bytes: Number.MAX_SAFE_INTEGER }
-  const loading = loadFrom(node.url, target.reopen({ piece }), {
+  const chunk = { documents: Math.ceil(DOCUMENTS / 4), bytes: Number.MAX_SAFE_INTEGER }
+  const loading = loadFrom(node.url, target.reopen({ chunk }), {
     onProgress,
-    batch: { documents: DOCUMENTS, bytes: Number.MAX_SAFE_INTEGER, piece },
+    batch: { documents: DOCUMENTS, bytes: Number.MAX_SAFE_INTEGER, chunk },
     log: (_level, _message, fields) => pauses.push(String(fields?.['reason'])),
   })
   // Told when it is waited for at the end.

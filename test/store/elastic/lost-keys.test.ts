@@ -43,7 +43,7 @@ const check = (store: Store) => keyring({ store: store.keys, clock: handClock(NO
 
 /** Runs `work` with a store that has a few blocks. */
 const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = openTestElastic({ patienceMs: 2_000 })
+  const target = openTestElastic({ retryTimeoutMs: 2_000 })
   try {
     await target.store.create()
     const writer = await target.store.takeOver(identity)
@@ -56,7 +56,7 @@ const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
-  setDefaultTimeout(600_000)
+  setDefaultTimeout(300_000)
 
   for (const [name, damage, kind] of [
     ['that was deleted', remove, 'damaged'],
@@ -92,9 +92,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
       const other = target.reopen()
       expect((await failureOf(other.takeOver(identity))).kind).toBe('damaged')
       expect((await failureOf(other.create())).kind).toBe('damaged')
-      const mender = await other.takeOver(identity, { mending: true })
-      await mender.accept?.()
-      await mender.release()
+      const repair = await other.takeOver(identity, { repair: true })
+      await repair.accept?.()
+      await repair.release()
       expect(await other.keys.list()).toEqual([])
       await other.keys.add(stored)
       expect((await check(target.reopen())).id).toBe(stored.id)

@@ -42,7 +42,7 @@ const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('what is lost of meta', () => {
-  setDefaultTimeout(600_000)
+  setDefaultTimeout(300_000)
 
   test('a checkpoint that is deleted while documents are there is never begun anew', () =>
     damaged(

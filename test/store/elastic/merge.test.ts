@@ -7,8 +7,9 @@ import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
+import { until } from '#test/support/wait.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Blocks 0 to 2 in partition 0, which they finish; block 3 in the next. */
 const batches = [tellingBatch(0, 2), batchOf(3, 3, { filling: { partition: 1, documents: 1 } })]
@@ -50,7 +51,7 @@ const SKIPPED = ['skipped', 'skipped', 'skipped']
 const isMerge = ({ path }: Asked): boolean => path.includes('_forcemerge')
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test('merge: answers that are lost are asked again; one that failed is told and mended by the next', () =>
+  test('merge: answers that are lost are asked again; one that failed is told and corrected by the next', () =>
     withProxy(async ({ target, faults, through }) => {
       const writer = await target.store.takeOver(identity)
       for (const batch of batches) await commitBatch(writer, batch)
@@ -132,7 +133,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         const answer = await fetch(`${target.url}/${target.prefix}-blocks-000001/_count`)
         return ((await answer.json()) as { count?: number }).count
       }
-      while ((await count()) !== 1) await Bun.sleep(10)
+      await until(async () => (await count()) === 1)
       const next = await target.store.takeOver(identity)
       expect(await count()).toBe(0)
       // This one was told to fill the first partition further.

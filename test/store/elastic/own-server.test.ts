@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CliFolder, cliFolder } from '#test/support/processes/cli-process.ts'
+import { healthy } from '#test/support/stores/elastic-cluster.ts'
 import { freePorts, type OwnServer, ownServers } from '#test/support/stores/elastic-process.ts'
 import { autoCreateSuite } from './auto-create.ts'
 import { snapshotSuite } from './snapshot.ts'
 
 // A server of its own is started, one for all that changes settings of a whole cluster: a start takes 20 s of CPU.
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 const servers = await ownServers()
 
@@ -27,13 +28,7 @@ describe.skipIf(servers === undefined)('a server of its own', () => {
       settings: ['discovery.type: single-node', 'xpack.security.enabled: false', `path.repo: ${repository}`],
     })
     await server.start()
-    for (;;) {
-      const health = await fetch(`${server.url}/_cluster/health?wait_for_status=yellow`).catch(
-        () => undefined,
-      )
-      if (health?.ok) break
-      await Bun.sleep(100)
-    }
+    await healthy(server.url, 'wait_for_status=yellow')
   })
   afterAll(async () => {
     servers?.[Symbol.dispose]()

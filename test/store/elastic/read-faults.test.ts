@@ -94,7 +94,7 @@ const first = (count: number, path: string, fate: Fate): void => {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(600_000)
+  setDefaultTimeout(300_000)
   beforeAll(async () => {
     target = openTestElastic()
     await target.store.create()
@@ -142,10 +142,10 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     }
     const { promise: until, resolve } = Promise.withResolvers<void>()
     fateOf = () => ({ type: 'hold', until })
-    const impatient = openElastic({ url: proxy.url, prefix: target.prefix, requestTimeoutMs: 50 })
-    expect(await kindOf(impatient.read(reads[0]?.[2] ?? (async () => undefined)))).toBe('unavailable')
+    const hurried = openElastic({ url: proxy.url, prefix: target.prefix, requestTimeoutMs: 50 })
+    expect(await kindOf(hurried.read(reads[0]?.[2] ?? (async () => undefined)))).toBe('unavailable')
     resolve()
-    await impatient.close()
+    await hurried.close()
   })
 
   test('read: of several hosts one that is gone costs nothing but another try', async () => {

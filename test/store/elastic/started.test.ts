@@ -29,7 +29,7 @@ const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape
 /** Tries that failed, after which work is waiting for a shard: it does nothing else in between. */
 const TRIES = 3
 
-/** Time stands still, so that patience never ends; waits between tries are counted. */
+/** Time does not advance, so retries never time out; waits between tries are counted. */
 const countedClock = () => {
   let waits = 0
   let onWait: () => void = () => {}

@@ -128,7 +128,7 @@ const cases = damages.flatMap(damage =>
 )
 
 const withLoaded = async (body: (target: TestElastic) => Promise<void>): Promise<void> => {
-  const target = openTestElastic({ patienceMs: 2_000 })
+  const target = openTestElastic({ retryTimeoutMs: 2_000 })
   try {
     await target.store.create()
     const writer = await target.store.takeOver(identity)
@@ -178,7 +178,7 @@ const expectToldByService = async (service: ElasticStore, { target, damage, name
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  setDefaultTimeout(600_000)
+  setDefaultTimeout(300_000)
 
   // One store for all three: what is refused changes nothing in it.
   for (const { damage, name } of cases)

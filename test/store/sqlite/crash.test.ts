@@ -142,7 +142,7 @@ describe('crash', () => {
       await store.close()
       expect(await expectWhole(path, NEAR)).toBe(height + 3)
     },
-    600_000,
+    300_000,
   )
 
   test('takeOver: refused while another process loads, naming it; free as soon as that was killed', async () => {
@@ -161,5 +161,5 @@ describe('crash', () => {
     const writer = await store.takeOver(identity)
     expect(writer.checkpoint).toEqual(await store.published())
     await store.close()
-  }, 600_000)
+  }, 300_000)
 })

@@ -14,7 +14,7 @@ import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
 import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 /** Enough for a few blocks with transactions. */
 const HEIGHT = 780

@@ -11,7 +11,7 @@ import type { Batch } from '#store/port.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { putOwner } from '#store/sqlite/meta.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { packed, unpacked } from '#store/sqlite/threads/crossing.ts'
+import { packed, unpacked } from '#store/sqlite/threads/document-message.ts'
 import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
@@ -21,7 +21,7 @@ import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 import { differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(300_000)
 
 let folder: string
 beforeAll(async () => {
@@ -46,7 +46,7 @@ const noting = (given: string[]): OpenWritingThread => {
 }
 const far = (first: number, last: number): Batch => seenFrom(tellingBatch(first, last), 5_000)
 
-test('crossing: every document of the recorded chain arrives as it was; what a field cannot hold does not cross', async () => {
+test('message: every document of the recorded chain arrives as it was; what a field cannot hold does not cross', async () => {
   const { documents, state } = await derivedRecording()
   const all: readonly (readonly [AnyIndex, readonly object[]])[] = [
     ...stateIndices.map(index => [index, state.all(index)] as const),

@@ -6,6 +6,7 @@ import { wealth } from '#indices/wealth.ts'
 import type { Held, Store } from '#store/port.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { turn } from '#test/support/wait.ts'
 import { batchOf, identity, statisticsDoc } from './fixture.ts'
 import { kindOf, type Open, withStore } from './harness.ts'
 import { balanceDoc } from './samples.ts'
@@ -64,7 +65,6 @@ const expectedOf = (truth: Truth, height: number) => {
 }
 
 /** Lets everything else that is ready run first. */
-const turn = (): Promise<void> => new Promise(done => setImmediate(done))
 
 const hold = (store: Store): Promise<Held> => store.hold({ state: [balances, statistics] })
 

@@ -6,11 +6,11 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Store, View } from '#store/port.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { turn } from '#test/support/wait.ts'
 import { batchOf, hash8Of, identity, listAt, publishedAt, tellingBatch, totalAt } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
 /** Lets everything else that is ready run first. */
-const turn = (): Promise<void> => new Promise(done => setImmediate(done))
 
 /** All that tells a height, read piece by piece with others in between. */
 const heightsSeen = async (view: View) => {

@@ -1,3 +1,4 @@
+import { turn, until } from '#test/support/wait.ts'
 import { type Clock, sleepBy } from '#time/clock.ts'
 
 /** Time that passes only by hand; what comes due runs in its order. */
@@ -47,13 +48,10 @@ export const handClock = (start = 0): HandClock => {
     },
     isAwaited: ms => [...due].some(({ at }) => at === time + ms),
     awaited: async (ms, count = 1) => {
-      while ([...due].filter(({ at }) => at === time + ms).length !== count) await turn()
+      await until(() => [...due].filter(({ at }) => at === time + ms).length === count, 0)
     },
   }
 }
-
-/** Other work has its turn. */
-const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 /** What one turn of the event loop sets going happens in the next. */
 const settle = async (): Promise<void> => {

@@ -57,6 +57,7 @@ export const spokenNode = (
     blocks: never,
     blockHash: never,
     hashes: never,
+    heads: never,
     contractCode: never,
     storage: never,
     health: never,

@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../root.ts'
+import { PROGRAM } from './program.ts'
 
-const FROM_SOURCE = [process.execPath, join(ROOT, 'src/main.ts')]
 export const { PATH = '' } = process.env
 
 /** The service's command line as a process of its own, in a folder of its own. */
@@ -33,7 +32,7 @@ export type Running = {
 }
 
 /** Folder that goes away with `await using`, together with what still runs in it. */
-export const cliFolder = async (program: readonly string[] = FROM_SOURCE): Promise<CliFolder> => {
+export const cliFolder = async (program = PROGRAM): Promise<CliFolder> => {
   const path = await mkdtemp(join(tmpdir(), 'iostlens-cli-'))
   const running = new Set<Running>()
   const start: CliFolder['start'] = (args, environment = {}) => {

@@ -9,7 +9,7 @@ import { loadFrom } from '../stores/loading.ts'
 const [node = '', kind, ...rest] = process.argv.slice(2)
 const [to, documents = 1_000] = rest.slice(kind === 'sqlite' ? 1 : 3).map(Number)
 // Several of a batch, each of some blocks.
-const piece = { documents: Math.ceil(documents / 4), bytes: Number.MAX_SAFE_INTEGER }
+const chunk = { documents: Math.ceil(documents / 4), bytes: Number.MAX_SAFE_INTEGER }
 const store =
   kind === 'sqlite'
     ? openSqlite({ path: rest[0] ?? '' })
@@ -18,12 +18,12 @@ const store =
         prefix: rest[1] ?? '',
         partitionDocuments: Number(rest[2]),
         leaseMs: 600,
-        piece,
+        chunk,
       })
 await loadFrom(node, store, {
   ...(to === undefined ? {} : { to }),
   onProgress: ({ height }) => process.stdout.write(`${height}\n`),
-  batch: { documents, bytes: Number.MAX_SAFE_INTEGER, piece },
+  batch: { documents, bytes: Number.MAX_SAFE_INTEGER, chunk },
 })
 await store.close()
 process.exit(0)

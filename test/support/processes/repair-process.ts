@@ -21,7 +21,7 @@ const parts = ({ put, remove, unplace }: Rewrite): readonly Rewrite[] => [
 
 const identity = await store.identity()
 if (identity === undefined) throw new Error('Nothing is loaded.')
-const writer = await store.takeOver(identity, { mending: true })
+const writer = await store.takeOver(identity, { repair: true })
 await audited(store, {
   writer: {
     ...writer,

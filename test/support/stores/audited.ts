@@ -25,7 +25,7 @@ export const audited = async (
         ...(node === undefined ? {} : { node }),
         ...(writer === undefined ? {} : { writer }),
       },
-      { sample, signal: new AbortController().signal, onFinding: found.add, onLooked: () => undefined },
+      { sample, signal: new AbortController().signal, onFinding: found.add, onProgress: () => undefined },
     )
     const lines = found.shown.map(({ index, id, field }) => `${index} ${id} ${field}`)
     return { complete, notes, found: lines.sort(), findings: found.shown }
@@ -41,7 +41,7 @@ export const repaired = async (
 ) => {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
-  const writer = await store.takeOver(identity, { mending: true })
+  const writer = await store.takeOver(identity, { repair: true })
   try {
     return await audited(store, { ...options, writer })
   } finally {

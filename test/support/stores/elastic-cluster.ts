@@ -1,3 +1,4 @@
+import { until } from '#test/support/wait.ts'
 import { freePorts, type OwnServer, type OwnServers, type Ports } from './elastic-process.ts'
 
 /** Without users and passwords. */
@@ -26,16 +27,16 @@ export const threeServers = async (
 export const urlOfAll = (servers: readonly { readonly url: string }[]): string =>
   `http://${servers.map(({ url }) => url.slice('http://'.length)).join(',')}`
 
-/** Resolves when every copy of every shard is there. */
-export const isGreen = async (url = ''): Promise<void> => {
-  for (;;) {
+/** Resolves when the health of a cluster is as wanted, such as `wait_for_nodes=3`. */
+export const healthy = (url: string, wanted: string): Promise<void> =>
+  until(async () => {
     // Refused while the node that was just started does not listen; 408 when it took longer.
-    const answer = await fetch(`${url}/_cluster/health?wait_for_status=green&timeout=10s`).catch(
-      () => undefined,
-    )
-    if (answer?.ok) return
-  }
-}
+    const answer = await fetch(`${url}/_cluster/health?${wanted}&timeout=10s`).catch(() => undefined)
+    return answer?.ok === true
+  })
+
+/** Resolves when every copy of every shard is there. */
+export const isGreen = (url = ''): Promise<void> => healthy(url, 'wait_for_status=green')
 
 /** Name of the node that is master now. */
 export const masterName = async (url: string): Promise<string> => {

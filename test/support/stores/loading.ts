@@ -32,13 +32,13 @@ export const loadOnce = (
     },
   )
 
-/** Loads over HTTP up to the node's last irreversible block, unless told otherwise; the height reached. */
+/** Loads from a node, or from several, up to the last irreversible block, unless told otherwise; the height reached. */
 export const loadFrom = async (
-  url: string,
+  url: string | readonly string[],
   store: Store,
   { prove = 'signed', ...options }: Partial<LoadOptions> & { readonly prove?: ProofLevel } = {},
 ): Promise<number> => {
-  const node = createNode({ urls: [url], prove })
+  const node = createNode({ urls: [url].flat(), prove })
   try {
     await store.create()
     return (await loadOnce(node, store, options)).height

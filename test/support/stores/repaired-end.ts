@@ -16,12 +16,12 @@ export const repairedEnd = async (
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const signal = new AbortController().signal
   const scratch = await temporarySqlite()
-  const writer = await store.takeOver(identity, { mending: true })
+  const writer = await store.takeOver(identity, { repair: true })
   try {
     return await repair({ store, writer: held(writer), node, restored, clock: systemClock }, signal, by =>
       audit(
         { store, scratch: scratch.store, node, writer: by, clock: systemClock },
-        { sample: 0, signal, onFinding: () => undefined, onLooked: () => undefined },
+        { sample: 0, signal, onFinding: () => undefined, onProgress: () => undefined },
       ),
     )
   } finally {

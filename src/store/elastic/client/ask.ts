@@ -26,19 +26,31 @@ export const ask = async <T>(connection: Connection, question: Question): Promis
 }
 
 /** As `ask`, for a search: its hits, each with an id. */
-export const askHits = async <H extends { readonly _id: string }>(
+export const askHits = <H extends { readonly _id: string }>(
   connection: Connection,
   question: Question,
-): Promise<readonly H[]> => {
+): Promise<readonly H[]> =>
+  askRead(connection, question, text => hitsIn<H>({ connection, what: question.what }, text))
+
+/** As `ask`, with what `read` makes of the text of the answer. */
+export const askRead = async <T>(
+  connection: Connection,
+  question: Question,
+  read: (text: string) => T,
+): Promise<T> => {
   for (let attempt = 0; ; attempt++)
     try {
-      const asked = { connection, what: question.what }
-      const { text } = answerTo(asked, question, await connection.send(question))
-      const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(asked, text)
-      return expected(asked, answer?.hits?.hits, areHits)
+      const answer = await connection.send(question)
+      return read(answerTo({ connection, what: question.what }, question, answer).text)
     } catch (error) {
       await beforeAgain(error, attempt)
     }
+}
+
+/** The hits of a search in the text of its answer. Throws 'unavailable'. */
+export const hitsIn = <H extends { readonly _id: string }>(asked: Asked, text: string): readonly H[] => {
+  const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(asked, text)
+  return expected(asked, answer?.hits?.hits, areHits)
 }
 
 /** As `ask`, with the text of the answer. */

@@ -38,7 +38,7 @@ const acknowledge = async (sender: Sender, existing: readonly BulkItem[]): Promi
     // A rewrite whose answer was lost, or a lagging copy: the version that was read is not the current one.
     return {
       again: `${first.index} '${first.id}' is not acknowledged yet.`,
-      anew: progress ? 'patience' : undefined,
+      anew: progress ? 'timeout' : undefined,
     }
   })
 }

@@ -94,7 +94,7 @@ export const fateOf = (
   return isPassing(status) ? 'again' : 'wrong'
 }
 
-/** Items of at most so many bytes together are one request; bulk loading gets no faster with more. */
+/** Items of up to this number of bytes together are one request; bulk loading gets no faster with more. */
 export const ONE_REQUEST_BYTES = 2_000_000
 
 /** Cuts items lazily into runs of at most `maxBytes`; a larger item is a run of its own. */

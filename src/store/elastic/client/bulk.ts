@@ -24,7 +24,7 @@ export type Sent = {
 
 /**
  * Sends every item, in any order. Retries item by item after overload or a cut connection, and waits while the index is
- * blocked. Throws 'defect' when an item is refused, 'unavailable' when patience ends. No item is skipped.
+ * blocked. Throws 'defect' when an item is refused, 'unavailable' when the time is over. No item is skipped.
  *
  * `searchable`: a refresh is wanted. What one request can hold is made searchable by that same request if nothing goes
  * wrong; if that was not so, `Sent.searchable` is false, and the caller refreshes the indices.
@@ -91,8 +91,8 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     const progress = tried.again.length < pending.length
     pending = tried.again
     if (pending.length === 0) return { done: { existing, searchable } }
-    // Progress restarts the patience, and so does a block, which an operator must clear.
-    return { again: tried.reason, anew: progress ? 'all' : blocked ? 'patience' : undefined }
+    // Progress restarts the time, and so does a block, which an operator must clear.
+    return { again: tried.reason, anew: progress ? 'all' : blocked ? 'timeout' : undefined }
   }
   return tryAgain(sender, attempt, (reason, waitMs) => {
     if (!blocked) sender.onEvent({ type: 'retry', reason, waitMs })

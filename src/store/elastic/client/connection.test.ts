@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { CloudConnectionPool } from '@elastic/elasticsearch'
 import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
+import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
 import { ask } from './ask.ts'
 import { connect } from './connection.ts'
@@ -136,7 +137,7 @@ test('close: a request that hangs ends at once, and is not sent again', async ()
   const connection = connect({ url })
   const before = requests
   const failure = failureOf(ask(connection, { what: 'wait', method: 'GET', path: '/hang' }))
-  while (requests === before) await Bun.sleep(1)
+  await until(() => requests !== before)
   await connection.close()
   expect((await failure).retryable).toBe(false)
   expect((await failure).message).toContain('was closed')

@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
 import { type HostChoice, hostChoice } from './host-choice.ts'
 import { type HostHealth, hostHealth } from './host-health.ts'
+import type { HttpAnswer } from './http-answer.ts'
 import { Host, readOf } from './http-host.ts'
 import { type Job, Jobs, TooLate } from './jobs.ts'
 import { LateReads } from './late-reads.ts'
@@ -85,16 +86,13 @@ class ClusterConnection implements Connection {
   async send(request: Request): Promise<Answer> {
     if (this.isClosed) throw this.closed()
     if (request.signal?.aborted) throw passed(request)
-    const job = this.begin(request)
+    const isRead = isReading(request)
+    const job = this.begin(request, isRead)
     const { host, first } = job
-    const among = this.choice.usable()
-    if (!isReading(request)) void this.jobs.follow(job, first, host.write(request, first))
-    else if (among.length === this.hosts.length)
-      void this.jobs.follow(job, first, host.send(readOf(request), first))
-    else void this.jobs.follow(job, first, this.late.read({ host, among }, request, first))
+    void this.jobs.follow(job, first, isRead ? this.read(job, request) : host.write(request, first))
     try {
       const answer = await job.over.promise
-      this.late.answered(job)
+      if (isRead && this.hosts.length > 1) this.late.answered(job)
       // The node is starting or has lost its cluster; after 429 another host would be no better.
       if (answer.status >= 502 && answer.status <= 504) this.health.failed(host)
       return answer
@@ -103,15 +101,23 @@ class ClusterConnection implements Connection {
     }
   }
 
+  /** A read on its first way; only where there are other hosts it is said which nodes' copies it may read. */
+  private read({ host, first }: Job, request: Request): Promise<HttpAnswer> {
+    const among = this.hosts.length === 1 ? this.hosts : this.choice.usable()
+    return among.length === this.hosts.length
+      ? host.send(readOf(request), first)
+      : this.late.read({ host, among }, request, first)
+  }
+
   /** A job at the host that is next in turn. */
-  private begin(request: Request): Job {
+  private begin(request: Request, isRead: boolean): Job {
     const { hosts, choice, late } = this
     const { signal, timeoutMs: ms = this.requestTimeoutMs } = request
     const [only] = hosts
     // There is nobody to keep a late read company.
     if (hosts.length === 1 && only !== undefined)
       return this.jobs.begin(only, request, { ms, lateMs: NEVER_MS, signal })
-    const lateMs = isReading(request) ? late.sent() : WRITE_LATE_MS
+    const lateMs = isRead ? late.sent() : WRITE_LATE_MS
     const job = this.jobs.begin(choice.next(), request, { ms, lateMs, signal })
     job.changes = choice.changes
     return job

@@ -1,4 +1,4 @@
-/** One extra request for so many usual ones, and so many a second where all usual ones wait. */
+/** One extra request for this number of usual ones, and a number a second where all usual ones wait. */
 const SHARE = 1 / 20
 const A_SECOND = 5
 /** Extra requests at once, after a time without. */

@@ -7,7 +7,7 @@ import { refresh } from './refresh.ts'
 import type { Sender } from './sender.ts'
 
 /** Elasticsearch remembers the version of a deleted document for a minute (`index.gc_deletes`). */
-const PATIENCE_MS = 90_000
+const TIMEOUT_MS = 90_000
 const WAIT_MS = 300
 
 /**
@@ -26,7 +26,7 @@ export const forceVersion = async (
   await forgetDeletes(sender, indices, '0s')
   try {
     for (; left.length > 0; left = await unwritten(sender, items, version)) {
-      if (sender.clock.now() - since > PATIENCE_MS)
+      if (sender.clock.now() - since > TIMEOUT_MS)
         throw new Failure(
           'conflict',
           `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' keep appearing.`,

@@ -128,7 +128,7 @@ test('read: at the time limit and after the signal the connection is closed, so 
   expect((await reads.read(asked, { ms: FAR_MS })).text).toBe('{}')
 })
 
-test('read: at most so many at once; those that give up while they wait are never sent', async () => {
+test('read: a limited number at once; those that give up while they wait are never sent', async () => {
   const held: Socket[] = []
   answer = socket => {
     held.push(socket)

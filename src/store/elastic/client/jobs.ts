@@ -45,7 +45,7 @@ const STALL_MS = 100
 export class Jobs {
   private readonly all = new Set<Job>()
   private readonly onLate: (job: Job, now: number) => void
-  private isTicking = false
+  private ticking: Timer | undefined
   private lastTick = 0
 
   constructor(onLate: (job: Job, now: number) => void) {
@@ -69,7 +69,10 @@ export class Jobs {
       triedWithout: 0,
     }
     this.all.add(job)
-    this.startTicking(since)
+    if (this.ticking === undefined) {
+      this.lastTick = since
+      this.ticking = setInterval(() => this.tick(), TICK_MS)
+    }
     return job
   }
 
@@ -123,21 +126,16 @@ export class Jobs {
     this.end(job)
   }
 
-  private startTicking(now: number): void {
-    if (this.isTicking) return
-    this.isTicking = true
-    this.lastTick = now
-    systemClock.after(TICK_MS, () => this.tick())
-  }
-
   private tick(): void {
-    this.isTicking = false
     const now = systemClock.elapsed()
     const hasStalled = now - this.lastTick > STALL_MS
+    this.lastTick = now
     for (const job of this.all)
       if (now >= job.until || job.signal?.aborted === true) this.fail(job, new TooLate())
       else if (now >= job.lateAt && !hasStalled) this.onLate(job, now)
-    if (this.all.size > 0) this.startTicking(now)
+    if (this.all.size > 0) return
+    clearInterval(this.ticking)
+    this.ticking = undefined
   }
 }
 

@@ -5,7 +5,7 @@ import type { HttpAnswer } from './http-answer.ts'
 import { type Host, type HttpRequest, readOf, type Sending } from './http-host.ts'
 import type { Job, Jobs } from './jobs.ts'
 import { hasNoCopy, onNodes } from './read-copies.ts'
-import { isReading, type Request } from './request.ts'
+import type { Request } from './request.ts'
 
 /** A read is late after four times the usual time, within these bounds, milliseconds. */
 const LATE_TIMES = 4
@@ -53,9 +53,9 @@ export class LateReads {
     return this.lateMs
   }
 
-  /** How long its own host took for a read counts in the usual time. */
+  /** How long its own host took counts in the usual time. */
   answered({ request, since, sendings }: Job): void {
-    if (request === undefined || sendings.length > 1 || !isReading(request)) return
+    if (request === undefined || sendings.length > 1) return
     this.usualMs += (systemClock.elapsed() - since - this.usualMs) * WEIGHT
   }
 

@@ -17,7 +17,7 @@ export type Sender = {
   /** Longest time for one answer to a write, milliseconds. */
   readonly writeTimeoutMs: number
   /** How long a write may fail without progress before it is given up, milliseconds. */
-  readonly patienceMs: number
+  readonly retryTimeoutMs: number
   /** Throws when this loader has lost its lease; called before each new try. */
   readonly requireLease?: () => void
 }

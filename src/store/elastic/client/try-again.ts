@@ -8,14 +8,14 @@ const PAUSE: Backoff = { firstMs: 100, longestMs: 10_000 }
 
 /**
  * Retries until a try is done and returns its value; each pause is a 'retry' event unless `onWait` reports it. Throws
- * 'unavailable' with the last reason after `sender.patienceMs` without progress.
+ * 'unavailable' with the last reason after `sender.retryTimeoutMs` without progress.
  */
 export const tryAgain = <T>(
-  { clock, patienceMs, onEvent }: Sender,
+  { clock, retryTimeoutMs, onEvent }: Sender,
   attempt: () => Promise<Try<T>>,
   onWait = (reason: string, waitMs: number): void => onEvent({ type: 'retry', reason, waitMs }),
 ): Promise<T> =>
   retry(
-    { clock, backoff: PAUSE, patienceMs, onWait, tired: reason => new Failure('unavailable', reason) },
+    { clock, backoff: PAUSE, retryTimeoutMs, onWait, tired: reason => new Failure('unavailable', reason) },
     attempt,
   )

@@ -16,7 +16,7 @@ import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
 import { OutOfDate } from './out-of-date.ts'
 import { heightOf } from './view.ts'
-import { type Lacking, openWholePit } from './whole-pit.ts'
+import { type MissingDocument, openWholePit } from './whole-pit.ts'
 
 /** Documents per page: transactions of a few KB each make a few MB. */
 const PAGE = 1_000
@@ -51,10 +51,10 @@ export const openAudit = async (cluster: Cluster): Promise<Audit> => {
     }
     try {
       const reading = { connection, names: names.at(at.generations), pits, at }
-      const { isNewer, lacking } = await takePits(cluster, reading, pits)
+      const { isNewer, missing } = await takePits(cluster, reading, pits)
       const after = await readPublished(cluster)
       if (after?.batch === at.batch && (!isNewer || (await isQuiet(reading)))) {
-        for (const lost of lacking) await requireLost(reading, lost)
+        for (const lost of missing) await requireLost(reading, lost)
         return auditOf(reading, close)
       }
       await close()
@@ -77,14 +77,14 @@ export const openAudit = async (cluster: Cluster): Promise<Audit> => {
 /** Adds a point in time of each index to `pits`, and says what they show. */
 const takePits = async (cluster: Cluster, { names, at }: Reading, pits: Map<string, Pit>) => {
   let isNewer = false
-  const lacking: Lacking[] = []
+  const missing: MissingDocument[] = []
   for (const index of [...historyIndices, ...stateIndices]) {
     const taken = await openWholePit(cluster, { at, ...indicesOf(names, index, at) })
     pits.set(index.name, taken.pit)
     isNewer ||= taken.isNewer
-    if (taken.lacks !== undefined) lacking.push(taken.lacks)
+    if (taken.lacks !== undefined) missing.push(taken.lacks)
   }
-  return { isNewer, lacking }
+  return { isNewer, missing }
 }
 
 /** The indices of documents of one kind. */
@@ -94,7 +94,7 @@ const indicesOf = (names: Names, index: AnyIndex, { partitions }: PublishedMeta)
     : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) }
 
 /** Throws `OutOfDate` if a document that no point in time showed is in a copy that a master has in use. */
-const requireLost = async ({ connection }: Reading, { index, last }: Lacking): Promise<void> => {
+const requireLost = async ({ connection }: Reading, { index, last }: MissingDocument): Promise<void> => {
   if (await isInCopies(connection, index, last)) throw new OutOfDate(connection, index)
 }
 

@@ -35,7 +35,7 @@ const scripted = (heights: readonly number[]) => {
       now += ms
     },
     now: () => now,
-    patienceMs: 100,
+    timeoutMs: 100,
     nothing: () => new Failure('unavailable', 'nothing'),
   })
   const pass = (ms: number) => {
@@ -84,7 +84,7 @@ test('read: never goes back from a height that another caller has read meanwhile
   expect(looks()).toBe(2)
 })
 
-test('read: a failed read of the height is not shared, nor is the patience of its caller', async () => {
+test('read: a failed read of the height is not shared, nor is the timeout of its caller', async () => {
   let looks = 0
   const { read } = consistentReads({
     readPublished: signal => {
@@ -98,7 +98,7 @@ test('read: a failed read of the height is not shared, nor is the patience of it
     whole,
     sleep: async () => {},
     now: () => 0,
-    patienceMs: 100,
+    timeoutMs: 100,
     nothing: () => new Failure('unavailable', 'nothing'),
   })
   const [stop, stopToo] = [new AbortController(), new AbortController()]

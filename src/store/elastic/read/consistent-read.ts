@@ -5,7 +5,7 @@ import { isMissingIndex } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
 import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
-import { UntilAborted } from './until-aborted.ts'
+import { passed, untilAborted } from './until-aborted.ts'
 
 /**
  * Thrown inside a view that could see something newer than its height: a loader has refreshed the state and is about to
@@ -20,7 +20,7 @@ export type ReadOptions = HeightOptions & {
   readonly open: (at: PublishedMeta, how: OpenOptions) => Opened
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** How long a read without a signal is tried. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
 export type OpenOptions = {
@@ -45,64 +45,58 @@ export const consistentReads = (options: ReadOptions) => {
   const height = knownHeight(options)
   /** Why an attempt failed, or found nothing; undefined: what it gave is right. */
   const failureOf = async (failure: unknown, tried: Attempt): Promise<unknown> => {
-    const { at, damaged, foundNothing, until } = tried
+    const { at, damaged, foundNothing, signal } = tried
     if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new Newer()
-    if (!damaged && (foundNothing || isNotFound(failure))) await until.wait(whole.requireNow(), STORE_SEEN)
+    if (!damaged && (foundNothing || isNotFound(failure)))
+      await untilAborted(whole.requireNow(), signal, STORE_SEEN)
     return failure
   }
-  /** Throws where a read that failed will not go well when it begins again. */
-  const requireHope = async (failure: unknown, tried: Attempt): Promise<void> => {
-    const { at, attempt, since, signal, until } = tried
+  /** Returns when a read that failed may begin again; throws where it will not go well then. */
+  const waitToRepeat = async (failure: unknown, tried: Attempt): Promise<void> => {
+    const { at, attempt, since, signal } = tried
     const isNewer = failure instanceof Newer
     const isOld = failure instanceof OutOfDate
     const isAborted = signal?.aborted === true
     const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
-    if (mayGoWell && !isAborted && now() - since <= options.patienceMs) return
+    if (mayGoWell && !isAborted && now() - since <= options.timeoutMs) return sleep(waitMs(attempt))
     // No copy was whole: servers are cut off, unless the store turns out to have lost data.
-    if (isOld) await until.wait(whole.requireNow(), STORE_SEEN)
+    if (isOld) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
     if (!isNewer) throw failure
     throw isAborted ? replaced(at) : unpublished(at)
   }
-  const begin = async (until: UntilAborted, { signal, damaged }: OpenOptions): Promise<Begun> => {
-    if (damaged !== true) await until.wait(whole.require(), 'the store was checked')
+  /** The height that a read begins with, and the published one, which may still be read. */
+  const begin = async ({ signal, damaged }: OpenOptions) => {
+    const looking = damaged === true ? undefined : whole.require()
+    if (looking !== undefined) await untilAborted(looking, signal, 'the store was checked')
     const known = height.known()
     const current = height.current(signal)
-    current.catch(() => undefined)
-    return known === undefined ? { at: await until.wait(current, HEIGHT_READ) } : { at: known, current }
+    if (current instanceof Promise) current.catch(() => undefined)
+    return { at: known ?? (await seen(current, signal)), current }
   }
   const read: Store['read'] = async (work, how = {}) => {
     const { signal, damaged = false } = how
-    const until = new UntilAborted(signal)
     const since = now()
-    try {
-      let { at, current } = await begin(until, how)
-      for (let attempt = 0; ; ) {
-        const opened = open(at, how)
-        const what = `the data of height ${at.end.height} was read`
-        const { value, failure } = await settled(until.wait(work(opened.view), what))
-        const published = current === undefined ? at : await until.wait(current, HEIGHT_READ)
-        current = undefined
-        if (published.batch !== at.batch) {
-          at = published
-          continue
-        }
-        const { foundNothing } = opened
-        const tried = { at, attempt, since, signal, until, damaged, foundNothing }
-        const wrong = await failureOf(failure, tried)
-        if (wrong === undefined) return value as Awaited<ReturnType<typeof work>>
-        await requireHope(wrong, tried)
-        await sleep(waitMs(attempt++))
-        at = await until.wait(height.fresh(signal), HEIGHT_READ)
+    let { at, current } = await begin(how)
+    for (let attempt = 0; ; ) {
+      const opened = open(at, how)
+      const { value, failure } = await settled(work(opened.view))
+      if (signal?.aborted) throw passed(`the data of height ${at.end.height} was read`)
+      current = await seen(current, signal)
+      if (current.batch !== at.batch) {
+        at = current
+        continue
       }
-    } finally {
-      until.end()
+      const tried = { at, attempt, since, signal, damaged, foundNothing: opened.foundNothing }
+      const isWrong = failure !== undefined || tried.foundNothing
+      const wrong = isWrong ? await failureOf(failure, tried) : undefined
+      if (wrong === undefined) return value as Awaited<ReturnType<typeof work>>
+      await waitToRepeat(wrong, tried)
+      attempt += 1
+      current = at = await seen(height.fresh(signal), signal)
     }
   }
   return { read, lookAgain: height.lookAgain, fresh: height.fresh }
 }
-
-/** The height that a read begins with, and the published one where that is another. */
-type Begun = { readonly at: PublishedMeta; readonly current?: Promise<PublishedMeta> | undefined }
 
 /** One try of a read. */
 type Attempt = {
@@ -110,13 +104,19 @@ type Attempt = {
   readonly attempt: number
   readonly since: number
   readonly signal: AbortSignal | undefined
-  readonly until: UntilAborted
   readonly damaged: boolean
   readonly foundNothing: boolean
 }
 
 const STORE_SEEN = 'the store was looked at'
 const HEIGHT_READ = 'the published height was read'
+
+/** The published height, which may still be read for another caller. */
+const seen = (
+  published: PublishedMeta | Promise<PublishedMeta>,
+  signal: AbortSignal | undefined,
+): PublishedMeta | Promise<PublishedMeta> =>
+  published instanceof Promise ? untilAborted(published, signal, HEIGHT_READ) : published
 
 /** What a promise gave; `failure` undefined: its value. */
 const settled = async <T>(

@@ -75,7 +75,8 @@ const inParts = async (
   search: (part: readonly string[]) => Promise<readonly Hit[]>,
 ): Promise<readonly Hit[]> => (await Promise.all(partsOf(indices).map(search))).flat()
 
-const WHOLE = { allow_partial_search_results: 'false' }
+/** A search of which a part failed is no answer. */
+export const WHOLE = { allow_partial_search_results: 'false' }
 
 const questionOf = ({ signal }: Proving, indices: readonly string[], body: Search): Question => ({
   what: `search ${indices}`,

@@ -23,7 +23,7 @@ const AT_ONCE = 5_000
 type Options = {
   readonly indices: readonly StateIndex[]
   readonly signal: AbortSignal | undefined
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** The published height as it is now, never below one that was seen. */
   readonly published: () => Promise<PublishedMeta>
   readonly viewOf: (at: PublishedMeta) => View
@@ -54,7 +54,7 @@ export const holdView = async (
   cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },
   options: Options,
 ): Promise<Held> => {
-  const { signal, patienceMs, published, viewOf } = options
+  const { signal, timeoutMs, published, viewOf } = options
   const { clock } = cluster
   const since = clock.now()
   for (let attempt = 0; ; attempt++) {
@@ -74,7 +74,7 @@ export const holdView = async (
     }
     await close().catch(() => undefined)
     if (signal?.aborted) throw passed(`the state of height ${at.end.height} was taken`)
-    if (clock.now() - since > patienceMs) throw unpublished(at)
+    if (clock.now() - since > timeoutMs) throw unpublished(at)
     await clock.sleep(waitMs(attempt))
   }
 }

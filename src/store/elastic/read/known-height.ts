@@ -18,7 +18,7 @@ export const waitMs = (attempt: number): number => WAITS_MS[Math.min(attempt, WA
 /** Reads, a second of waiting in all, after which a height below the last one is believed. */
 const LAG_TRIES = 24
 /**
- * The published height is read once for all callers that come within so many milliseconds: a busy service reads it a
+ * The published height is read once for all callers that come within these milliseconds: a busy service reads it a
  * hundred times a second, not once for each request.
  */
 export const LOOK_SERVES_MS = 10
@@ -30,21 +30,16 @@ const stampOrNone = (published: PublishedMeta | undefined): number =>
 /** The published height as this process knows it: the last one, and reading it again. */
 export const knownHeight = ({ readPublished, sleep, now, nothing, require }: HeightOptions) => {
   let known: PublishedMeta | undefined
-  /** `done` is false when the read failed or its caller gave up. */
-  let look: { readonly at: number; readonly done: Promise<boolean> } | undefined
+  let look: Shared | undefined
 
-  /** Replicas lag: a read may return an older height, and we never go back. If it stays lower, the store was recreated. */
-  const readNotBelow = async (least: number, signal: AbortSignal | undefined) => {
+  const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
+    const least = stampOrNone(known)
     let read = await readPublished(signal)
+    // Replicas lag: a read may return an older height, and we never go back. If it stays lower, the store was recreated.
     for (let attempt = 0; attempt < LAG_TRIES && stampOrNone(read) < least; attempt++) {
       await sleep(waitMs(attempt))
       read = await readPublished(signal)
     }
-    return read
-  }
-  const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    const least = stampOrNone(known)
-    const read = await readNotBelow(least, signal)
     // A read that began later and ended sooner may have brought a newer height meanwhile.
     if (known !== undefined && read !== undefined && stampOf(known) > least && stampOf(read) < stampOf(known))
       return known
@@ -54,21 +49,28 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, require }: Hei
     require?.(known)
     return known
   }
-  /** As `fresh`, or as another caller read it just now. */
-  const current = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
+  /** As `fresh`, or as another caller read it just now: by then `known` may be newer than that read, never older. */
+  const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
     const at = now()
-    if (look !== undefined && Math.abs(at - look.at) < LOOK_SERVES_MS) {
-      // By now `known` may be newer than that read, never older.
-      if ((await look.done) && known !== undefined) return known
-      return fresh(signal)
-    }
-    const reading = fresh(signal)
-    const done = reading.then(
-      () => true,
-      () => false,
+    if (look !== undefined && Math.abs(at - look.at) < LOOK_SERVES_MS)
+      return look.isDone && known !== undefined ? known : afterThat(look, signal)
+    const mine: Shared = { at, isDone: false, reading: fresh(signal) }
+    look = mine
+    mine.reading.then(
+      () => {
+        mine.isDone = true
+      },
+      () => undefined,
     )
-    look = { at, done }
-    return reading
+    return mine.reading
+  }
+  /** A read that failed, or whose caller gave up, counts for nobody else. */
+  const afterThat = async ({ reading }: Shared, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
+    const failed = await reading.then(
+      () => false,
+      () => true,
+    )
+    return failed || known === undefined ? fresh(signal) : known
   }
   return {
     known: () => known,
@@ -80,6 +82,9 @@ export const knownHeight = ({ readPublished, sleep, now, nothing, require }: Hei
     },
   }
 }
+
+/** A read of the height that several callers wait for. */
+type Shared = { readonly at: number; isDone: boolean; readonly reading: Promise<PublishedMeta> }
 
 type Look = HeightOptions['readPublished']
 

@@ -6,6 +6,7 @@ import { type ElasticError, reasonOf, toFailure } from '../client/failures.ts'
 import { shardCopies } from '../schema/shard-copies.ts'
 import { OutOfDate } from './out-of-date.ts'
 import type { Proving } from './proved-docs.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** The answer to one of several searches; `H`: a hit. */
 export type Searched<H> = {
@@ -36,13 +37,13 @@ const askFor = (connection: Connection, index: string): Servers => {
   return { nodes, uses: 0 }
 }
 
-const copyOf = async (connection: Connection, index: string): Promise<string> => {
+const copyOf = async ({ connection, signal }: Proving, index: string): Promise<string> => {
   const servers = serversOf(connection)
   const found = servers.get(index) ?? askFor(connection, index)
   servers.set(index, found)
   found.uses++
   if (found.uses === USES) renew(connection, index, found)
-  const nodes = await found.nodes
+  const nodes = await untilAborted(found.nodes, signal, `${index} was searched`)
   return nodes[Math.floor(Math.random() * nodes.length)] ?? ''
 }
 
@@ -77,13 +78,14 @@ export const searchOneCopy = async <H>(
 }
 
 const searchOnce = async <H>(
-  { connection, last, signal }: Proving,
+  proving: Proving,
   index: string,
   searches: readonly object[],
 ): Promise<readonly Searched<H>[]> => {
+  const { connection, last, signal } = proving
   const what = `search ${index}`
   const [id, version = 0] = last[index] ?? []
-  const preference = id === undefined ? crypto.randomUUID() : `_only_nodes:${await copyOf(connection, index)}`
+  const preference = id === undefined ? crypto.randomUUID() : `_only_nodes:${await copyOf(proving, index)}`
   const proof = { size: 1, _source: false, version: true, query: { ids: { values: [id] } } }
   const all = id === undefined ? searches : [proof, ...searches]
   const head = { index, allow_partial_search_results: false, preference }

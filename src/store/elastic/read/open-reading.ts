@@ -1,11 +1,11 @@
-import { underRepair } from '#store/mending.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import type { HoldOptions } from '#store/read-port.ts'
+import { underRepair } from '#store/repair-failures.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
-import { lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
+import { type LastDocuments, lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { lostToReaders } from '../schema/lost-indices.ts'
 import type { Names } from '../schema/names.ts'
@@ -14,11 +14,11 @@ import { consistentReads, type Opened, type OpenOptions } from './consistent-rea
 import { holdView } from './hold-view.ts'
 import { readableFrom } from './known-height.ts'
 import { rememberNothing, rememberState } from './state-cache.ts'
-import { UntilAborted } from './until-aborted.ts'
+import { untilAborted } from './until-aborted.ts'
 import { openView } from './view.ts'
 
 /** A read without a deadline of its own is tried again for this time. */
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 export type Reading = ReturnType<typeof openReading>
 
@@ -38,22 +38,21 @@ export const openReading = (cluster: Cluster) => {
     whole,
     sleep: clock.sleep,
     now: clock.now,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
     require: ({ mending }) => {
       if (mending && !isRepairing) throw underRepair(store)
     },
     nothing: () => nothingLoaded(store),
   })
   const requireWhole = async (signal?: AbortSignal): Promise<void> => {
-    const until = new UntilAborted(signal)
-    await until.wait(whole.require(), 'the store was checked').finally(() => until.end())
+    await untilAborted(whole.require() ?? Promise.resolve(), signal, 'the store was checked')
   }
   const hold = async ({ state: indices, signal }: HoldOptions) => {
     await requireWhole(signal)
     return holdView(cluster, {
       indices,
       signal,
-      patienceMs: PATIENCE_MS,
+      timeoutMs: TIMEOUT_MS,
       published: () => fresh(signal),
       viewOf: at => open(at, { signal }).view,
     })
@@ -83,18 +82,19 @@ export const openReading = (cluster: Cluster) => {
 
 const viewOpener = ({ connection, names }: Cluster, state: ReturnType<typeof rememberState>) => {
   const hints: Hints = new Map()
-  let named: { readonly of: PublishedMeta; readonly names: Names } | undefined
+  let known: { readonly of: PublishedMeta; readonly names: Names; readonly last: LastDocuments } | undefined
   return (published: PublishedMeta, { signal, damaged = false }: OpenOptions): Opened => {
-    if (named?.of !== published) named = { of: published, names: names.at(published.generations) }
+    if (known?.of !== published)
+      known = { of: published, names: names.at(published.generations), last: lastDocuments(published) }
     const opened = { foundNothing: false }
     const view = openView({
       connection,
-      names: named.names,
+      names: known.names,
       published,
       hints,
       asked: [],
       signal,
-      last: damaged ? {} : lastDocuments(published),
+      last: damaged ? {} : known.last,
       remembered: damaged ? rememberNothing() : state.of(published),
       onNothing: () => {
         opened.foundNothing = true

@@ -1,7 +1,7 @@
 import type { DocOf, Order } from '#indices/define.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/standing.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Ranking, Rows } from '#store/ranking-page.ts'
 import type { RankRange } from '#store/ranking-start.ts'
 import { expected } from '../client/ask.ts'
@@ -58,7 +58,7 @@ export const rankedRows = async <I extends StateIndex>(
 }
 
 const lost = (index: StateIndex, id: string | undefined): never => {
-  throw lacking(`A ranking of ${index.name} has '${id}', which is not there.`)
+  throw missingData(`A ranking of ${index.name} has '${id}', which is not there.`)
 }
 
 /** Hits without their documents, which cost ten times as much. */

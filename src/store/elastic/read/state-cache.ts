@@ -1,12 +1,15 @@
-import { type BoundedCache, boundedCache, charactersOf } from '#store/bounded-cache.ts'
+import { type BoundedCache, boundedCache } from '#store/bounded-cache.ts'
 import type { Ref } from '../client/bulk-item.ts'
-import type { Got } from '../client/get-many.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 
-/** State documents as they were read; `got` undefined: there is none with that id. */
+/** A state document of the index that it was asked for in. */
+type Doc = { readonly id: string }
+
+/** State documents as they were read; `value` undefined: there is none with that id. */
 export type Remembered = {
-  get(ref: Ref): { readonly got: Got | undefined } | undefined
-  put(ref: Ref, got: Got | undefined): void
+  get(ref: Ref): { readonly value: Doc | undefined } | undefined
+  /** `characters`: the size of its text. */
+  put(ref: Ref, doc: Doc | undefined, characters: number): void
 }
 
 /** Only a repair changes documents of a published batch; its changes are seen after this time at the latest. */
@@ -37,14 +40,14 @@ export const rememberState = (now: () => number, onLook: (isHit: boolean) => voi
 export const rememberNothing = (): Remembered => ({ get: () => undefined, put: () => undefined })
 
 const remembered = (onLook: (isHit: boolean) => void): Remembered => {
-  const docs: BoundedCache<Got | undefined> = boundedCache(MAX_CHARACTERS)
+  const docs: BoundedCache<Doc | undefined> = boundedCache(MAX_CHARACTERS)
   return {
     get: ref => {
       const known = docs.get(keyOf(ref))
       onLook(known !== undefined)
-      return known === undefined ? undefined : { got: known.value }
+      return known
     },
-    put: (ref, got) => docs.put(keyOf(ref), got, charactersOf(got?.source)),
+    put: (ref, doc, characters) => docs.put(keyOf(ref), doc, characters),
   }
 }
 

@@ -1,29 +1,23 @@
 import { Failure } from '#failure/failure.ts'
 
-/** The signal of one read, which ends each of its waits at once. `end` lets go of the signal. */
-export class UntilAborted {
-  private readonly signal: AbortSignal | undefined
-  private readonly aborted = Promise.withResolvers<never>()
-  private readonly abort = (): void => this.aborted.reject(passed(this.what))
-  private what = ''
-
-  constructor(signal: AbortSignal | undefined) {
-    this.signal = signal
-    if (signal === undefined) return
-    this.aborted.promise.catch(() => undefined)
-    signal.addEventListener('abort', this.abort, { once: true })
-  }
-
-  /** The promise, or a 'deadline' as soon as the signal aborts; `what` completes "The deadline passed before …". */
-  wait<T>(promise: Promise<T>, what: string): Promise<T> {
-    this.what = what
-    if (this.signal === undefined) return promise
-    if (this.signal.aborted) this.abort()
-    return Promise.race([promise, this.aborted.promise])
-  }
-
-  end(): void {
-    this.signal?.removeEventListener('abort', this.abort)
+/**
+ * The promise, or a 'deadline' as soon as the signal aborts; `what` completes "The deadline passed before …". For waits
+ * that are shared, and so have no end of their own: a request of the caller ends by itself.
+ */
+export const untilAborted = async <T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  what: string,
+): Promise<T> => {
+  if (signal === undefined) return promise
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = (): void => reject(passed(what))
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 

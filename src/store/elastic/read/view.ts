@@ -1,9 +1,10 @@
 import type { DocOf } from '#indices/define.ts'
 import { type ListDoc, placeOf } from '#indices/list.ts'
-import { type ListedRecord, listedRecords, records } from '#indices/record.ts'
+import { records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
-import { lacking } from '#store/lacking.ts'
+import { charactersOf } from '#store/bounded-cache.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
 import type { Ref } from '../client/bulk-item.ts'
@@ -14,6 +15,7 @@ import { hashTerm } from '../schema/hash-term.ts'
 import { type Partitions, partitionAt, partitionsOf } from '../schema/partitions.ts'
 import { Newer } from './consistent-read.ts'
 import { type Hit, provedHistory, searchHistory } from './history-search.ts'
+import { recordsOf } from './list-rows.ts'
 import { docsStartingWith } from './names.ts'
 import { newRecordsOf } from './new-records.ts'
 import { docsTogether, type Reader } from './proved-docs.ts'
@@ -30,7 +32,7 @@ export const openView = (reader: Reader): View => ({
   startingWith: (index, text, limit) =>
     docsStartingWith({ reader, getMany: ids => getDocs(reader, index, ids) }, index, { text, limit }),
   page: (index, order, options) => pageOf(reader, { index, order }, options),
-  records: (list, first, last) => recordsOf(reader, list, { first, last }),
+  records: (list, first, last) => recordsOf(reader, list, [first, last]),
   newRecords: (lists, height) => newRecordsOf(lists, height, places => placedDocs(reader, places, height)),
   moments: (list, ordinals) => momentsOf(reader, list, ordinals),
 })
@@ -71,29 +73,39 @@ const getDocs = async <I extends AnyIndex>(
   const found = asked.length === 0 ? [] : await docsTogether(reader, asked)
   let next = 0
   return refs.map((ref, at) => {
-    if (ref === undefined) return undefined
-    const got =
-      known[at] === undefined
-        ? index.kind === 'history'
-          ? reportingMissing(reader, found[next++])
-          : checked(reader, ref, found[next++])
-        : known[at].got
-    return got === undefined ? undefined : decode(index, ref.id, got.source)
+    // What is kept by the name of an index is of that index.
+    if (ref === undefined || known[at] !== undefined) return known[at]?.value as DocOf<I> | undefined
+    const got = found[next++]
+    return index.kind === 'history'
+      ? ofHistory(reader, index, { ref, got })
+      : ofState(reader, index, { ref, got })
   })
 }
 
-const NONE = { got: undefined }
+const NONE = { value: undefined }
+
+type Answered = { readonly ref: Ref; readonly got: Got | undefined }
 
 /** A document of the view's height, which is cached; throws `Newer` otherwise. */
-const checked = (reader: Reader, ref: Ref, got: Got | undefined): Got | undefined => {
-  if (got !== undefined && got.version > versionAt(stampOf(reader.published))) throw new Newer()
-  reader.remembered.put(ref, got)
-  return got
+const ofState = <I extends AnyIndex>(
+  { published, remembered }: Reader,
+  index: I,
+  { ref, got }: Answered,
+): DocOf<I> | undefined => {
+  if (got !== undefined && got.version > versionAt(stampOf(published))) throw new Newer()
+  const doc = got === undefined ? undefined : decode(index, ref.id, got.source)
+  remembered.put(ref, doc, charactersOf(got?.source))
+  return doc
 }
 
-const reportingMissing = (reader: Reader, got: Got | undefined): Got | undefined => {
-  if (got === undefined) reader.onNothing()
-  return got
+const ofHistory = <I extends AnyIndex>(
+  reader: Reader,
+  index: I,
+  { ref, got }: Answered,
+): DocOf<I> | undefined => {
+  if (got !== undefined) return decode(index, ref.id, got.source)
+  reader.onNothing()
+  return undefined
 }
 
 /** undefined: no document with that id can be published. */
@@ -132,44 +144,6 @@ const find = async <I extends HistoryIndex>(
   return docs
 }
 
-/** Rows of a list, from 1, inclusive. */
-type Ordinals = { readonly first: number; readonly last: number }
-
-/** Rows per request; a page has at most some hundred, only exports have more. */
-const ROWS_AT_ONCE = 5000
-
-const recordsOf = async (
-  reader: Reader,
-  list: ListDoc,
-  { first, last }: Ordinals,
-): Promise<readonly ListedRecord[]> => {
-  const rows: ListedRecord[] = []
-  const end = Math.min(last, list.count)
-  for (let from = Math.max(first, 1); from <= end; from += ROWS_AT_ONCE) {
-    const to = Math.min(end, from + ROWS_AT_ONCE - 1)
-    const size = to - from + 1
-    const indices = indicesOf(reader, list, [from, to])
-    const range = { gte: String(placeOf(list.number, from)), lte: String(placeOf(list.number, to)) }
-    const query = { range: { places: range } }
-    const hits = await searchHistory(reader, indices, { query, size, wanted: size })
-    if (hits.length !== size)
-      throw lacking(
-        `List '${list.id}' has ${hits.length} rows with ordinals ${from} to ${to} in ${indices.join(', ')}.`,
-      )
-    // Ids have the order of ordinals.
-    for (const { _id, _source } of inOrder(hits)) rows.push(decode(listedRecords, _id, _source))
-  }
-  return rows
-}
-
-/** The indices that rows of a list are in. */
-const indicesOf = (
-  reader: Reader,
-  list: ListDoc,
-  [first, last]: readonly [number, number],
-): readonly string[] =>
-  partitionsOf(list.starts, first, last).map(partition => reader.names.partition(records, partition))
-
 /** Rows of the height with one of some places, in the partitions that blocks above `height` are in. */
 const placedDocs = async (reader: Reader, places: readonly bigint[], height: number) => {
   const { partitions, end } = reader.published
@@ -200,7 +174,7 @@ const momentsOf = async (
     _source: ['height', 'time'],
   })
   if (hits.length !== ordinals.length)
-    throw lacking(
+    throw missingData(
       `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices.join(', ')}.`,
     )
   return inOrder(hits).map(({ _source: { height, time } }) => ({

@@ -22,9 +22,9 @@ type Shown = {
   /** Something that was written after it. */
   readonly isNewer: boolean
   /** The first index without its last document, and that document; undefined: each index has it. */
-  readonly lacks: Lacking | undefined
+  readonly lacks: MissingDocument | undefined
 }
-export type Lacking = { readonly index: string; readonly last: LastDocument }
+export type MissingDocument = { readonly index: string; readonly last: LastDocument }
 
 /**
  * A point in time that shows the last document of each index, so that nothing of the published height is missing. The
@@ -62,7 +62,7 @@ type Hits = {
 
 const shownBy = async (pit: Pit, at: PublishedMeta, indices: readonly string[]): Promise<Shown> => {
   const all = lastDocuments(at)
-  const lasts = indices.flatMap((index): Lacking[] => {
+  const lasts = indices.flatMap((index): MissingDocument[] => {
     const last = all[index]
     return last === undefined ? [] : [{ index, last }]
   })
@@ -74,7 +74,7 @@ const shownBy = async (pit: Pit, at: PublishedMeta, indices: readonly string[]):
     track_total_hits: false,
     query: { bool: { should: [{ range: { [AT]: { gt: stampOf(at) } } }, ...lasts.map(exactly)] } },
   })
-  const isShown = ({ index, last: [id, version] }: Lacking): boolean =>
+  const isShown = ({ index, last: [id, version] }: MissingDocument): boolean =>
     hits.hits.some(hit => hit._index === index && hit._id === id && hit._version >= version)
   return {
     isNewer: hits.hits.some(({ _version }) => _version > versionAt(stampOf(at))),
@@ -82,7 +82,7 @@ const shownBy = async (pit: Pit, at: PublishedMeta, indices: readonly string[]):
   }
 }
 
-const exactly = ({ index, last: [id] }: Lacking) => ({
+const exactly = ({ index, last: [id] }: MissingDocument) => ({
   constant_score: {
     filter: { bool: { filter: [{ term: { _index: index } }, { ids: { values: [id] } }] } },
     boost: 2,

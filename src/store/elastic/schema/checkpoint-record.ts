@@ -125,7 +125,7 @@ export const checkpointOf = (source: unknown): Checkpoint | undefined => {
     areGenerations(rest['generations']) &&
     (rest['retired'] === undefined || isCount(rest['retired'])) &&
     isLift(rest['lift']) &&
-    isMending(rest['mending']) &&
+    isUnderRepair(rest['mending']) &&
     isUndo(rest['undo']) &&
     isInventory(rest['inventory'])
   if (!whole || (end !== undefined && published === undefined)) return undefined
@@ -142,7 +142,7 @@ export const publishedOf = (source: unknown): PublishedMeta | undefined => {
     arePartitions(body['partitions']) &&
     areGenerations(body['generations']) &&
     isLift(body['lift']) &&
-    isMending(body['mending']) &&
+    isUnderRepair(body['mending']) &&
     (body['edition'] === undefined || typeof body['edition'] === 'string') &&
     isInventory(body['inventory'])
   return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
@@ -173,7 +173,7 @@ const MOST_LIFT = 2 ** 50
 const isLift = (value: unknown): boolean => value === undefined || (isCount(value) && value < MOST_LIFT)
 
 /** Present only while it is true; any other value is invalid. */
-const isMending = (value: unknown): boolean => value === undefined || value === true
+const isUnderRepair = (value: unknown): boolean => value === undefined || value === true
 
 /** Each part has a few MB. */
 const MOST_PARTS = 1_000_000

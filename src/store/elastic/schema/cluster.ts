@@ -9,7 +9,7 @@ export type Cluster = Sender & {
   readonly replicas: number
   /** A lease that is not renewed for this time has expired, milliseconds. */
   readonly leaseMs: number
-  /** Told of each look for a state document that may have been read before. */
+  /** Called for each search of the cache of state documents. */
   readonly onCacheLook?: ((isHit: boolean) => void) | undefined
 }
 

@@ -11,17 +11,17 @@ import { onceStarted, startedCheckpoint } from './wait-for-shards.ts'
 import { type Wanted, wantedIndices } from './wanted-indices.ts'
 
 /**
- * Creates what is missing; safe to repeat and to run twice at once. `mending` also creates indices whose data is lost, for
+ * Creates what is missing; safe to repeat and to run twice at once. `repair` also creates indices whose data is lost, for
  * a repair to fill.
  */
 export const createIndices = async (
   cluster: Cluster,
-  { mending = false }: { readonly mending?: boolean } = {},
+  { repair = false }: { readonly repair?: boolean } = {},
 ): Promise<void> => {
   const { connection, names, clock } = cluster
   const begun = await startedCheckpoint(cluster)
   if (begun !== undefined) await showHidden(cluster)
-  if (!mending) await refuseLost(cluster)
+  if (!repair) await refuseLost(cluster)
   const differences = await checkIndices(cluster)
   refuseDifferent(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))

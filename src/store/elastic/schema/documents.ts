@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
-import { lacking } from '#store/lacking.ts'
+import { missingData } from '#store/missing-data.ts'
 import { fromHashTerm, hashTerm } from './hash-term.ts'
 import { AT } from './mappings.ts'
 
@@ -108,7 +108,7 @@ export const decode = <I extends Index>(index: I, id: string, source: Source): D
     const value = source[name]
     if (value === undefined && field.optional) continue
     const read = value === undefined || value === null ? undefined : readerOf[field.kind](value)
-    if (read === undefined) throw lacking(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
+    if (read === undefined) throw missingData(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
     doc[name] = read
   }
   // The mapping is strict and generated from the same fields.

@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.ts'
 /** Between two tries. */
 export const WAIT_MS = 50
 /** An empty shard starts within a second unless the cluster cannot allocate it. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 const UNAVAILABLE = 503
 
 type Waiting = Pick<Clock, 'now' | 'sleep'>
@@ -24,7 +24,7 @@ export const onceStarted = async <T>(read: () => Promise<T>, clock: Waiting): Pr
       return await read()
     } catch (error) {
       const starting = error instanceof Failure && error.details['status'] === UNAVAILABLE
-      if (!starting || clock.now() - since > PATIENCE_MS) throw error
+      if (!starting || clock.now() - since > TIMEOUT_MS) throw error
       await clock.sleep(WAIT_MS)
     }
   }

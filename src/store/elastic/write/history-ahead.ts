@@ -25,7 +25,7 @@ type Options = {
   readonly cluster: Cluster
   readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions' | 'filling'>
   /** Appended history of this size is written at once; less is held, and written with the batch in one bulk. */
-  readonly piece: Bounds
+  readonly chunk: Bounds
 }
 
 const NO_DOCUMENTS = { blocks: [], transactions: [], records: [] } as const
@@ -50,7 +50,7 @@ export class HistoryAhead {
 
   async append(history: History): Promise<void> {
     this.held.add(history)
-    if (!isFull(this.held.size, this.options.piece)) return
+    if (!isFull(this.held.size, this.options.chunk)) return
     const full = this.held.take()
     if (full !== undefined) await this.store(full)
   }

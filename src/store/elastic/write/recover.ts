@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
-import { unfinishedRepair } from '#store/mending.ts'
 import type { Published } from '#store/port.ts'
+import { unfinishedRepair } from '#store/repair-failures.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { type BulkItem, versionedItem } from '../client/bulk-item.ts'
 import { forceVersion } from '../client/force-version.ts'

@@ -27,14 +27,14 @@ import { deletesAsSeen, makeWritable } from './rewrite-documents.ts'
 import { entriesBack, type Step, stepsBack } from './undo.ts'
 
 /** What a repair does to the store's own record. */
-export type Mender = Pick<Writer, 'unfinished' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
+export type RepairWriter = Pick<Writer, 'unfinished' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
 
 /** Stamps beyond this come from another program: numbers must stay exact. */
 const SANE = 2 ** 50
 /** Reads that began before the store was closed have ended by then; later ones are refused. */
 const GRACE_MS = 1_000
 
-export const menderOf = async (lease: Lease): Promise<Mender> => {
+export const repairWriterOf = async (lease: Lease): Promise<RepairWriter> => {
   const { cluster } = lease
   const isClear = await finishBatch(cluster, lease.checkpoint())
   return {

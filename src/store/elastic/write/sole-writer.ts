@@ -19,13 +19,13 @@ type Options = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** History that is written at once, ahead of its batch. */
-  readonly piece: Bounds
+  readonly chunk: Bounds
   /** Readers of the same process see its writes at once. */
   readonly reading: Reading
 }
 
 /** The one writer that this process may have in a store. */
-export const soleWriter = (cluster: Cluster, { partitionDocuments, piece, reading }: Options) => {
+export const soleWriter = (cluster: Cluster, { partitionDocuments, chunk, reading }: Options) => {
   const { names } = cluster
   let isTaken = false
   let writer: Writer | undefined
@@ -33,20 +33,20 @@ export const soleWriter = (cluster: Cluster, { partitionDocuments, piece, readin
     isTaken = false
     writer = undefined
   }
-  const takeOver: Store['takeOver'] = async (identity, { mending = false } = {}) => {
+  const takeOver: Store['takeOver'] = async (identity, { repair = false } = {}) => {
     if (isTaken)
       throw new Failure('conflict', `Another loader of this process is writing to ${names.prefix}.`, {
         retryable: true,
       })
     isTaken = true
     try {
-      const served = await writable(cluster, mending)
-      const options = { cluster: served, identity, partitionDocuments, piece, mending, onRelease }
+      const served = await writable(cluster, repair)
+      const options = { cluster: served, identity, partitionDocuments, chunk, repair, onRelease }
       const opened = await openWriter(options)
-      if (mending) reading.beginRepair()
+      if (repair) reading.beginRepair()
       writer = tellingWriter(opened, () => {
         reading.lookAgain()
-        if (mending) reading.checkAgain()
+        if (repair) reading.checkAgain()
       })
       return writer
     } catch (error) {
@@ -64,10 +64,10 @@ export const soleWriter = (cluster: Cluster, { partitionDocuments, piece, readin
 }
 
 /** The generation that is served, once all its indices are there and answer; a repair also creates those that are lost. */
-const writable = async (cluster: Cluster, mending: boolean): Promise<Cluster> => {
+const writable = async (cluster: Cluster, repair: boolean): Promise<Cluster> => {
   const stored = await readCheckpoint(cluster)
   if (stored === undefined) await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
-  if (mending) await createIndices(cluster, { mending })
+  if (repair) await createIndices(cluster, { repair })
   else await refuseLost(cluster)
   await requireIndices(cluster)
   const served = at(cluster, stored?.checkpoint.generations)

@@ -17,7 +17,7 @@ import { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './keep-lease.ts'
 import { keepLease } from './keep-lease.ts'
 import { recover } from './recover.ts'
-import { type Mender, menderOf } from './repair.ts'
+import { type RepairWriter, repairWriterOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
 /** The larger a batch, the less often a document of state is written; its history is not held, but written ahead. */
@@ -33,9 +33,9 @@ export type WriterOptions = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** History that is written at once, ahead of its batch. */
-  readonly piece: Bounds
+  readonly chunk: Bounds
   /** For a repair, which takes the store as it is. */
-  readonly mending: boolean
+  readonly repair: boolean
   readonly onRelease: () => void
 }
 
@@ -46,9 +46,9 @@ export type WriterOptions = {
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { lease, keeper, restore } = await takeStore(options)
   const { cluster } = lease
-  const { piece } = options
-  const mender = options.mending ? await menderOf(lease) : undefined
-  const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, piece })
+  const { chunk } = options
+  const repair = options.repair ? await repairWriterOf(lease) : undefined
+  const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
   const commit = batchCommitter({ lease, keeper, ahead, restore })
   const { inTurn, settled } = turns()
   /** Settles as the work does, but with the damage of the store if that is why the work failed. */
@@ -79,18 +79,18 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       },
       documents: options.partitionDocuments,
     },
-    bounds: { ...BOUNDS, piece },
+    bounds: { ...BOUNDS, chunk },
     append: history => named(ahead.append(history)),
     commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
     accept: () => inTurn(() => keeper.accept()),
     rewrite: rewrite => inTurn(() => rewriteUnder(lease, rewrite)),
     get unfinished() {
-      return mender?.unfinished ?? false
+      return repair?.unfinished ?? false
     },
-    blockAt: async height => requireMender(mender).blockAt(height),
-    endings: async () => requireMender(mender).endings(),
-    takeBack: height => inTurn(() => requireMender(mender).takeBack(height)),
-    settle: settled => inTurn(() => requireMender(mender).settle(settled)),
+    blockAt: async height => requireRepair(repair).blockAt(height),
+    endings: async () => requireRepair(repair).endings(),
+    takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
+    settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
     getMany: keys => named(onWholeCopies(proving => stateOf(proving, keys))),
     due: range => named(onWholeCopies(proving => dueBalances(proving, range))),
     members: range => named(onWholeCopies(proving => membersOf(proving, range))),
@@ -104,8 +104,8 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
 }
 
 /** Takes the lease; unless it is for a repair, brings the store to its checkpoint and makes sure that no data is lost. */
-const takeStore = async ({ cluster, identity, mending }: WriterOptions) => {
-  const lease = keepLease(cluster, await acquireLease(cluster, identity, mending ? requireServed : undefined))
+const takeStore = async ({ cluster, identity, repair }: WriterOptions) => {
+  const lease = keepLease(cluster, await acquireLease(cluster, identity, repair ? requireServed : undefined))
   const keeper = new InventoryKeeper(lease)
   const restore = async (): Promise<void> => {
     const { inventory, partitions } = lease.checkpoint()
@@ -115,7 +115,7 @@ const takeStore = async ({ cluster, identity, mending }: WriterOptions) => {
     await keeper.settle()
   }
   try {
-    if (!mending) await restore()
+    if (!repair) await restore()
   } catch (error) {
     await lease.release()
     throw error
@@ -148,9 +148,9 @@ const rewriteUnder = async (lease: Lease, rewrite: Parameters<Writer['rewrite']>
   await rewriteDocuments(lease.cluster, { partitions, stamp: end ? stampOf({ end, lift }) : 0 }, rewrite)
 }
 
-const requireMender = (mender: Mender | undefined): Mender => {
-  if (mender === undefined) throw new Failure('defect', 'The store was not locked for a repair.')
-  return mender
+const requireRepair = (repair: RepairWriter | undefined): RepairWriter => {
+  if (repair === undefined) throw new Failure('defect', 'The store was not locked for a repair.')
+  return repair
 }
 
 /** State as of the last committed batch: it is applied and refreshed before the next one begins. */

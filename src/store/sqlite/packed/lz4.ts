@@ -131,7 +131,7 @@ const putRest = (length: number): void => {
 }
 
 /**
- * The input of a block that has so many bytes, as long as nothing else is decompressed. undefined: the block is damaged, or
+ * The input of a block of that number of bytes, as long as nothing else is decompressed. undefined: the block is damaged, or
  * of another dictionary or length.
  */
 export const decompress = (
@@ -171,7 +171,7 @@ const lengthFrom = (bits: number): number => {
   return length
 }
 
-/** false: there are not so many. */
+/** false: there are fewer. */
 const copyLiterals = (count: number): boolean => {
   if (at + count > block.length || to + count > end) return false
   for (let left = count; left > 0; left -= 1) opened[to++] = block[at++] ?? 0

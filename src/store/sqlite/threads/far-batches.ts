@@ -6,7 +6,7 @@ import type { Change } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { KEPT } from '../../batch.ts'
 import type { Batch } from '../../port.ts'
-import { packed } from './crossing.ts'
+import { packed } from './document-message.ts'
 import type { FromWriting, ToWriting } from './write-in-thread.ts'
 
 /** Writes the batches of a load that is far from the head by a thread, for one take-over of a store. */

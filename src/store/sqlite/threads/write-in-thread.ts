@@ -7,7 +7,7 @@ import { type Owner, putPublished } from '../meta.ts'
 import { tableOf } from '../tables.ts'
 import { inTransaction, requireOwn } from '../transaction.ts'
 import { clearUndo } from '../undo.ts'
-import { type Crossing, unpacked } from './crossing.ts'
+import { type DocumentMessage, unpacked } from './document-message.ts'
 
 /** What a thread that writes is told, in this order; parts that were dropped are not written. */
 export type ToWriting =
@@ -19,7 +19,7 @@ export type ToWriting =
       readonly owner: Owner
       readonly file: FileMark
     }
-  | { readonly type: 'part'; readonly part: Crossing }
+  | { readonly type: 'part'; readonly part: DocumentMessage }
   | { readonly type: 'drop' }
   | { readonly type: 'commit'; readonly end: Published }
   | { readonly type: 'close' }
@@ -40,7 +40,7 @@ const indices = new Map<string, AnyIndex>(
 /** The work of a thread that writes whole batches to one file. Each is one transaction, or nothing of it is stored. */
 export const writeInThread = (answer: (message: FromWriting) => void): ((told: ToWriting) => void) => {
   let target: Target | undefined
-  let parts: Crossing[] = []
+  let parts: DocumentMessage[] = []
   const commit = async (end: Published): Promise<void> => {
     const taken = parts
     parts = []
@@ -95,7 +95,11 @@ const connectionOf = (target: Target): Connection => {
   return opened
 }
 
-const writeParts = async (target: Target, parts: readonly Crossing[], end: Published): Promise<void> => {
+const writeParts = async (
+  target: Target,
+  parts: readonly DocumentMessage[],
+  end: Published,
+): Promise<void> => {
   const writing = connectionOf(target)
   const { name, owner } = target
   await inTransaction(writing, name, () => {
@@ -107,7 +111,7 @@ const writeParts = async (target: Target, parts: readonly Crossing[], end: Publi
   })
 }
 
-const writePart = (writing: Connection, part: Crossing): void => {
+const writePart = (writing: Connection, part: DocumentMessage): void => {
   const index = indices.get(part.index)
   if (index === undefined) throw new TypeError(`No index is named ${part.index}.`)
   if (index.kind === 'history') {

@@ -1,0 +1,130 @@
+import { expect, test } from 'bun:test'
+import { type BlockLines, followBranch, type Known } from './follow-branch.ts'
+import { type HeadPosition, headPositionOf, idOf, markOf, positionAbove, readId } from './head-position.ts'
+
+/** Hashes are names here: `aX` is a block of branch a. */
+const block = (hash: string, height: number, rows = 1): BlockLines => ({
+  height,
+  hash,
+  lines: Array.from({ length: rows }, (_, at) => `${hash}.${at + 1}`),
+})
+const A = [block('aE', 5), block('aF', 6, 2), block('aH', 8)] as const
+const B = [block('aE', 5), block('bF', 6), block('bG', 7)] as const
+
+/** Where one stands who has all rows up to the highest of some blocks, and so many of that one. */
+const on = (blocks: readonly BlockLines[], rows?: number, isWhole = true): HeadPosition => {
+  const { height, hash, lines } = blocks.at(-1) as BlockLines
+  const below = blocks.slice(0, -1).map(each => ({ height: each.height, mark: markOf(each.hash) }))
+  return headPositionOf({ base: 5, height, hash, rows: rows ?? lines.length, below, isWhole })
+}
+
+const known = (over: Partial<Known>): Known => ({ height: 4, storedHash: () => undefined, now: [], ...over })
+const stored =
+  (blocks: readonly BlockLines[]): Known['storedHash'] =>
+  height =>
+    blocks.find(each => each.height === height)?.hash ?? 'bX'
+const told = (place: HeadPosition | undefined, over: Partial<Known>, heights: readonly number[] = []) => {
+  const { droppedFrom, kept, packed, place: end } = followBranch(place, heights, known(over))
+  return [droppedFrom, shown(kept), packed.map(({ line }) => line), shown(end)]
+}
+const shown = (place: HeadPosition | undefined) =>
+  place && [...place.below.map(({ mark }) => mark), place.hash, place.rows].join(' ')
+
+test('followBranch: who has nothing gets all, who has a part gets the rest, also within a block', () => {
+  const all = ['aE.1', 'aF.1', 'aF.2', 'aH.1']
+  expect(told(undefined, { now: A })).toEqual([undefined, undefined, all, 'aE aF aH 1'])
+  const rest = ['aF.2', 'aH.1']
+  expect(told(on(A.slice(0, 2), 1), { now: A })).toEqual([undefined, 'aE aF 1', rest, 'aE aF aH 1'])
+  expect(told(on(A), { now: A })).toEqual([undefined, 'aE aF aH 1', [], 'aE aF aH 1'])
+})
+
+test('followBranch: another branch drops what is not on it, and nothing below the fork', () => {
+  expect(told(on(A), { now: B })).toEqual([6, 'aE 1', ['bF.1', 'bG.1'], 'aE bF bG 1'])
+  // A row of a block that is on the branch with fewer rows is none of this list's.
+  expect(told(on(A.slice(0, 2), 3), { now: A })[0]).toBe(6)
+})
+
+test('followBranch: a place that does not name all its blocks is dropped whole, unless a block that it names is there', () => {
+  expect(told(on([A[2]], 1, false), { now: B })).toEqual([
+    5,
+    undefined,
+    ['aE.1', 'bF.1', 'bG.1'],
+    'aE bF bG 1',
+  ])
+  expect(told(on([A[0], A[2]], 1, false), { now: B })[0]).toBe(8)
+  expect(told(on([A[2]], 1, false), { now: A })[0]).toBeUndefined()
+})
+
+test('followBranch: what became irreversible stays, and ids forget it; what another block replaced is dropped', () => {
+  const now = [block('aH', 8)]
+  expect(told(on(A.slice(0, 2)), { height: 6, storedHash: stored(A), now }, [5, 6, 6])).toEqual([
+    undefined,
+    'aE aF 2',
+    ['aH.1'],
+    'aH 1',
+  ])
+  expect(told(on(A), { height: 6, storedHash: stored(B), now: undefined }, [5, 6])).toEqual([
+    6,
+    'aE 0',
+    [],
+    undefined,
+  ])
+})
+
+test('followBranch: while the branch is not known nothing comes, and what nothing speaks against stays', () => {
+  expect(told(undefined, { now: undefined })).toEqual([undefined, undefined, [], undefined])
+  expect(told(on(A), { now: undefined })).toEqual([undefined, 'aE aF aH 1', [], 'aE aF aH 1'])
+  const at5 = { height: 5, storedHash: stored(A), now: undefined }
+  expect(told(on(A), at5, [5])).toEqual([undefined, 'aE aF aH 1', [], 'aF aH 1'])
+})
+
+test('followBranch: an irreversible row between those that a reader has tells that the higher ones stand on another block', () => {
+  const at7 = { height: 7, storedHash: stored([A[0], A[1]]), now: undefined }
+  // Block 7 of the branch of A has no row.
+  expect(told(on(A), at7, [7])).toEqual([8, 'aE aF 0', [], undefined])
+  expect(told(on(A), at7, [5, 6, 6])[0]).toBeUndefined()
+  // Of lower blocks than the base the reader has all rows; it may ask for one again.
+  expect(told(on(A), { now: undefined }, [4])[0]).toBeUndefined()
+  const unnamed = on([A[2]], 1, false)
+  expect(told(unnamed, { height: 6, now: undefined }, [6])[0]).toBe(5)
+  expect(told(unnamed, { height: 6, now: undefined }, [4])[0]).toBeUndefined()
+})
+
+test('ids: what is written is read, and nothing else', () => {
+  const hash = (letter: string) => letter.repeat(44)
+  const marked = (height: number, letter: string) => ({ height, mark: letter.repeat(8) })
+  const top = { base: 5, height: 1_000, hash: hash('H'), rows: 2 }
+  const near = [marked(8, '1'), marked(998, '2'), marked(999, 'z')]
+  for (const below of [[], near])
+    for (const isWhole of [true, false]) {
+      const place = headPositionOf({ ...top, below, isWhole })
+      expect(readId(idOf(17, place))).toEqual({ seq: 17n, place })
+    }
+  expect(readId(idOf(0, undefined))).toEqual({ seq: 0n, place: undefined })
+  // As services wrote them that named the highest block alone.
+  expect(readId(`1-5-1000-2-${hash('H')}`)?.place).toEqual(
+    headPositionOf({ ...top, below: [], isWhole: false }),
+  )
+  for (const text of ['', '-1', '01', '1-', '1-5-8-2', '1-5-8-2-', '1-5-8-2-0O', '1-5-8--aH', '1 ', '٣'])
+    expect([text, readId(text)]).toEqual([text, undefined])
+  for (const end of ['-1234567', '-1234567890', '-0.12345678', '-12345.12345678', '~.12345678', '--'])
+    expect([end, readId(`1-5-8-2-aH${end}`)]).toEqual([end, undefined])
+})
+
+test('ids: they have a greatest length, and are whole again once the blocks that they name are irreversible', () => {
+  const below = Array.from({ length: 600 }, (_, at) => ({ height: 100 + at, mark: 'abcdefgh' }))
+  const long = headPositionOf({ base: 100, height: 700, hash: 'H'.repeat(44), rows: 1, below, isWhole: true })
+  expect([long.isWhole, long.below.length, long.below.at(-1)?.height]).toEqual([false, 128, 699])
+  expect(long.text.length).toBeLessThan(1_200)
+  expect(positionAbove(long, 200)?.isWhole).toBe(false)
+  const later = positionAbove(long, 680)
+  expect([later?.isWhole, later?.base, later?.below.length]).toEqual([true, 681, 19])
+  expect(positionAbove(long, 700)).toBeUndefined()
+  const far = headPositionOf({
+    ...long,
+    below: [{ height: 100, mark: 'abcdefgh' }],
+    height: 20_000,
+    isWhole: true,
+  })
+  expect([far.isWhole, far.below]).toEqual([false, []])
+})

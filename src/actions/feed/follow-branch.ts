@@ -1,0 +1,127 @@
+import {
+  type Below,
+  type HeadPosition,
+  headPositionOf,
+  isMarked,
+  markOf,
+  positionAbove,
+} from './head-position.ts'
+
+/** The rows of a list that a block has, as JSON. */
+export type BlockLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
+
+/** Knowledge of the chain at one height. */
+export type Known = {
+  /** The published height. */
+  readonly height: number
+  /** The hash of a published block that was not irreversible yet for a reader. */
+  readonly storedHash: (height: number) => string | undefined
+  /** Blocks above with rows, of one branch that stands on the published block; undefined: the branch is not known. */
+  readonly now: readonly BlockLines[] | undefined
+}
+
+/** Which rows of a position are gone, and which are kept. */
+export type Kept = {
+  /** The lowest block whose rows are gone, those of higher ones with them; undefined: none is. */
+  readonly droppedFrom: number | undefined
+  /** The reader's position then. */
+  readonly kept: HeadPosition | undefined
+}
+
+/** The news for a reader at a position. */
+export type Settled = Kept & {
+  /** The rows that it lacks, each with its place; they come behind the irreversible ones. */
+  readonly packed: readonly { readonly line: string; readonly place: HeadPosition }[]
+  /** The reader's position in the end. */
+  readonly place: HeadPosition | undefined
+}
+
+/**
+ * Brings a reader to the branch of now, behind the irreversible rows that it lacks; `heights`: the blocks of these. While
+ * the branch is not known, nothing comes, and what may still be there stays.
+ */
+export const followBranch = (
+  place: HeadPosition | undefined,
+  heights: readonly number[],
+  known: Known,
+): Settled => {
+  const own = keptRows(place, heights, known)
+  const above = positionAbove(own.kept, known.height)
+  const packed = packedAfter(above, known)
+  return { ...own, packed, place: packed.at(-1)?.place ?? above }
+}
+
+/**
+ * Which rows of a place are there no more, before irreversible rows of blocks at `heights` come. They are gone from the
+ * first block on that another one has replaced. They also are from the first row of a block on that the reader does not
+ * have although it has rows of higher ones: these stand on another block then, whichever it is.
+ */
+export const keptRows = (place: HeadPosition | undefined, heights: readonly number[], known: Known): Kept => {
+  if (place === undefined) return { droppedFrom: undefined, kept: undefined }
+  const { base, isWhole, below } = place
+  const line = lineOf(place)
+  const fates = line.map(block => fateOf(block, known))
+  const proved = fates.lastIndexOf('there')
+  const has = new Set(line.map(({ height }) => height))
+  const least = line[proved]?.height ?? base - 1
+  const strange = heights.find(height => height > least && height < place.height && !has.has(height))
+  const gone = line.findIndex(
+    ({ height }, at) => at > proved && (fates[at] === 'gone' || (strange !== undefined && height > strange)),
+  )
+  if (gone < 0) return { droppedFrom: undefined, kept: place }
+  const last = line[gone - 1]
+  const kept = last === undefined ? undefined : blockOf(last, known)
+  return {
+    droppedFrom: gone > 0 || isWhole ? line[gone]?.height : base,
+    kept:
+      kept === undefined
+        ? undefined
+        : headPositionOf({ base, ...kept, below: below.slice(0, gone - 1), isWhole }),
+  }
+}
+
+/** A block of a place; `rows`: how many of its rows the reader has, of all unless given. */
+type Had = Below & { readonly rows?: number }
+
+const lineOf = ({ below, height, hash, rows }: HeadPosition): readonly Had[] => [
+  ...below,
+  { height, mark: hash, rows },
+]
+
+const fateOf = (block: Had, { height: published, storedHash, now }: Known): 'there' | 'gone' | 'unknown' => {
+  const { height, rows = 0 } = block
+  if (height <= published) return isMarked(storedHash(height), block) ? 'there' : 'gone'
+  if (now === undefined) return 'unknown'
+  const isThere = now.some(
+    each => each.height === height && isMarked(each.hash, block) && each.lines.length >= rows,
+  )
+  return isThere ? 'there' : 'gone'
+}
+
+/** A block that is there, as the highest one of a place. */
+const blockOf = ({ height, ...block }: Had, { height: published, storedHash, now = [] }: Known) => {
+  if (height > published) {
+    const found = now.find(each => each.height === height && isMarked(each.hash, block))
+    return found && { height, hash: found.hash, rows: found.lines.length }
+  }
+  const hash = storedHash(height)
+  return hash === undefined ? undefined : { height, hash, rows: 0 }
+}
+
+const packedAfter = (
+  place: HeadPosition | undefined,
+  { height: published, now = [] }: Pick<Known, 'height' | 'now'>,
+): Settled['packed'] => {
+  const index = place === undefined ? -1 : now.findIndex(({ hash }) => hash === place.hash)
+  if (place !== undefined && index < 0) return []
+  const below: Below[] = [...(place?.below ?? [])]
+  return now.slice(Math.max(0, index)).flatMap(({ height, hash, lines }, at) => {
+    const had = at > 0 || place === undefined ? 0 : place.rows === 0 ? lines.length : place.rows
+    const top = { base: place?.base ?? published + 1, height, hash }
+    const own = { below: [...below], isWhole: place?.isWhole ?? true }
+    below.push({ height, mark: markOf(hash) })
+    return lines
+      .slice(had)
+      .map((line, more) => ({ line, place: headPositionOf({ ...top, ...own, rows: had + more + 1 }) }))
+  })
+}

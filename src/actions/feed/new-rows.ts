@@ -1,0 +1,224 @@
+import { Failure } from '#failure/failure.ts'
+import { type HeadBlock, headAt, type Shown } from '#head/shown.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { listAndOrdinal, lists } from '#indices/list.ts'
+import { blockId } from '#indices/position.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { Published, View } from '#store/port.ts'
+import { headRecords } from '../list/head-rows.ts'
+import { blockHashes } from '../list/row-id.ts'
+import { linesOf } from '../list/rows.ts'
+import { headTransactions, transactionsFrom } from '../list/transactions.ts'
+import type { FeedList, Progress } from './feed-list.ts'
+import type { BlockLines, Known } from './follow-branch.ts'
+import type { Followed } from './followed.ts'
+import { type End, isOn, landmarksOf } from './landmarks.ts'
+
+/** Blocks that are read at once; after a longer gap each reader reads on by itself, page by page. */
+const MOST_BLOCKS = 200
+
+type Asked = {
+  /** How far the lists were read. */
+  readonly since: Published
+  readonly groups: readonly Progress[]
+  /** undefined: none were taken yet. */
+  readonly landmarks: readonly End[] | undefined
+  /** The blocks above as they were known right before; undefined: no node is followed. */
+  readonly head: Shown | undefined
+}
+
+/** New rows of a list: irreversible ones as JSON, each with its block, `first` is the `seq` of the first; and the head blocks. */
+export type Found = {
+  readonly news: News | undefined
+  /** undefined: the list is followed without them. */
+  readonly head: Known | undefined
+}
+type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
+
+/** The new rows of each group; 'behind': its readers are to read the list by themselves. */
+type NewRows = {
+  readonly at: Published
+  readonly landmarks: readonly End[] | undefined
+  readonly found: readonly (Found | 'behind')[]
+}
+
+/**
+ * The rows that came to some lists since a height, and what is above them now: the store is read once for all of them. All
+ * are 'behind' where the block of that height was taken back.
+ */
+export const readNewRows = async (
+  view: View,
+  { since, groups, landmarks, head }: Asked,
+): Promise<NewRows> => {
+  const { at } = view
+  const behind = groups.map(() => 'behind' as const)
+  if (!(await isOn(view, since))) return { at, landmarks, found: behind }
+  const next = { at, landmarks: await landmarksOf(view, landmarks) }
+  if (at.height - since.height > MOST_BLOCKS) return { ...next, found: behind }
+  const rowsOf = await newRows(view, groups, since)
+  const known = groups.some(({ list }) => list.isHead) ? await headAfter(view, since, head) : undefined
+  const found = groups.map(async (group): Promise<Found | 'behind'> => {
+    try {
+      const { list, held } = group
+      const news = await newsOf(view, group, await rowsOf(list.followed))
+      if (known === undefined || !list.isHead) return { news, head: undefined }
+      const { published, branch } = known
+      const now = branch === undefined ? undefined : await blockLines(view, { list, held, branch })
+      return { news, head: { ...published, now } }
+    } catch (error) {
+      // Damage of one list is no reason to keep the rows of others back.
+      if (error instanceof Failure && BROKEN.has(error.kind)) return 'behind'
+      throw error
+    }
+  })
+  return { ...next, found: await Promise.all(found) }
+}
+
+const BROKEN: ReadonlySet<Failure['kind']> = new Set(['damaged', 'defect', 'bad_request', 'bad_block'])
+
+/** `doc`: as `Listing.rows` takes it. */
+type Row = { readonly seq: number; readonly height: number; readonly doc: unknown }
+
+/** The new rows of a group in the order of its list. Throws 'damaged' where one is lost. */
+const newsOf = async (
+  view: View,
+  { list, next }: Progress,
+  all: readonly Row[],
+): Promise<News | undefined> => {
+  const rows = all.filter(({ seq }) => seq >= next).toSorted((a, b) => a.seq - b.seq)
+  if (rows.length === 0) return undefined
+  for (const [at, { seq }] of rows.entries())
+    if (seq !== next + at) throw missingData(`A list has no row ${next + at}, and a row ${seq} behind it.`)
+  const lines = linesOf(
+    await list.rows(
+      view,
+      rows.map(({ doc }) => doc),
+    ),
+    list.options,
+  )
+  return { first: next, lines, heights: rows.map(({ height }) => height) }
+}
+
+/** The rows that blocks above `since` brought to any of the lists, by the way in which a list is followed. */
+const newRows = async (view: View, groups: readonly Progress[], since: Published) => {
+  if (view.at.height === since.height) return async (): Promise<readonly Row[]> => []
+  const records = await recordsByList(view, groups, since.height)
+  const isFollowed = (kind: Followed['kind']) => groups.some(({ list }) => list.followed.kind === kind)
+  const made = isFollowed('blocks') ? newBlocks(view, since.height) : []
+  const transactions = isFollowed('transactions') ? newTransactions(view, groups) : []
+  // A failure counts for the lists that have these rows.
+  await Promise.allSettled([made, transactions])
+  return async (followed: Followed): Promise<readonly Row[]> => {
+    if (followed.kind === 'records') return records.get(followed.key) ?? []
+    return followed.kind === 'blocks' ? made : transactions
+  }
+}
+
+/** Rows by the keys of the lists that are followed. */
+const recordsByList = async (
+  view: View,
+  groups: readonly Progress[],
+  height: number,
+): Promise<ReadonlyMap<string, readonly Row[]>> => {
+  const asked = groups.flatMap(({ list: { followed }, next }) =>
+    followed.kind === 'records' ? [{ ...followed, next }] : [],
+  )
+  const begun = await view.getMany(
+    lists,
+    asked.filter(({ number }) => number === undefined).map(({ key }) => key),
+  )
+  const numbers = new Map(begun.flatMap(doc => (doc === undefined ? [] : [[doc.id, doc.number]])))
+  const keys = new Map<number, string>()
+  const after = new Map<number, number>()
+  for (const { key, next, number = numbers.get(key) } of asked) {
+    if (number === undefined) continue
+    keys.set(number, key)
+    after.set(number, Math.min(after.get(number) ?? Number.POSITIVE_INFINITY, next - 1))
+  }
+  const rows = new Map<string, Row[]>()
+  if (after.size === 0) return rows
+  for (const doc of await view.newRecords(after, height))
+    for (const { list, ordinal } of doc.places.map(listAndOrdinal)) {
+      const key = keys.get(list)
+      if (key === undefined) continue
+      const own = rows.get(key) ?? []
+      own.push({ seq: ordinal, height: doc.height, doc: { seq: ordinal, doc } })
+      rows.set(key, own)
+    }
+  return rows
+}
+
+const newTransactions = async (view: View, groups: readonly Progress[]): Promise<readonly Row[]> => {
+  const nexts = groups.flatMap(({ list, next }) => (list.followed.kind === 'transactions' ? [next] : []))
+  const first = Math.min(...nexts)
+  const count = (await view.get(statistics, STATISTICS))?.transaction_count ?? 0
+  if (first > count) return []
+  const docs = await transactionsFrom(view, first, count)
+  return docs.map((doc, at) => ({ seq: first + at, height: doc.doc.height, doc: { seq: first + at, doc } }))
+}
+
+/** The list of blocks begins with block 0. */
+const newBlocks = async (view: View, height: number): Promise<readonly Row[]> => {
+  const heights = Array.from({ length: view.at.height - height }, (_, at) => height + 1 + at)
+  const docs: readonly (BlockDoc | undefined)[] = await view.getMany(blocks, heights.map(blockId))
+  return docs.map((doc, at) => {
+    if (doc === undefined) throw missingData(`Block ${heights[at]} of ${view.at.height} is not stored.`)
+    const seq = doc.height + 1
+    return { seq, height: doc.height, doc: { seq, doc } }
+  })
+}
+
+/** The hashes of the blocks that were published since, and the branch above them; undefined: it is not known. */
+const headAfter = async (view: View, since: Published, head: Shown | undefined) => {
+  const { at } = view
+  const heights = Array.from({ length: at.height - since.height }, (_, more) => since.height + 1 + more)
+  const hashes = await blockHashes(view, heights)
+  const { status, blocks: branch } = headAt(head, at)
+  return {
+    published: { height: at.height, storedHash: (height: number) => hashes.get(height) },
+    branch: status === 'followed' ? branch : undefined,
+  }
+}
+
+type OnBranch = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly HeadBlock[] }
+
+/**
+ * The blocks of a branch with rows of a list; those that were written before are not written again. undefined: they cannot
+ * be written; as of a branch that is not known, their rows come when they are irreversible.
+ */
+const blockLines = async (
+  view: View,
+  { list, held, branch }: OnBranch,
+): Promise<readonly BlockLines[] | undefined> => {
+  const written: BlockLines[] = []
+  for (const block of branch) {
+    const { height, hash } = block.doc
+    const docs = docsOf(list.followed, block)
+    if (docs.length === 0) continue
+    const lines = held.find(known => known.hash === hash)?.lines ?? (await linesAbove(view, list, docs))
+    if (lines === undefined) return undefined
+    written.push({ height, hash, lines })
+  }
+  return written
+}
+
+const linesAbove = async (view: View, list: FeedList, docs: readonly unknown[]) => {
+  try {
+    return linesOf(await list.rows(view, docs), list.options)
+  } catch (error) {
+    if (error instanceof Failure && BROKEN.has(error.kind)) return undefined
+    throw error
+  }
+}
+
+/** The rows of a block as `Listing.rows` takes them. Their numbers are not known yet, and not shown. */
+const docsOf = (followed: Followed, block: HeadBlock): readonly unknown[] => {
+  const rows =
+    followed.kind === 'records'
+      ? headRecords(followed.key, block)
+      : followed.kind === 'blocks'
+        ? [block.doc]
+        : headTransactions(block)
+  return rows.map(doc => ({ seq: 0, doc, above: block }))
+}

@@ -1,0 +1,75 @@
+import { type HeadAt, type HeadBlock, rowsOfList } from '#head/shown.ts'
+import { transactionId } from '#indices/position.ts'
+import type { ListedRecord } from '#indices/record.ts'
+import type { Moment, View } from '#store/port.ts'
+import { bodiesOf } from '../find/bodies.ts'
+import type { Bodies } from '../find/overflow.ts'
+import type { Numbered, NumberedList } from './list-rows.ts'
+
+/** A row of a block above, and when it was made. */
+type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: HeadBlock }
+
+/**
+ * A list with the rows of the blocks above behind it. They go on with its numbers, as they will once they are
+ * irreversible, so ranges and pages reach over both parts at the cost of one; only their numbers are not told.
+ */
+export const withHead = <D>(
+  list: NumberedList<D>,
+  head: HeadAt | undefined,
+  rowsOf: (block: HeadBlock) => readonly D[],
+): NumberedList<D> => {
+  const tip = head?.blocks.at(-1)?.doc
+  if (head === undefined || tip === undefined) return list
+  const above: Above<D>[] = []
+  for (const block of head.blocks) {
+    const { height, time } = block.doc
+    for (const doc of rowsOf(block)) above.push({ doc, made: { height, time }, block })
+  }
+  const { count } = list
+  const behind = (ordinal: number): Above<D> => {
+    const row = above[ordinal - count - 1]
+    if (row === undefined) throw new TypeError(`There is no row ${ordinal} of ${count + above.length}.`)
+    return row
+  }
+  return {
+    followed: list.followed,
+    idOf: list.idOf,
+    count: count + above.length,
+    above: { stored: count, blockOf: ordinal => behind(ordinal).block },
+    end: { height: tip.height, time: tip.time },
+    moments: async (view, ordinals) => {
+      const stored = ordinals.filter(ordinal => ordinal <= count)
+      const others = ordinals.slice(stored.length).map(ordinal => behind(ordinal).made)
+      return stored.length === 0 ? others : [...(await list.moments(view, stored)), ...others]
+    },
+    docs: async (view, first, last) => {
+      const stored = first > count ? [] : await list.docs(view, first, Math.min(last, count))
+      return [
+        ...stored,
+        ...above.slice(Math.max(0, first - count - 1), Math.max(0, last - count)).map(({ doc }) => doc),
+      ]
+    },
+  }
+}
+
+/** The rows of a list of records in a block above. */
+export const headRecords = (list: string, block: HeadBlock): readonly ListedRecord[] =>
+  rowsOfList(block, list).map(({ doc }) => doc)
+
+/** Whether a list has rows in the blocks above. */
+export const isListedAtHead = (head: HeadAt | undefined, list: string): boolean =>
+  head?.blocks.some(block => rowsOfList(block, list).length > 0) ?? false
+
+/** The node's transaction objects that some rows belong to, stored or of a block above (`bodiesOf`). */
+export const bodiesWith = (view: View, rows: readonly Numbered<ListedRecord>[]): Bodies => {
+  const blocks = new Map(rows.flatMap(({ above, doc }) => (above === undefined ? [] : [[doc.id, above]])))
+  return async docs => {
+    const stored = docs.filter(({ id }) => !blocks.has(id))
+    const bodies = new Map(stored.length === 0 ? [] : await bodiesOf(view, stored))
+    for (const { id, height, tx } of docs) {
+      const body = blocks.get(id)?.bodies[tx]
+      if (body !== undefined) bodies.set(transactionId(height, tx), body)
+    }
+    return bodies
+  }
+}

@@ -1,0 +1,132 @@
+import { encodeBase58 } from '#chain/base58.ts'
+import { headHash, origInfoOf, rawHeadFrom } from '#chain/head.ts'
+import { type BlockLines, codeIn, isShownOtherwise, lineOf } from './block-lines.ts'
+import type { Archive } from './reader.ts'
+
+/** A call of a node's RPC. */
+export type ArchiveCall = { readonly path: string; readonly body?: string }
+
+/** What a node answers to it: JSON as bytes. */
+export type ArchiveAnswer = { readonly status: 200 | 400; readonly body: Uint8Array<ArrayBuffer> }
+
+const found = (text: string): ArchiveAnswer => ({ status: 200, body: new Uint8Array(Buffer.from(text)) })
+
+/** A refusal in a node's form; codes as go-iost uses them: 2 what it does not have, 12 a call that it does not know. */
+const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
+  status: 400,
+  body: new Uint8Array(Buffer.from(JSON.stringify({ code, message }))),
+})
+
+const NOT_FOUND = refused(2, 'block not found')
+
+/**
+ * Answers the calls of a node that are about its irreversible blocks, in a node's own form: so whatever is proved of a
+ * node's blocks is proved of these, and what is refused there is refused here. Calls about state are not known to it.
+ * Throws Failure 'damaged' with the name of a file that is not as it was written.
+ */
+export const archiveAnswers =
+  (archive: Archive) =>
+  async ({ path, body }: ArchiveCall): Promise<ArchiveAnswer> => {
+    const [, call = '', ...words] = path.split('/')
+    switch (call) {
+      case 'getChainInfo':
+        return found(chainInfo(archive))
+      case 'getBlockByNumber':
+        return withBlock(archive, words[0], lines => found(blockAnswer(lines, words[1] === 'true')))
+      case 'getRawBlockByNumber':
+        return withBlock(archive, words[0], lines => {
+          const raw = lineOf(lines, 'r')
+          return raw === undefined
+            ? refused(2, 'the archive does not have this raw block')
+            : { status: 200, body: new Uint8Array(Buffer.from(raw, 'base64')) }
+        })
+      case 'getBlockHeaderByRange': {
+        const { start, end } = JSON.parse(body ?? '{}') as { readonly start: number; readonly end: number }
+        return found(
+          `{"block_list":[${(await within(archive, start, end - 1)).map(({ head }) => head).join(',')}]}`,
+        )
+      }
+      case 'getBlockTxsByContract': {
+        const { from_block, to_block } = JSON.parse(body ?? '{}') as Record<'from_block' | 'to_block', number>
+        const blocks = await within(archive, from_block, to_block)
+        return found(
+          `{"blocktx_list":[${blocks
+            .filter(each => !isShownOtherwise(each))
+            .map(listEntry)
+            .join(',')}]}`,
+        )
+      }
+      case 'getContract':
+        return await contract(archive, decodeURIComponent(words[0] ?? ''))
+      default:
+        return refused(12, `an archive of blocks does not answer ${call}`)
+    }
+  }
+
+const listEntry = ({ height, transactions }: BlockLines): string =>
+  `{"status":"IRREVERSIBLE","block_number":"${height}","tx_list":${transactions}}`
+
+const chainInfo = ({ manifest }: Archive): string => {
+  const { chain_id, net_name, height, hash, time } = manifest
+  return JSON.stringify({
+    net_name,
+    protocol_version: '1.0',
+    chain_id,
+    head_block: String(height),
+    head_block_hash: hash,
+    lib_block: String(height),
+    lib_block_hash: hash,
+    witness_list: [],
+    lib_witness_list: [],
+    pending_witness_list: [],
+    head_block_time: time,
+    lib_block_time: time,
+  })
+}
+
+/** The part of a range that the archive has. */
+const within = async (archive: Archive, from: number, to: number): Promise<readonly BlockLines[]> => {
+  const first = archive.manifest.files[0]?.from ?? 0
+  const [low, high] = [Math.max(from, first), Math.min(to, archive.manifest.height)]
+  return low > high ? [] : archive.blocks(low, high)
+}
+
+const withBlock = async (
+  archive: Archive,
+  word: string | undefined,
+  answer: (lines: BlockLines) => ArchiveAnswer,
+): Promise<ArchiveAnswer> => {
+  const height = /^[0-9]{1,15}$/.test(word ?? '') ? Number(word) : -1
+  const [lines] = height < 0 ? [] : await within(archive, height, height)
+  return lines === undefined ? NOT_FOUND : answer(lines)
+}
+
+const blockAnswer = (lines: BlockLines, complete: boolean): string => {
+  const head = rawHeadFrom(JSON.parse(lines.head), { key: 'archive' })
+  const count = (JSON.parse(lines.transactions) as readonly unknown[]).length
+  const info = lineOf(lines, 'i')
+  const origInfo = lineOf(lines, 'o') ?? JSON.stringify(origInfoOf(head.info))
+  const block = JSON.stringify({
+    hash: headHash(head),
+    version: String(head.version),
+    parent_hash: encodeBase58(head.parentHash),
+    tx_merkle_hash: encodeBase58(head.txMerkleHash),
+    tx_receipt_merkle_hash: encodeBase58(head.txReceiptMerkleHash),
+    number: String(lines.height),
+    witness: head.witness,
+    time: String(head.time),
+    gas_usage: 0,
+    tx_count: String(count),
+  }).slice(0, -1)
+  const rest = `"info":${info ?? 'null'},"orig_info":${origInfo},"transactions":${complete ? lines.transactions : '[]'}`
+  return `{"status":"IRREVERSIBLE","block":${block},${rest}}}`
+}
+
+/** The code that the last block with it placed, as a node has it. */
+const contract = async (archive: Archive, id: string): Promise<ArchiveAnswer> => {
+  const file = archive.manifest.files.findLast(({ contracts }) => contracts.some(([known]) => known === id))
+  const height = file?.contracts.findLast(([known]) => known === id)?.[1]
+  const [lines] = height === undefined ? [] : await archive.blocks(height, height)
+  const code = lines && codeIn(lines).findLast(each => each.id === id)
+  return code === undefined ? refused(2, 'contract not found') : found(JSON.stringify(code))
+}

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '#failure/failure.ts'
+import { damagedFile } from './chunk.ts'
+
+/** The files of an archive, wherever they are. */
+export type Folder = {
+  /** A path, or a URL without user and password: for messages. */
+  readonly name: string
+  /** A whole file as text. Throws Failure 'usage' when there is none, 'unavailable' when it is out of reach. */
+  text(file: string): Promise<string>
+  /** Bytes `from` … `to` − 1 of a file. Throws Failure 'damaged' when it has fewer, or does not exist, 'unavailable'. */
+  bytes(file: string, from: number, to: number): Promise<Uint8Array>
+}
+
+/** Folder of an archive: a path, or an http(s) URL whose server knows ranges of bytes. */
+export const folderAt = (location: string): Folder =>
+  /^https?:\/\//.test(location) ? remoteFolder(location) : localFolder(location)
+
+const localFolder = (path: string): Folder => ({
+  name: path,
+  text: async name => {
+    try {
+      return await readFile(join(path, name), 'utf8')
+    } catch (cause) {
+      throw isMissing(cause) ? noArchive(path, name, cause) : unreadable(join(path, name), cause)
+    }
+  },
+  bytes: async (name, from, to) => {
+    const where = join(path, name)
+    const part = await Bun.file(where)
+      .slice(from, to)
+      .bytes()
+      .catch((cause: unknown) => {
+        throw isMissing(cause) ? damagedFile(where, 'it is missing') : unreadable(where, cause)
+      })
+    if (part.byteLength !== to - from) throw damagedFile(where, `it ends before byte ${to}`)
+    return part
+  },
+})
+
+const isMissing = (cause: unknown): boolean => {
+  const { code } = cause as { readonly code?: unknown }
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+const noArchive = (where: string, name: string, cause: unknown): Failure =>
+  new Failure('usage', `${where} is not an archive of blocks: it has no ${name}.`, {
+    help: "'iostlens archive write' makes one.",
+    cause,
+  })
+
+const unreadable = (where: string, cause: unknown): Failure =>
+  new Failure(
+    'unavailable',
+    `${where} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    {
+      cause,
+    },
+  )
+
+/** For one part of a file of some megabytes. */
+const TIMEOUT_MS = 60_000
+
+const remoteFolder = (location: string): Folder => {
+  const url = new URL(location.endsWith('/') ? location : `${location}/`)
+  const headers = authorization(url)
+  url.username = ''
+  url.password = ''
+  const name = url.href.replace(/\/$/, '')
+  const ask = async (file: string, more: Readonly<Record<string, string>> = {}): Promise<Response> => {
+    const where = `${name}/${file}`
+    try {
+      const response = await fetch(new URL(file, url), {
+        headers: { ...headers, ...more, 'accept-encoding': 'identity' },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      })
+      if (response.status >= 500 || response.status === 429)
+        throw new Failure('unavailable', `${where}: the server answers with status ${response.status}.`)
+      return response
+    } catch (cause) {
+      throw cause instanceof Failure ? cause : unreadable(where, cause)
+    }
+  }
+  return {
+    name,
+    text: async file => {
+      const response = await ask(file)
+      if (response.status !== 200) throw noArchive(name, file, response.status)
+      return response.text().catch((cause: unknown) => Promise.reject(unreadable(`${name}/${file}`, cause)))
+    },
+    bytes: async (file, from, to) => {
+      const where = `${name}/${file}`
+      const response = await ask(file, { range: `bytes=${from}-${to - 1}` })
+      if (response.status === 404 || response.status === 410) throw damagedFile(where, 'it is missing')
+      if (response.status === 416) throw damagedFile(where, `it ends before byte ${to}`)
+      if (response.status !== 206)
+        throw new Failure(
+          'usage',
+          `${where}: the server gives status ${response.status} to a request for a range of bytes.`,
+          {
+            help: 'Use a server that answers range requests with status 206.',
+          },
+        )
+      const part = await response.bytes().catch((cause: unknown) => Promise.reject(unreadable(where, cause)))
+      if (part.byteLength !== to - from) throw damagedFile(where, `it ends before byte ${to}`)
+      return part
+    },
+  }
+}
+
+const authorization = ({ username, password }: URL): Readonly<Record<string, string>> =>
+  username === '' && password === ''
+    ? {}
+    : {
+        authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`,
+      }

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
+import { Failure } from '#failure/failure.ts'
+
+/** Name of the file that lists all others of an archive. */
+export const MANIFEST = 'manifest.json'
+
+/** Raised when a program of an earlier version could not read what is written. */
+export const FORMAT = 1
+
+/** One file of an archive. Hashes are SHA-256 in hexadecimal digits. */
+export type ArchiveFile = {
+  readonly name: string
+  /** Heights of its first and last block. */
+  readonly from: number
+  readonly to: number
+  /** Hash of its last block (base58). */
+  readonly hash: string
+  readonly bytes: number
+  readonly sha256: string
+  /** Of its blocks before they are compressed: compressors differ, so two files of the same blocks may. */
+  readonly content_bytes: number
+  readonly content_sha256: string
+  /** Of the table at its end, which has the hash of each of its chunks. */
+  readonly table_sha256: string
+  /** System contracts whose code it has, each with the height of the block that placed it. */
+  readonly contracts: readonly (readonly [id: string, height: number])[]
+}
+
+/** What an archive says of itself. Files follow each other without a gap. */
+export type Manifest = {
+  readonly format: typeof FORMAT
+  readonly chain_id: number
+  readonly net_name: string
+  /** Hash of block 0. */
+  readonly genesis_hash: string
+  /** How far its blocks can be proved: `linked` where it has no signatures. */
+  readonly proof: Exclude<ProofLevel, 'whole'>
+  /** A file ends at the latest before a multiple of this. */
+  readonly blocks_per_file: number
+  /** Last block; its time in nanoseconds since 1970, as text. */
+  readonly height: number
+  readonly hash: string
+  readonly time: string
+  readonly files: readonly ArchiveFile[]
+}
+
+/** The text of a manifest: JSON whose last member is the hash of all before it, so that any changed byte is noticed. */
+export const manifestText = (manifest: Manifest): string => {
+  const body = JSON.stringify(manifest, null, 1).slice(0, -2)
+  return `${body},\n "sha256": "${sha256(body)}"\n}\n`
+}
+
+export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+/** Reads a manifest. Throws Failure 'damaged' when it is not what `manifestText` wrote, 'usage' for another format. */
+export const readManifest = (text: string, where: string): Manifest => {
+  const damaged = (reason: string): Failure =>
+    new Failure('damaged', `${where}: ${reason}.`, {
+      help: 'Get the file again from where the archive is published.',
+    })
+  const [, body, hash] = /^([\s\S]*),\n "sha256": "([0-9a-f]{64})"\n\}\n$/.exec(text) ?? []
+  if (body === undefined) throw damaged('it is not the manifest of an archive of blocks')
+  if (sha256(body) !== hash) throw damaged('its text does not have the hash at its end')
+  const manifest = parsed(`${body}\n}`)
+  if (manifest === undefined) throw damaged('it cannot be read')
+  if (manifest.format !== FORMAT)
+    throw new Failure(
+      'usage',
+      `${where} has format ${manifest.format}; this version reads format ${FORMAT}.`,
+      {
+        help: 'Use a version of iostlens that reads this format.',
+      },
+    )
+  const wrong = faultOf(manifest)
+  if (wrong !== undefined) throw damaged(wrong)
+  return manifest
+}
+
+const parsed = (text: string): Manifest | undefined => {
+  try {
+    return JSON.parse(text) as Manifest
+  } catch {
+    return undefined
+  }
+}
+
+/** What makes a manifest impossible, although its hash is right; undefined: nothing. */
+const faultOf = ({ files, proof, height, hash }: Manifest): string | undefined => {
+  if (!Array.isArray(files) || files.length === 0) return 'it names no files'
+  if (!PROOF_LEVELS.includes(proof)) return `its level of proof '${proof}' does not exist`
+  for (const [at, { name, from, to }] of files.entries()) {
+    const before = files[at - 1]
+    if (!/^[0-9a-z-]+\.blocks$/.test(name)) return `'${name}' cannot be the name of a file`
+    if (to < from || (before !== undefined && from !== before.to + 1))
+      return `file ${name} with blocks ${from} to ${to} does not follow the file before it`
+  }
+  const last = files.at(-1)
+  return last?.to === height && last.hash === hash ? undefined : 'its last file does not end at its height'
+}

@@ -1,0 +1,119 @@
+import { Failure } from '#failure/failure.ts'
+import { type BlockLines, readLines } from './block-lines.ts'
+import { type Chunk, chunkText, damagedFile, LENGTH_DIGITS } from './chunk.ts'
+import { type Folder, folderAt } from './folder.ts'
+import { type ArchiveFile, MANIFEST, type Manifest, readManifest, sha256 } from './manifest.ts'
+
+/** Chunks kept as text: answers for ranges ask for each twice, and several ranges are on their way. */
+const KEPT_CHUNKS = 12
+/** A chain is read in order: the file that ends, and the next one. */
+const KEPT_TABLES = 4
+
+export type Archive = {
+  readonly manifest: Manifest
+  readonly folder: Folder
+  /** Lines of the blocks `from` … `to`. Throws Failure 'damaged' with the file's name. */
+  blocks(from: number, to: number): Promise<readonly BlockLines[]>
+  /** The chunk that has a block, and its file; undefined: the archive does not have the block. */
+  chunkAt(height: number): Promise<{ readonly file: ArchiveFile; readonly chunk: Chunk } | undefined>
+  /** Path or URL of the file that has a block. */
+  fileOf(height: number): string | undefined
+}
+
+/** Opens an archive by its manifest. Throws Failure 'usage', 'damaged', 'unavailable'. */
+export const openArchive = async (location: string): Promise<Archive> => {
+  const folder = folderAt(location)
+  const manifest = readManifest(await folder.text(MANIFEST), `${folder.name}/${MANIFEST}`)
+  const tables = rememberedFor<readonly Chunk[]>(KEPT_TABLES)
+  const chunks = rememberedFor<readonly BlockLines[]>(KEPT_CHUNKS)
+  const file = (height: number): ArchiveFile | undefined => fileWith(manifest, height)
+  const tableOf = (of: ArchiveFile): Promise<readonly Chunk[]> => tables(of.name, () => readTable(folder, of))
+  const chunkAt: Archive['chunkAt'] = async height => {
+    const of = file(height)
+    const chunk = of && (await tableOf(of)).find(({ from, to }) => from <= height && height <= to)
+    return of === undefined || chunk === undefined ? undefined : { file: of, chunk }
+  }
+  const linesIn = (of: ArchiveFile, chunk: Chunk): Promise<readonly BlockLines[]> =>
+    chunks(`${of.name}/${chunk.from}`, () => readChunk(folder, of, chunk))
+  return {
+    manifest,
+    folder,
+    chunkAt,
+    blocks: async (from, to) => {
+      const blocks: BlockLines[] = []
+      for (let next = from; next <= to; ) {
+        const found = await chunkAt(next)
+        if (found === undefined)
+          throw new Failure('defect', `Block ${next} is not in the archive ${folder.name}.`)
+        const lines = await linesIn(found.file, found.chunk)
+        blocks.push(...lines.slice(next - found.chunk.from, to - found.chunk.from + 1))
+        next = found.chunk.to + 1
+      }
+      return blocks
+    },
+    fileOf: height => {
+      const name = file(height)?.name
+      return name === undefined ? undefined : `${folder.name}/${name}`
+    },
+  }
+}
+
+/** The file that has a block, by halving: an archive of mainnet has tens of thousands. */
+const fileWith = ({ files }: Manifest, height: number): ArchiveFile | undefined => {
+  let [low, high] = [0, files.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((files[middle]?.to ?? height) < height) low = middle + 1
+    else high = middle
+  }
+  const found = files[low]
+  return found !== undefined && found.from <= height ? found : undefined
+}
+
+/** Makes a value once for each key, and forgets the one that was made first when there are more than `most`. */
+const rememberedFor = <T>(most: number) => {
+  const known = new Map<string, Promise<T>>()
+  return (key: string, make: () => Promise<T>): Promise<T> => {
+    const old = known.get(key)
+    if (old !== undefined) return old
+    const made = make()
+    known.set(key, made)
+    // What failed is tried again by the next call.
+    made.catch(() => known.delete(key))
+    const [first] = known.keys()
+    if (known.size > most && first !== undefined) known.delete(first)
+    return made
+  }
+}
+
+const readTable = async (
+  folder: Folder,
+  { name, bytes, table_sha256 }: ArchiveFile,
+): Promise<readonly Chunk[]> => {
+  const where = `${folder.name}/${name}`
+  const digits = Buffer.from(await folder.bytes(name, bytes - LENGTH_DIGITS, bytes)).toString('latin1')
+  const length = Number(digits)
+  if (!/^[0-9]+$/.test(digits) || length > bytes - LENGTH_DIGITS)
+    throw damagedFile(where, 'its last bytes are not the length of a table')
+  const table = await folder.bytes(name, bytes - LENGTH_DIGITS - length, bytes - LENGTH_DIGITS)
+  if (sha256(table) !== table_sha256)
+    throw damagedFile(where, `its table does not have the hash in ${MANIFEST}`)
+  return JSON.parse(Buffer.from(table).toString()) as readonly Chunk[]
+}
+
+const readChunk = async (
+  folder: Folder,
+  { name }: ArchiveFile,
+  chunk: Chunk,
+): Promise<readonly BlockLines[]> => {
+  const where = `${folder.name}/${name}`
+  const text = await chunkText(
+    await folder.bytes(name, chunk.offset, chunk.offset + chunk.bytes),
+    chunk,
+    where,
+  )
+  const lines = readLines(text, chunk.from)
+  if (lines?.length !== chunk.to - chunk.from + 1)
+    throw damagedFile(where, `its blocks ${chunk.from} to ${chunk.to} cannot be read`)
+  return lines
+}

@@ -1,0 +1,136 @@
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { Published, Store } from '#store/port.ts'
+import { hashesOf, transactionIdsOf } from './rebuild.ts'
+
+/** Blocks asked for at once. */
+const RUN = 200
+/** Transactions asked for at once. */
+const TRANSACTIONS = 500
+/** Runs that are read without `all`, the first and the last among them. */
+const RUNS = 25
+/** More than this is no longer read by anybody. */
+const MOST_PROBLEMS = 20
+
+export type Continuity = {
+  /** Number of blocks checked. */
+  readonly blocks: number
+  readonly transactions: number
+  /** The problems found, at most 20; [] when everything that was checked is whole. */
+  readonly problems: readonly string[]
+}
+
+export type Checked = { readonly blocks: number; readonly of: number }
+
+/**
+ * Whether the stored blocks follow each other without a gap and have their transactions: each block's height, its
+ * parent's hash, its transactions by hash, and the published hash at the end. Looks at every block with `all`, else at
+ * runs of 200 spread evenly with the first and the last among them. History never changes, so a loader may go on
+ * meanwhile.
+ */
+export const continuity = async (
+  store: Pick<Store, 'read'>,
+  options: {
+    readonly published: Published
+    readonly all: boolean
+    readonly signal: AbortSignal
+    readonly onProgress?: (looked: Checked) => void
+  },
+): Promise<Continuity> => {
+  const { published, all, signal, onProgress } = options
+  const problems: string[] = []
+  const looked = { blocks: 0, transactions: 0 }
+  const runs = runsFor(published.height, all)
+  const of = runs.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+  let previous: BlockDoc | undefined
+  for (const { from, to } of runs) {
+    if (problems.length >= MOST_PROBLEMS) break
+    signal.throwIfAborted()
+    const docs = await getBlocks(store, { from, to }, signal)
+    for (const [at, doc] of docs.entries()) {
+      const height = from + at
+      const expected = {
+        height,
+        parent: previous?.height === height - 1 ? previous.hash : undefined,
+        hash: height === published.height ? published.hash : undefined,
+      }
+      const problem = problemOf(doc, expected)
+      if (problem !== undefined) problems.push(problem)
+      previous = doc
+    }
+    const stored = docs.flatMap((doc, at) => (doc === undefined ? [] : [{ height: from + at, doc }]))
+    const found = await lookAtTransactions(store, stored, signal)
+    problems.push(...found.problems)
+    looked.transactions += found.count
+    looked.blocks += docs.length
+    onProgress?.({ blocks: looked.blocks, of })
+  }
+  return { ...looked, problems: problems.slice(0, MOST_PROBLEMS) }
+}
+
+type Run = { readonly from: number; readonly to: number }
+
+/** Runs of heights 0 … `height`, ascending, none twice. */
+export const runsFor = (height: number, all: boolean): readonly Run[] => {
+  const count = Math.ceil((height + 1) / RUN)
+  const chosen = new Set<number>()
+  if (all || count <= RUNS) for (let run = 0; run < count; run++) chosen.add(run)
+  else for (let at = 0; at < RUNS; at++) chosen.add(Math.round((at * (count - 1)) / (RUNS - 1)))
+  return [...chosen].map(run => ({ from: run * RUN, to: Math.min(height, run * RUN + RUN - 1) }))
+}
+
+const getBlocks = (
+  store: Pick<Store, 'read'>,
+  { from, to }: Run,
+  signal: AbortSignal,
+): Promise<readonly (BlockDoc | undefined)[]> => {
+  const ids = Array.from({ length: to - from + 1 }, (_, at) => blockId(from + at))
+  return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
+}
+
+/** The claims of other documents about a block; undefined: none. */
+type Expected = {
+  readonly height: number
+  /** The hash of the block before. */
+  readonly parent: string | undefined
+  readonly hash: string | undefined
+}
+
+const problemOf = (doc: BlockDoc | undefined, { height, parent, hash }: Expected): string | undefined => {
+  if (doc === undefined) return `block ${height} is missing`
+  if (doc.height !== height) return `block ${height} is stored as block ${doc.height}`
+  if (parent !== undefined && doc.parent_hash !== parent)
+    return `block ${height} has the parent hash ${doc.parent_hash}, but block ${height - 1} has the hash ${parent}`
+  if (hash !== undefined && doc.hash !== hash)
+    return `block ${height} has the hash ${doc.hash}, but ${hash} is published`
+  const hashes = hashesOf(doc).length
+  return hashes === doc.tx_count
+    ? undefined
+    : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
+}
+
+const lookAtTransactions = async (
+  store: Pick<Store, 'read'>,
+  stored: readonly { readonly height: number; readonly doc: BlockDoc }[],
+  signal: AbortSignal,
+): Promise<{ readonly count: number; readonly problems: readonly string[] }> => {
+  const expected = stored.flatMap(({ height, doc }) => {
+    const hashes = hashesOf(doc)
+    const ids = transactionIdsOf({ ...doc, height })
+    return ids.map((id, at) => ({ id, hash: hashes[at + hashes.length - ids.length] }))
+  })
+  const problems: string[] = []
+  for (let at = 0; at < expected.length; at += TRANSACTIONS) {
+    const part = expected.slice(at, at + TRANSACTIONS)
+    const ids = part.map(({ id }) => id)
+    const found = await store.read(view => view.getMany(transactions, ids), { signal, damaged: true })
+    for (const [index, { id, hash }] of part.entries()) {
+      const doc = found[index]
+      if (doc === undefined) problems.push(`transaction ${id} (${hash}) is missing`)
+      else if (doc.hash !== hash)
+        problems.push(`transaction ${id} has the hash ${doc.hash}, but its block names ${hash}`)
+    }
+  }
+  return { count: expected.length, problems }
+}

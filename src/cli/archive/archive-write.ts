@@ -1,0 +1,128 @@
+import { resolve } from 'node:path'
+import type { ArchivedBlock } from '#archive/block-lines.ts'
+import { CHUNK_BLOCKS } from '#archive/chunk.ts'
+import { type ArchiveOf, writeArchive } from '#archive/write.ts'
+import { USUAL_LEVEL } from '#chain/proof.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
+import type { Call, Command } from '../command.ts'
+import { connectNode, requireUsable, withStore } from '../compose.ts'
+import { LOGGING, NODE, STORE } from '../setting-groups.ts'
+import { stageProgress } from '../stage-progress.ts'
+import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
+
+export const archiveWrite: Command = {
+  name: 'archive write',
+  words: ['FOLDER'],
+  summary: 'write blocks into files that prove themselves',
+  about: [
+    'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which names them with their hashes. Run again, it goes on behind the last file; what is written is never changed. Complete files are written only, unless --to names the last block.',
+    'Blocks come from --node, or with --store from a store; signatures, which a store does not keep, then come from the node. Without signatures (--prove linked) an archive is for test networks: whoever loads it must accept that.',
+    'The same blocks make the same content whoever writes them. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
+  ],
+  settings: [...NODE, ...STORE, 'from', 'to', 'blocks-per-file', ...LOGGING],
+  examples: [
+    'iostlens archive write /archive --node http://127.0.0.1:30001',
+    'iostlens archive write /archive --store sqlite:data/iostlens.sqlite --node http://127.0.0.1:30001',
+  ],
+  run: async call => {
+    const { values, log } = call
+    const { prove = USUAL_LEVEL } = values
+    const each = values['blocks-per-file']
+    if (each % CHUNK_BLOCKS !== 0)
+      throw new Failure('usage', `--blocks-per-file ${each} is not a multiple of ${CHUNK_BLOCKS}.`)
+    if (prove === 'whole')
+      throw new Failure('usage', '--prove whole is not possible: an archive has no raw blocks.')
+    const node = connectNode(values, log)
+    try {
+      if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
+      return await withStore(values, log, async store => {
+        await requireUsable(store)
+        return written(call, await fromStore(store, node, prove))
+      })
+    } finally {
+      node?.close()
+    }
+  },
+}
+
+type Level = ArchiveOf['proof']
+
+/** Where blocks come from, what chain they are of, and the last one there is. */
+type From = {
+  readonly of: Omit<ArchiveOf, 'blocks_per_file'>
+  readonly last: number
+  readonly blocks: (range: {
+    readonly from: number
+    readonly to: number
+    readonly signal: AbortSignal
+  }) => AsyncIterable<ArchivedBlock>
+}
+
+const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call): Promise<From> => {
+  if (node === undefined)
+    throw new Failure('usage', "Command 'archive write' needs a node or a store.", {
+      help: 'Set --node URL, such as http://127.0.0.1:30001, or --store.',
+    })
+  const { chainId, netName, libBlock } = await node.chainInfo(signal)
+  const genesis = await node.blockHash(0, signal)
+  if (genesis === undefined)
+    throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`)
+  return {
+    of: { chain_id: chainId, net_name: netName, genesis_hash: genesis, proof },
+    last: libBlock,
+    blocks: range => nodeBlocks(node, range, { lib: libBlock, signed: proof === 'signed' }),
+  }
+}
+
+const fromStore = async (store: Store, node: Node | undefined, proof: Level): Promise<From> => {
+  const [identity, published] = [await store.identity(), await store.published()]
+  if (identity === undefined || published === undefined)
+    throw new Failure('loading', `Nothing is loaded in ${store.name}.`, { retryable: false })
+  if (proof === 'signed' && node === undefined)
+    throw new Failure('usage', 'The signatures of blocks are not stored; they come from a node.', {
+      help: 'Set --node URL. (--prove linked writes an archive without signatures.)',
+    })
+  return {
+    of: { chain_id: identity.chainId, net_name: '', genesis_hash: identity.genesis, proof },
+    last: published.height,
+    blocks: range => storeBlocks(store, range, { node, signed: proof === 'signed' }),
+  }
+}
+
+const written = async ({ values, words, signal, out, screen, log }: Call, from: From): Promise<0> => {
+  const [folder = ''] = words
+  const path = resolve(folder)
+  const each = values['blocks-per-file']
+  const of = { ...from.of, blocks_per_file: each }
+  // Complete files only: the last one would have to be changed later.
+  const to = values.to ?? Math.floor((from.last + 1) / each) * each - 1
+  if (to > from.last)
+    throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
+  const look = stageProgress({
+    ...{ screen, log, now: systemClock.elapsed },
+    doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
+  })
+  const manifest = await writeArchive(path, of, {
+    from: values.from,
+    to,
+    onWritten: ({ height, name }) => log('debug', 'Wrote a file of the archive.', { name, height }),
+    source: async function* (first) {
+      for await (const archived of from.blocks({ from: first, to, signal })) {
+        look({ stage: 'blocks', done: archived.block.height - first + 1, of: to - first + 1 })
+        yield archived
+      }
+    },
+  })
+  screen.bar('')
+  if (signal.aborted)
+    throw new Failure('deadline', 'Stopped before everything was written; run it again to go on.')
+  out(
+    manifest === undefined
+      ? `No file is complete yet: the first one needs block ${each - 1}. --to HEIGHT writes a shorter one.`
+      : `The archive ${path} has blocks ${manifest.files[0]?.from} to ${manifest.height} in ${manifest.files.length} files.`,
+  )
+  return 0
+}

@@ -1,0 +1,102 @@
+import type { ArchivedBlock } from '#archive/block-lines.ts'
+import { storedBlocks } from '#audit/source.ts'
+import type { LoadedBlock } from '#chain/block.ts'
+import { namesKeySilently } from '#chain/effects.ts'
+import { headHash } from '#chain/head.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
+
+/** Blocks whose signatures are asked for with one question. */
+const RUN = 100
+
+type Range = { readonly from: number; readonly to: number; readonly signal: AbortSignal }
+
+/** Blocks of a node as they are archived, proved by the level of the node; `signed`: with the signatures of their heads. */
+export const nodeBlocks = async function* (
+  node: Node,
+  { from, to, signal }: Range,
+  { lib, signed }: { readonly lib: number; readonly signed: boolean },
+): AsyncGenerator<ArchivedBlock> {
+  const blocks = node.blocks({ from, to, lib, signal, prove: signed ? 'signed' : 'linked' })
+  yield* archived(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
+}
+
+/** Stored blocks as they are archived. What is not stored comes from the node: signatures, and raw blocks. */
+export const storeBlocks = async function* (
+  store: Store,
+  { from, to, signal }: Range,
+  { node, signed }: { readonly node: Node | undefined; readonly signed: boolean },
+): AsyncGenerator<ArchivedBlock> {
+  const unproved = new Set<number>()
+  const source = {
+    store,
+    node: undefined,
+    sampled: () => false,
+    signal,
+    onUnproved: (height: number) => void unproved.add(height),
+  }
+  const blocks = async function* (): AsyncGenerator<LoadedBlock> {
+    for await (const run of storedBlocks(source, { from, to, parent: undefined })) yield* run
+  }
+  yield* archived(blocks(), { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
+}
+
+type Means = {
+  readonly node: Node | undefined
+  readonly signed: boolean
+  readonly signal: AbortSignal
+  /** Whether the receipts of a block are proved by its raw form alone. */
+  readonly isLost: (loaded: LoadedBlock) => boolean
+}
+
+const archived = async function* (
+  blocks: AsyncIterable<LoadedBlock>,
+  means: Means,
+): AsyncGenerator<ArchivedBlock> {
+  let run: LoadedBlock[] = []
+  for await (const loaded of blocks) {
+    run.push(loaded)
+    if (run.length < RUN) continue
+    yield* withSignatures(run, means)
+    run = []
+  }
+  yield* withSignatures(run, means)
+}
+
+const withSignatures = async function* (
+  run: readonly LoadedBlock[],
+  { node, signed, signal, isLost }: Means,
+): AsyncGenerator<ArchivedBlock> {
+  const [from, to] = [run[0]?.block.height, run.at(-1)?.block.height]
+  if (from === undefined || to === undefined) return
+  const heads = signed && node !== undefined ? await node.heads({ from, to }, signal) : []
+  for (const [at, loaded] of run.entries()) {
+    const { block, systemCode: code } = loaded
+    const head = heads[at]
+    if (head !== undefined && headHash(head) !== block.hash)
+      throw new Failure(
+        'bad_block',
+        `Block ${block.height}: its hash is ${block.hash}, the head that the node gives has ${headHash(head)}.`,
+      )
+    const raw =
+      isLost(loaded) || (signed && namesKeySilently(block))
+        ? await rawBlock(node, block.height, signal)
+        : undefined
+    yield { block, sign: head?.sign, raw, code }
+  }
+}
+
+const rawBlock = async (node: Node | undefined, height: number, signal: AbortSignal): Promise<Uint8Array> => {
+  const answer = await node?.get(`/getRawBlockByNumber/${height}/true`, { signal })
+  answer?.release()
+  if (answer?.status === 200) return answer.body
+  throw new Failure(
+    'unavailable',
+    `Block ${height} can only be proved by its raw form, which is not to be had.`,
+    {
+      help: 'Set a node that returns raw blocks with --node.',
+      retryable: false,
+    },
+  )
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { textOf } from '#archive/block-lines.ts'
+import { damagedFile, MAGIC } from '#archive/chunk.ts'
+import type { ArchiveFile } from '#archive/manifest.ts'
+import type { Archive } from '#archive/reader.ts'
+import type { ProofLevel } from '#chain/proof.ts'
+import { Failure } from '#failure/failure.ts'
+import { type ArchiveNodeOptions, archiveNode } from '#node/archive-node.ts'
+import type { Stage } from '../stage-progress.ts'
+
+export type Checking = {
+  readonly level: ProofLevel
+  readonly signal: AbortSignal
+  readonly threads?: ArchiveNodeOptions['threads']
+  readonly onProgress: (at: Stage) => void
+}
+
+/**
+ * Reads every byte of an archive and proves every block. Throws Failure 'damaged' with the file for the first thing that
+ * is wrong, 'deadline' when it is stopped.
+ */
+export const checkArchive = async (archive: Archive, checking: Checking): Promise<void> => {
+  const { files } = archive.manifest
+  for (const [done, file] of files.entries()) {
+    stopIf(checking.signal)
+    checking.onProgress({ stage: 'files', done, of: files.length })
+    await checkFile(archive, file)
+  }
+  await prove(archive, checking)
+}
+
+/** Bytes read at once. */
+const PART = 8 * 1024 * 1024
+
+const checkFile = async (archive: Archive, file: ArchiveFile): Promise<void> => {
+  const { folder } = archive
+  const where = `${folder.name}/${file.name}`
+  const hash = createHash('sha256')
+  for (let at = 0; at < file.bytes; at += PART) {
+    const part = await folder.bytes(file.name, at, Math.min(file.bytes, at + PART))
+    if (at === 0 && Buffer.from(part.subarray(0, MAGIC.length)).toString() !== MAGIC)
+      throw damagedFile(where, 'it does not begin as a file of blocks does')
+    hash.update(part)
+  }
+  if (hash.digest('hex') !== file.sha256)
+    throw damagedFile(where, 'it does not have the hash in the manifest')
+  const content = createHash('sha256')
+  for (let next = file.from; next <= file.to; ) {
+    const found = await archive.chunkAt(next)
+    if (found === undefined) throw damagedFile(where, `its table lacks block ${next}`)
+    content.update(textOf(await archive.blocks(next, found.chunk.to)))
+    next = found.chunk.to + 1
+  }
+  if (content.digest('hex') !== file.content_sha256)
+    throw damagedFile(where, 'its blocks do not have the hash in the manifest')
+}
+
+const prove = async (archive: Archive, { level, threads, onProgress, signal }: Checking): Promise<void> => {
+  const { files, height, hash, chain_id, genesis_hash } = archive.manifest
+  const from = files[0]?.from ?? 0
+  const node = archiveNode(archive.folder.name, undefined, {
+    prove: level,
+    ...(threads === undefined ? {} : { threads }),
+  })
+  let last = ''
+  try {
+    for await (const { block } of node.blocks({ from, to: height, prove: level, signal })) {
+      last = block.hash
+      if (block.height === 0 && block.hash !== genesis_hash)
+        throw notSaid(archive, 'genesis_hash', block.hash)
+      const other = block.transactions.find(({ chainId }) => chainId !== 0 && chainId !== chain_id)
+      if (other !== undefined) throw notSaid(archive, 'chain_id', String(other.chainId))
+      onProgress({ stage: 'blocks', done: block.height - from + 1, of: height - from + 1 })
+    }
+  } catch (error) {
+    stopIf(signal)
+    throw error
+  } finally {
+    node.close()
+  }
+  if (last !== hash) throw notSaid(archive, 'hash', last)
+}
+
+const notSaid = ({ folder }: Archive, name: string, found: string): Failure =>
+  new Failure('damaged', `${folder.name}/manifest.json: ${name} is not that of its blocks, ${found}.`)
+
+const stopIf = (signal: AbortSignal): void => {
+  if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
+}

@@ -1,0 +1,114 @@
+import type { Block } from '#chain/block.ts'
+import { applies } from '#chain/effects.ts'
+import { Failure } from '#failure/failure.ts'
+import type { BlockDoc } from '#indices/block.ts'
+import { contracts } from '#indices/contract.ts'
+import { producerKeys, producers } from '#indices/producer.ts'
+import type { ListedRecord } from '#indices/record.ts'
+import type { Key, StateIndex } from '#indices/registry.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { type TokenDoc, tokens } from '#indices/token.ts'
+import { blockDocument, isBase } from './block-document.ts'
+import { applyCode } from './contract.ts'
+import { dayDraft } from './day.ts'
+import type { Ledger } from './ledger.ts'
+import { needsOf } from './needs.ts'
+import { applyProducer } from './producer.ts'
+import { saidBy } from './receipt.ts'
+import { addRecords } from './record.ts'
+import type { Scope, TxScope } from './scope.ts'
+import type { State } from './state.ts'
+import { applyToken, type Movement } from './token.ts'
+import type { Effects } from './transaction.ts'
+
+/** A row of the lists of records, and the keys of the lists that it belongs to (`listOf`). */
+export type HeadRow = { readonly doc: ListedRecord; readonly lists: readonly string[] }
+
+/** What a block brings that its rows, and those of the blocks behind it, depend on. */
+const LOOKED_AT: ReadonlySet<StateIndex> = new Set([contracts, producerKeys, producers, statistics, tokens])
+
+/** State that `headRows` will need, as far as the block tells. */
+export const needsOfRows = (block: Block): readonly Key[] =>
+  needsOf({ block }).filter(({ index }) => LOOKED_AT.has(index))
+
+/**
+ * The document and the rows of a block that is not irreversible yet: those that `deriveBlock` will make of it, but for
+ * their places in lists. Of the state it looks only at what rows depend on and puts only that: decimals of tokens,
+ * which contracts there are, and whose key signs. Balances, votes and rankings are neither read nor changed. (Producers
+ * that a contract of before 2019 changed without a receipt are not noticed: `eras.ts`.) Throws `Missing` as derivation
+ * does, Failure 'bad_block' and 'defect' when the block cannot follow from the state.
+ */
+export const headRows = (
+  block: Block,
+  state: State,
+): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } => {
+  const figures = state.get(statistics, STATISTICS)
+  if (figures === undefined) throw new Failure('defect', 'There is state without figures of the chain.')
+  const keys: string[] = []
+  const scope: Scope = {
+    state,
+    block,
+    systemCode: new Map(),
+    statistics: { ...figures },
+    day: dayDraft(),
+    ledger: tokensOnly(state, block),
+    // Rows have no places yet: the number of the key stands for one.
+    lists: { next: key => BigInt(keys.push(key) - 1), settle: () => undefined },
+    records: [],
+  }
+  block.transactions.forEach((tx, position) => {
+    const at: TxScope = { scope, tx, position }
+    addRecords(at, effectsOf(at), isBase(block, position))
+  })
+  const rows = scope.records.map(({ places, ...doc }) => ({
+    doc,
+    lists: places.map(place => keys[Number(place)] ?? ''),
+  }))
+  return { doc: blockDocument(scope), rows }
+}
+
+/** The part of `applyTransaction` that rows depend on. */
+const effectsOf = (at: TxScope): Effects => {
+  const movements = new Map<number, Movement>()
+  const deployed = new Map<number, string>()
+  if (!applies(at.tx)) return { movements, deployed }
+  at.tx.actions.forEach(({ contract, actionName }, position) => {
+    const id = contract === 'system.iost' ? applyCode(at, actionName, position) : undefined
+    if (id !== undefined) deployed.set(position, id)
+  })
+  at.tx.receipt.receipts.forEach((receipt, position) => {
+    const said = saidBy(receipt)
+    if (said.contract === 'vote_producer.iost') applyProducer(at, said.name, said.args)
+    const movement = said.contract === 'token.iost' ? applyToken(at, said) : undefined
+    if (movement !== undefined) movements.set(position, movement)
+  })
+  return { movements, deployed }
+}
+
+/** A ledger that knows tokens and keeps no balance. */
+const tokensOnly = (state: State, block: Block): Ledger => {
+  const drafts = new Map<string, TokenDoc>()
+  return {
+    add: () => undefined,
+    freeze: () => undefined,
+    release: () => undefined,
+    token: symbol => {
+      const known = drafts.get(symbol) ?? state.get(tokens, symbol)
+      if (known === undefined)
+        throw new Failure(
+          'bad_block',
+          `Block ${block.height} moves token "${symbol}", which was never created.`,
+        )
+      const draft = { ...known }
+      drafts.set(symbol, draft)
+      return draft
+    },
+    createToken: doc => {
+      drafts.set(doc.symbol, doc)
+      state.put(tokens, doc)
+    },
+    open: () => undefined,
+    addVotes: () => undefined,
+    settle: () => undefined,
+  }
+}

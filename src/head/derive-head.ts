@@ -1,0 +1,113 @@
+import { hash8 } from '#chain/hash.ts'
+import { isBase } from '#derive/block-document.ts'
+import { headRows, needsOfRows } from '#derive/head-rows.ts'
+import { Missing } from '#derive/state.ts'
+import { UNKNOWN, workingState } from '#derive/working-state.ts'
+import { transactionId } from '#indices/position.ts'
+import type { Change, Key, StateIndex } from '#indices/registry.ts'
+import { signers } from '#load/proving.ts'
+import type { View } from '#store/port.ts'
+import type { Fetched } from './fetch-block.ts'
+import type { HeadBlock } from './shown.ts'
+
+type Doc = Change['doc']
+
+/** The results of a block: its rows, and the state that those behind it build on. Both follow from the chain up to it alone. */
+export type Derived = { readonly head: HeadBlock; readonly changes: readonly Change[] }
+
+/** State over a published height: what blocks above have put, else what is stored. */
+type Overlay = {
+  read(keys: readonly Key[]): Promise<readonly (Doc | undefined)[]>
+  known(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN
+  put(changes: readonly Change[]): void
+}
+
+const overlayOn = (view: View): Overlay => {
+  const docs = new Map<string, Doc | undefined>()
+  const nameOf = (index: StateIndex, id: string): string => `${index.name} ${id}`
+  const known: Overlay['known'] = (index, id) =>
+    docs.has(nameOf(index, id)) ? docs.get(nameOf(index, id)) : UNKNOWN
+  const fetch = async (keys: readonly Key[]): Promise<void> => {
+    const wanted = new Map<StateIndex, Set<string>>()
+    for (const { index, id } of keys) {
+      if (docs.has(nameOf(index, id))) continue
+      const ids = wanted.get(index) ?? new Set()
+      wanted.set(index, ids.add(id))
+    }
+    for (const [index, ids] of wanted) {
+      const found = await view.getMany(index, [...ids])
+      for (const [at, id] of [...ids].entries()) docs.set(nameOf(index, id), found[at] as Doc | undefined)
+    }
+  }
+  return {
+    known,
+    read: async keys => {
+      await fetch(keys)
+      return keys.map(({ index, id }) => docs.get(nameOf(index, id)))
+    },
+    put: changes => {
+      for (const { index, doc } of changes) docs.set(nameOf(index, doc.id), doc)
+    },
+  }
+}
+
+/**
+ * Derives blocks that follow each other from the one after a published height on; `known` has those that were derived
+ * before. A block's signature must be of a key that is a producer's by the state of the published height: a key that
+ * registered since signs nothing before its election is irreversible. Throws Failure 'bad_block' for one that is not.
+ */
+export const deriveHead = async (
+  view: View,
+  blocks: readonly Fetched[],
+  known: Pick<ReadonlyMap<string, Derived>, 'get'>,
+): Promise<readonly Derived[]> => {
+  const overlay = overlayOn(view)
+  const { proved, height } = view.at
+  const keys = signers(
+    { read: overlay.read, changedKeys: async () => [] },
+    { known: proved?.formerKeys, from: height },
+  )
+  const unsigned = new Map<string, string>()
+  for (const fetched of blocks)
+    if (fetched.signedBy !== undefined && known.get(fetched.hash) === undefined)
+      unsigned.set(fetched.signedBy, fetched.hash)
+  for (const { block, signedBy, hash } of blocks)
+    if (signedBy !== undefined && unsigned.get(signedBy) === hash)
+      await keys.check([{ block, systemCode: [], proof: { level: 'signed', signedBy } }])
+  const all: Derived[] = []
+  for (const { block, hash } of blocks) {
+    const derived = known.get(hash) ?? (await deriveOne(overlay, block))
+    overlay.put(derived.changes)
+    all.push(derived)
+  }
+  return all
+}
+
+const deriveOne = async (overlay: Overlay, block: Fetched['block']): Promise<Derived> => {
+  await overlay.read(needsOfRows(block))
+  for (;;) {
+    const state = workingState(overlay.known)
+    try {
+      const { doc, rows } = headRows(block, state)
+      const bodies = block.transactions.map(({ body }) => body)
+      const transactions = block.transactions.flatMap(({ hash, body }, tx) =>
+        isBase(block, tx)
+          ? []
+          : [
+              {
+                id: transactionId(block.height, tx),
+                height: block.height,
+                tx,
+                hash,
+                hash8: hash8(hash),
+                body,
+              },
+            ],
+      )
+      return { head: { doc, rows, transactions, bodies }, changes: state.changes() }
+    } catch (error) {
+      if (!(error instanceof Missing)) throw error
+      await overlay.read(error.keys)
+    }
+  }
+}

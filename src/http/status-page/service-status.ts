@@ -1,0 +1,155 @@
+import { BEHIND } from '#actions/find/loading.ts'
+import type { Text } from '#actions/text.ts'
+import { toIso } from '#chain/time.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Unfit } from '#node/chain-info.ts'
+import { unfitText } from '#node/judge.ts'
+import type { Node } from '#node/port.ts'
+import type { Published } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+import { type Freshness, freshnessOf } from '../freshness.ts'
+
+/** A fault, and what the operator does about it. */
+export type Trouble = { readonly what: Text; readonly help: Text }
+
+/** How a service stands, for people and programs. null: nobody knows. */
+export type ServiceStatus = {
+  readonly version: string
+  /** When the process began to serve, ISO-8601 UTC. */
+  readonly since: string
+  /** Whether the store can be read and has lost nothing that is checked while serving. */
+  readonly whole: boolean
+  readonly height: number | null
+  readonly time: string | null
+  readonly fresh: Freshness | null
+  /** Blocks that were published per second, as far as they were watched; null before there was time. */
+  readonly blocksPerSecond: number | null
+  readonly troubles: readonly Trouble[]
+}
+
+export type StatusSources = {
+  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
+  readonly version: string
+  readonly clock: Pick<Clock, 'now'>
+  readonly maxLagMs: number | undefined
+  readonly since: number
+  readonly blocksPerSecond: number | null
+}
+
+/** Blocks are irreversible, and loaded, about 40 seconds after they were made. */
+const OLD_MS = 300_000
+
+export const serviceStatusOf = (
+  published: Published | undefined | Failure,
+  from: StatusSources,
+): ServiceStatus => {
+  const { version, since, blocksPerSecond, node, clock, maxLagMs } = from
+  const common = { version, since: new Date(since).toISOString(), blocksPerSecond, whole: true }
+  const unknown = { ...common, height: null, time: null, fresh: null }
+  if (published instanceof Failure)
+    return { ...unknown, whole: false, troubles: [published.kind === 'damaged' ? LOST : UNREADABLE] }
+  if (published === undefined)
+    return {
+      ...unknown,
+      troubles: [EMPTY, ...(node !== undefined && node.heard() === undefined ? [NODE_ALONE] : [])],
+    }
+  const { height, time } = published
+  const fresh = freshnessOf(published, node, clock)
+  return { ...common, height, time: toIso(time), fresh, troubles: troublesOf(fresh, maxLagMs) }
+}
+
+/** Faults of the node and of loading; the first one says most. */
+export const behindTroubles = ({ node, unfit, behind, isFarBehind }: Freshness): readonly Trouble[] => [
+  ...(unfit === undefined ? [] : [unfitTrouble(unfit)]),
+  ...(isFarBehind ? [FAR_BEHIND] : []),
+  ...(node === 'unreachable' ? [NODE_SILENT] : []),
+  ...(node === 'reachable' && behind === null ? [NODE_BEHIND] : []),
+]
+
+/** Faults of a service whose store has blocks. */
+export const troublesOf = (fresh: Freshness, maxLagMs = OLD_MS): readonly Trouble[] => [
+  ...behindTroubles(fresh),
+  ...(fresh.lagSeconds === null ? [CLOCK] : []),
+  ...(fresh.lagSeconds !== null && fresh.lagSeconds * 1_000 > maxLagMs ? [OLD] : []),
+]
+
+/** Freshness as `/ready` and `/status` answer it. */
+export const freshFields = (fresh: Freshness | null) => ({
+  lib: fresh?.lib ?? null,
+  behind: fresh?.behind ?? null,
+  behind_seconds: fresh?.behindSeconds ?? null,
+  lag_seconds: fresh?.lagSeconds ?? null,
+  node: fresh?.node ?? null,
+  node_heard: heardText(fresh),
+})
+
+/** When the node was last heard, ISO-8601 UTC. */
+export const heardText = (fresh: Freshness | null): string | null =>
+  fresh === null || fresh.heardAt === null ? null : new Date(fresh.heardAt).toISOString()
+
+const unfitTrouble = (unfit: Unfit): Trouble =>
+  trouble(
+    `${unfitText(unfit, 'the node')}.`,
+    unfit.is === 'foreign'
+      ? `全节点所属的链与存储中的不同：${unfit.why}。`
+      : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点为 ${unfit.there}。`,
+    [
+      "'iostlens doctor' names the node and what helps.",
+      '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
+    ],
+  )
+
+/** A fault and its remedy, each in English and Chinese. */
+const trouble = (en: string, zh: string, [helpEn, helpZh]: readonly [string, string]): Trouble => ({
+  what: { en, zh },
+  help: { en: helpEn, zh: helpZh },
+})
+
+const CHECK_NODES = [
+  "Check the nodes of --node with 'iostlens doctor', or set a further one.",
+  '请用 iostlens doctor 检查 --node 指定的全节点，或另外添加一个。',
+] as const
+const UNREADABLE = trouble('The store cannot be read.', '无法读取存储。', [
+  "The log gives the reason; 'iostlens doctor' checks the store.",
+  '日志中有原因；可运行 iostlens doctor 检查存储。',
+])
+const LOST = trouble('Part of the store is lost or damaged.', '存储数据缺失或已损坏。', [
+  "Restore it from a backup, or run 'iostlens verify' and 'iostlens repair'.",
+  '请从备份恢复，或运行 iostlens verify 与 iostlens repair。',
+])
+const EMPTY = trouble('Nothing is loaded yet.', '尚未加载任何数据。', [
+  "Load with 'iostlens load' or 'iostlens up'; the first blocks appear within seconds.",
+  '请用 iostlens load 或 iostlens up 加载；最初的区块数秒内即可查询。',
+])
+const FAR_BEHIND = trouble(
+  `Loading is more than ${BEHIND} blocks behind the chain.`,
+  `数据加载落后链上 ${BEHIND} 个区块以上。`,
+  [
+    'In a first load this is normal. Otherwise see whether a loader is running, and its log.',
+    '首次加载时属正常现象；否则请检查加载进程是否在运行，并查看其日志。',
+  ],
+)
+const NODE_SILENT = trouble(
+  'No node responds, so it is unknown how far loading is behind the chain.',
+  '没有全节点响应，因此无法得知加载落后多少。',
+  CHECK_NODES,
+)
+const NODE_ALONE = trouble(
+  'No node responds, so nothing can be loaded.',
+  '没有全节点响应，因此无法加载数据。',
+  CHECK_NODES,
+)
+const NODE_BEHIND = trouble(
+  'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.',
+  '全节点落后于已加载的区块，因此无法得知加载落后多少。',
+  ['Wait until the node has caught up, or use another one.', '请等待全节点追上，或改用其他全节点。'],
+)
+const CLOCK = trouble(
+  "The machine's clock is before the last loaded block, so the age of that block is unknown.",
+  '本机时钟早于最后加载的区块，因此无法得知该区块的时间差。',
+  ['Set the clock of the machine (NTP).', '请校准本机时钟（NTP）。'],
+)
+const OLD = trouble('The last loaded block is old.', '最后加载的区块已较旧。', [
+  'Either the loader is not running, or its node stands still: compare the heights above with another node.',
+  '可能是加载进程未运行，或其全节点已停滞：请将上方高度与其他全节点比较。',
+])

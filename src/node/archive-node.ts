@@ -1,0 +1,118 @@
+import { archiveAnswers } from '#archive/answers.ts'
+import { type Archive, openArchive } from '#archive/reader.ts'
+import type { LoadedBlock } from '#chain/block.ts'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from './port.ts'
+import { type RpcNodeOptions, rpcNode } from './rpc-node.ts'
+
+/** Prefix of the name of an archive where a node's URL can stand. */
+export const ARCHIVE = 'archive:'
+
+/** Options of a node whose blocks come from an archive. */
+export type ArchiveNodeOptions = Omit<RpcNodeOptions, 'endpoints' | 'rangeEnd'>
+
+type Blocks = Parameters<Node['blocks']>[0]
+
+/**
+ * An archive of blocks as a node of its chain; with `live`, nodes that are asked for whatever it does not have. Its blocks
+ * are proved as a node's are. What is wrong with it is thrown as Failure 'damaged' with the name of the file, and no
+ * node is asked instead: whoever gives an archive wants to know. Nothing is opened before the first question.
+ */
+export const archiveNode = (location: string, live: Node | undefined, options: ArchiveNodeOptions): Node => {
+  let opening: Promise<Archive> | undefined
+  const opened = (): Promise<Archive> => {
+    opening ??= openArchive(location)
+    // Out of reach now is not out of reach for ever.
+    opening.catch(() => {
+      opening = undefined
+    })
+    return opening
+  }
+  const name = `${ARCHIVE}${location.replace(/\/\/[^/@]*@/, '//')}`
+  const own = rpcNode({
+    ...options,
+    endpoints: [{ name, base: '', headers: {}, answers: async call => archiveAnswers(await opened())(call) }],
+    rangeEnd: async from => (await (await opened()).chunkAt(from))?.chunk.to ?? from,
+  })
+  const has = async (height: number): Promise<boolean> => {
+    const { manifest } = await opened()
+    return height <= manifest.height && height >= (manifest.files[0]?.from ?? 0)
+  }
+  const close = (): void => {
+    own.close()
+    live?.close()
+  }
+  const blocks = async function* (range: Blocks): AsyncGenerator<LoadedBlock> {
+    const archive = await opened()
+    const { height } = archive.manifest
+    let { from, parent } = range
+    if (await has(from)) {
+      for await (const loaded of archivedBlocks(own, archive, { ...range, to: Math.min(range.to, height) })) {
+        parent = loaded.block.hash
+        yield loaded
+      }
+      from = Math.min(range.to, height) + 1
+    }
+    if (from > range.to) return
+    if (live === undefined) throw beyond(archive, from)
+    const rest = { ...range, from, ...(parent === undefined ? {} : { parent }) }
+    yield* live.blocks(rest)
+  }
+  if (live === undefined) return { ...own, blocks, close }
+  return {
+    ...live,
+    name: `${name}, ${live.name}`,
+    blocks,
+    close,
+    blockHash: async (height, signal) => ((await has(height)) ? own : live).blockHash(height, signal),
+  }
+}
+
+const beyond = ({ folder, manifest }: Archive, height: number): Failure =>
+  new Failure(
+    'unavailable',
+    `The archive ${folder.name} does not have block ${height}: it has blocks ${manifest.files[0]?.from} to ${manifest.height}.`,
+    { help: 'Set a node behind the archive: --node archive:DIR,http://NODE:30001.', retryable: false },
+  )
+
+/**
+ * Blocks of an archive. Signatures are at the ends of its chunks: where the last block that is asked for has none, that of
+ * the next block with one covers it. No block between the two changes whose signatures count, since it would have its own.
+ */
+const archivedBlocks = async function* (
+  own: Node,
+  archive: Archive,
+  range: Blocks,
+): AsyncGenerator<LoadedBlock> {
+  const { to } = range
+  const end = (await archive.chunkAt(to))?.chunk.to ?? to
+  const lib = archive.manifest.proof === 'linked' ? archive.manifest.height : end
+  let last: LoadedBlock | undefined
+  try {
+    for await (const loaded of own.blocks({ ...range, to: end, lib })) {
+      const { block, proof } = loaded
+      if (block.height < to) yield loaded
+      else if (block.height === to) last = loaded
+      const { signedBy } = proof
+      // Nobody signs genesis.
+      const isCovered = to === 0 || signedBy !== undefined || block.height === end
+      if (last === undefined || !isCovered) continue
+      yield signedBy === undefined ? last : { ...last, proof: { ...last.proof, signedBy } }
+      return
+    }
+  } catch (error) {
+    throw inFile(archive, error)
+  }
+}
+
+/** What was thrown, with the name of the file that the block is in. */
+const inFile = (archive: Archive, error: unknown): unknown => {
+  if (!(error instanceof Failure) || error.kind !== 'bad_block') return error
+  const { height } = error.details
+  const file = typeof height === 'number' ? archive.fileOf(height) : undefined
+  return new Failure('damaged', `Archive file ${file ?? archive.folder.name}: ${error.message}`, {
+    cause: error,
+    details: error.details,
+    help: error.help ?? 'Get the file again from where the archive is published, or use a node.',
+  })
+}

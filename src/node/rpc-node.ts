@@ -1,0 +1,269 @@
+import type { ContractCode, LoadedBlock } from '#chain/block.ts'
+import { decodeContract, decodeStorage } from '#chain/decode.ts'
+import { systemContractsIn } from '#chain/effects.ts'
+import { decodeRawHeads, type RawHead } from '#chain/head.ts'
+import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
+import { Failure } from '#failure/failure.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
+import { joinSignals } from '#time/signals.ts'
+import { blockStream, type StreamOptions } from './block-stream.ts'
+import { createBudget, type HeldMemory } from './budget.ts'
+import type { Range } from './bulk-answers.ts'
+import { type Asking, ask, type Question } from './call.ts'
+import type { Endpoint } from './endpoint.ts'
+import { headsQuestion } from './fetch-heads.ts'
+import { type BlockEvent, createRangeSize, type Fetching } from './fetching.ts'
+import { healthOf, takeOverHealth } from './health.ts'
+import { type Passed, passOn, usable } from './pass-on.ts'
+import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
+import {
+  type Node,
+  type NodeEvent,
+  type PassedOn,
+  STORAGE_PAGE,
+  type StoragePage,
+  type StorageRange,
+  type StoredBlocks,
+} from './port.ts'
+import { watchNodes } from './probe.ts'
+import { type LookAgain, looksAgain } from './probe-node.ts'
+import type { Proven } from './prove-blocks.ts'
+import { hashesOf, highest, irreversibleHash } from './questions.ts'
+import { type OpenProvingThread, openProvers, type Provers } from './threads/provers.ts'
+
+export type RpcNodeOptions = {
+  /** Nodes of one chain, at least one. */
+  readonly endpoints: readonly Endpoint[]
+  /** For one answer; default 10 s. */
+  readonly timeoutMs?: number
+  /** Of one answer; default 32 MiB: a block's 8 million gas fill a few MiB of JSON at most. */
+  readonly maxBytes?: number
+  /** For one request that is passed on (`get`), over all nodes; default 4 s. */
+  readonly requestMs?: number
+  /** Of one answer that is passed on; default 8 MiB. */
+  readonly maxRequestBytes?: number
+  /** Of all answers that are passed on at once, above a quarter of a MiB each; default 64 MiB. */
+  readonly maxHeldBytes?: number
+  /** Where threads note together what they hold of those; absent: this thread is the only one. */
+  readonly held?: HeldMemory | undefined
+  /** Called with each change of the nodes that are watched. */
+  readonly onEvent?: (event: NodeEvent) => void
+  /** Ranges of blocks asked for at the same time; default 4. */
+  readonly inFlight?: number
+  /** How far blocks are proved, at least; default `signed`. */
+  readonly prove?: ProofLevel
+  /** The last block of the range that begins with a block; absent: as many as the answers' size allows. */
+  readonly rangeEnd?: StreamOptions['rangeEnd']
+  /** Opens threads that prove long ranges, and how many; absent: this thread proves all. */
+  readonly threads?: { readonly open: OpenProvingThread; readonly count: number }
+  /** How often a question is asked before it is given up; default 5, at least twice per node. */
+  readonly tries?: number
+  /** Called with what is unusual about blocks that are fetched. */
+  readonly onBlockEvent?: (event: BlockEvent) => void
+  /** Called when a request to a node is over. */
+  readonly onCall?: Asking['onCall']
+  readonly clock?: Clock
+}
+
+/** Size of bulk answers that is aimed at: large enough that the request's own cost is nothing, small enough to hold many decoded. */
+const TARGET_BYTES = 1024 * 1024
+
+const DEFAULTS = {
+  timeoutMs: 10_000,
+  prove: USUAL_LEVEL,
+  onBlockEvent: (_event: BlockEvent): void => undefined,
+  maxBytes: 32 * 1024 * 1024,
+  requestMs: 4_000,
+  maxRequestBytes: 8 * 1024 * 1024,
+  maxHeldBytes: 64 * 1024 * 1024,
+  onEvent: (_event: NodeEvent): void => undefined,
+  inFlight: 4,
+  tries: 5,
+  clock: systemClock,
+} as const
+
+/** Nodes over their RPC as one (`port.ts`). Asks nothing yet. */
+export const rpcNode = (options: RpcNodeOptions): Node => {
+  const { endpoints, onCall, threads, held, prove, ...others } = { ...DEFAULTS, ...options }
+  const { onBlockEvent, onEvent, clock, inFlight, tries, ...limits } = others
+  const { timeoutMs, maxBytes, requestMs, maxRequestBytes, maxHeldBytes, rangeEnd } = limits
+  if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
+  const pool = createPool(endpoints, clock)
+  const closed = new AbortController()
+  let told: () => void = () => undefined
+  const asking: Asking = {
+    pool,
+    clock,
+    limits: { timeoutMs, maxBytes },
+    tries: Math.max(tries, 2 * endpoints.length),
+    signal: closed.signal,
+    onCall,
+  }
+  /** Work that ends with the caller's signal or the node's end. */
+  const until = <T>(signal: AbortSignal | undefined, work: (asking: Asking) => Promise<T>): Promise<T> =>
+    untilAborted(asking, signal, work)
+  const budget = createBudget(maxHeldBytes, held)
+  const lookAgain = looksAgain(asking)
+  const fetching = fetchingOf({ tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  const open = (): Provers | undefined =>
+    threads === undefined || threads.count === 0
+      ? undefined
+      : openProvers(threads.open, threads.count, reason => onBlockEvent({ type: 'thread_died', reason }))
+  return {
+    name: endpoints.map(({ name }) => name).join(', '),
+    chainInfo: signal => until(signal, highest),
+    blocks: range =>
+      blocksOf(asking, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight, rangeEnd }),
+    blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
+    hashes: (height, signal) => until(signal, ends => hashesOf(ends, height)),
+    heads: ({ from, to }, signal) => until(signal, ends => ask(ends, rawHeadsQuestion({ from, to }))),
+    contractCode: (id, signal) => until(signal, ends => ask(ends, contractQuestion(id))),
+    storage: (range, signal) => until(signal, ends => ask(ends, storageQuestion(range))),
+    get: (path, { signal, withinMs = requestMs } = {}) =>
+      until(signal, async ends => {
+        const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
+        return passedOn({ pool, lookAgain }, await passOn(ends, { path, limits, budget }))
+      }),
+    watch: (expected, stored = NOTHING_STORED) =>
+      watchNodes(asking, { expected, stored, onEvent, onProbe: () => told() }),
+    onProbe: listener => {
+      told = listener
+    },
+    health: () => healthOf(pool, clock.elapsed()),
+    takeOver: health => takeOverHealth(pool, health, clock.elapsed()),
+    heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
+    whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
+    heardAgo: () => (pool.heardAt === undefined ? undefined : clock.elapsed() - pool.heardAt),
+    close: () => closed.abort('closed'),
+  }
+}
+
+type BlocksMeans = {
+  readonly fetching: ReturnType<typeof fetchingOf>
+  /** undefined: this thread proves all. */
+  readonly open: () => Provers | undefined
+  readonly inFlight: number
+  readonly rangeEnd: StreamOptions['rangeEnd']
+}
+
+const blocksOf = async function* (
+  asking: Asking,
+  {
+    signal,
+    following = false,
+    prove,
+    ...range
+  }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
+  { fetching, open, inFlight, rangeEnd }: BlocksMeans,
+): AsyncGenerator<LoadedBlock> {
+  const ends = joinSignals(signal, asking.signal)
+  const provers = range.to - range.from < LONG ? undefined : open()
+  try {
+    const now = { ...asking, signal: ends.signal }
+    const means = { ...fetching(now, { prove, following }), ...(provers === undefined ? {} : { provers }) }
+    yield* withSystemCode(now, blockStream(means, { ...range, inFlight, rangeEnd }))
+  } finally {
+    provers?.close()
+    ends.release()
+  }
+}
+
+const untilAborted = async <T>(
+  asking: Asking,
+  signal: AbortSignal | undefined,
+  work: (asking: Asking) => Promise<T>,
+): Promise<T> => {
+  const ends = joinSignals(signal, asking.signal)
+  try {
+    return await work({ ...asking, signal: ends.signal })
+  } finally {
+    ends.release()
+  }
+}
+
+const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
+
+/** Blocks from which on it pays to open threads for them. */
+const LONG = 2_000
+
+/** The blocks with the code of the system contracts that they deploy. */
+async function* withSystemCode(asking: Asking, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
+  for await (const proven of blocks) {
+    const systemCode = []
+    for (const id of systemContractsIn(proven.block)) systemCode.push(await ask(asking, contractQuestion(id)))
+    yield { ...proven, systemCode }
+  }
+}
+
+const rawHeadsQuestion = (range: Range): Question<readonly RawHead[]> => ({
+  ...headsQuestion(range),
+  decode: decodeRawHeads,
+})
+
+const contractQuestion = (id: string): Question<ContractCode> => ({
+  what: `contract ${id}`,
+  path: `/getContract/${encodeURIComponent(id)}/false`,
+  decode: decodeContract,
+})
+
+const storageQuestion = ({ contract, type, prefix, from }: StorageRange): Question<StoragePage> => ({
+  what: `storage of ${contract}`,
+  path: '/listContractStorage',
+  body: JSON.stringify({
+    id: contract,
+    storageType: type,
+    prefix,
+    limit: String(STORAGE_PAGE),
+    by_longest_chain: false,
+    from,
+  }),
+  decode: decodeStorage,
+})
+
+/** What was heard so long ago counts for nothing: several looks have failed to come to an end since. */
+const FRESH_MS = 10_000
+
+const isFresh = (heard: Member['heard'], now: number): boolean =>
+  heard !== undefined && now - heard.at <= FRESH_MS
+
+const passedOn = (
+  { pool, lookAgain }: { readonly pool: Pool; readonly lookAgain: LookAgain },
+  { answer, member, isFirst, hold }: Passed,
+): PassedOn => {
+  const reaches = (height: number): boolean =>
+    member.heard !== undefined && member.heard.info.headBlock >= Math.max(height, pool.highestHead())
+  return {
+    ...answer,
+    reaches,
+    lookAgain: height => lookAgain(member, () => reaches(height)),
+    isFirst,
+    isUsable: () => usable(pool).includes(member),
+    release: hold.release,
+  }
+}
+
+type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
+
+/** What blocks are fetched with, by who asks, how far they are to be proved, and whether the chain is followed. */
+const fetchingOf = ({
+  tell,
+  bytes,
+}: {
+  readonly tell: (event: BlockEvent) => void
+  readonly bytes: number
+}): ((asking: Asking, wanted: Wanted) => Fetching) => {
+  const size = createRangeSize(bytes)
+  let told = false
+  const tellOnce = (event: BlockEvent): void => {
+    if (event.type === 'no_raw' && told) return
+    if (event.type === 'no_raw') told = true
+    tell(event)
+  }
+  return (asking, { prove, following }) => ({
+    asking,
+    size,
+    prove,
+    wholeIfGiven: following && prove === 'signed',
+    tell: tellOnce,
+  })
+}

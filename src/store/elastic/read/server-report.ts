@@ -1,0 +1,130 @@
+import { writeJson } from '#chain/json.ts'
+import type { Disk, ServerReport } from '#store/server-report.ts'
+import { ask } from '../client/ask.ts'
+import type { ReadCluster } from '../schema/cluster.ts'
+
+/** What the role of a loader has on all indices (`indices/roles.yml`). */
+const LOADER = ['read', 'view_index_metadata', 'write', 'maintenance'] as const
+/** Answers that say: not allowed, or this server has no such API. */
+const UNTOLD = [400, 401, 403, 404, 405, 500]
+
+export const serverReportOf = async (cluster: ReadCluster): Promise<ServerReport> => {
+  const settings = await settingsOf(cluster)
+  const create = settings?.('action.auto_create_index')
+  return {
+    disks: await disksOf(cluster, settings),
+    lacks: await lacksOf(cluster),
+    blocked: await blockedOf(cluster),
+    createsIndices: create === undefined ? undefined : create !== 'false',
+  }
+}
+
+type Settings = (name: string) => string | undefined
+type Flat = Readonly<Record<string, unknown>> | undefined
+
+const settingsOf = async ({ connection }: ReadCluster): Promise<Settings | undefined> => {
+  const { transient, persistent, defaults } = await ask<{
+    readonly transient?: Flat
+    readonly persistent?: Flat
+    readonly defaults?: Flat
+  }>(connection, {
+    what: 'read the settings of the cluster',
+    method: 'GET',
+    path: '/_cluster/settings',
+    query: { include_defaults: 'true', flat_settings: 'true' },
+    also: UNTOLD,
+  })
+  if (defaults === undefined) return undefined
+  return name => {
+    const value = transient?.[name] ?? persistent?.[name] ?? defaults[name]
+    return typeof value === 'string' ? value : undefined
+  }
+}
+
+type Stats = {
+  readonly nodes?: Readonly<
+    Record<
+      string,
+      {
+        readonly name?: string
+        readonly fs?: {
+          readonly total?: { readonly total_in_bytes?: number; readonly available_in_bytes?: number }
+        }
+      }
+    >
+  >
+}
+
+const disksOf = async (
+  { connection }: ReadCluster,
+  settings: Settings | undefined,
+): Promise<readonly Disk[] | undefined> => {
+  const { nodes } = await ask<Stats>(connection, {
+    what: 'read the state of the disks',
+    method: 'GET',
+    path: '/_nodes/stats/fs',
+    also: UNTOLD,
+  })
+  if (nodes === undefined) return undefined
+  const watermark = 'cluster.routing.allocation.disk.watermark.low'
+  return Object.values(nodes).flatMap(({ name = '', fs }) => {
+    const { total_in_bytes: totalBytes, available_in_bytes: freeBytes } = fs?.total ?? {}
+    if (totalBytes === undefined || freeBytes === undefined) return []
+    const leastBytes = leastFree(totalBytes, {
+      watermark: settings?.(watermark) ?? '85%',
+      headroom: settings?.(`${watermark}.max_headroom`),
+    })
+    return [{ server: name, freeBytes, totalBytes, leastBytes }]
+  })
+}
+
+/** Free bytes below which the low watermark is reached: a used share at most, or free bytes at least. */
+export const leastFree = (
+  totalBytes: number,
+  { watermark, headroom }: { readonly watermark: string; readonly headroom: string | undefined },
+): number => {
+  const bytes = bytesIn(watermark)
+  if (bytes !== undefined) return bytes
+  const used = watermark.endsWith('%') ? Number.parseFloat(watermark) / 100 : Number(watermark)
+  const share = Math.round(totalBytes * (1 - used))
+  return Math.min(share, (headroom === undefined ? undefined : bytesIn(headroom)) ?? share)
+}
+
+const UNITS = ['b', 'kb', 'mb', 'gb', 'tb', 'pb']
+
+/** `200gb`; undefined: no number of bytes, such as a share or −1. */
+const bytesIn = (text: string): number | undefined => {
+  const [, digits, unit] = /^([\d.]+)([kmgtp]?b)$/i.exec(text) ?? []
+  return digits === undefined || unit === undefined
+    ? undefined
+    : Number(digits) * 1_024 ** UNITS.indexOf(unit.toLowerCase())
+}
+
+const lacksOf = async ({
+  connection,
+  names: { prefix },
+}: ReadCluster): Promise<readonly string[] | undefined> => {
+  const pattern = `${prefix}-*`
+  const { index } = await ask<{
+    readonly index?: Readonly<Record<string, Readonly<Record<string, boolean>>>>
+  }>(connection, {
+    what: 'read its own privileges',
+    method: 'POST',
+    path: '/_security/user/_has_privileges',
+    body: writeJson({ index: [{ names: [pattern], privileges: LOADER }] }),
+    also: UNTOLD,
+  })
+  const has = index?.[pattern]
+  return has === undefined ? undefined : LOADER.filter(privilege => has[privilege] !== true)
+}
+
+const blockedOf = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly string[]> => {
+  const blocked = await ask<Readonly<Record<string, object>>>(connection, {
+    what: 'read the settings of the indices',
+    method: 'GET',
+    path: `/${prefix}-*/_settings`,
+    query: { filter_path: '*.settings.index.blocks.read_only_allow_delete' },
+    also: UNTOLD,
+  })
+  return Object.keys(blocked).filter(name => name.startsWith(`${prefix}-`))
+}

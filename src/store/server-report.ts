@@ -1,0 +1,19 @@
+/** What the server of a store says of the place that it gives to the store. What its user may not ask is undefined. */
+export type ServerReport = {
+  readonly disks: readonly Disk[] | undefined
+  /** Privileges for loading that the user lacks; undefined: the server checks none. */
+  readonly lacks: readonly string[] | undefined
+  /** Indices that the server made read-only when a disk was full. */
+  readonly blocked: readonly string[]
+  /** Whether an index comes into being when a document is written to it. */
+  readonly createsIndices: boolean | undefined
+}
+
+/** The disk of one server. */
+export type Disk = {
+  readonly server: string
+  readonly freeBytes: number
+  readonly totalBytes: number
+  /** With less free room the server is given no more data. */
+  readonly leastBytes: number
+}

@@ -1,0 +1,51 @@
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import type { Published } from '#store/port.ts'
+import type { RepairWriter } from '#store/repair-port.ts'
+import type { Connection } from './connection.ts'
+import { getPublished, isUnderRepair, putIdentity, putPublished, putUnderRepair } from './meta.ts'
+import { getById, lastBlock } from './read.ts'
+import { removeHistoryAbove, rewriteDocuments } from './rewrite.ts'
+import { clearUndo, lastKept, takeBack } from './undo.ts'
+import type { WriteLock } from './write-lock.ts'
+
+/** The part of the writer that only repairs use. */
+export const repairWriterOf = (lock: WriteLock): RepairWriter => ({
+  rewrite: rewrite =>
+    lock.write(writing => {
+      clearUndo(writing)
+      rewriteDocuments(writing, rewrite)
+    }),
+  get unfinished() {
+    return lock.readNow(isUnderRepair)
+  },
+  blockAt: height => lock.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
+  endings: () => lock.read(endingsOf),
+  takeBack: async height => {
+    let end: Published | undefined
+    await lock.write(writing => {
+      end = takeBack(writing, height)
+      if (end !== undefined) putUnderRepair(writing, false)
+    })
+    lock.checkpoint = end ?? lock.checkpoint
+    return end
+  },
+  settle: async ({ identity, end, open }) => {
+    await lock.write(writing => {
+      // The kept batches end where the last batch did.
+      if (lastKept(writing) !== end.height) clearUndo(writing)
+      removeHistoryAbove(writing, end.height)
+      putIdentity(writing, identity)
+      putPublished(writing, end)
+      putUnderRepair(writing, !open)
+    })
+    lock.checkpoint = end
+  },
+})
+
+/** What is published, the last block, and the last batch that can be taken back. */
+const endingsOf = (reader: Connection): readonly number[] => {
+  return [getPublished(reader)?.height, lastBlock(reader), lastKept(reader)].filter(
+    height => height !== undefined,
+  )
+}

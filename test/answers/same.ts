@@ -1,0 +1,130 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { actions } from '#actions/registry.ts'
+import { createKey } from '#keys/key.ts'
+import type { Store } from '#store/port.ts'
+import { samplePaths } from '../explorer/samples.ts'
+import { explorerOn, HTML } from '../explorer/served.ts'
+import { askCase, httpCases } from '../http/cases.ts'
+import { oracle } from '../support/nodes/recording.ts'
+import { type Service, serviceOn } from '../support/processes/service.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+
+/**
+ * Every contract case, every action and a thousand calls by chance: the store with the whole recorded chain answers byte
+ * for byte like the SQLite file of all tests.
+ */
+export const sameAnswersSuite = (opened: () => Store): void => {
+  const cases = httpCases()
+  let services: readonly Service[] = []
+  const now = Date.UTC(2026, 10, 21)
+
+  beforeAll(async () => {
+    const key = createKey('same', { perSecond: 1_000_000, perDay: 1_000_000 }, { now })
+    shared = key.key
+    const revoked = createKey('revoked', { perSecond: 9, perDay: 9 }, { now })
+    const expired = createKey(
+      'expired',
+      { perSecond: 9, perDay: 9 },
+      { now: 0, expires: Date.UTC(2026, 0, 1) },
+    )
+    bad = { revoked: revoked.key, expired: expired.key }
+    const keys = [key.stored, { ...revoked.stored, revoked: now }, expired.stored]
+    services = [await loadedStore(), opened()].map(store => serviceOn(store, { keys }))
+  })
+  let shared = ''
+  let bad = { revoked: '', expired: '' }
+
+  /** Status, headers and body; what differs from answer to answer is taken out. */
+  const answers = async (path: string, init?: RequestInit): Promise<readonly unknown[]> =>
+    Promise.all(
+      services.map(async service => {
+        const response = await service.ask(path, { headers: { 'x-api-key': shared }, ...init })
+        const headers = [...response.headers].filter(
+          ([name]) => !/^(x-request-id|ratelimit-.*|retry-after)$/.test(name),
+        )
+        const body = (await response.text()).replace(/"request_id":"[^"]*"/, '"request_id":"*"')
+        return [response.status, headers, body]
+      }),
+    )
+
+  test('as on SQLite: every contract case, and as it says', async () => {
+    const [, other] = services
+    for (const one of await cases) {
+      const got = await askCase(one, (path, init) => other?.ask(path, init) ?? Promise.reject(), {
+        key: shared,
+        ...bad,
+      })
+      expect(got).toEqual(one)
+    }
+  })
+
+  test('as on SQLite: the example of every action, in every form', async () => {
+    for (const { module, action, example } of actions)
+      for (const form of [
+        {},
+        { format: 'bare' },
+        { numbers: 'string' },
+        { compat: 'iostabc' },
+        { lang: 'zh' },
+      ]) {
+        const [one, other] = await answers(
+          `/api/?${new URLSearchParams({ module, action, ...example, ...form })}`,
+        )
+        expect(other).toEqual(one)
+        expect((one as [number])[0]).toBe(200)
+      }
+  })
+
+  test('as on SQLite: every page of the explorer', async () => {
+    const onSqlite = await explorerOn({ isKeyless: true })
+    const [one, other] = [onSqlite, serviceOn(opened(), { explorer: true })]
+    const paths = await samplePaths(onSqlite)
+    // How long ago it was depends on the moment, the links of calls on the key of the service.
+    const pageOf = async ({ ask }: Pick<Service, 'ask'>, path: string) => {
+      const response = await ask(path, { headers: { accept: HTML } })
+      const text = await response.text()
+      return [response.status, text.replace(/(<time class="ago"[^>]*>)[^<]*|&(?:amp;)?apikey=\w+/g, '$1')]
+    }
+    for (const path of [...paths, '/account/busyhubb', '/nothing'])
+      expect([path, await pageOf(other, path)]).toEqual([path, await pageOf(one, path)])
+  })
+
+  test('as on SQLite: a thousand calls by chance', async () => {
+    const state = await oracle()
+    const seed = seedOf(5)
+    const random = seeded(seed)
+    const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+    const names = [...state.accounts.keys(), ...state.contracts.keys(), 'nobody_here', '0', 'token.iost']
+    const values: Readonly<Record<string, () => string>> = {
+      account: () => pick(names),
+      contract: () => pick([...state.contracts.keys(), 'token.iost', 'nobody.iost']),
+      token: () => pick([...state.tokens.keys(), 'nothing']),
+      producer: () => pick([...state.votes.keys(), 'prod_99']),
+      number: () => String(Math.floor(random() * 5_000)),
+      page: () => String(Math.floor(random() ** 4 * 2_000)),
+      size: () => String(1 + Math.floor(random() ** 2 * 520)),
+      sort: () => pick(['asc', 'desc']),
+      start_block: () => String(Math.floor(random() * 4_000)),
+      end_block: () => String(4_000 + Math.floor(random() * 1_000)),
+      start_time: () => String(Math.floor(random() * 1_795_249)) + '0'.repeat(12),
+      end_time: () => String(1_795_247 + Math.floor(random() * 4)) + '0'.repeat(12),
+      start_date: () => pick(['2018-11-10', '2026-11-20', '2026-11-21']),
+      end_date: () => pick(['2026-11-20', '2026-11-21', '2026-11-22']),
+      start_seq: () => String(Math.floor(random() ** 2 * 200)),
+      end_seq: () => String(Math.floor(200 + random() ** 2 * 20_000)),
+      action_name: () => pick(['transfer', 'play', 'vote', 'signUp', 'nothing']),
+    }
+    for (let n = 0; n < 1_000; n++) {
+      const { module, action, params } = pick(actions)
+      const query = new URLSearchParams({ module, action })
+      for (const name of Object.keys(params.properties)) {
+        const value = values[name]
+        if (value !== undefined && (random() < 0.6 || params.required?.includes(name)))
+          query.set(name, value())
+      }
+      const [one, other] = await answers(`/api/?${query}`)
+      expect([seed, String(query), other]).toEqual([seed, String(query), one])
+    }
+  })
+}

@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cp, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ArchivedBlock } from '#archive/block-lines.ts'
+import { MANIFEST, manifestText, readManifest } from '#archive/manifest.ts'
+import { openArchive } from '#archive/reader.ts'
+import { writeArchive } from '#archive/write.ts'
+import { storeBlocks } from '#cli/archive/archived-blocks.ts'
+import { Failure } from '#failure/failure.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Replay } from '#test/replay/serve.ts'
+import { seeded, seedOf } from '../support/seeded.ts'
+import { differences, dumpSqlite } from '../support/stores/dump.ts'
+import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
+import { archiveOfNode, check, EACH, filesIn, temporaryFolder } from './archives.ts'
+
+setDefaultTimeout(600_000)
+
+/** The last file is shorter than the others, and the chunk at its end, too. */
+const HEIGHT = 730
+
+let node: Replay
+let folder: Awaited<ReturnType<typeof temporaryFolder>>
+/** An archive that tests copy and do not change. */
+let whole: string
+
+beforeAll(async () => {
+  node = await replayed(HEIGHT)
+  folder = await temporaryFolder()
+  whole = join(folder.path, 'whole')
+  await archiveOfNode(node.url, whole, { to: HEIGHT })
+})
+afterAll(async () => {
+  await folder[Symbol.asyncDispose]()
+  await node.stop()
+})
+
+const loaded = async (url: string | readonly string[], options: Parameters<typeof loadFrom>[2] = {}) => {
+  const at = await temporarySqlite()
+  try {
+    const height = await loadFrom(url, at.store, options)
+    return { height, dump: dumpSqlite(at.path), published: await at.store.published() }
+  } finally {
+    await at.destroy()
+  }
+}
+
+const refusal = async (work: Promise<unknown>): Promise<Failure> => {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof Failure) return error
+  throw error ?? new Error('It was accepted.')
+}
+
+describe('writeArchive', () => {
+  test('what is written passes the check, and a second writer writes the same bytes', async () => {
+    await check(whole)
+    const again = join(folder.path, 'again')
+    await archiveOfNode(node.url, again, { to: HEIGHT })
+    expect(await filesIn(again)).toEqual(await filesIn(whole))
+  })
+
+  test('it goes on where it was; without `to` at a file boundary nothing is written twice', async () => {
+    const grown = join(folder.path, 'grown')
+    for (const to of [EACH - 1, 2 * EACH - 1, HEIGHT]) await archiveOfNode(node.url, grown, { to })
+    expect(await filesIn(grown)).toEqual(await filesIn(whole))
+    const before = await filesIn(grown)
+    await archiveOfNode(node.url, grown, { to: HEIGHT })
+    expect(await filesIn(grown)).toEqual(before)
+  })
+
+  test.each([1, EACH - 1, EACH, EACH + 150, HEIGHT])(
+    'a writer that dies at block %d leaves what the next one completes',
+    async at => {
+      const cut = join(folder.path, `cut-${at}`)
+      const dying = async function* (blocks: AsyncIterable<ArchivedBlock>) {
+        for await (const each of blocks) {
+          if (each.block.height === at) throw new Error('killed')
+          yield each
+        }
+      }
+      await expect(archiveOfNode(node.url, cut, { to: HEIGHT, source: dying })).rejects.toThrow('killed')
+      // What a process leaves that cannot clean up.
+      await writeFile(join(cut, '200.part'), 'half a file')
+      await archiveOfNode(node.url, cut, { to: HEIGHT })
+      expect(await filesIn(cut)).toEqual(await filesIn(whole))
+    },
+  )
+
+  test('from a store the same bytes are written, with signatures of a node', async () => {
+    const at = await temporarySqlite()
+    const client = createNode({ urls: [node.url] })
+    try {
+      await loadFrom(node.url, at.store)
+      const {
+        format: _,
+        height: __,
+        hash: ___,
+        time: ____,
+        files: _____,
+        ...of
+      } = (await openArchive(whole)).manifest
+      const signal = new AbortController().signal
+      const stored = join(folder.path, 'stored')
+      await writeArchive(stored, of, {
+        ...{ from: 0, to: HEIGHT, onWritten: () => undefined },
+        source: from => storeBlocks(at.store, { from, to: HEIGHT, signal }, { node: client, signed: true }),
+      })
+      expect(await filesIn(stored)).toEqual(await filesIn(whole))
+    } finally {
+      client.close()
+      await at.destroy()
+    }
+  })
+
+  test('another chain, another division, and another level of proof are refused', async () => {
+    const error = await refusal(archiveOfNode(node.url, whole, { to: HEIGHT, proof: 'linked' }))
+    expect(error).toMatchObject({
+      kind: 'conflict',
+      message: `The archive in ${whole} has proof signed, not linked.`,
+    })
+  })
+})
+
+describe('an archive as a node', () => {
+  test('loading it makes the store that loading the node makes', async () => {
+    const [archive, live] = [await loaded(`archive:${whole}`), await loaded(node.url)]
+    expect(archive.height).toBe(HEIGHT)
+    expect(differences(archive.dump, live.dump)).toEqual([])
+    expect(archive.published).toEqual(live.published)
+  })
+
+  test('a load may end at any block, and go on from there', async () => {
+    const live = await loaded(node.url)
+    const at = await temporarySqlite()
+    try {
+      for (const to of [0, 41, 42, EACH - 1, 399, 455, HEIGHT])
+        expect(await loadFrom(`archive:${whole}`, at.store, { to })).toBe(to)
+      expect(differences(dumpSqlite(at.path), live.dump)).toEqual([])
+    } finally {
+      await at.destroy()
+    }
+  })
+
+  test('over HTTP, by ranges of bytes', async () => {
+    const asked: string[] = []
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: request => {
+        const { pathname } = new URL(request.url)
+        const file = Bun.file(join(whole, pathname.replace('/iost/', '')))
+        const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get('range') ?? '') ?? []
+        asked.push(from === undefined ? 'whole' : 'range')
+        return from === undefined
+          ? new Response(file)
+          : new Response(file.slice(Number(from), Number(to) + 1), { status: 206 })
+      },
+    })
+    try {
+      const url = `http://127.0.0.1:${server.port}/iost`
+      await check(url)
+      expect((await loaded(`archive:${url}`)).height).toBe(HEIGHT)
+      // The manifest, by each of the three that open the archive.
+      expect(asked.filter(kind => kind === 'whole')).toHaveLength(3)
+    } finally {
+      await server.stop(true)
+    }
+  })
+
+  test('beside a node, which is asked for the blocks behind it', async () => {
+    const short = join(folder.path, 'short')
+    await archiveOfNode(node.url, short, { to: EACH - 1 })
+    const alone = await loaded(`archive:${short}`)
+    expect(alone.height).toBe(EACH - 1)
+    const both = await loaded([`archive:${short}`, node.url])
+    expect(both.height).toBe(HEIGHT)
+  })
+
+  test('without signatures it is loaded with --prove linked alone', async () => {
+    const linked = join(folder.path, 'linked')
+    await archiveOfNode(node.url, linked, { to: HEIGHT, proof: 'linked' })
+    await check(linked)
+    expect((await loaded(`archive:${linked}`, { prove: 'linked' })).height).toBe(HEIGHT)
+    const error = await refusal(loaded(`archive:${linked}`))
+    expect(error.kind).toBe('damaged')
+    expect(error.message).toContain('only --prove linked accepts it without')
+  })
+
+  test('a folder that is none, and a server that is none, are refused', async () => {
+    expect(await refusal(openArchive(join(folder.path, 'nowhere')))).toMatchObject({ kind: 'usage' })
+  })
+})
+
+describe('damage', () => {
+  const seed = seedOf(23)
+  const random = seeded(seed)
+  const below = (most: number): number => Math.floor(random() * most)
+
+  test(`300 changes of single files are refused with the file's name (SEED=${seed})`, async () => {
+    const files = [...(await filesIn(whole))]
+    const hurt = join(folder.path, 'hurt')
+    await cp(whole, hurt, { recursive: true })
+    for (let round = 0; round < 300; round++) {
+      const [name = '', bytes = Buffer.alloc(0)] = files[below(files.length)] ?? []
+      const at = below(bytes.length)
+      const kinds = [
+        () =>
+          Buffer.concat([
+            bytes.subarray(0, at),
+            Buffer.from([(bytes[at] ?? 0) ^ (1 << below(8))]),
+            bytes.subarray(at + 1),
+          ]),
+        () => bytes.subarray(0, at),
+        () => Buffer.concat([bytes.subarray(0, at), Buffer.from([below(256)]), bytes.subarray(at)]),
+        () => files.find(([other]) => other !== name)?.[1] ?? Buffer.alloc(0),
+      ]
+      await writeFile(join(hurt, name), kinds[below(kinds.length)]?.() ?? bytes)
+      const error = await refusal(check(hurt))
+      expect([round, error.kind, error.message.includes(name)]).toEqual([round, 'damaged', true])
+      await writeFile(join(hurt, name), bytes)
+    }
+    await check(hurt)
+  })
+
+  test('a file that is missing, and two that are exchanged, are refused by name; nothing false is stored', async () => {
+    const hurt = join(folder.path, 'missing')
+    await cp(whole, hurt, { recursive: true })
+    const names = [...(await filesIn(whole)).keys()]
+    const [first = '', second = ''] = names
+    await rm(join(hurt, second))
+    expect((await refusal(check(hurt))).message).toContain(`${second}: it is missing`)
+    const at = await temporarySqlite()
+    try {
+      const error = await refusal(loadFrom(`archive:${hurt}`, at.store))
+      expect([error.kind, error.message.includes(second)]).toEqual(['damaged', true])
+      expect((await at.store.published())?.height ?? -1).toBeLessThan(EACH)
+    } finally {
+      await at.destroy()
+    }
+    await rename(join(hurt, first), join(hurt, second))
+    await cp(join(whole, second), join(hurt, first))
+    expect((await refusal(check(hurt))).message).toContain(first)
+  })
+
+  test('blocks that were forged with all hashes of files made anew are refused by their proofs', async () => {
+    const forged = join(folder.path, 'forged')
+    const forging = async function* (blocks: AsyncIterable<ArchivedBlock>) {
+      for await (const each of blocks) {
+        const { block } = each
+        const transactions = block.transactions.map(tx => ({
+          ...tx,
+          body: tx.body.replace(/"gas_usage":\d+/, '"gas_usage":7777'),
+        }))
+        yield block.height === 333 ? { ...each, block: { ...block, transactions } } : each
+      }
+    }
+    await archiveOfNode(node.url, forged, { to: HEIGHT, source: forging })
+    const error = await refusal(check(forged))
+    expect([error.kind, error.message.includes('0000000200-0000000399.blocks: Block 333')]).toEqual([
+      'damaged',
+      true,
+    ])
+  })
+
+  test('a manifest that says what is not so, with its hash made anew, is refused', async () => {
+    const hurt = join(folder.path, 'manifest')
+    await cp(whole, hurt, { recursive: true })
+    const path = join(hurt, MANIFEST)
+    const { manifest } = await openArchive(whole)
+    const lies = [
+      { chain_id: manifest.chain_id + 1 },
+      { genesis_hash: manifest.hash },
+      {
+        hash: manifest.genesis_hash,
+        files: manifest.files.with(-1, { ...manifest.files.at(-1), hash: manifest.genesis_hash } as never),
+      },
+      { files: manifest.files.toSpliced(1, 1) },
+      { height: HEIGHT - 1 },
+      { files: manifest.files.map(file => ({ ...file, name: `../${file.name}` })) },
+    ]
+    for (const lie of lies) {
+      await writeFile(path, manifestText({ ...manifest, ...lie }))
+      expect((await refusal(check(hurt))).kind).toBe('damaged')
+    }
+    expect(readManifest(manifestText(manifest), path)).toEqual(manifest)
+  })
+})

@@ -1,0 +1,65 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ArchivedBlock } from '#archive/block-lines.ts'
+import type { Manifest } from '#archive/manifest.ts'
+import { openArchive } from '#archive/reader.ts'
+import { type ArchiveOf, writeArchive } from '#archive/write.ts'
+import { nodeBlocks } from '#cli/archive/archived-blocks.ts'
+import { checkArchive } from '#cli/archive/check-archive.ts'
+import { createNode } from '#node/create-node.ts'
+
+/** Blocks of a file in these tests. */
+export const EACH = 200
+
+/** A folder that goes away with `await using`. */
+export const temporaryFolder = async () => {
+  const path = await mkdtemp(join(tmpdir(), 'archive-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}
+
+type Writing = {
+  readonly to: number
+  readonly from?: number
+  readonly proof?: ArchiveOf['proof']
+  readonly source?: (blocks: AsyncIterable<ArchivedBlock>) => AsyncIterable<ArchivedBlock>
+}
+
+/** Writes the blocks of a node into an archive. */
+export const archiveOfNode = async (
+  url: string,
+  folder: string,
+  { to, from = 0, proof = 'signed', source = blocks => blocks }: Writing,
+): Promise<Manifest | undefined> => {
+  const node = createNode({ urls: [url] })
+  try {
+    const { chainId, netName, libBlock: lib } = await node.chainInfo()
+    const genesis = (await node.blockHash(0)) ?? ''
+    const of = { chain_id: chainId, net_name: netName, genesis_hash: genesis, proof, blocks_per_file: EACH }
+    return await writeArchive(folder, of, {
+      from,
+      to,
+      onWritten: () => undefined,
+      source: first =>
+        source(nodeBlocks(node, { from: first, to, signal: NEVER }, { lib, signed: proof === 'signed' })),
+    })
+  } finally {
+    node.close()
+  }
+}
+
+const NEVER = new AbortController().signal
+
+/** `archive check` without threads: throws what is wrong. */
+export const check = async (location: string): Promise<void> => {
+  const archive = await openArchive(location)
+  await checkArchive(archive, { level: archive.manifest.proof, signal: NEVER, onProgress: () => undefined })
+}
+
+/** All bytes of a folder by the names of files. */
+export const filesIn = async (folder: string): Promise<ReadonlyMap<string, Buffer>> =>
+  new Map(
+    await Promise.all(
+      (await readdir(folder)).sort().map(async name => [name, await readFile(join(folder, name))] as const),
+    ),
+  )

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { exitCodeFor } from '#cli/exit-code.ts'
+import type { Log } from '#failure/log.ts'
+import { load } from '#load/load.ts'
+import type { LoadOptions } from '#load/load-options.ts'
+import type { Retry } from '#load/retry.ts'
+import { createNode } from '#node/create-node.ts'
+import type { Store } from '#store/port.ts'
+import { systemClock } from '#time/clock.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+
+// A test that hangs still ends.
+setDefaultTimeout(300_000)
+
+const HEIGHT = 300
+const BAD = 222
+
+let place: Awaited<ReturnType<typeof temporarySqlite>>
+beforeEach(async () => {
+  place = await temporarySqlite()
+  await place.store.create()
+})
+afterEach(() => place.destroy())
+
+/** A timer that is over when a test says so. */
+const heldTimer = () => {
+  let timer: { readonly ms: number; readonly work: () => void } | undefined
+  return {
+    after: (ms: number, work: () => void) => {
+      timer = { ms, work }
+      return () => undefined
+    },
+    asked: () => timer?.ms,
+    over: () => timer?.work(),
+  }
+}
+
+type Told = readonly [level: Parameters<Log>[0], reason: string]
+
+const loading = async (
+  fault: Fault,
+  retry: Retry,
+  {
+    told = [],
+    store = place.store,
+    ...over
+  }: { readonly told?: Told[]; readonly store?: Store } & Partial<LoadOptions> = {},
+) => {
+  await using faulty = await startFaultyNode(fault, HEIGHT)
+  const node = createNode({ urls: [faulty.url], clock: idleClock(), maxBytes: 2_000_000 })
+  try {
+    const signal = new AbortController().signal
+    const log: Log = (level, message, fields) => {
+      if (message === 'Loading paused, trying again.') told.push([level, String(fields?.['reason'])])
+    }
+    const options = {
+      once: true,
+      signal,
+      onProgress: () => undefined,
+      log,
+      clock: { ...systemClock, random: () => 0 },
+      retry,
+      ...over,
+    }
+    return await load({ node, store }, options)
+  } finally {
+    node.close()
+  }
+}
+
+/** The answers that hold block BAD, without its last transaction. */
+const dropped = async (truth: () => Promise<string>): Promise<Response | undefined> => {
+  const answer = JSON.parse(await truth()) as {
+    readonly block?: { readonly number: string; readonly transactions: unknown[] }
+    readonly blocktx_list?: readonly { readonly block_number: string; readonly tx_list: unknown[] }[]
+  }
+  const list =
+    answer.block?.number === String(BAD)
+      ? answer.block.transactions
+      : answer.blocktx_list?.find(({ block_number }) => block_number === String(BAD))?.tx_list
+  return list?.pop() === undefined ? undefined : new Response(JSON.stringify(answer))
+}
+
+const FAULTS: readonly (readonly [name: string, fault: Fault, level: string, says: RegExp])[] = [
+  [
+    'a transaction is dropped from a block',
+    ({ path }, truth) => (path === '/getChainInfo' ? undefined : dropped(truth)),
+    'error',
+    /222/,
+  ],
+  [
+    'an answer is far too large',
+    ({ path }) =>
+      path === '/getChainInfo' || path.startsWith('/getBlockByNumber/0/')
+        ? undefined
+        : new Response(new Uint8Array(2_000_001)),
+    'error',
+    /is over 2000000 bytes/,
+  ],
+  ['everything is refused', () => new Response('away', { status: 503 }), 'warn', /status 503/],
+  [
+    'another chain answers at the address',
+    async ({ path }, truth) =>
+      path === '/getChainInfo'
+        ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
+        : undefined,
+    'error',
+    /1024/,
+  ],
+]
+
+describe('a load whose process serves too', () => {
+  test.each(FAULTS)('goes on by itself when the node recovers: %s', async (_name, fault, level, says) => {
+    // A store that knows its chain.
+    const told: Told[] = []
+    await loading(() => undefined, 'always')
+    expect((await place.store.published())?.height).toBe(HEIGHT)
+    const fresh = await temporarySqlite()
+    await fresh.store.create()
+    let broken = true
+    const healing: Fault = (asked, truth) => {
+      if (told.length >= 2) broken = false
+      return broken ? fault(asked, truth) : undefined
+    }
+    const store = level === 'error' && says.source === '1024' ? place.store : fresh.store
+    expect(await loading(healing, 'always', { told, store })).toEqual({ height: HEIGHT })
+    expect(told.slice(0, 2)).toEqual(Array(2).fill([level, expect.stringMatching(says)]))
+    await fresh.destroy()
+  })
+})
+
+describe('a load that ends', () => {
+  test.each(FAULTS.slice(0, 3))(
+    'waits for --wait, then may be tried again: %s',
+    async (_name, fault, _level, says) => {
+      const timer = heldTimer()
+      const told: Told[] = []
+      const seen: Fault = (asked, truth) => {
+        if (told.length >= 2) timer.over()
+        return fault(asked, truth)
+      }
+      const failed = await loading(
+        seen,
+        { waitMs: 7 },
+        { told, clock: { ...systemClock, random: () => 0, after: timer.after } },
+      ).catch((error: unknown) => error)
+      expect([exitCodeFor(failed), String(failed)]).toEqual([75, expect.stringMatching(says)])
+      expect(timer.asked()).toBe(7)
+    },
+  )
+  test('waits for --wait when a node hangs', async () => {
+    const timer = heldTimer()
+    const hangs: Fault = () => {
+      timer.over()
+      return new Promise<never>(() => undefined)
+    }
+    const failed = await loading(
+      hangs,
+      { waitMs: 7 },
+      { clock: { ...systemClock, random: () => 0, after: timer.after } },
+    ).catch((error: unknown) => error)
+    expect([exitCodeFor(failed), String(failed)]).toEqual([
+      75,
+      expect.stringContaining('No block could be loaded'),
+    ])
+  })
+  test('another chain ends it at once', async () => {
+    await loading(() => undefined, { waitMs: 60_000 })
+    const told: Told[] = []
+    const failed = await loading(FAULTS[3]?.[1] ?? (() => undefined), { waitMs: 3_600_000 }, { told }).catch(
+      (error: unknown) => error,
+    )
+    expect([exitCodeFor(failed), told]).toEqual([3, []])
+  })
+  test('the store at another end than the node: reported at once, waited for when it follows', async () => {
+    await loading(() => undefined, { waitMs: 60_000 })
+    const forked: Fault = async ({ path }, truth) =>
+      path === `/getBlockByNumber/${HEIGHT}/false`
+        ? new Response((await truth()).replace(/"hash":"...../, '"hash":"11111'))
+        : undefined
+    const failed = await loading(forked, { waitMs: 3_600_000 }).catch((error: unknown) => error)
+    expect([exitCodeFor(failed), String(failed)]).toEqual([3, expect.stringContaining('in the store and')])
+    const told: Told[] = []
+    const healing: Fault = (asked, truth) => (told.length < 2 ? forked(asked, truth) : undefined)
+    expect(await loading(healing, { waitMs: Number.POSITIVE_INFINITY }, { told })).toEqual({ height: HEIGHT })
+    expect(told.map(([level]) => level)).toEqual(['error', 'error'])
+  })
+})
+
+test('a load whose store hangs in the middle of a commit can be stopped', async () => {
+  const stop = new AbortController()
+  const store: Store = {
+    ...place.store,
+    takeOver: async identity => ({
+      ...(await place.store.takeOver(identity)),
+      commit: () => {
+        stop.abort()
+        return new Promise<never>(() => undefined)
+      },
+    }),
+  }
+  expect(await loading(() => undefined, 'always', { store, signal: stop.signal })).toEqual({ height: -1 })
+})
