@@ -50,58 +50,55 @@ type Cell = {
 /** Documents of one index; `puts` are those that were put, in order of first change, even where that was taken back. */
 type Cells = { readonly byId: Map<string, Cell>; readonly puts: Set<Cell> }
 
-/** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
-export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
+/** The documents of a batch, and which of them its last block has put. */
+const batchCells = (lookup: Lookup) => {
   const cells = new Map<StateIndex, Cells>()
   let block = 0
   let touched: Cell[] = []
   let size = 0
-  const cellOf = (index: StateIndex, id: string): Cell => {
-    let ofIndex = cells.get(index)
-    if (ofIndex === undefined) {
-      ofIndex = { byId: new Map(), puts: new Set() }
-      cells.set(index, ofIndex)
-    }
-    const known = ofIndex.byId.get(id)
+  const ofIndex = (index: StateIndex): Cells => {
+    const known = cells.get(index)
     if (known !== undefined) return known
-    const stored = lookup(index, id)
-    if (stored === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
-    const cell = { index, stored, now: stored, isPut: false, block: -1, atMark: stored, wasPut: false }
-    ofIndex.byId.set(id, cell)
-    return cell
-  }
-  const touch = (cell: Cell): void => {
-    cell.block = block
-    cell.atMark = cell.now
-    cell.wasPut = cell.isPut
-    touched.push(cell)
-    if (cell.isPut) return
-    cell.isPut = true
-    size += 1
-    cells.get(cell.index)?.puts.add(cell)
+    const fresh: Cells = { byId: new Map(), puts: new Set() }
+    cells.set(index, fresh)
+    return fresh
   }
   return {
-    get: <I extends StateIndex>(index: I, id: string) =>
-      cellOf(index, id).now as unknown as DocOf<I> | undefined,
-    put: (index, doc) => {
-      const cell = cellOf(index, doc.id)
-      if (cell.block !== block) touch(cell)
-      cell.now = doc as Doc
-    },
-    members: range => {
-      const fetched = lookupRange(range)
-      if (fetched === UNKNOWN) throw new Missing([], [range])
-      const now = withChanges(range, fetched, docsIn(cells.get(range.index as StateIndex)))
-      return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
-    },
-    get touched() {
+    all: cells,
+    get touched(): readonly Cell[] {
       return touched
     },
-    mark: () => {
+    get size() {
+      return size
+    },
+    /** Throws `Missing` for a document that was not fetched. */
+    find: (index: StateIndex, id: string): Cell => {
+      const { byId } = ofIndex(index)
+      const known = byId.get(id)
+      if (known !== undefined) return known
+      const stored = lookup(index, id)
+      if (stored === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
+      const cell = { index, stored, now: stored, isPut: false, block: -1, atMark: stored, wasPut: false }
+      byId.set(id, cell)
+      return cell
+    },
+    isTouched: (cell: Cell): boolean => cell.block === block,
+    /** Before its first change in a block. */
+    touch: (cell: Cell): void => {
+      cell.block = block
+      cell.atMark = cell.now
+      cell.wasPut = cell.isPut
+      touched.push(cell)
+      if (cell.isPut) return
+      cell.isPut = true
+      size += 1
+      ofIndex(cell.index).puts.add(cell)
+    },
+    mark: (): void => {
       block += 1
       touched = []
     },
-    rollback: () => {
+    rollback: (): void => {
       for (const cell of touched) {
         cell.now = cell.atMark
         cell.isPut = cell.wasPut
@@ -110,17 +107,42 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
       }
       touched = []
     },
+  }
+}
+
+/** A `State` over fetched documents: a document that was put is seen immediately, and taken back by `rollback`. */
+export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UNKNOWN): WorkingState => {
+  const cells = batchCells(lookup)
+  return {
+    get: <I extends StateIndex>(index: I, id: string) =>
+      cells.find(index, id).now as unknown as DocOf<I> | undefined,
+    put: (index, doc) => {
+      const cell = cells.find(index, doc.id)
+      if (!cells.isTouched(cell)) cells.touch(cell)
+      cell.now = doc as Doc
+    },
+    members: range => {
+      const fetched = lookupRange(range)
+      if (fetched === UNKNOWN) throw new Missing([], [range])
+      const now = withChanges(range, fetched, docsIn(cells.all.get(range.index as StateIndex)))
+      return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
+    },
+    get touched() {
+      return cells.touched
+    },
+    mark: cells.mark,
+    rollback: cells.rollback,
     changedSinceMark: <I extends StateIndex>(index: I) =>
-      touched.filter(cell => cell.index === index).map(({ now }) => now as unknown as DocOf<I>),
+      cells.touched.filter(cell => cell.index === index).map(({ now }) => now as unknown as DocOf<I>),
     atMark: <I extends StateIndex>(index: I, id: string) => {
-      const cell = cells.get(index)?.byId.get(id)
-      const doc = cell?.block === block ? cell.atMark : cell?.now
+      const cell = cells.all.get(index)?.byId.get(id)
+      const doc = cell !== undefined && cells.isTouched(cell) ? cell.atMark : cell?.now
       return doc as unknown as DocOf<I> | undefined
     },
     get size() {
-      return size
+      return cells.size
     },
-    changes: () => changesIn(cells),
+    changes: () => changesIn(cells.all),
   }
 }
 
