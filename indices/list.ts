@@ -28,6 +28,10 @@ export const listOf = {
   token: (symbol: string): string => `token/${symbol}`,
   /** Rows of an account that moved a token to or from it. */
   moved: (account: string, symbol: string): string => `moved/${account}/${symbol}`,
+  /** Rows that moved some token to an account from elsewhere. */
+  received: (account: string): string => `in/${account}`,
+  /** Rows that moved a token to an account from elsewhere. */
+  receivedOf: (account: string, symbol: string): string => `in/${account}/${symbol}`,
   /** Rows of an account whose transaction failed. */
   failed: (account: string): string => `failed/${account}`,
   /** Rows of the calls of a contract's action that an account published itself. */

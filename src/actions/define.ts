@@ -6,6 +6,7 @@ import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Listing } from './list/list-rows.ts'
+import type { Searched } from './list/searched.ts'
 import type { Text } from './text.ts'
 
 /** `iostabc`: answers as programs written against the old service expect them. */
@@ -75,8 +76,10 @@ export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {
   readonly state: readonly StateIndex[]
   /** Whether the list is offered as a feed; its listings then say what is followed. */
   readonly isFeed?: true
-  /** Throws Failure ('not_found', 'loading' …). */
-  readonly open: (context: Context, params: P) => Promise<Listing<D>>
+  /** Whether the rows of a call are searched for; absent: never. */
+  readonly isSearched?: (params: P) => boolean
+  /** Rows of one list, or those that are searched for. Throws Failure ('not_found', 'loading' …). */
+  readonly open: (context: Context, params: P) => Promise<Listing<D> | Searched>
 }
 
 /** One query of the interface: what it takes, what it gives, what it promises, how it answers. */

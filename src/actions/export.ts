@@ -9,6 +9,8 @@ import { type Listing, ROWS_AT_ONCE } from './list/list-rows.ts'
 import { readAhead } from './list/read-ahead.ts'
 import { readParts } from './list/read-parts.ts'
 import type { Rows } from './list/rows.ts'
+import { inParts } from './list/search.ts'
+import type { Searched } from './list/searched.ts'
 import type { ExportFormat } from './request/options.ts'
 import { oneOf, type Query } from './request/query.ts'
 import { badRequest } from './request/refusals.ts'
@@ -18,7 +20,8 @@ import { columnsOf } from './shape/results.ts'
 export type Export = {
   readonly action: Action
   readonly at: Published
-  readonly total: number
+  /** undefined: it is known at their end. */
+  readonly total: number | undefined
   /** Names of the fields of a row, in order; undefined: rows are single values. */
   readonly columns: readonly string[] | undefined
   /**
@@ -48,7 +51,8 @@ export const openExport = async (
   refusePages(call)
   if (params['head'] === 1) throw noHead(call.format)
   const compat = call.options.compat === 'iostabc' ? action.compatResult : undefined
-  const common = { action, columns: columnsOf(compat ?? action.result, action.list) }
+  const columns = columnsOf(compat ?? action.result, action.list)
+  const common = { action, columns }
   const { source } = action
   if (source === undefined)
     return { ...common, ...(await readWhole(deps, call, { ...ways, list: action.list })) }
@@ -66,14 +70,14 @@ export const openExport = async (
       throw error
     }
   }
-  const isState = source.state.length > 0
-  return {
-    ...common,
-    ...(await (isState ? hold(deps, source, { ...ways, open }) : follow(deps, { ...ways, open }))),
-  }
+  if (source.state.length > 0) return { ...common, ...(await hold(deps, source, { ...ways, open })) }
+  const { fields, ...opened } = await follow(deps, { ...ways, open })
+  // Rows that are searched for have no number in a list.
+  const own = fields && columns && [...fields, ...columns.filter(name => name !== 'seq')]
+  return { action, columns: own ?? columns, ...opened }
 }
 
-type Open = (view: View, apart: Context['apart']) => Promise<Listing>
+type Open = (view: View, apart: Context['apart']) => Promise<Listing | Searched>
 type Opened = Omit<Export, 'action' | 'columns'>
 
 /** The old service has no rows for unknown things. */
@@ -106,7 +110,7 @@ const NO_VIEW = undefined as unknown as View
 const follow = async (
   { store }: AnswerDeps,
   { signal, turn, open }: Ways & { readonly open: Open },
-): Promise<Opened> => {
+): Promise<Opened & { readonly fields?: readonly string[] }> => {
   const { listing, at } = await inTurn(turn, ({ apart }) =>
     store.read(async view => ({ listing: await open(view, apart), at: view.at }), { signal }),
   )
@@ -127,7 +131,9 @@ const follow = async (
         { signal },
       ),
     )
-  return openedOf(listing, at, read)
+  if (!('search' in listing)) return openedOf(listing, at, read)
+  const { total, fields } = listing
+  return { at, total, fields, rows: begin => foundRows(listing, read, begin), close: () => undefined }
 }
 
 /** A list of state, which changes with every height: the store holds one for it. */
@@ -141,6 +147,7 @@ const hold = async (
   const held = await inTurn(turn, () => store.hold({ state, signal }))
   try {
     const listing = await inTurn(turn, ({ apart }) => open(held.view, apart))
+    if ('search' in listing) throw new Failure('defect', 'Lists of state are not searched.')
     return {
       ...openedOf(listing, held.view.at, work => inTurn(turn, () => work(held.view))),
       close: held.close,
@@ -189,6 +196,21 @@ const rowsOf = async function* (
 }
 
 const NO_ROWS: Rows = { rows: [] }
+
+/** Rows that are searched for, as each thousand is looked at. */
+const foundRows = async function* (
+  { search, rowsOf: shown }: Searched,
+  read: Read,
+  begin: () => Promise<void>,
+): AsyncGenerator<Rows, void, void> {
+  for (let rest = search, isFirst = true; !rest.isOver; isFirst = false) {
+    if (!isFirst) await begin()
+    const before = rest
+    const looked = await read(view => before.look(view, ROWS_AT_ONCE))
+    for (const part of inParts(looked.found)) yield await read(view => shown(view, part))
+    rest = looked.rest
+  }
+}
 
 const takenBack = ({ height }: Published): Failure =>
   new Failure('unavailable', `Block ${height} was taken back by a repair while its rows were read.`)

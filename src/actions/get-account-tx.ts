@@ -1,108 +1,69 @@
 import { Type } from '@sinclair/typebox'
-import { partsOfFuncName } from '#chain/effects.ts'
-import { listOf } from '#indices/list.ts'
-import type { Context } from './define.ts'
-import { requireContract, requireToken } from './find/listed.ts'
-import { ownerOf } from './find/owner.ts'
+import { foundFilters } from './find/filters.ts'
+import { ownersOfAll } from './find/owner.ts'
 import { recordsOf } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
-import { ACTION, CONTRACT, owner, paging, sort, tokenAs } from './request/parameter-types.ts'
-import { flag, word } from './request/parameters.ts'
-import { checkHeadRange, headOptions, range } from './request/range.ts'
+import { accountPlan } from './list/record-plan.ts'
+import { checkFilters, checkRecordRange } from './request/check-records.ts'
+import { owner, paging, sort } from './request/parameter-types.ts'
+import { severalOf } from './request/parameters.ts'
+import { headOptions, range } from './request/range.ts'
+import {
+  counterparty,
+  direction,
+  failedOnly,
+  funcName,
+  partsOf,
+  textFilters,
+  tokens,
+} from './request/record-filters.ts'
 import { badRequest } from './request/refusals.ts'
+import { foundRecords, onlyList } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
 import { shownRecords } from './shape/rows.ts'
 
-/** An action of a contract: what a call names. */
-type Func = { readonly contract: string; readonly action: string }
-
-const funcName = () =>
-  Type.Optional(
-    word<Func>({
-      type: 'string',
-      description: {
-        en: 'Return only the calls of this action that the account itself sent: contract and action name joined by /, as in func_name of receipts.',
-        zh: '只返回该账户自己发起的对此方法的调用：合约与方法名以 / 连接，与收据中的 func_name 相同。',
-      },
-      rule: {
-        en: 'a contract id and an action name joined by /, such as token.iost/transfer',
-        zh: '以 / 连接的合约 ID 与方法名，例如 token.iost/transfer',
-      },
-      pattern: `^${CONTRACT}/${ACTION}$`,
-      example: 'token.iost/transfer',
-      sample: 'function',
-      elsewhere: ['action_name', 'function', 'function_name', 'funcname', 'method', 'abi', 'contract'],
-      read: text => {
-        const { contract, name: action } = partsOfFuncName(text)
-        return { contract, action }
-      },
-    }),
-  )
-
-const failedOnly = () =>
-  flag({
-    description: {
-      en: 'With 1, only rows of transactions that failed are returned (status_code other than SUCCESS).',
-      zh: '为 1 时只返回失败交易的记录（status_code 不是 SUCCESS）。',
-    },
-    elsewhere: ['status', 'status_code', 'is_failed', 'is_error', 'iserror', 'error'],
-  })
-
-/** Filters of an account's rows: at most one of them is given. */
-export const recordFilters = {
-  token: Type.Optional(
-    tokenAs({
-      en: 'Return only rows that moved this token to or from the account.',
-      zh: '只返回该代币转入或转出该账户的记录。',
-    }),
-  ),
-  func_name: funcName(),
+/** Filters of an account's rows. */
+const recordFilters = {
+  direction: direction({
+    en: 'Return only rows that moved a token to the account (in) or from it (out). What an account moves to itself is neither.',
+    zh: '只返回转入该账户（in）或从该账户转出（out）代币的记录。账户转给自己的不属于任何一种。',
+  }),
+  counterparty: counterparty({
+    en: 'Return only rows whose other party this is: an account, a contract id, a public key that owns tokens, or 0.',
+    zh: '只返回另一方为此账户的记录；也可以是合约 ID、持有代币的公钥或 0。',
+  }),
+  token: tokens({
+    en: 'Return only rows that moved one of these tokens to or from the account; up to 50, joined by commas.',
+    zh: '只返回这些代币转入或转出该账户的记录；最多 50 个，以英文逗号分隔。',
+  }),
+  func_name: funcName({
+    en: 'Return only the calls of this action that the account itself sent: contract and action name joined by /, as in func_name of receipts.',
+    zh: '只返回该账户自己发起的对此方法的调用：合约与方法名以 / 连接，与收据中的 func_name 相同。',
+  }),
   failed: failedOnly(),
+  ...textFilters,
 }
 
-type RecordFilters = {
-  readonly token?: string | undefined
-  readonly func_name?: Func | undefined
-  readonly failed: number
+type Asked = {
+  readonly account?: string | undefined
+  readonly accounts?: readonly string[] | undefined
 }
 
-/** Throws 'bad_request' when two filters are given: there are lists for each of them, none for two together. */
-const checkFilters = ({ token, func_name, failed }: RecordFilters): void => {
-  const given = [
-    ...(token === undefined ? [] : ['token']),
-    ...(func_name === undefined ? [] : ['func_name']),
-    ...(failed === 0 ? [] : ['failed']),
-  ]
-  const [first, second] = given
-  if (first === undefined || second === undefined) return
+/** Throws 'bad_request' unless it is said in one way whose rows are wanted. */
+const checkAccounts = ({ account, accounts }: Asked): void => {
+  if ((account === undefined) !== (accounts === undefined)) return
   throw badRequest(
-    {
-      en: `Parameters '${first}' and '${second}' cannot be combined; give only one of token, func_name and failed=1.`,
-      zh: `参数 '${first}' 与 '${second}' 不能同时使用；token、func_name 和 failed=1 只能提供其中一个。`,
-    },
-    { parameter: second },
+    account === undefined
+      ? {
+          en: "Parameter 'account' is missing; give it, or several of them in 'accounts'.",
+          zh: "缺少参数 'account'；请提供该参数，或以 'accounts' 提供多个账户。",
+        }
+      : {
+          en: "Parameters 'account' and 'accounts' cannot be combined; put all of them in 'accounts'.",
+          zh: "参数 'account' 与 'accounts' 不能同时使用；请全部放入 'accounts'。",
+        },
+    { parameter: account === undefined ? 'account' : 'accounts' },
   )
-}
-
-/**
- * The list of an account's rows that pass the given filter; at most one is given. Throws 'not_found' or
- * 'loading' for a token or a contract that does not exist.
- */
-const filteredList = async (
-  context: Context,
-  account: string,
-  { token, func_name, failed }: RecordFilters,
-): Promise<string> => {
-  if (token !== undefined) {
-    await requireToken(context, token)
-    return listOf.moved(account, token)
-  }
-  if (func_name !== undefined) {
-    const { contract, action } = func_name
-    await requireContract(context, contract)
-    return listOf.called(account, contract, action)
-  }
-  return failed === 1 ? listOf.failed(account) : listOf.account(account)
 }
 
 /** Calls by an account and movements to or from it. */
@@ -111,11 +72,22 @@ export const getAccountTx = defineList({
   action: 'get-account-tx',
   title: { en: 'Account transactions', zh: '账户交易记录' },
   summary: {
-    en: 'Actions of an account and token movements to or from it, newest first; sort=asc returns the exact reverse. There is one row per action of a transaction, including failed ones, and one row per token movement (transfer, transferFreeze, issue, destroy) or sign-up that is not itself an action. With token, only rows that moved that token to or from the account are returned; with func_name, only calls of that action that the account itself sent; with failed=1, only rows of failed transactions. At most one of the three can be given. Also accepts contract ids, public keys that own tokens, and 0.',
-    zh: '账户调用的方法以及转入、转出该账户的代币，最新的在前；sort=asc 时顺序完全相反。交易中的每个方法调用（包括失败的）为一行；并非由方法直接产生的代币变动（transfer、transferFreeze、issue、destroy）和账户注册也各为一行。指定 token 时只返回该代币转入或转出该账户的记录；指定 func_name 时只返回该账户自己发起的对此方法的调用；failed=1 时只返回失败交易的记录。三者只能提供其中一个。也可查询合约 ID、持有代币的公钥和 0。',
+    en: 'Actions of an account and token movements to or from it, newest first; sort=asc returns the exact reverse. There is one row per action of a transaction, including failed ones, and one row per token movement (transfer, transferFreeze, issue, destroy) or sign-up that is not itself an action. The filters direction, counterparty, token, func_name, failed, memo, memo_prefix and min_amount can be combined, also with ranges. direction=in, with or without one token, one token, func_name and failed=1 each have a list of their own with seq, total and any page. Other combinations are searched for: rows have an id in place of seq, total may be null, a page may have fewer rows than size, even none, and next in the answer, given as after, goes on where it ended; an answer without next is the end. With accounts in place of account, the rows of up to 50 accounts come in one order, each once, with the names of those it belongs to. Also accepts contract ids, public keys that own tokens, and 0.',
+    zh: '账户调用的方法以及转入、转出该账户的代币，最新的在前；sort=asc 时顺序完全相反。交易中的每个方法调用（包括失败的）为一行；并非由方法直接产生的代币变动（transfer、transferFreeze、issue、destroy）和账户注册也各为一行。筛选条件 direction、counterparty、token、func_name、failed、memo、memo_prefix、min_amount 可以组合使用，也可与区间同时使用。direction=in（可另加一个代币）、单个 token、func_name、failed=1 各有专门的列表，带 seq、total，可访问任意页。其他组合需要逐条查找：记录以 id 代替 seq，total 可能为 null，一页的行数可能少于 size 甚至为零；将响应中的 next 作为 after 传入即可从结束处继续，没有 next 即为末尾。用 accounts 代替 account 时，最多 50 个账户的记录按同一顺序返回，每条一次，并注明属于其中哪些账户。也可查询合约 ID、持有代币的公钥和 0。',
   },
   params: Type.Object({
-    account: owner(),
+    account: Type.Optional(owner()),
+    accounts: Type.Optional(
+      severalOf(owner(), {
+        description: {
+          en: 'In place of account: account names, up to 50, joined by commas.',
+          zh: '代替 account：账户名，最多 50 个，以英文逗号分隔。',
+        },
+        example: 'busyhub,tokenboss',
+        sample: 'accounts',
+        elsewhere: ['addresses', 'names', 'owners', 'users'],
+      }),
+    ),
     ...recordFilters,
     ...paging,
     sort: sort(),
@@ -123,17 +95,26 @@ export const getAccountTx = defineList({
     ...headOptions,
   }),
   check: params => {
-    checkHeadRange(params)
-    checkFilters(params)
+    checkAccounts(params)
+    const { filters } = partsOf(params)
+    checkFilters(filters)
+    // Whether the rows are one list or searched for depends on the parameters alone.
+    const isEach = params.accounts !== undefined
+    checkRecordRange(params, onlyList(accountPlan([''], filters, isEach)) === undefined)
   },
   ...recordLists('compat'),
   list: 'transactions',
   source: {
     state: [],
     isFeed: true,
-    open: async (context, { account, token, func_name, failed, ...asked }) => {
-      const name = await ownerOf(context, account)
-      const list = await filteredList(context, name, { token, func_name, failed })
+    isSearched: ({ accounts, ...params }) =>
+      onlyList(accountPlan([''], partsOf(params).filters, accounts !== undefined)) === undefined,
+    open: async (context, { account, accounts, ...params }) => {
+      const names = await ownersOfAll(context, accounts ?? [account ?? ''])
+      const { filters, asked } = partsOf(params)
+      const plan = accountPlan(names, await foundFilters(context, filters), accounts !== undefined)
+      const list = onlyList(plan)
+      if (list === undefined) return foundRecords(context, plan, { ...asked, contract: 'compat' })
       const found = await recordsOf(context, list, asked)
       return { ...found, ...shownRecords({ contract: 'compat', compat: context.compat, head: context.head }) }
     },

@@ -1,10 +1,21 @@
 import { Type } from '@sinclair/typebox'
-import { listOf } from '#indices/list.ts'
+import { foundFilters } from './find/filters.ts'
 import { requireContract } from './find/listed.ts'
 import { recordsOf } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
+import { contractPlan } from './list/record-plan.ts'
+import { checkContractFilters, checkRecordRange } from './request/check-records.ts'
 import { actionName, contract, paging, sort } from './request/parameter-types.ts'
-import { checkHeadRange, headOptions, range } from './request/range.ts'
+import { headOptions, range } from './request/range.ts'
+import {
+  counterparty,
+  direction,
+  failedOnly,
+  partsOf,
+  textFilters,
+  tokens,
+} from './request/record-filters.ts'
+import { foundRecords, onlyList } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
 import { shownRecords } from './shape/rows.ts'
 
@@ -14,27 +25,51 @@ export const getContractTx = defineList({
   action: 'get-contract-tx',
   title: { en: 'Contract transactions', zh: '合约交易记录' },
   summary: {
-    en: 'Actions of a contract, including failed ones, and token movements recorded by it, newest first; sort=asc returns the exact reverse. With action_name, only rows of that action are returned.',
-    zh: '合约的方法调用（包括失败的）以及合约记录的代币变动，最新的在前；sort=asc 时顺序完全相反。指定 action_name 时只返回该方法的记录。',
+    en: 'Actions of a contract, including failed ones, and token movements recorded by it, newest first; sort=asc returns the exact reverse. With action_name, only rows of that action are returned; other filters are searched for, as get-account-tx describes it.',
+    zh: '合约的方法调用（包括失败的）以及合约记录的代币变动，最新的在前；sort=asc 时顺序完全相反。指定 action_name 时只返回该方法的记录；其他筛选条件需要逐条查找，见 get-account-tx 的说明。',
   },
   params: Type.Object({
     contract: contract(),
     action_name: actionName(),
+    direction: direction({
+      en: 'Only with counterparty, of the contract token.iost: rows that moved a token from the counterparty (in) or to it (out).',
+      zh: '仅与 counterparty 一起用于 token.iost：从该另一方转出（in）或转入该另一方（out）代币的记录。',
+    }),
+    counterparty: counterparty({
+      en: 'Return only rows with this party: an account, a contract id, a public key that owns tokens, or 0.',
+      zh: '只返回有此账户参与的记录；也可以是合约 ID、持有代币的公钥或 0。',
+    }),
+    token: tokens({
+      en: 'Of the contract token.iost: return only rows that moved one of these tokens; up to 50, joined by commas.',
+      zh: '用于 token.iost：只返回这些代币变动的记录；最多 50 个，以英文逗号分隔。',
+    }),
+    failed: failedOnly(),
+    ...textFilters,
     ...paging,
     sort: sort(),
     ...range,
     ...headOptions,
   }),
-  check: checkHeadRange,
+  check: params => {
+    const { filters } = partsOf(params)
+    checkContractFilters(params.contract, filters)
+    const plan = contractPlan(params.contract, params.action_name, filters)
+    checkRecordRange(params, onlyList(plan) === undefined)
+  },
   ...recordLists('always'),
   list: 'transactions',
   source: {
     state: [],
     isFeed: true,
-    open: async (context, { contract: id, action_name, ...asked }) => {
+    isSearched: ({ contract: id, action_name, ...params }) =>
+      onlyList(contractPlan(id, action_name, partsOf(params).filters)) === undefined,
+    open: async (context, { contract: id, action_name, ...params }) => {
       const { compat, head } = context
       await requireContract(context, id)
-      const list = action_name === undefined ? listOf.contract(id) : listOf.action(id, action_name)
+      const { filters, asked } = partsOf(params)
+      const plan = contractPlan(id, action_name, await foundFilters(context, filters))
+      const list = onlyList(plan)
+      if (list === undefined) return foundRecords(context, plan, { ...asked, contract: 'always' })
       const found = await recordsOf(context, list, asked)
       return { ...found, ...shownRecords({ contract: 'always', compat, head }) }
     },

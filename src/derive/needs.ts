@@ -130,6 +130,9 @@ const needMoved = (add: Add, said: Said): void => {
   // The publisher is an account of the row's where a party is no possible name: requested by `Missing`.
   const { from, to } = partiesOf(said, '')
   for (const name of [from, to]) if (isPossibleName(name)) add(lists, listOf.moved(name, token))
+  if (to === from || !isPossibleName(to)) return
+  add(lists, listOf.received(to))
+  add(lists, listOf.receivedOf(to, token))
 }
 
 const needBalance = (add: Add, token: string, owner: string): void => {

@@ -134,7 +134,12 @@ const listsOf = (at: TxScope, row: Row): readonly string[] => {
   if (movement !== undefined) {
     const { token, from, to } = movement
     keys.push(listOf.token(token))
-    for (const name of accounts) if (name === from || name === to) keys.push(listOf.moved(name, token))
+    for (const name of accounts) {
+      if (name !== from && name !== to) continue
+      keys.push(listOf.moved(name, token))
+      // Who moves a token to itself gets nothing.
+      if (name !== from) keys.push(listOf.received(name), listOf.receivedOf(name, token))
+    }
   }
   return keys
 }

@@ -46,7 +46,7 @@ const receiptsOf = async (visit: Asked, tx: Transaction): Promise<readonly Movem
     const units = decimal === undefined ? undefined : unitsOf(text, decimal)
     return decimal === undefined || units === undefined
       ? undefined
-      : { ...row, amount: fromUnits(units, decimal) }
+      : { ...row, token, amount: fromUnits(units, decimal) }
   })
   const read = rows.filter(row => row !== undefined)
   return read.length < rows.length ? undefined : movementsIn(read)

@@ -116,6 +116,7 @@ export const linkHeader = (
   { page, size, total, lastId }: Paged,
   repeated: Repeated,
 ): string => {
+  if (total === undefined) return searchedLinks(query, lastId, repeated)
   const last = BigInt(Math.max(1, Math.ceil(total / size)))
   const pages = [
     ['first', 1n],
@@ -145,6 +146,14 @@ export const linkHeader = (
     links.push(`<?${text}>; rel="${relation}"`)
   }
   return links.join(', ')
+}
+
+/** The links of a page of rows that are searched for: the first one, and the one behind the last row examined. */
+const searchedLinks = (query: Query, lastId: string | undefined, repeated: Repeated): string => {
+  const pairs = repeatedOf(query, repeated).filter(([name]) => name !== 'page')
+  const first = pairs.filter(([name]) => name !== 'after')
+  const next = lastId === undefined ? '' : `, <?${behindText(pairs, lastId)}>; rel="next"`
+  return `<?${[...first, ['page', '1'] as const].map(pairText).join('&')}>; rel="first"${next}`
 }
 
 /** The query of the page behind a row. */

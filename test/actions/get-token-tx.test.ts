@@ -64,7 +64,7 @@ describe('get-token-tx', () => {
   })
   test('get-token-tx: a row of the recorded chain names its contract', async () => {
     expect(await askText('get-token-tx', { token: 'iost', size: '1' })).toBe(
-      '{"transactions":[{"seq":47666,"contract":"token.iost","action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5"}],"page":1,"size":1,"total":47666}',
+      '{"transactions":[{"seq":47666,"contract":"token.iost","action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5","token":"iost","memo":"the last one"}],"page":1,"size":1,"total":47666}',
     )
   })
   test('get-token-tx: a token that never moved has no rows, an unknown one is not found', async () => {

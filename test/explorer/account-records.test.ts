@@ -44,14 +44,14 @@ test('/account: the filters by called action and by failure show the rows that t
 type Moved = {
   readonly action_name: string
   readonly data: readonly unknown[]
-  readonly amount?: string
+  readonly token?: string
   readonly block: string
   readonly tx_hash: string
 }
 
 /** What token.iost did with an account's balance, by the arguments of the movement; nothing where none moved. */
-const wayOf = ({ action_name, data, amount }: Moved, account: string): string => {
-  if (amount === undefined) return ''
+const wayOf = ({ action_name, data, token }: Moved, account: string): string => {
+  if (token === undefined) return ''
   const [, first, second] = data
   const giver = action_name === 'issue' ? '' : first
   const taker = action_name === 'issue' ? first : action_name === 'destroy' ? '' : second

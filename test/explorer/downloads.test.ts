@@ -28,6 +28,7 @@ type Row = {
   readonly tx_hash: string
   readonly block: string
   readonly amount?: string
+  readonly token?: string
 }
 
 /** The cells of a file without its first line. */
@@ -61,8 +62,8 @@ const unitsOf = (text: string): bigint => {
 
 /** What an account had of a token in the end, by the arguments of the movements. */
 const sumOf = (rows: readonly Row[], account: string, token: string): bigint =>
-  rows.reduce((sum, { action_name, amount, data: [symbol, first, second] }) => {
-    if (amount === undefined || symbol !== token) return sum
+  rows.reduce((sum, { action_name, amount, token: moved, data: [, first, second] }) => {
+    if (amount === undefined || moved !== token) return sum
     const giver = action_name === 'issue' ? '' : first
     const taker = action_name === 'issue' ? first : action_name === 'destroy' ? '' : second
     const gain = (taker === account ? unitsOf(amount) : 0n) - (giver === account ? unitsOf(amount) : 0n)

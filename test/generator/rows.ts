@@ -17,7 +17,7 @@ export type Row = {
   readonly status: string
   readonly from: string
   readonly to: string
-  /** Lists it is in: `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
+  /** Lists it is in: `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`. */
   readonly keys: readonly string[]
 }
 
@@ -41,8 +41,15 @@ const MOVEMENT = /^token\.iost\/(?:transfer|transferFreeze|issue|destroy)$/
 /** Lists of the token that a row moves. */
 const movedBy = (name: string, content: string, parties: readonly string[]): readonly string[] => {
   if (!MOVEMENT.test(name)) return []
-  const [token] = JSON.parse(content) as readonly [string]
-  return [`token/${token}`, ...parties.map(party => `moved/${party}/${token}`)]
+  const [token, first, second] = JSON.parse(content) as readonly string[]
+  const to = name.endsWith('/destroy') ? '' : name.endsWith('/issue') ? first : second
+  const isOwn = name.startsWith('token.iost/transfer') && first === second
+  const taking = parties.filter(party => party === to && !isOwn)
+  return [
+    `token/${token}`,
+    ...parties.map(party => `moved/${party}/${token}`),
+    ...taking.flatMap(party => [`in/${party}`, `in/${party}/${token}`]),
+  ]
 }
 
 /** Rows of one transaction. `deployed`: the contracts there are once it is done. */

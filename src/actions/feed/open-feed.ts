@@ -1,48 +1,20 @@
 import { Failure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
-import { type AnswerDeps, type Call, contextFor, readCall, type Turn } from '../answer.ts'
-import type { Action, Apart } from '../define.ts'
+import { type AnswerDeps, contextFor, readCall } from '../answer.ts'
+import type { Apart } from '../define.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Listing } from '../list/list-rows.ts'
 import { readParts } from '../list/read-parts.ts'
 import { blockHashes, heightOf } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
+import type { Feed, FeedCall, FeedOptions, Reading } from './feed.ts'
 import type { FeedList } from './feed-list.ts'
 import { keptRows } from './follow-branch.ts'
-import { type HeadPosition, idOf, type LastId, positionAbove } from './head-position.ts'
-import type { FeedHub } from './hub.ts'
+import { type HeadPosition, idOf, positionAbove } from './head-position.ts'
 import { highestOn, isOn } from './landmarks.ts'
-import { type FeedEnd, type HeadNow, type Message, type Part, partOf } from './message.ts'
-import type { Outbox } from './outbox.ts'
-import { requireFeed } from './requests.ts'
-
-/** The rows of a list from one on, as they come. */
-export type Feed = {
-  readonly action: Action
-  /** The height at which it was opened. */
-  readonly at: Published
-  /** The `seq` that the first row is to have, unless it was taken back. */
-  readonly first: number
-  /** The id with which a client goes on that has got nothing yet; undefined: the list has not come so far. */
-  readonly id: string | undefined
-  /** The blocks above then; undefined: they are not asked for. */
-  readonly head: HeadNow | undefined
-  /** Ends with a `FeedEnd`, unless the outbox is closed before. */
-  messages(): AsyncGenerator<Message, void, void>
-}
-
-type FeedCall = Call & {
-  /** The last event that the client has, when it comes again. */
-  readonly last: LastId | undefined
-}
-
-type FeedOptions = {
-  /** Ends all reading. */
-  readonly signal: AbortSignal
-  readonly turn: Turn
-  readonly hub: FeedHub
-  readonly outbox: Outbox<Message>
-}
+import { type FeedEnd, type Message, type Part, partOf } from './message.ts'
+import { requireFeed, rowIdIn, seqIn } from './requests.ts'
+import { openSearchedFeed } from './searched-feed.ts'
 
 /**
  * Opens the feed of a list: from the row behind `last` on, else from `start_seq`, else from the next one that comes.
@@ -50,9 +22,11 @@ type FeedOptions = {
  */
 export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOptions): Promise<Feed> => {
   const { action, params } = readCall(call)
-  requireFeed(action, call.query)
-  const { last } = call
+  const isSearched = action.source?.isSearched?.(params) === true
+  requireFeed(action, call.query, isSearched)
   const reading = { deps, action, params, call, ...options }
+  if (isSearched) return openSearchedFeed(reading, call.last && rowIdIn(call.last))
+  const last = call.last && seqIn(call.last)
   const start = last === undefined ? (params['start_seq'] as bigint | undefined) : last.seq + 1n
   const { at, count, head } = await inView(reading, async (view, apart) => {
     const opened = await openList(reading, { view, apart })
@@ -69,13 +43,6 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
     id: first - 1 <= count ? idOf(first - 1, place) : undefined,
     messages: () => messagesOf(reading, at, { next: first, had, place }),
   }
-}
-
-type Reading = FeedOptions & {
-  readonly deps: AnswerDeps
-  readonly action: Action
-  readonly params: Readonly<Record<string, unknown>>
-  readonly call: FeedCall
 }
 
 const inView = async <T>(
@@ -99,7 +66,8 @@ const openList = async (
   const asked = { ...params, start_seq: undefined, sort: 'asc', ...range }
   const context = contextFor(deps, { view, params, compat: call.options.compat, signal, apart })
   const listing = await action.source?.open(context, asked)
-  if (listing?.followed === undefined) throw new Failure('defect', `${action.action} has no feed.`)
+  if (listing === undefined || 'search' in listing || listing.followed === undefined)
+    throw new Failure('defect', `${action.action} has no feed.`)
   const { followed, total, stored = total } = listing
   return { at: view.at, listing, followed, count: Math.min(stored, total), head: context.head }
 }

@@ -1,15 +1,40 @@
 import type { Action } from '../define.ts'
+import type { RowId } from '../list/row-id.ts'
 import { oneOf, type Query } from '../request/query.ts'
 import { RANGE_NAMES } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
 import type { Text } from '../text.ts'
+import type { LastId } from './head-position.ts'
 
 /** Refuses an action whose list cannot be followed, and parameters that a feed has no use for ('bad_request'). */
-export const requireFeed = ({ source, list }: Action, query: Query): void => {
+export const requireFeed = ({ source, list }: Action, query: Query, isSearched: boolean): void => {
   if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : NOT_FOLLOWED)
+  const starts = isSearched ? SEARCHED_STARTS : ['start_seq']
   for (const name of ['page', 'size', 'after', ...RANGE_NAMES])
-    if (name !== 'start_seq' && oneOf(query, name) !== undefined) throw refused(name, useless(name))
+    if (!starts.includes(name) && oneOf(query, name) !== undefined) throw refused(name, useless(name))
   if (oneOf(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
+}
+
+/** Where a feed of rows that are searched for may begin: they have no number. */
+const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'start_time', 'start_date']
+
+/** The last event of a reader of a list that is searched, of one whose rows have numbers. Throws 'bad_request'. */
+export const rowIdIn = (last: LastId | RowId): RowId => {
+  if ('position' in last) return last
+  throw refused('Last-Event-ID', OF_ROW)
+}
+export const seqIn = (last: LastId | RowId): LastId => {
+  if ('seq' in last) return last
+  throw refused('Last-Event-ID', OF_LIST)
+}
+
+const OF_ROW: Text = {
+  en: 'Header Last-Event-ID is a number, but the rows of this feed are searched for; it must be the id of an event of the same feed.',
+  zh: '请求头 Last-Event-ID 是序号，而此事件流的记录需要逐条查找；应为同一事件流中某个事件的 id。',
+}
+const OF_LIST: Text = {
+  en: 'Header Last-Event-ID is the id of a row that was searched for, but the rows of this feed have a seq; it must be the id of an event of the same feed.',
+  zh: '请求头 Last-Event-ID 是逐条查找到的记录的 id，而此事件流的记录带有 seq；应为同一事件流中某个事件的 id。',
 }
 
 const refused = (parameter: string, why: Text) => badRequest(why, { parameter })

@@ -24,6 +24,22 @@ export const ownerOf = async (context: Context, name: string): Promise<string> =
   return above
 }
 
+/** `ownerOf` each of some names, each owner once. */
+export const ownersOfAll = async (context: Context, names: readonly string[]): Promise<readonly string[]> => {
+  const [only, ...others] = names
+  if (only !== undefined && others.length === 0) return [await ownerOf(context, only)]
+  const owners = await ownersOf(context.view, names)
+  return [
+    ...new Set(
+      names.map(name => {
+        const owner = owners.get(name)
+        if (owner === undefined) throw unknown(context, 'owner', name)
+        return owner
+      }),
+    ),
+  ]
+}
+
 /** The owners that a caller means, by the names given, all found together; names that never occurred are not in it. */
 export const ownersOf = async (
   view: View,

@@ -89,7 +89,7 @@ export const ORIGIN: Moment = { height: 0, time: 0n }
  * How many rows of a list come before a range, and how many are within it. Bounds at the ends of the chain, and those that
  * are numbers of rows, take no request.
  */
-const rowsWithin = async <D>(
+export const rowsWithin = async <D>(
   view: View,
   { count, end = view.at, moments }: Pick<NumberedList<D>, 'count' | 'end' | 'moments'>,
   { start_block, end_block, start_seq = 0n, end_seq, ...times }: Range,
@@ -151,7 +151,7 @@ const ordinalOf = async <D>(
 }
 
 /** The block of a row is there: published, or of the branch that is followed. */
-const requireBlock = async (
+export const requireBlock = async (
   { view, head, clock }: Standing,
   { height, hash }: { readonly height: number; readonly hash: string },
 ): Promise<void> => {

@@ -4,6 +4,7 @@ import { type Action, type Context, defineAction, type ListSource, type Typed } 
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
 import { type Listing, ROWS_AT_ONCE } from './list-rows.ts'
 import { rowsValue } from './rows.ts'
+import { searchedPage } from './searched-page.ts'
 
 type ListAction<P extends TObject, R extends TSchema, D> = Omit<Action<P, R>, 'run' | 'list' | 'source'> & {
   readonly list: string
@@ -21,6 +22,8 @@ export const defineList = <P extends TObject, R extends TSchema, D>(
     run: async (context, params) => {
       const listing = await action.source.open(context, params)
       const { page, size } = params as { readonly page?: bigint; readonly size?: number }
+      if ('search' in listing)
+        return searchedPage(context, listing, { list: action.list, size: size ?? SIZE_DEFAULT, params })
       return page === undefined && size === undefined
         ? wholeOf(action.list, await wholeRows(context, listing))
         : pageOf(context, listing, { list: action.list, page: page ?? 1n, size: size ?? SIZE_DEFAULT })
@@ -55,7 +58,8 @@ export const rawOf = (page: bigint): RawJson => new RawJson(String(page))
 export type Paged = {
   readonly page: bigint
   readonly size: number
-  readonly total: number
+  /** undefined: it is not known. */
+  readonly total: number | undefined
   /** The id of its last row, where rows behind that one are found by it rather than by a page's number. */
   readonly lastId?: string | undefined
 }
@@ -64,11 +68,16 @@ export type Paged = {
 export const pagedOf = (params: Readonly<Record<string, unknown>>, data: unknown): Paged | undefined => {
   const { page = 1n } = params
   if (params['page'] === undefined && params['size'] === undefined) return undefined
-  const { size, total } = data as Readonly<Record<string, unknown>>
-  if (typeof page !== 'bigint' || typeof size !== 'number' || typeof total !== 'number') return undefined
+  const { size, total, next } = data as Readonly<Record<string, unknown>>
+  if (typeof page !== 'bigint' || typeof size !== 'number') return undefined
+  if (typeof next === 'string' || total === null)
+    return { page, size, total: undefined, lastId: textOf(next) }
+  if (typeof total !== 'number') return undefined
   const lastId = (data as { readonly [LAST_ID]?: string })[LAST_ID]
   return { page, size, total, lastId }
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** The id of the last row of a page: beside `data`, since only links need it. */
 const LAST_ID = Symbol('id of the last row')

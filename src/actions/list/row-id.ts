@@ -44,6 +44,16 @@ export const rowIds = async <D>(
   })
 }
 
+/** The ids of rows of stored blocks, by their positions. */
+export const rowIdsOf = async (view: View, positions: readonly string[]): Promise<readonly RowId[]> => {
+  const hashes = await blockHashes(view, positions.map(heightOf))
+  return positions.map(position => {
+    const hash = hashes.get(heightOf(position))
+    if (hash === undefined) throw missingData(`Block ${heightOf(position)} has rows, and no document.`)
+    return { position, hash }
+  })
+}
+
 /** Hashes of stored blocks by height; those that are not stored are left out. */
 export const blockHashes = async (
   view: View,

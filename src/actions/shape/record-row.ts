@@ -1,7 +1,19 @@
 import { type TArray, type TUnknown, Type } from '@sinclair/typebox'
 import type { Compat } from '../define.ts'
 import { headFields } from './head-status.ts'
-import { count, createdAt, described, irreversibleSeq, listOfRows, shape, text, txHash } from './results.ts'
+import {
+  count,
+  createdAt,
+  described,
+  HEAD_ONLY,
+  irreversibleSeq,
+  listOfFound,
+  listOfRows,
+  rowsOf,
+  shape,
+  text,
+  txHash,
+} from './results.ts'
 
 /** Programs of ours read rows without `compat`, so their type is the array. */
 const data = (compat: Compat) =>
@@ -28,8 +40,31 @@ const recordFields = (compat: Compat) => ({
   status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
   amount: Type.Optional(
     text(
-      'Amount actually moved, in token units; only on rows of token.iost movements.',
-      '实际变动的数量（代币单位）；仅出现在 token.iost 的变动记录中。',
+      'On rows of token.iost movements, the amount actually moved, in token units. On calls of vote, unvote, pledge and unpledge that were carried out, the amount of IOST, and of buy and sell of ram.iost the bytes; the movements of these calls are rows of their own, so sums are taken over rows that have a token.',
+      'token.iost 的变动记录中为实际变动的数量（代币单位）。已执行的 vote、unvote、pledge、unpledge 调用中为 IOST 数量，ram.iost 的 buy、sell 中为字节数；这些调用引起的代币变动另有记录，因此求和时只计算带有 token 的记录。',
+    ),
+  ),
+  ...(compat === 'iostabc' ? {} : movementFields()),
+})
+
+/** Fields of rows that moved a token. */
+const movementFields = () => ({
+  token: Type.Optional(
+    text(
+      'Token that the row moved; only on rows of token.iost movements.',
+      '该记录所变动的代币；仅出现在 token.iost 的变动记录中。',
+    ),
+  ),
+  memo: Type.Optional(
+    text(
+      'Memo of the movement, which may be empty; only on rows of transfer and transferFreeze that moved a token.',
+      '转账附言，可能为空；仅出现在 transfer 与 transferFreeze 的代币变动记录中。',
+    ),
+  ),
+  locked_until: Type.Optional(
+    text(
+      'When a frozen amount comes free, nanoseconds since 1970 as the sender wrote it; only on rows of transferFreeze that moved a token. Until then the recipient cannot spend it.',
+      '冻结金额的解冻时间，自 1970 年起的纳秒数，与发送方所写一致；仅出现在 transferFreeze 的代币变动记录中。在此之前接收方无法使用该金额。',
     ),
   ),
 })
@@ -42,15 +77,30 @@ const recordRow = (contract: 'always' | 'compat', compat: Compat) => {
   return shape({
     ...(compat === 'iostabc' ? {} : { seq: irreversibleSeq() }),
     ...headFields(),
+    ...(contract === 'compat' ? { accounts: accountsField() } : {}),
     ...named,
     ...recordFields(compat),
   })
 }
 
+/** Like the fields of `head=1`, one that only some calls give. */
+const accountsField = () =>
+  Type.Optional({
+    ...rowsOf(
+      Type.String(),
+      'Only with accounts: those of the accounts that the row belongs to.',
+      '仅在使用 accounts 时出现：该记录所属的账户。',
+    ),
+    [HEAD_ONLY]: true,
+  })
+
 /** The answers of an action that lists records, also with `compat=iostabc`. */
 export const recordLists = (contract: 'always' | 'compat') => {
   const listFor = (compat: Compat) =>
-    listOfRows('transactions', recordRow(contract, compat), { en: 'Records of this page.', zh: '记录列表。' })
+    listOfFound('transactions', recordRow(contract, compat), {
+      en: 'Records of this page.',
+      zh: '记录列表。',
+    })
   return { result: listFor('none'), compatResult: listFor('iostabc') }
 }
 

@@ -55,6 +55,32 @@ export const listOfRows = <const N extends string, R extends TSchema>(name: N, r
     total: count('Total number of rows in the list.', '列表总行数。'),
   })
 
+/** A list whose rows may have to be searched for. */
+export const listOfFound = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) => {
+  const { properties } = listOfRows(name, row, { en, zh })
+  return shape({
+    ...properties,
+    total: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      ...about(
+        'Total number of rows in the list; null where rows are searched for, as long as their number is not known.',
+        '列表总行数；需要逐条查找且行数未知时为 null。',
+      ),
+    }),
+    total_reason: Type.Optional(
+      text(
+        'Only where total is null: searched, since the rows that pass the filters are counted by nobody.',
+        '仅在 total 为 null 时出现：searched，表示符合筛选条件的记录没有预先计数。',
+      ),
+    ),
+    next: Type.Optional(
+      text(
+        'Only where rows are searched for: where this page ended. Give it as after, with all else unchanged, to go on; without it, this page is the last one.',
+        '仅在逐条查找时出现：本页结束的位置。其余参数不变，将其作为 after 传入即可继续；没有此字段即为最后一页。',
+      ),
+    ),
+  })
+}
+
 export const createdAt = () =>
   text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')
 /** Answers of the old service have none. */
@@ -67,8 +93,8 @@ export const seq = () =>
 export const irreversibleSeq = () =>
   Type.Optional(
     count(
-      'Number of the row in this list, from 1 in the order of the chain. It never changes. Rows with the status PACKED have none.',
-      '该行在此列表中的编号，按链上顺序从 1 开始，永不改变。状态为 PACKED 的行没有编号。',
+      'Number of the row in this list, from 1 in the order of the chain. It never changes. Rows with the status PACKED have none, nor have rows that were searched for.',
+      '该行在此列表中的编号，按链上顺序从 1 开始，永不改变。状态为 PACKED 的行和逐条查找到的行没有编号。',
     ),
   )
 export const txHash = () => text('Transaction hash.', '交易哈希。')

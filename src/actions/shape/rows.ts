@@ -4,13 +4,16 @@ import type { HeadAt } from '#head/shown.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { Compat } from '../define.ts'
+import { bodiesOf } from '../find/bodies.ts'
 import { type RowTexts, textsOf } from '../find/overflow.ts'
 import { bodiesWith } from '../list/head-rows.ts'
 import type { Listing } from '../list/list-rows.ts'
+import type { Merged } from '../list/merge.ts'
 import type { NumberedRecord } from '../list/numbered.ts'
-import { rowIds } from '../list/row-id.ts'
+import { rowIds, rowIdsOf, rowIdText } from '../list/row-id.ts'
 import type { Rows } from '../list/rows.ts'
 import { statusOf } from './head-status.ts'
+import { factsOf, type RowFacts } from './row-facts.ts'
 
 const NO_TEXTS: ReadonlyMap<string, RowTexts> = new Map()
 /** Rows with the most text that are in memory at once: 130 KB each. */
@@ -49,6 +52,31 @@ type Shown = {
   readonly head?: HeadAt | undefined
 }
 
+/** Rows that were found by a search. They have no number in a list, and an id in its place. `owners`: whose each list is. */
+export const foundRows = async (
+  view: View,
+  found: readonly Merged[],
+  { contract, compat, owners }: Shown & { readonly owners: readonly string[] | undefined },
+): Promise<Rows> => {
+  const docs = found.map(({ doc }) => doc)
+  const texts = docs.some(({ overflow }) => overflow)
+    ? await textsOf(each => bodiesOf(view, each), docs)
+    : NO_TEXTS
+  const ids = await rowIdsOf(
+    view,
+    docs.map(({ id }) => id),
+  )
+  return writtenRows(docs, { texts, compat }, at => {
+    const named = compat === 'iostabc' ? undefined : ids[at]
+    return {
+      id: named && rowIdText(named),
+      status: undefined,
+      accounts: owners && [...new Set(found[at]?.runs.map(run => owners[run] ?? ''))],
+      isNamed: contract === 'always' || compat === 'iostabc',
+    }
+  })
+}
+
 const recordRows = async (
   view: View,
   numbered: readonly NumberedRecord[],
@@ -77,6 +105,8 @@ type Lead = {
   readonly seq?: number | undefined
   readonly id?: string | undefined
   readonly status: string | undefined
+  /** Those of several accounts that the row belongs to. */
+  readonly accounts?: readonly string[] | undefined
   /** The row names its contract. */
   readonly isNamed: boolean
 }
@@ -91,11 +121,14 @@ export const writtenRows = (
   const owns = docs.map(doc => texts.get(doc.id) ?? doc)
   const rows = docs.map((doc, at) => {
     const own = owns[at] ?? doc
-    const { seq, id, status, isNamed } = leadOf(at)
+    const { seq, id, status, accounts, isNamed } = leadOf(at)
+    const facts: RowFacts = compat === 'iostabc' ? { amount: doc.amount } : factsOf(doc, own)
+    const { amount, token, memo, locked_until } = facts
     return {
       seq,
       id,
       status,
+      accounts,
       contract: isNamed ? own.contract : undefined,
       action_name: own.action_name,
       data: '',
@@ -107,7 +140,10 @@ export const writtenRows = (
       index: doc.index,
       return: own.return,
       status_code: doc.status_code,
-      amount: doc.amount,
+      amount,
+      token,
+      memo,
+      locked_until,
     }
   })
   const dataOf =

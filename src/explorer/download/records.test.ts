@@ -8,7 +8,8 @@ const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
 const rowsWith = (data: readonly unknown[], over: object = {}) => ({
   rows: [
     {
-      ...{ action_name: 'transfer', data: '', from: 'caller', to: 'token.iost', amount: '1.5' },
+      ...{ action_name: 'transfer', data: '', from: 'caller', to: 'token.iost' },
+      ...{ amount: '1.5', token: data[0] },
       ...{ block: '7', tx_hash: 'hash', created_at: '2026-11-21T08:25:32.500Z', status_code: 'SUCCESS' },
       ...over,
     },
@@ -30,7 +31,11 @@ test.each([
   [['usd', 'alice', '1.5'], { action_name: 'issue' }, ['In', '', new Exact('+1.5'), 'usd', '']],
   [['usd', 'alice', '1.5'], { action_name: 'destroy' }, ['Out', '', new Exact('-1.5'), 'usd', '']],
   [['usd', 'carol', '1.5'], { action_name: 'issue' }, ['Others', 'carol', new Exact('0'), 'usd', '']],
-  [[FORMULA], { action_name: '+run', from: 'alice', to: '=c', amount: undefined }, ['', "'=c", '', '', '']],
+  [
+    [FORMULA],
+    { action_name: '+run', from: 'alice', to: '=c', amount: '1', token: undefined },
+    ['', "'=c", '', '', ''],
+  ],
 ])('a row of an account’s file: %j %j', (data, over, cells) => {
   const [row = []] = accountRecords.table(asked).cellsOf(rowsWith(data, over), 0)
   expect(row.slice(0, 6)).toEqual(['2026-11-21 08:25:32.500', ...cells])

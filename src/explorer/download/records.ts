@@ -1,5 +1,5 @@
 import { getAccountBalance } from '#actions/get-account-balance.ts'
-import { getAccountTx, recordFilters } from '#actions/get-account-tx.ts'
+import { getAccountTx } from '#actions/get-account-tx.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
 import type { Rows } from '#actions/list/rows.ts'
@@ -13,7 +13,7 @@ import { listFile } from './list-file.ts'
 import { column, type FileColumn, numberCell, timeCell } from './table.ts'
 
 /** Filters of an account's records. */
-export const ACCOUNT_FILTERS = Object.keys(recordFilters)
+export const ACCOUNT_FILTERS = ['token', 'func_name', 'failed']
 export const CONTRACT_FILTERS = ['action_name']
 
 /** The rows with their arguments, which rows of an export have beside them. */

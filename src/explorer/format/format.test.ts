@@ -28,7 +28,7 @@ test('sumOf: exact beyond a double, also of what is below zero', () => {
 
 test('movementsIn: rows that moved tokens, with memo and the time until which they are frozen', () => {
   const row = (action_name: string, data: readonly unknown[], amount?: string) => ({
-    ...{ action_name, data, from: 'alice', to: 'bob', amount },
+    ...{ action_name, data, from: 'alice', to: 'bob', amount, token: amount && 'iost' },
   })
   const plain = { token: 'iost', from: 'alice', to: 'bob', amount: '5', memo: '', until: undefined }
   expect(

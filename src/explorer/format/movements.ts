@@ -11,7 +11,7 @@ export type Movement = Moved & {
   readonly until: string | undefined
 }
 
-type Row = Pick<Recorded, 'action_name' | 'data' | 'from' | 'to' | 'amount'>
+type Row = Pick<Recorded, 'action_name' | 'data' | 'from' | 'to' | 'amount' | 'token'>
 
 /** The token movements of records, in order. */
 export const movementsIn = (rows: readonly Row[]): readonly Movement[] =>

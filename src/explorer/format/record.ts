@@ -15,16 +15,15 @@ export type Recorded = {
   readonly created_at: string
   readonly status_code: string
   readonly amount?: string | undefined
+  readonly token?: string | undefined
 }
 
 /** The tokens that a record moved. */
 export type Moved = { readonly amount: string; readonly token: string }
 
-/** Amount and token of a record: token.iost names the token first, whatever it moves. */
-export const movedBy = ({ amount, data }: Pick<Recorded, 'amount' | 'data'>): Moved | undefined => {
-  const [token] = data
-  return amount === undefined || typeof token !== 'string' ? undefined : { amount, token }
-}
+/** Amount and token of a record. Calls that have an amount and no token moved it in records of their own. */
+export const movedBy = ({ amount, token }: Pick<Recorded, 'amount' | 'token'>): Moved | undefined =>
+  amount === undefined || token === undefined ? undefined : { amount, token }
 
 /** How a movement changed what an owner has of the token; `none`: others moved it, such as where the owner issued or signed. */
 export type Way = 'in' | 'out' | 'self' | 'none'
@@ -45,7 +44,7 @@ export const WAYS: Readonly<Record<Way, Text>> = {
   none: { en: 'Others', zh: '他人之间' },
 }
 
-type Row = Pick<Recorded, 'action_name' | 'amount' | 'data' | 'from' | 'to'>
+type Row = Pick<Recorded, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to'>
 
 /** Sender and recipient of a movement, by its arguments (`""`: nobody); of other rows, the caller and the contract. */
 export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {

@@ -149,9 +149,9 @@ const Records = ({ visit, records, names, contract }: RecordsProps): Html => {
           ...rangeFields(visit),
         ]}
       />
-      <Files visit={visit} file={contractRecords} id={contract} total={records.total} />
+      <Files visit={visit} file={contractRecords} id={contract} total={records.total ?? 0} />
       <RecordRows visit={visit} rows={records.transactions} live="records" />
-      <Pager visit={visit} total={records.total} />
+      <Pager visit={visit} total={records.total ?? 0} />
     </Card>
   )
 }

@@ -148,9 +148,9 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
   const { transactions, total } = await visit.ask(getTokenTx, { token: visit.id, ...pageGiven(visit) })
   return (
     <Card title={visit.say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
-      <Files visit={visit} file={tokenMovements} id={visit.id} total={total} />
+      <Files visit={visit} file={tokenMovements} id={visit.id} total={total ?? 0} />
       <RecordRows visit={visit} rows={transactions} live="movements" />
-      <Pager visit={visit} total={total} />
+      <Pager visit={visit} total={total ?? 0} />
     </Card>
   )
 }
@@ -167,7 +167,7 @@ const Holders = async ({
   const decimals = decimalsOf(holders.map(({ balance }) => balance))
   return (
     <Card title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
-      <Files visit={visit} file={holderFile} id={visit.id} total={total} />
+      <Files visit={visit} file={holderFile} id={visit.id} total={total ?? 0} />
       <Rows
         visit={visit}
         rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
@@ -189,7 +189,7 @@ const Holders = async ({
           ],
         ]}
       />
-      <Pager visit={visit} total={total} />
+      <Pager visit={visit} total={total ?? 0} />
     </Card>
   )
 }

@@ -24,8 +24,9 @@ export type AskedRecords = {
 export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {
   const filters = filtersGiven(visit, ACCOUNT_FILTERS)
   const given = { account, ...filters }
-  // The API has lists for each of them, none for two together.
-  const isOne = ACCOUNT_FILTERS.filter(name => name in filters).length <= 1
+  // The API has lists for each of them; what it searches for has no pages that one can leaf through.
+  const isOne =
+    ACCOUNT_FILTERS.filter(name => name in filters).length <= 1 && filters['token']?.includes(',') !== true
   return {
     given,
     answer: isOne ? await visit.ask(getAccountTx, { ...given, ...pageGiven(visit) }) : undefined,
@@ -53,7 +54,7 @@ export const AccountRecords = ({
     <Card title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}>
       {children as 'safe'}
       <Filters visit={visit} fields={fieldsOf(visit, tokens, answer?.transactions ?? [])} />
-      <Files visit={visit} file={accountRecords} id={given.account} total={answer?.total} />
+      <Files visit={visit} file={accountRecords} id={given.account} total={answer?.total ?? undefined} />
       {answer === undefined ? (
         <p class="warn" role="alert" safe>
           {say({
@@ -64,7 +65,7 @@ export const AccountRecords = ({
       ) : (
         <>
           <RecordRows visit={visit} rows={answer.transactions} owner={given.account} live="records" />
-          <Pager visit={visit} total={answer.total} />
+          <Pager visit={visit} total={answer.total ?? 0} />
         </>
       )}
     </Card>

@@ -1,4 +1,4 @@
-import { linesOf } from './lines.ts'
+import { linesOf, pause } from './lines.ts'
 import {
   type Args,
   type Ask,
@@ -8,7 +8,6 @@ import {
   numberedList,
   type Paged,
   type Params,
-  pause,
   type RowsOf,
   type Seq,
 } from './runtime.ts'

@@ -19,5 +19,19 @@ const linesOf = async function* (body: Response['body']): AsyncGenerator<string,
   }
 }
 
+/** Waits; throws the reason when the signal aborts. */
+const pause = (seconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, seconds * 1000)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+
 // Only the client below uses these.
-export { linesOf }
+export { linesOf, pause }

@@ -1,4 +1,4 @@
-import { linesOf } from './lines.ts'
+import { linesOf, pause } from './lines.ts'
 
 /** Where the service is, and how it is asked. */
 export type ClientOptions = {
@@ -159,19 +159,6 @@ const secondsOf = (header: string | null): number | undefined => {
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000)
 }
 
-const pause = (seconds: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, seconds * 1000)
-    signal?.addEventListener('abort', stop, { once: true })
-  })
-
 type Get<D> = (params?: Params, options?: CallOptions) => Promise<D>
 
 const call =
@@ -181,8 +168,15 @@ const call =
 
 const dataOf = async <D>(response: Response): Promise<D> => JSON.parse(await response.text()).data
 
-/** The fields that every page has. */
-type Paged = { readonly page: number; readonly size: number; readonly total: number }
+/** What every page says of itself. */
+type Paged = {
+  readonly page: number
+  readonly size: number
+  /** null: rows are searched for, and nobody knows their number. */
+  readonly total: number | null
+  /** Where a search goes on. */
+  readonly next?: string
+}
 /** How the rows are taken out of a page. */
 type RowsOf<D, R> = (data: D) => readonly R[]
 
@@ -231,7 +225,11 @@ const pagesOf = async function* <D extends Paged, R>(
   for (;;) {
     const data = await get({ ...params, ...next }, options)
     yield data
-    if (data.page * data.size >= data.total) return
+    if (data.next !== undefined) {
+      next = { after: data.next }
+      continue
+    }
+    if (data.total === null || data.page * data.size >= data.total) return
     const last = rowsOf(data).at(-1) as { readonly id?: string } | undefined
     const isBehind = params['head'] === 1 && last?.id !== undefined
     next = isBehind ? { page: 1, after: last.id } : { page: data.page + 1 }
@@ -249,6 +247,8 @@ const rowsBySeq = async function* <D extends Paged, R extends Partial<Seq>>(
     const data = await get({ size: MOST_ROWS, ...params, ...range, head: undefined }, options)
     const rows = rowsOf(data).filter((row): row is R & Seq => row.seq !== undefined)
     yield* rows
+    if (data.next !== undefined || data.total === null || (rows.length === 0 && rowsOf(data).length > 0))
+      throw new TypeError('Rows that are searched for have no seq: read them with pages or whole.')
     const last = rows.at(-1)
     if (last === undefined || rows.length >= data.total) return
     range = params['sort'] === 'asc' ? { start_seq: last.seq + 1 } : { end_seq: last.seq - 1 }
@@ -292,7 +292,6 @@ export {
   numberedList,
   type Paged,
   type Params,
-  pause,
   type RowsOf,
   wholeList,
 }

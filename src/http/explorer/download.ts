@@ -78,14 +78,14 @@ const formOf =
           sent += rows.rows.length
           return csvTable(cellsOf(rows, before))
         },
-        tail: '',
+        tail: () => '',
       },
     }
   }
 
 /** A file that ended there would look like the whole. */
 const refuseBeyond = ({ total }: Export, file: Download, asked: AskedFile): void => {
-  if (total <= MOST_ROWS) return
+  if (total !== undefined && total <= MOST_ROWS) return
   const { module, action } = file.action
   const call = `api/${module}/${action}?${new URLSearchParams({ ...file.given(asked), format: 'csv' })}`
   const shorter = file.isOfTime
@@ -93,8 +93,8 @@ const refuseBeyond = ({ total }: Export, file: Download, asked: AskedFile): void
     : { en: 'Take', zh: '请' }
   throw badRequest(
     {
-      en: `This list has ${total} rows; a file has at most ${MOST_ROWS}. ${shorter.en} the whole list from the API with a key: ${call}`,
-      zh: `此列表共 ${total} 条；单个文件最多 ${MOST_ROWS} 条。${shorter.zh}使用 API key 通过 API 获取完整列表：${call}`,
+      en: `${total === undefined ? 'How many rows pass these filters is not known' : `This list has ${total} rows`}; a file has at most ${MOST_ROWS}. ${shorter.en} the whole list from the API with a key: ${call}`,
+      zh: `${total === undefined ? '符合这些筛选条件的条数未知' : `此列表共 ${total} 条`}；单个文件最多 ${MOST_ROWS} 条。${shorter.zh}使用 API key 通过 API 获取完整列表：${call}`,
     },
     file.isOfTime ? { parameter: 'from' } : {},
   )

@@ -55,7 +55,7 @@ export const exportReply = async (
     opened = await openExport(deps, call, { signal: reading.signal, turn })
     signal.throwIfAborted()
     const { written, fileName } = form(opened)
-    turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
+    if (opened.total !== undefined) turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
     const packs = acceptsGzip(request.headers.get('accept-encoding'))
     const packer = packs ? gzipPacker() : plainPacker
     const texts = textsOf(opened, written, () => turns.plan.more(reading.signal))
@@ -90,13 +90,13 @@ const headersOf = ({ at, total }: Export, fileName: string): Readonly<Record<str
   Vary: 'X-API-Key, Accept-Encoding',
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
-  'X-Total-Count': String(total),
+  ...(total === undefined ? {} : { 'X-Total-Count': String(total) }),
   // nginx would take the whole of it, into a file of its own, however slowly the client reads.
   'X-Accel-Buffering': 'no',
   'Content-Disposition': `attachment; filename="${fileName}"`,
 })
 
-/** The body in texts of some hundred rows; throws unless there are as many rows as were announced. */
+/** The body in texts of some hundred rows; throws unless there are as many rows as were announced, if any were. */
 const textsOf = async function* (
   opened: Export,
   { head, rows, tail }: Written,
@@ -109,8 +109,9 @@ const textsOf = async function* (
     yield text + rows(part)
     text = ''
   }
-  if (sent !== opened.total) throw missingData(`${sent} of ${opened.total} rows were read.`)
-  yield text + tail
+  if (opened.total !== undefined && sent !== opened.total)
+    throw missingData(`${sent} of ${opened.total} rows were read.`)
+  yield text + tail(sent)
 }
 
 /** How the rows of an export are written. */
@@ -119,29 +120,29 @@ export type Written = {
   /** Before the first row. */
   readonly head: string
   readonly rows: (rows: Rows) => string
-  /** After the last row. */
-  readonly tail: string
+  /** After the last of so many rows. */
+  readonly tail: (rows: number) => string
 }
 
-type Listed = Pick<Export, 'action' | 'columns' | 'total' | 'at'>
+type Listed = Pick<Export, 'action' | 'columns' | 'at'>
 
 /** NDJSON ends with a line that tells that it is complete; CSV has no place for that. */
 const writtenAs: Readonly<
   Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => Written>
 > = {
-  ndjson: ({ total, at }, options) => ({
+  ndjson: ({ at }, options) => ({
     type: 'application/x-ndjson; charset=utf-8',
     head: '',
     rows: rows =>
       linesOf(rows, options)
         .map(line => `${line}\n`)
         .join(''),
-    tail: `${writeJson({ complete: true, rows: total, block_height: String(at.height) })}\n`,
+    tail: rows => `${writeJson({ complete: true, rows, block_height: String(at.height) })}\n`,
   }),
   csv: ({ action, columns }) => ({
     type: 'text/csv; charset=utf-8; header=present',
     head: csvHead(columns ?? [action.list ?? '']),
     rows: rows => csvRows(rows, columns),
-    tail: '',
+    tail: () => '',
   }),
 }

@@ -49,7 +49,7 @@ const standText = (height: number, head: HeadNow | undefined): string =>
   `: block ${height}${head === undefined ? '' : `, head ${head.height ?? head.status}`}`
 
 /** How far a client is: its last irreversible row, and the id of its last event. */
-export type Sent = { readonly seq: number; readonly id: string }
+export type Sent = { readonly seq: number | undefined; readonly id: string }
 
 /** The last event of a feed. */
 export const endEvent = (end: FeedEnd, { seq, id }: Sent, manner: Manner): string => {

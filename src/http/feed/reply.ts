@@ -1,9 +1,11 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
+import type { Feed } from '#actions/feed/feed.ts'
 import { type LastId, readId } from '#actions/feed/head-position.ts'
 import type { Message } from '#actions/feed/message.ts'
-import { type Feed, openFeed } from '#actions/feed/open-feed.ts'
+import { openFeed } from '#actions/feed/open-feed.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
+import { type RowId, readRowId } from '#actions/list/row-id.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
@@ -94,6 +96,9 @@ const headersOf = ({ at, head }: Feed): Readonly<Record<string, string>> => ({
   'X-Accel-Buffering': 'no',
 })
 
+const beginOf = ({ first, id = '' }: Feed): Sent =>
+  first === undefined ? { seq: undefined, id } : { seq: first - 1, id: id === '' ? String(first - 1) : id }
+
 type Sending = { readonly more: () => Promise<void>; readonly manner: Manner }
 
 /** The body. It counts as one request for each thousand rows begun. */
@@ -101,7 +106,7 @@ const piecesOf = async function* (
   feed: Feed,
   { more, manner }: Sending,
 ): AsyncGenerator<Uint8Array, void, void> {
-  let sent: Sent = { seq: feed.first - 1, id: feed.id ?? String(feed.first - 1) }
+  let sent: Sent = beginOf(feed)
   let room = ROWS_AT_ONCE
   yield encoder.encode(beginText({ height: feed.at.height, head: feed.head }, feed.id))
   for await (const message of feed.messages()) {
@@ -131,10 +136,10 @@ const piecesOf = async function* (
 const encoder = new TextEncoder()
 
 /** The event that the client has got last, when it comes again. Throws 'bad_request'. */
-const lastEventId = ({ headers }: Request): LastId | undefined => {
+const lastEventId = ({ headers }: Request): LastId | RowId | undefined => {
   const text = headers.get('last-event-id') ?? ''
   if (text === '') return undefined
-  const id = readId(text)
+  const id = readId(text) ?? readRowId(text)
   if (id !== undefined) return id
   throw badRequest(
     {

@@ -1,5 +1,6 @@
 import type { Action } from '#actions/define.ts'
 import { ID_PATTERN } from '#actions/feed/head-position.ts'
+import { ROW_ID_PATTERN } from '#actions/list/row-id.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
 import { MOST_DIGITS, type Word } from '#actions/request/parameters.ts'
 import { type Parameter, parametersOf } from '#actions/request/query.ts'
@@ -66,7 +67,7 @@ const LAST_EVENT_ID: Json = {
   required: false,
   description: 'The id of the last event received: the feed goes on behind it, whatever start_seq says.',
   'x-description-zh': '已收到的最后一个事件的 id：事件流从其后继续，并优先于 start_seq。',
-  schema: { type: 'string', pattern: ID_PATTERN },
+  schema: { type: 'string', pattern: `${ID_PATTERN}|${ROW_ID_PATTERN}` },
 }
 
 const ownParameter = (

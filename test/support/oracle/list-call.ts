@@ -13,6 +13,10 @@ export const listCall = (key: string): ListCall | undefined => {
       return { module: 'account', action: 'account-tx', params: { account: name } }
     case 'moved':
       return { module: 'account', action: 'account-tx', params: { account: name, token: part } }
+    case 'in': {
+      const token = part === '' ? {} : { token: part }
+      return { module: 'account', action: 'account-tx', params: { account: name, direction: 'in', ...token } }
+    }
     case 'called':
       return {
         module: 'account',

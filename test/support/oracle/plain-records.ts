@@ -1,4 +1,5 @@
 import type { Block, Transaction } from '#chain/block.ts'
+import { type PlainFacts, plainFacts } from './plain-facts.ts'
 
 /**
  * The rows of every list, computed as plainly as decisions can be read, from the blocks alone: the other opinion that
@@ -22,6 +23,8 @@ export type PlainRow = {
   readonly created?: string
   /** Token it moved, and the names it moved it between, possible or not. */
   readonly moved?: { readonly token: string; readonly between: readonly unknown[] }
+  /** The fields that say what it moved or what its call names. */
+  readonly facts: PlainFacts
   /** Contract it deployed. */
   readonly deployed?: string
 }
@@ -113,7 +116,7 @@ const parties = (name: string, data: string, publisher: string): readonly [from:
 
 export type PlainChain = {
   readonly rows: readonly PlainRow[]
-  /** Keys `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `contracts`. */
+  /** Keys `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`. */
   readonly lists: ReadonlyMap<string, readonly PlainRow[]>
 }
 
@@ -210,6 +213,7 @@ const rowsOf = (block: Block, tx: Transaction, decimals: ReadonlyMap<string, num
         ownAction: true,
         ...(own >= 0 && name === 'auth.iost/signUp' ? { created: to } : {}),
         ...(own >= 0 ? movedBy(name, data) : {}),
+        facts: plainFacts(tx, own < 0 ? undefined : receipts[own], { name, data, decimals }),
       })
     })
   receipts.forEach(({ funcName, content }, at) => {
@@ -230,6 +234,7 @@ const rowsOf = (block: Block, tx: Transaction, decimals: ReadonlyMap<string, num
       ownAction: false,
       ...(funcName === 'auth.iost/signUp' ? { created: to } : {}),
       ...movedBy(funcName, content),
+      facts: plainFacts(tx, { funcName, content }, { name: funcName, data: content, decimals }),
     })
   })
   return rows
@@ -264,6 +269,10 @@ const keysOf = (row: PlainRow, contracts: ReadonlySet<string>): readonly string[
   if (moved !== undefined) {
     keys.push(`token/${moved.token}`)
     for (const name of names) if (moved.between.includes(name)) keys.push(`moved/${name}/${moved.token}`)
+    const giver = row.action === 'issue' ? undefined : moved.between[0]
+    const taker = row.action === 'destroy' ? undefined : moved.between.at(-1)
+    for (const name of names)
+      if (name === taker && taker !== giver) keys.push(`in/${name}`, `in/${name}/${moved.token}`)
   }
   return keys
 }

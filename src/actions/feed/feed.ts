@@ -1,0 +1,43 @@
+import type { Published } from '#store/port.ts'
+import type { AnswerDeps, Call, Turn } from '../answer.ts'
+import type { Action } from '../define.ts'
+import type { RowId } from '../list/row-id.ts'
+import type { LastId } from './head-position.ts'
+import type { FeedHub } from './hub.ts'
+import type { HeadNow, Message } from './message.ts'
+import type { Outbox } from './outbox.ts'
+
+/** The rows of a list from one on, as they come. */
+export type Feed = {
+  readonly action: Action
+  /** The height at which it was opened. */
+  readonly at: Published
+  /** The `seq` that the first row is to have, unless it was taken back; undefined: rows have none. */
+  readonly first: number | undefined
+  /** The id with which a client goes on that has got nothing yet; undefined: the list has not come so far. */
+  readonly id: string | undefined
+  /** The blocks above then; undefined: they are not asked for. */
+  readonly head: HeadNow | undefined
+  /** Ends with a `FeedEnd`, unless the outbox is closed before. */
+  messages(): AsyncGenerator<Message, void, void>
+}
+
+export type FeedCall = Call & {
+  /** The last event that the client has, when it comes again. */
+  readonly last: LastId | RowId | undefined
+}
+
+export type FeedOptions = {
+  /** Ends all reading. */
+  readonly signal: AbortSignal
+  readonly turn: Turn
+  readonly hub: FeedHub
+  readonly outbox: Outbox<Message>
+}
+
+export type Reading = FeedOptions & {
+  readonly deps: AnswerDeps
+  readonly action: Action
+  readonly params: Readonly<Record<string, unknown>>
+  readonly call: FeedCall
+}

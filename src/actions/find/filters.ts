@@ -1,0 +1,14 @@
+import type { Context } from '../define.ts'
+import type { RecordFilters } from '../request/record-filters.ts'
+import { requireContract, requireToken } from './listed.ts'
+import { ownerOf } from './owner.ts'
+
+/** Filters with names as the chain has them. Throws 'not_found' or 'loading' for what does not exist. */
+export const foundFilters = async (context: Context, filters: RecordFilters): Promise<RecordFilters> => {
+  const { token, func_name, counterparty } = filters
+  await Promise.all(token?.map(symbol => requireToken(context, symbol)) ?? [])
+  if (func_name !== undefined) await requireContract(context, func_name.contract)
+  return counterparty === undefined
+    ? filters
+    : { ...filters, counterparty: await ownerOf(context, counterparty) }
+}

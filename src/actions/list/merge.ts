@@ -1,0 +1,105 @@
+import type { ListDoc } from '#indices/list.ts'
+import type { ListedRecord } from '#indices/record.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { View } from '#store/port.ts'
+
+/** Rows `first` … `last` of a list: ordinals from 1, inclusive. */
+export type Run = { readonly list: ListDoc; readonly first: number; readonly last: number }
+
+/** A row of one or several runs, by their numbers. */
+export type Merged = { readonly doc: ListedRecord; readonly runs: readonly number[] }
+
+/**
+ * The rows of some runs in one order by position, each once. It never changes: what is left is another one, so a read that
+ * begins again loses nothing.
+ */
+export type Merge = {
+  /** The next rows, at most so many, and what comes behind them. */
+  readonly next: (
+    view: View,
+    limit: number,
+  ) => Promise<{ readonly rows: readonly Merged[]; readonly rest: Merge }>
+  readonly isOver: boolean
+}
+
+/** Rows read of one list at once, at most and at least. */
+const MOST_ROWS = 1_000
+const LEAST_ROWS = 16
+
+/** Rows of one run that were read and not given yet, and what of it is still to be read. */
+type Reading = {
+  readonly list: ListDoc
+  first: number
+  last: number
+  rows: readonly ListedRecord[]
+  at: number
+}
+
+const isRead = ({ first, last, rows, at }: Readonly<Reading>): boolean => at >= rows.length && first > last
+
+export const mergeOf = (runs: readonly Run[], sort: 'asc' | 'desc'): Merge =>
+  mergeFrom(
+    runs.map(run => ({ ...run, rows: [], at: 0 })),
+    sort,
+  )
+
+const mergeFrom = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc'): Merge => ({
+  next: async (view, limit) => {
+    const readings = before.map((reading): Reading => ({ ...reading }))
+    const rows: Merged[] = []
+    while (rows.length < limit) {
+      const chunk = chunkFor(limit - rows.length, readings.filter(reading => !isRead(reading)).length)
+      await Promise.all(readings.map(reading => fill(view, reading, { sort, chunk })))
+      const row = taken(readings, sort)
+      if (row === undefined) break
+      rows.push(row)
+    }
+    return { rows, rest: mergeFrom(readings, sort) }
+  },
+  isOver: before.every(isRead),
+})
+
+/** As many rows as a run is likely to give of those that are wanted; of a single one, just these. */
+const chunkFor = (wanted: number, runs: number): number =>
+  runs < 2
+    ? Math.min(MOST_ROWS, wanted)
+    : Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil((2 * wanted) / runs)))
+
+/** Reads on where all rows that were read are given. */
+const fill = async (
+  view: View,
+  reading: Reading,
+  { sort, chunk }: { readonly sort: 'asc' | 'desc'; readonly chunk: number },
+): Promise<void> => {
+  const { list, first, last, rows, at } = reading
+  if (at < rows.length || first > last) return
+  const count = Math.min(chunk, last - first + 1)
+  const [from, to] = sort === 'asc' ? [first, first + count - 1] : [last - count + 1, last]
+  const docs = await view.records(list, from, to)
+  if (docs.length !== count)
+    throw missingData(`List ${list.id} has ${docs.length} of its rows ${from} to ${to}.`)
+  reading.rows = sort === 'asc' ? docs : docs.toReversed()
+  reading.at = 0
+  if (sort === 'asc') reading.first = to + 1
+  else reading.last = from - 1
+}
+
+/** The first row in order of those that were read, taken from each run that has it. */
+const taken = (readings: readonly Reading[], sort: 'asc' | 'desc'): Merged | undefined => {
+  let doc: ListedRecord | undefined
+  let runs: number[] = []
+  for (const [number, { rows, at }] of readings.entries()) {
+    const row = rows[at]
+    if (row === undefined) continue
+    if (row.id === doc?.id) runs.push(number)
+    else if (doc === undefined || (sort === 'asc' ? row.id < doc.id : row.id > doc.id)) {
+      doc = row
+      runs = [number]
+    }
+  }
+  for (const number of runs) {
+    const reading = readings[number]
+    if (reading !== undefined) reading.at += 1
+  }
+  return doc && { doc, runs }
+}

@@ -1,0 +1,104 @@
+import { listOf } from '#indices/list.ts'
+import type { RecordFilters } from '../request/record-filters.ts'
+import type { RowTest } from './searched.ts'
+
+/** Lists that together have all rows that are wanted, and what tells these from others; no test: they have no others. */
+export type Way = {
+  readonly keys: readonly string[]
+  readonly test: RowTest | undefined
+  /** Whose each list is, where rows say so. */
+  readonly owners?: readonly string[]
+}
+
+/** The ways in which the rows that pass some filters are found: any of them will do. */
+export type Plan = readonly [Way, ...(readonly Way[])]
+
+/** What is left to test once a list was chosen: undefined where nothing is. */
+const testOf = (sides: readonly string[], filters: RecordFilters): RowTest | undefined => {
+  const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
+  const isAll =
+    (direction ?? counterparty ?? token ?? func_name ?? memo ?? memo_prefix ?? min_amount) === undefined
+  if (isAll && failed !== 1) return undefined
+  return {
+    sides: new Set(sides),
+    ...{ direction, counterparty, func: func_name, memo, memoPrefix: memo_prefix, minAmount: min_amount },
+    tokens: token && new Set(token),
+    isFailed: failed === 1,
+  }
+}
+
+/** The rows of accounts. `isEach`: every row says whose it is. */
+export const accountPlan = (names: readonly string[], filters: RecordFilters, isEach: boolean): Plan => {
+  const { own, rest } = ownLists(filters)
+  const lists = names.map(name => own(name))
+  const way: Way = {
+    keys: lists.flat(),
+    test: testOf(names, rest),
+    ...(isEach ? { owners: lists.flatMap((keys, at) => keys.map(() => names[at] ?? '')) } : {}),
+  }
+  const other = isEach ? undefined : listsOfOther(filters)
+  return other === undefined ? [way] : [way, { keys: other, test: testOf(names, filters) }]
+}
+
+type OwnLists = {
+  readonly own: (name: string) => readonly string[]
+  /** The filters that the lists leave to a test. */
+  readonly rest: RecordFilters
+}
+
+/** The lists of an account that have the fewest rows beside those that are wanted. */
+const ownLists = (filters: RecordFilters): OwnLists => {
+  const { func_name, failed, direction, token } = filters
+  if (func_name !== undefined)
+    return {
+      own: name => [listOf.called(name, func_name.contract, func_name.action)],
+      rest: { ...filters, func_name: undefined },
+    }
+  if (failed === 1) return { own: name => [listOf.failed(name)], rest: { ...filters, failed: 0 } }
+  if (direction === 'in')
+    return {
+      own: name => token?.map(symbol => listOf.receivedOf(name, symbol)) ?? [listOf.received(name)],
+      rest: { ...filters, direction: undefined, token: undefined },
+    }
+  if (token !== undefined)
+    return {
+      own: name => token.map(symbol => listOf.moved(name, symbol)),
+      rest: { ...filters, token: undefined },
+    }
+  return { own: name => [listOf.account(name)], rest: filters }
+}
+
+/** Lists of the counterparty that have all movements between the two; undefined: the account's own have others, too. */
+const listsOfOther = ({ counterparty, direction, func_name, token }: RecordFilters) => {
+  if (counterparty === undefined || direction === undefined || func_name !== undefined) return undefined
+  if (direction === 'out')
+    return token?.map(symbol => listOf.receivedOf(counterparty, symbol)) ?? [listOf.received(counterparty)]
+  return token?.map(symbol => listOf.moved(counterparty, symbol)) ?? [listOf.account(counterparty)]
+}
+
+/** The rows of a contract, or of one action of it. */
+export const contractPlan = (id: string, action: string | undefined, filters: RecordFilters): Plan => {
+  const { counterparty, token } = filters
+  const func = { contract: id, action }
+  if (token !== undefined) {
+    // Only token.iost moves tokens.
+    const test = testOf([], { ...filters, token: undefined })
+    const keys = token.map(symbol => listOf.token(symbol))
+    return [{ keys, test: action === undefined ? test : { sides: new Set(), ...test, func } }]
+  }
+  const test = testOf([], filters)
+  const key = action === undefined ? listOf.contract(id) : listOf.action(id, action)
+  const own: Way = { keys: [key], test }
+  // A contract of a user may be named before it is there: such rows are in no list of it.
+  if (counterparty === undefined || test === undefined || !id.endsWith('.iost')) return [own]
+  return [own, { keys: [listOf.account(counterparty)], test: { ...test, func } }]
+}
+
+/** The movements of a token. */
+export const tokenPlan = (symbol: string, filters: RecordFilters): Plan => {
+  const test = testOf([], filters)
+  const own: Way = { keys: [listOf.token(symbol)], test }
+  const { counterparty } = filters
+  if (counterparty === undefined) return [own]
+  return [own, { keys: [listOf.moved(counterparty, symbol)], test }]
+}

@@ -1,0 +1,62 @@
+import { unitsOf } from '#chain/amount.ts'
+import { hasFailed } from '#chain/effects.ts'
+import type { ListedRecord } from '#indices/record.ts'
+import type { RowTexts } from '../find/overflow.ts'
+import { MOST_DECIMALS } from '../request/record-filters.ts'
+import { factsOf, type RowFacts } from '../shape/row-facts.ts'
+import type { RowTest } from './searched.ts'
+
+/** Whether a row may pass, as far as it says without its texts. */
+export const mayPass = (test: RowTest, doc: ListedRecord): boolean => {
+  if (test.isFailed === true && !hasFailed({ receipt: { statusCode: doc.status_code } })) return false
+  if (doc.amount === undefined && asksMovement(test)) return false
+  return test.counterparty === undefined || isBetween(test.sides, test.counterparty, doc)
+}
+
+/** Filters that only rows of movements pass. */
+const asksMovement = ({ direction, tokens, memo, memoPrefix }: RowTest): boolean =>
+  (direction ?? tokens ?? memo ?? memoPrefix) !== undefined
+
+/** Whether a test is more than what rows say without their texts. */
+export const asksTexts = (test: RowTest): boolean =>
+  (test.func ?? test.minAmount) !== undefined || asksMovement(test)
+
+/** Whether a row that may pass does. @param own its texts */
+export const passes = (test: RowTest, doc: ListedRecord, own: RowTexts): boolean => {
+  const { func, tokens, memo, memoPrefix, minAmount, direction } = test
+  if (func !== undefined && !isOf(func, own)) return false
+  const facts = factsOf(doc, own)
+  if (tokens !== undefined && !tokens.has(facts.token ?? '')) return false
+  if (memo !== undefined && facts.memo !== memo) return false
+  if (memoPrefix !== undefined && facts.memo?.startsWith(memoPrefix) !== true) return false
+  if (minAmount !== undefined && !isAtLeast(facts, minAmount)) return false
+  if (direction !== undefined) return goes(test, direction, facts)
+  return tokens === undefined || concerns(test, facts)
+}
+
+const isOf = ({ contract, action }: NonNullable<RowTest['func']>, own: RowTexts): boolean =>
+  own.contract === contract && (action === undefined || own.action_name === action)
+
+const isAtLeast = ({ amount }: RowFacts, least: bigint): boolean =>
+  amount !== undefined && (unitsOf(amount, MOST_DECIMALS) ?? -1n) >= least
+
+/** Whether the counterparty is the other party of a row. */
+const isBetween = (
+  sides: ReadonlySet<string>,
+  counterparty: string,
+  { from, to }: Pick<ListedRecord, 'from' | 'to'>,
+): boolean => {
+  if (from === counterparty) return sides.size === 0 || sides.has(to) || !sides.has(from)
+  return to === counterparty && (sides.size === 0 || sides.has(from) || !sides.has(to))
+}
+
+/** Whether a movement is one of the sides', which may also have been who signed for others. */
+const concerns = ({ sides }: RowTest, { between }: RowFacts): boolean =>
+  sides.size === 0 || (between !== undefined && (sides.has(between.from) || sides.has(between.to)))
+
+/** Whether a movement goes in or out, as the sides see it; what one moves to itself does neither. */
+const goes = ({ sides, counterparty }: RowTest, direction: 'in' | 'out', { between }: RowFacts): boolean => {
+  if (between === undefined || between.from === between.to) return false
+  const [own, other] = direction === 'in' ? [between.to, between.from] : [between.from, between.to]
+  return (sides.size === 0 || sides.has(own)) && (counterparty === undefined || other === counterparty)
+}

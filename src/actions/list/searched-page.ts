@@ -1,0 +1,62 @@
+import type { View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import type { Merged } from './merge.ts'
+import { rowIdsOf, rowIdText } from './row-id.ts'
+import { rowsValue } from './rows.ts'
+import type { Search, Searched } from './searched.ts'
+
+/** Rows that one page looks at, at most: a tenth of a second of work. */
+const MOST_LOOKED = 10_000
+/** Rows looked at in one step, at least where there is a test and at most. */
+const LEAST_STEP = 100
+const MOST_STEP = 1_000
+
+type Asked = {
+  readonly list: string
+  readonly size: number
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A page of rows that are searched for: as many as were found within the rows that a page looks at, and where to go on.
+ * Their number is known where the search came from one end to the other.
+ */
+export const searchedPage = async ({ view }: Context, listing: Searched, { list, size, params }: Asked) => {
+  const { found, end } = await searchPage(view, listing.search, size)
+  const rows = await listing.rowsOf(view, found)
+  const isWhole = end === undefined && params['after'] === undefined
+  const total = isWhole ? found.length : params['after'] === undefined ? listing.total : undefined
+  return {
+    [list]: rowsValue(rows),
+    page: 1,
+    size,
+    total: total ?? null,
+    ...(total === undefined ? { total_reason: 'searched' } : {}),
+    ...(end === undefined ? {} : { next: await nextOf(view, end) }),
+  }
+}
+
+/** `end`: the position of the last row that is done with; undefined: there is none behind it. */
+const searchPage = async (
+  view: View,
+  search: Search,
+  size: number,
+): Promise<{ readonly found: readonly Merged[]; readonly end: string | undefined }> => {
+  const found: Merged[] = []
+  let rest = search
+  let last: string | undefined
+  for (let room = MOST_LOOKED, step = Math.max(size, LEAST_STEP); room > 0 && !rest.isOver; ) {
+    const looked = await rest.look(view, Math.min(room, step))
+    found.push(...looked.found)
+    room -= looked.looked
+    rest = looked.rest
+    last = looked.last ?? last
+    if (found.length > size || (found.length === size && !rest.isOver))
+      return { found: found.slice(0, size), end: found[size - 1]?.doc.id }
+    step = Math.min(MOST_STEP, 2 * step)
+  }
+  return { found, end: rest.isOver ? undefined : last }
+}
+
+const nextOf = async (view: View, position: string): Promise<string | undefined> =>
+  (await rowIdsOf(view, [position])).map(rowIdText)[0]

@@ -1,0 +1,165 @@
+import { Type } from '@sinclair/typebox'
+import { unitsOf } from '#chain/amount.ts'
+import { partsOfFuncName } from '#chain/effects.ts'
+import type { Text } from '../text.ts'
+import { ACTION, CONTRACT, owner, tokenAs } from './parameter-types.ts'
+import { flag, severalOf, type Word, word, wordOf } from './parameters.ts'
+
+/** An action of a contract: what a call names. */
+export type Func = { readonly contract: string; readonly action: string }
+
+/** The filters of lists of records, as they are read. */
+export type RecordFilters = {
+  readonly direction?: 'in' | 'out' | undefined
+  readonly counterparty?: string | undefined
+  readonly token?: readonly string[] | undefined
+  readonly func_name?: Func | undefined
+  readonly failed?: number
+  readonly memo?: string | undefined
+  readonly memo_prefix?: string | undefined
+  /** In units of 10^-18 tokens. */
+  readonly min_amount?: bigint | undefined
+}
+
+/** Decimals that the amount of a token has at most. */
+export const MOST_DECIMALS = 18
+/** Letters of a memo: the chain takes 512 bytes. */
+const MOST_LETTERS = 512
+
+export const direction = (description: Text) =>
+  Type.Optional(
+    word<'in' | 'out'>({
+      type: 'string',
+      description,
+      rule: { en: 'in or out', zh: 'in 或 out' },
+      pattern: '^(?:in|out)$',
+      values: ['in', 'out'],
+      example: 'in',
+      elsewhere: ['side', 'way', 'incoming', 'outgoing', 'in_out', 'type'],
+      read: text => (text === 'in' ? 'in' : 'out'),
+    }),
+  )
+
+export const counterparty = (description: Text) => {
+  const of = wordOf(owner()) as Word<string>
+  return Type.Optional(
+    word<string>({
+      ...of,
+      description,
+      elsewhere: ['partner', 'other', 'peer', 'from', 'to', 'sender', 'recipient', 'receiver'],
+    }),
+  )
+}
+
+/** Tokens, of which a row moved one. */
+export const tokens = (description: Text) =>
+  Type.Optional(
+    severalOf(tokenAs(description), {
+      description,
+      example: 'iost',
+      sample: 'token',
+      elsewhere: ['symbol', 'tokens', 'symbols', 'coin', 'currency', 'token_name', 'tokenname', 'asset'],
+    }),
+  )
+
+export const funcName = (description: Text) =>
+  Type.Optional(
+    word<Func>({
+      type: 'string',
+      description,
+      rule: {
+        en: 'a contract id and an action name joined by /, such as token.iost/transfer',
+        zh: '以 / 连接的合约 ID 与方法名，例如 token.iost/transfer',
+      },
+      pattern: `^${CONTRACT}/${ACTION}$`,
+      example: 'token.iost/transfer',
+      sample: 'function',
+      elsewhere: ['action_name', 'function', 'function_name', 'funcname', 'method', 'abi', 'contract'],
+      read: text => {
+        const { contract, name: action } = partsOfFuncName(text)
+        return { contract, action }
+      },
+    }),
+  )
+
+export const failedOnly = () =>
+  flag({
+    description: {
+      en: 'With 1, only rows of transactions that failed are returned (status_code other than SUCCESS).',
+      zh: '为 1 时只返回失败交易的记录（status_code 不是 SUCCESS）。',
+    },
+    elsewhere: ['status', 'status_code', 'is_failed', 'is_error', 'iserror', 'error'],
+  })
+
+const memoText = (about: Pick<Word, 'description' | 'elsewhere'>, least: 0 | 1) =>
+  Type.Optional(
+    word<string>({
+      ...about,
+      type: 'string',
+      rule: {
+        en: `a text of ${least} to ${MOST_LETTERS} characters`,
+        zh: `长度为 ${least} 至 ${MOST_LETTERS} 个字符的文本`,
+      },
+      pattern: `^[\\s\\S]{${least},${MOST_LETTERS}}$`,
+      example: 'the last one',
+      read: text => text,
+    }),
+  )
+
+const memo = () =>
+  memoText(
+    {
+      description: {
+        en: 'Return only transfers whose memo is exactly this text; an empty value finds those without one.',
+        zh: '只返回附言与此文本完全相同的转账；空值表示没有附言的转账。',
+      },
+      elsewhere: ['remark', 'note', 'message', 'comment', 'tag'],
+    },
+    0,
+  )
+
+const memoPrefix = () =>
+  memoText(
+    {
+      description: {
+        en: 'Return only transfers whose memo begins with this text.',
+        zh: '只返回附言以此文本开头的转账。',
+      },
+      elsewhere: ['memo_begins', 'memo_starts_with', 'memo_start', 'memo_like'],
+    },
+    1,
+  )
+
+const minAmount = () =>
+  Type.Optional(
+    word<bigint>({
+      type: 'string',
+      description: {
+        en: 'Return only rows with an amount of at least this, in token units, whichever the token.',
+        zh: '只返回 amount 不小于此值的记录（代币单位，不区分代币）。',
+      },
+      rule: {
+        en: `a decimal number with at most 19 digits before and ${MOST_DECIMALS} after the point, without sign and exponent, such as 0.5`,
+        zh: `十进制数，小数点前最多 19 位、后最多 ${MOST_DECIMALS} 位，不带符号与指数，例如 0.5`,
+      },
+      pattern: `^[0-9]{1,19}(?:\\.[0-9]{1,${MOST_DECIMALS}})?$`,
+      example: '0.5',
+      elsewhere: ['amount', 'minamount', 'amount_min', 'min_value', 'minvalue', 'min'],
+      read: text => unitsOf(text, MOST_DECIMALS),
+    }),
+  )
+
+/** Filters that every list of records takes. */
+export const textFilters = { memo: memo(), memo_prefix: memoPrefix(), min_amount: minAmount() }
+
+/** The filters among the parameters of a list of records, each token once, and the others. */
+export const partsOf = <P extends RecordFilters>(params: P) => {
+  const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } =
+    params
+  const filters: RecordFilters = {
+    ...{ direction, counterparty, func_name, memo, memo_prefix, min_amount },
+    ...(failed === undefined ? {} : { failed }),
+    token: token && [...new Set(token)],
+  }
+  return { filters, asked }
+}
