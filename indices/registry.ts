@@ -10,6 +10,7 @@ import { producerKeys, producers } from './producer.ts'
 import { records } from './record.ts'
 import { resources } from './resource.ts'
 import { segments } from './segment.ts'
+import { series } from './series.ts'
 import { statistics } from './statistics.ts'
 import { tokens } from './token.ts'
 import { transactions } from './transaction.ts'
@@ -31,6 +32,7 @@ export const stateIndices = [
   producerKeys,
   resources,
   segments,
+  series,
   statistics,
   tokens,
   transactionRuns,

@@ -106,6 +106,7 @@ const segmentChanges = (holders: ReturnType<typeof holdersOf>): readonly Change[
     {
       get: () => undefined,
       put: (index, doc) => void made.set(doc.id, { index, doc } as Change),
+      add: () => undefined,
       members: () => members,
     },
     ranking,

@@ -1,9 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { balanceId, balances } from '#indices/balance.ts'
+import type { Held } from '#indices/series-replay.ts'
+import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { ballot, ballotsOf } from './find/ballots.ts'
+import { ballot, ballotsOf, ballotsThen } from './find/ballots.ts'
 import { ownerOf } from './find/owner.ts'
+import { momentOf } from './find/point.ts'
+import { heldThen } from './find/series.ts'
 import { owner } from './request/parameter-types.ts'
+import { checkPoint, point } from './request/point.ts'
+import { pointFields, pointShown } from './shape/point.ts'
 import { described, exact, rowsOf, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
 
@@ -32,37 +38,47 @@ export const getAccountBalance = defineAction({
   action: 'get-account-balance',
   title: { en: 'Account balance', zh: '账户余额' },
   summary: {
-    en: 'IOST balance of an account, a contract, a public key that owns tokens, or 0: available, frozen and locked in votes. Frozen amounts that are due count as available. Votes are sorted by amount, largest first, then by producer.',
-    zh: '账户、合约、持有代币的公钥或 0 的 IOST 余额：可用、冻结、投票锁定。已到期的冻结金额计入可用余额。投票按票数从大到小排列，票数相同时按生产者名称排列。',
+    en: 'IOST balance of an account, a contract, a public key that owns tokens, or 0: available, frozen and locked in votes. Frozen amounts that are due count as available. Votes are sorted by amount, largest first, then by producer. With at_block or at_time all of it is as it was at that point.',
+    zh: '账户、合约、持有代币的公钥或 0 的 IOST 余额：可用、冻结、投票锁定。已到期的冻结金额计入可用余额。投票按票数从大到小排列，票数相同时按生产者名称排列。提供 at_block 或 at_time 时，所有数值均为当时的状态。',
   },
-  params: Type.Object({ account: owner() }),
+  params: Type.Object({ account: owner(), ...point }),
+  check: checkPoint,
   result: shape({
     name: text('Name of the account or other owner.', '账户或其他持有者的名称。'),
     balance: exact('Available IOST.', '可用的 IOST。'),
     frozen_balance: described(frozen, 'Frozen IOST that is not due yet.', '尚未到期的冻结 IOST。'),
     vote_balance: described(locked, 'IOST locked in votes for producers.', '投票锁定的 IOST。'),
+    ...pointFields,
   }),
-  run: async (context, { account }) => {
+  run: async (context, { account, ...asked }) => {
     const { view } = context
-    const name = await ownerOf(context, account)
-    const [balance, { total, ballots }] = await Promise.all([
-      view.get(balances, balanceId('iost', name)),
-      ballotsOf(view, name),
-    ])
+    const [name, then] = await Promise.all([ownerOf(context, account), momentOf(context, asked)])
+    const [held, { total, ballots }] = await Promise.all(
+      then === undefined
+        ? [heldNow(view, name), ballotsOf(view, name)]
+        : [heldThen(view, balanceId('iost', name), then.height), ballotsThen(view, name, then.height)],
+    )
     return {
       name,
-      balance: iostOf(balance?.amount ?? 0n),
+      balance: iostOf(held.available),
       frozen_balance: {
-        total: iostOf(balance?.frozen ?? 0n),
-        list: (balance?.frozen_list ?? []).map(([amount, time]) => ({
-          amount: iostOf(BigInt(amount)),
-          time,
-        })),
+        total: iostOf(held.frozen),
+        list: held.list.map(([amount, time]) => ({ amount: iostOf(BigInt(amount)), time })),
       },
       vote_balance: { total: iostOf(total), list: ballots },
+      ...pointShown(then),
     }
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub' },
 })
+
+const heldNow = async (view: View, owner: string): Promise<Held> => {
+  const balance = await view.get(balances, balanceId('iost', owner))
+  return {
+    available: balance?.amount ?? 0n,
+    frozen: balance?.frozen ?? 0n,
+    list: balance?.frozen_list ?? [],
+  }
+}

@@ -14,6 +14,7 @@ import { listCounts } from './list-counts.ts'
 import { rankedState } from './rankings.ts'
 import { addRecords } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
+import { seriesDrafts } from './series.ts'
 import { missTogether, type State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
 
@@ -50,12 +51,14 @@ export const deriveBlock = (
   const scope = beginBlock(ranked.state, loaded, partition)
   addToRuns(scope.state, block, scope.statistics.transaction_count)
   for (const id of due) scope.ledger.release(id)
+  scope.series.end(0)
   const transactions: TransactionDoc[] = []
   block.transactions.forEach((tx, position) => {
     const at: TxScope = { scope, tx, position }
     const base = isBase(block, position)
     if (block.height === 0 && position === 0) found(at)
     addRecords(at, applyTransaction(at), base)
+    scope.series.end(position)
     if (!base)
       transactions.push({
         id: transactionId(block.height, position),
@@ -117,13 +120,15 @@ const FIRST: StatisticsDoc = {
 
 const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition: number): Scope => {
   const figures = { ...(state.get(statistics, STATISTICS) ?? FIRST) }
+  const series = seriesDrafts(state, block)
   return {
     state,
     block,
     systemCode: new Map(systemCode.map(code => [code.id, code])),
     statistics: figures,
     day: dayDraft(),
-    ledger: ledger(state, block),
+    ledger: ledger(state, block, series),
+    series,
     lists: listCounts(state, figures, partition),
     records: [],
   }
@@ -132,6 +137,8 @@ const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition:
 /** Ends a block: drafts become documents. */
 const settle = (scope: Scope): void => {
   scope.ledger.settle(scope.statistics)
+  scope.series.end(0)
+  scope.series.settle()
   scope.lists.settle()
   settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
   scope.state.put(statistics, scope.statistics)

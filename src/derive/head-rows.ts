@@ -17,6 +17,7 @@ import { applyProducer } from './producer.ts'
 import { saidBy } from './receipt.ts'
 import { addRecords } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
+import type { SeriesDrafts } from './series.ts'
 import type { State } from './state.ts'
 import { applyToken, type Movement } from './token.ts'
 import type { Effects } from './transaction.ts'
@@ -53,6 +54,7 @@ export const headRows = (
     day: dayDraft(),
     ledger: tokensOnly(state, block),
     // Rows have no places yet: the number of the key stands for one.
+    series: NO_SERIES,
     lists: { next: key => BigInt(keys.push(key) - 1), settle: () => undefined },
     records: [],
   }
@@ -83,6 +85,14 @@ const effectsOf = (at: TxScope): Effects => {
     if (movement !== undefined) movements.set(position, movement)
   })
   return { movements, deployed }
+}
+
+const NO_SERIES: SeriesDrafts = {
+  open: key => ({ key, newest: undefined }),
+  note: () => undefined,
+  row: () => undefined,
+  end: () => undefined,
+  settle: () => undefined,
 }
 
 /** A ledger that knows tokens and keeps no balance. */

@@ -2,20 +2,31 @@ import type { Block } from '#chain/block.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { type BalanceDoc, balanceId, balances, type Frozen } from '#indices/balance.ts'
+import { series, seriesOf } from '#indices/series.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
-import type { State } from './state.ts'
+import type { By, OpenSeries, SeriesDrafts } from './series.ts'
+import { Missing, type State } from './state.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type TokenDraft = Writable<TokenDoc>
+type TokenDrafts = Map<string, { readonly before: TokenDoc | undefined; readonly doc: TokenDraft }>
+
+/** A change of what is available, and what did it. */
+type Changed = { readonly change: bigint; readonly by: By }
+/** An amount that a movement freezes, and until when. */
+type Locked = { readonly amount: bigint; readonly until: bigint; readonly movement: object }
 
 /** Balances, tokens and wealth while a block is derived. Amounts in the token's smallest unit. */
 export type Ledger = {
-  /** Adds to (or takes from) what is available. Throws Failure 'defect' when less than nothing would be left. */
-  add(token: string, owner: string, amount: bigint): void
+  /**
+   * Adds to (or takes from) what is available, by a movement or for RAM. Throws Failure 'defect' when less than nothing
+   * would be left.
+   */
+  add(token: string, owner: string, change: Changed): void
   /** Locks an amount until a time (nanoseconds); available immediately when that is not after the block's time. */
-  freeze(token: string, owner: string, locked: { readonly amount: bigint; readonly until: bigint }): void
+  freeze(token: string, owner: string, locked: Locked): void
   /** Makes available what is due at the block's time. */
   release(id: string): void
   /** Changed in place. Throws Failure 'defect' when there is no such token. */
@@ -30,16 +41,17 @@ export type Ledger = {
 
 const IOST = 'iost'
 
-export const ledger = (state: State, block: Block): Ledger => {
+export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger => {
   const drafts = new Map<string, BalanceDraft>()
-  const tokenDrafts = new Map<string, { readonly before: TokenDoc | undefined; readonly doc: TokenDraft }>()
+  const tokenDrafts: TokenDrafts = new Map()
   const wealth = wealthDrafts(state)
 
   const draft = (token: string, owner: string): BalanceDraft => {
     const id = balanceId(token, owner)
     const known = drafts.get(id)
     if (known !== undefined) return known
-    const fresh = draftOf(token, owner, state.get(balances, id))
+    const before = balanceOf(state, id)
+    const fresh = draftOf(token, owner, { before, past: past.open(seriesOf.balance(id)) })
     drafts.set(id, fresh)
     if (token === IOST && !isSystemContract(owner)) wealth.touch(owner)
     return fresh
@@ -55,23 +67,23 @@ export const ledger = (state: State, block: Block): Ledger => {
     return doc
   }
   return {
-    add: (symbol, owner, amount) => {
+    add: (symbol, owner, { change, by }) => {
       const balance = draft(symbol, owner)
-      balance.amount += amount
-      if (balance.amount < 0n)
-        throw new Failure(
-          'defect',
-          `Block ${block.height} takes more ${symbol} from "${owner}" than it has: ${balance.amount} would be left.`,
-        )
+      past.note(balance.past, change, by)
+      balance.amount += change
+      if (balance.amount < 0n) throw overdrawn(block, balance)
     },
-    freeze: (symbol, owner, { amount, until }) => {
+    freeze: (symbol, owner, { amount, until, movement }) => {
       const balance = draft(symbol, owner)
-      if (until <= block.time) balance.amount += amount
+      const isDue = until <= block.time
+      past.note(balance.past, amount, isDue ? { movement } : { movement, until })
+      if (isDue) balance.amount += amount
       else freezeIn(balance, amount, until)
     },
     release: id => {
       const slash = id.indexOf('/')
-      release(draft(id.slice(0, slash), id.slice(slash + 1)), block.time)
+      const balance = draft(id.slice(0, slash), id.slice(slash + 1))
+      past.note(balance.past, release(balance, block.time), { kind: 'due' })
     },
     token,
     createToken: doc => {
@@ -81,10 +93,37 @@ export const ledger = (state: State, block: Block): Ledger => {
     addVotes: (voter, votes) => wealth.addVotes(voter, votes),
     settle: statistics => {
       settleBalances(drafts.values(), { state, token })
-      for (const { before, doc } of tokenDrafts.values())
-        if (before === undefined || changed(before, doc)) state.put(tokens, doc)
+      settleTokens(tokenDrafts, { state, past })
       statistics.wealth_count += wealth.settle()
     },
+  }
+}
+
+const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): Failure =>
+  new Failure(
+    'defect',
+    `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`,
+  )
+
+/** Puts the tokens that changed, and notes how many more or fewer hold them. */
+const settleTokens = (
+  drafts: TokenDrafts,
+  { state, past }: { readonly state: State; readonly past: SeriesDrafts },
+): void => {
+  for (const { before, doc } of drafts.values()) {
+    if (before === undefined || changed(before, doc)) state.put(tokens, doc)
+    const gained = doc.holder_count - (before?.holder_count ?? 0)
+    if (gained !== 0) past.note(past.open(seriesOf.holders(doc.symbol)), BigInt(gained), { kind: 'block' })
+  }
+}
+
+/** A balance; if it was not fetched, its series was not either. */
+const balanceOf = (state: State, id: string): BalanceDoc | undefined => {
+  try {
+    return state.get(balances, id)
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error
+    throw new Missing([...error.keys, { index: series, id: seriesOf.balance(id) }])
   }
 }
 
@@ -121,6 +160,8 @@ export type BalanceDraft = {
   readonly token: string
   readonly owner: string
   readonly before: BalanceDoc | undefined
+  /** The series of its changes. */
+  readonly past: OpenSeries
   amount: bigint
   frozen: bigint
   /** By time, then amount; the document's own array until the first change. */
@@ -128,10 +169,15 @@ export type BalanceDraft = {
   listIsOwn: boolean
 }
 
-const draftOf = (token: string, owner: string, before: BalanceDoc | undefined): BalanceDraft => ({
+const draftOf = (
+  token: string,
+  owner: string,
+  { before, past }: Pick<BalanceDraft, 'before' | 'past'>,
+): BalanceDraft => ({
   token,
   owner,
   before,
+  past,
   amount: before?.amount ?? 0n,
   frozen: before?.frozen ?? 0n,
   list: (before?.frozen_list ?? []) as Frozen[],
@@ -157,8 +203,8 @@ const freezeIn = (draft: BalanceDraft, amount: bigint, time: bigint): void => {
   draft.frozen += amount
 }
 
-/** Makes available what is due at `time`. */
-const release = (draft: BalanceDraft, time: bigint): void => {
+/** Makes available what is due at `time`; gives how much. */
+const release = (draft: BalanceDraft, time: bigint): bigint => {
   let released = 0n
   let count = 0
   for (const [amount, due] of draft.list) {
@@ -166,11 +212,12 @@ const release = (draft: BalanceDraft, time: bigint): void => {
     released += BigInt(amount)
     count += 1
   }
-  if (count === 0) return
+  if (count === 0) return 0n
   draft.list = draft.list.slice(count)
   draft.listIsOwn = true
   draft.amount += released
   draft.frozen -= released
+  return released
 }
 
 const own = (draft: BalanceDraft): void => {

@@ -9,6 +9,7 @@ const listsAfter = (...blocks: readonly (readonly [partition: number, keys: read
   const state = {
     get: (_, id) => docs.get(id),
     put: (_, doc) => docs.set(doc.id, doc as unknown as ListDoc),
+    add: () => undefined,
     members: () => [],
   } as State
   const figures = { list_count: 0 }

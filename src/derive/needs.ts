@@ -10,6 +10,7 @@ import { pledgeId, pledges } from '#indices/pledge.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import type { Key, StateIndex } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
+import { series, seriesOf } from '#indices/series.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { voteId, votes } from '#indices/vote.ts'
@@ -42,6 +43,7 @@ export const needsOfDue = (id: string): readonly Key[] => {
   const { keys, add } = collected()
   const slash = id.indexOf('/')
   needBalance(add, id.slice(0, slash), id.slice(slash + 1))
+  add(series, seriesOf.holders(id.slice(0, slash)))
   return keys
 }
 
@@ -100,6 +102,7 @@ const needRam = (add: Add, tx: Transaction): void => {
     if (isContractId(payer)) add(contracts, payer)
     else {
       needBalance(add, 'ram', payer)
+      add(series, seriesOf.holders('ram'))
       add(resources, payer)
     }
   }
@@ -136,8 +139,10 @@ const needMoved = (add: Add, said: Said): void => {
 }
 
 const needBalance = (add: Add, token: string, owner: string): void => {
+  const id = balanceId(token, owner)
   add(tokens, token)
-  add(balances, balanceId(token, owner))
+  add(balances, id)
+  add(series, seriesOf.balance(id))
   if (token === 'iost' && !isSystemContract(owner)) add(wealth, owner)
 }
 
@@ -171,6 +176,8 @@ const needToken = (add: Add, { name, args }: Said): void => {
     add(tokens, token)
     return
   }
+  add(series, seriesOf.holders(token))
+  if (name === 'issue' || name === 'destroy') add(series, seriesOf.supply(token))
   if (first !== undefined) needBalance(add, token, first)
   const to = name === 'transfer' || name === 'transferFreeze' ? textAt(args, 2) : undefined
   if (to !== undefined) needTransfer(add, token, { from: first, to })
@@ -211,6 +218,8 @@ const needProducer = (add: Add, name: string, args: Said['args']): void => {
   if (name === 'vote' || name === 'unvote' || name === 'voteFor') {
     if (first === undefined || second === undefined) return
     add(votes, voteId(second, first))
+    add(series, seriesOf.voter(first))
+    add(series, seriesOf.producer(second))
     add(producers, second)
     needWealth(add, first)
     return

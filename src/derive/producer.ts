@@ -2,6 +2,7 @@ import { unitsOf } from '#chain/amount.ts'
 import type { ExactJson } from '#chain/json.ts'
 import { dayOf } from '#chain/time.ts'
 import { type ProducerDoc, producerKeys, producers, VOTE_DAYS } from '#indices/producer.ts'
+import { seriesOf } from '#indices/series.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { removesOnApply } from './eras.ts'
 import { textAt } from './receipt.ts'
@@ -163,7 +164,7 @@ export const applyVote = (at: TxScope, name: string, args: readonly ExactJson[])
   const producer = textAt(args, first + 1)
   const amount = unitsOf(textAt(args, first + 2) ?? '', DECIMALS)
   if (voter === undefined || producer === undefined || amount === undefined) return
-  const { state, ledger } = at.scope
+  const { state, ledger, series: past } = at.scope
   const id = voteId(producer, voter)
   const before = state.get(votes, id)?.votes ?? 0n
   const more = name === 'unvote' ? -amount : amount
@@ -173,6 +174,8 @@ export const applyVote = (at: TxScope, name: string, args: readonly ExactJson[])
   const voters = Number(after > 0n) - Number(before > 0n)
   changeProducer(at.scope, producer, { votes: doc.votes + more, voter_count: doc.voter_count + voters })
   ledger.addVotes(voter, more)
+  past.note(past.open(seriesOf.voter(voter)), more, { kind: 'tx', more: [producer] })
+  past.note(past.open(seriesOf.producer(producer)), more, { kind: 'tx', more: [voter] })
 }
 
 /** Days of payouts kept: 30 and the current one (the period of dividend_rate). */

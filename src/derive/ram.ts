@@ -123,7 +123,7 @@ export const payRam = ({ scope, tx }: TxScope): void => {
     perOwner.set(owner, (perOwner.get(owner) ?? 0n) + bytes)
   }
   for (const [owner, bytes] of perOwner) {
-    scope.ledger.add(RAM, owner, -bytes)
+    scope.ledger.add(RAM, owner, { change: -bytes, by: { kind: 'ram' } })
     changeResource(scope.state, owner, { ram_used: resourceOf(scope.state, owner).ram_used + bytes })
   }
 }

@@ -43,6 +43,7 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
         if (countedOf(index) !== undefined) remember(index, doc.id)
         state.put(index, doc)
       },
+      add: (index, doc) => state.add(index, doc),
       members: range => state.members(range),
     },
     settle: () => {

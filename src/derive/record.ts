@@ -117,7 +117,10 @@ const add = (at: TxScope, row: Row): void => {
     places: listsOf(at, row).map(scope.lists.next),
   }
   scope.records.push(doc)
-  if (movement !== undefined) countMovement(scope, movement)
+  if (movement !== undefined) {
+    countMovement(scope, movement)
+    scope.series.row(movement, row.index)
+  }
   scope.statistics.record_count += 1
 }
 

@@ -3,6 +3,7 @@ import type { RecordDoc } from '#indices/record.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { Ledger } from './ledger.ts'
 import type { ListCounts } from './list-counts.ts'
+import type { SeriesDrafts } from './series.ts'
 import type { State } from './state.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -19,6 +20,7 @@ export type Scope = {
   readonly day: DayDraft
   readonly ledger: Ledger
   readonly lists: ListCounts
+  readonly series: SeriesDrafts
   readonly records: RecordDoc[]
 }
 

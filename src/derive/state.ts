@@ -9,6 +9,8 @@ import type { Standing, StandingRange } from '#indices/standing.ts'
 export type State = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   put<I extends StateIndex>(index: I, doc: DocOf<I>): void
+  /** `put` of a document that there cannot be yet: it need not be fetched. */
+  add<I extends StateIndex>(index: I, doc: DocOf<I>): void
   /** Members of a counted order that are in the range now, best first. */
   members(range: StandingRange): readonly Standing[]
 }

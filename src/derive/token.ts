@@ -2,6 +2,7 @@ import { toUnitsHistoric, unitsOf } from '#chain/amount.ts'
 import { AMOUNT_AT } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
+import { seriesOf } from '#indices/series.ts'
 import { argumentsOf, digitsAt, type Said, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
@@ -38,34 +39,35 @@ export const applyToken = (at: TxScope, said: Said): Movement | undefined => {
 }
 
 const move = (at: TxScope, said: Said): Movement => {
-  const { ledger } = at.scope
+  const { ledger, series: past } = at.scope
   const symbol = textOf(at, said, 0)
   const token = ledger.token(symbol)
   const place = AMOUNT_AT.get(said.name) ?? 3
   const amount = amountIn(textOf(at, said, place), token.decimal)
   if (amount === undefined) throw malformed(at, said, place)
-  const movement = { token: symbol, amount, decimals: token.decimal }
-  if (said.name === 'issue') {
-    const to = textOf(at, said, 1)
-    token.current_supply += amount
-    ledger.add(symbol, to, amount)
-    return { ...movement, from: '', to }
-  }
-  const from = textOf(at, said, 1)
-  if (said.name === 'destroy') {
-    token.current_supply -= amount
-    ledger.add(symbol, from, -amount)
-    return { ...movement, from, to: '' }
-  }
-  const to = textOf(at, said, 2)
-  if (said.name === 'transferFreeze') {
-    ledger.add(symbol, from, -amount)
-    ledger.freeze(symbol, to, { amount, until: timeOf(at, said, 4) })
+  const movement = { token: symbol, ...partiesIn(at, said), amount, decimals: token.decimal }
+  const { from, to } = movement
+  const by = { movement }
+  if (said.name === 'issue' || said.name === 'destroy') {
+    const change = said.name === 'issue' ? amount : -amount
+    token.current_supply += change
+    past.note(past.open(seriesOf.supply(symbol)), change, by)
+    ledger.add(symbol, from === '' ? to : from, { change, by })
+  } else if (said.name === 'transferFreeze') {
+    ledger.add(symbol, from, { change: -amount, by })
+    ledger.freeze(symbol, to, { amount, movement, until: timeOf(at, said, 4) })
   } else if (from !== to) {
-    ledger.add(symbol, from, -amount)
-    ledger.add(symbol, to, amount)
+    ledger.add(symbol, from, { change: -amount, by })
+    ledger.add(symbol, to, { change: amount, by })
   }
-  return { ...movement, from, to }
+  return movement
+}
+
+/** From whom to whom a token moves; `""`: no sender or receiver. */
+const partiesIn = (at: TxScope, said: Said): Pick<Movement, 'from' | 'to'> => {
+  const first = textOf(at, said, 1)
+  if (said.name === 'issue') return { from: '', to: first }
+  return { from: first, to: said.name === 'destroy' ? '' : textOf(at, said, 2) }
 }
 
 /** Today's texts are plain decimals; what token.iost 1.0.0 let through is read as it read it. undefined: no amount. */

@@ -49,23 +49,18 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
   }
   const found = (index: StateIndex, id: string): Doc | undefined =>
     written.get(index)?.get(id)?.doc ?? fetched(index, id)
-  const writtenOf = (index: StateIndex, id: string): Written => {
-    const ofIndex = written.get(index) ?? new Map<string, Written>()
-    const known = ofIndex.get(id)
-    if (known !== undefined) return known
-    // Looked up now: it may be forgotten before the batch ends.
-    const none: Written = { doc: undefined, before: fetched(index, id) }
-    written.set(index, ofIndex.set(id, none))
-    return none
+  /** `before`: what there was, for a document that is put first. */
+  const write = (index: StateIndex, doc: Doc, before: () => Doc | undefined): void => {
+    const of = written.get(index)?.get(doc.id) ?? begin(written, { index, id: doc.id }, before())
+    undo.push({ index, of, before: of.doc })
+    if (of.doc === undefined) size += 1
+    of.doc = doc
   }
   return {
     get: <I extends StateIndex>(index: I, id: string) => found(index, id) as DocOf<I> | undefined,
-    put: (index, doc) => {
-      const of = writtenOf(index, doc.id)
-      undo.push({ index, of, before: of.doc })
-      if (of.doc === undefined) size += 1
-      of.doc = doc as Doc
-    },
+    // Looked up now: it may be forgotten before the batch ends.
+    put: (index, doc) => write(index, doc as Doc, () => fetched(index, doc.id)),
+    add: (index, doc) => write(index, doc as Doc, () => undefined),
     members: range => {
       const fetched = lookupRange(range)
       if (fetched === UNKNOWN) throw new Missing([], [range])
@@ -97,6 +92,17 @@ export const workingState = (lookup: Lookup, lookupRange: LookupRange = () => UN
     },
     changes: () => changesIn(written),
   }
+}
+
+const begin = (
+  written: Map<StateIndex, Map<string, Written>>,
+  { index, id }: Key,
+  before: Doc | undefined,
+): Written => {
+  const ofIndex = written.get(index) ?? new Map<string, Written>()
+  const none: Written = { doc: undefined, before }
+  written.set(index, ofIndex.set(id, none))
+  return none
 }
 
 const changesIn = (written: ReadonlyMap<StateIndex, ReadonlyMap<string, Written>>): readonly Change[] => {

@@ -5,6 +5,7 @@ import { balanceId } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import type { Key } from '#indices/registry.ts'
+import { seriesOf } from '#indices/series.ts'
 import { transactionRuns } from '#indices/transaction-run.ts'
 import { createNode } from '#node/create-node.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
@@ -29,6 +30,8 @@ const ownerPaysRam = ({ loaded, key, stored }: Miss): boolean =>
     .some(
       owner =>
         isNamed(key, 'balances', balanceId('ram', owner)) ||
+        isNamed(key, 'series', seriesOf.balance(balanceId('ram', owner))) ||
+        isNamed(key, 'series', seriesOf.holders('ram')) ||
         isNamed(key, 'resources', owner) ||
         isNamed(key, 'tokens', 'ram'),
     )
@@ -75,7 +78,7 @@ describe('needsOf: names all state of a block but what the block cannot tell', (
       forgotten: [],
       reasons: {
         'the producer who has the key of the witness': 1,
-        'a contract that uses RAM: its owner pays': 1_098,
+        'a contract that uses RAM: its owner pays': 1_695,
         'how many transactions there were before': 3_576,
         'the key that a producer had before': 2,
         'the contract that updated code names inside': 2,

@@ -26,7 +26,7 @@ export type Range = { readonly [K in (typeof RANGE_NAMES)[number]]?: bigint }
 
 type Named = { readonly description: Text; readonly example: string; readonly elsewhere: readonly string[] }
 
-const whole = ({ description, example, elsewhere }: Named) =>
+export const whole = ({ description, example, elsewhere }: Named) =>
   Type.Optional(
     word<bigint>({
       type: 'integer',
@@ -40,7 +40,7 @@ const whole = ({ description, example, elsewhere }: Named) =>
     }),
   )
 
-const time = (end: 'first' | 'last', { description, example, elsewhere }: Named) =>
+export const time = (end: 'first' | 'last', { description, example, elsewhere }: Named) =>
   Type.Optional(
     word<bigint>({
       type: 'string',

@@ -1,0 +1,51 @@
+import { type DocOf, defineIndex } from './define.ts'
+import { int, json, text } from './fields.ts'
+
+/**
+ * What an amount was at any height: every change of it, in chain order, in parts of some 30 changes. The id of the
+ * newest part is the key (`seriesOf`), so that it is found without knowing how many there are; a part that is full stays as
+ * it is for ever (`fullPart`). Parts are numbered from 0, changes from 1.
+ */
+export const series = defineIndex({
+  name: 'series',
+  kind: 'state',
+  fields: {
+    part: int(),
+    /** Number of its first change in the series. */
+    first: int(),
+    /** Changes in it. */
+    count: int(),
+    /** Height of its first change. */
+    height: int(),
+    /** What was there before its first change; by the kind of series (`seriesOf`). */
+    opening: json<readonly string[]>(),
+    /** Σ of all changes above zero up to its last one, and Σ of those below zero, without the sign. */
+    gained: text(),
+    lost: text(),
+    /** The changes (`series-entry.ts`). */
+    entries: text(),
+  },
+})
+export type SeriesDoc = DocOf<typeof series>
+
+/** Keys of the series, which are the ids of their newest parts too. Amounts in the smallest unit; votes in 10^-8. */
+export const seriesOf = {
+  /**
+   * Of an owner's tokens: available + frozen. The key is the id of the balance. Opening: available, frozen, then amount and
+   * time of each frozen amount, in the node's order.
+   */
+  balance: (id: string): string => id,
+  /** Votes of a voter; each change names the producer. Opening: producer and votes of each that the voter votes for. */
+  voter: (voter: string): string => `@v/${voter}`,
+  /** Votes of a producer; each change names the voter. Opening: all votes. */
+  producer: (producer: string): string => `@p/${producer}`,
+  /** A token's supply. Opening: the supply. */
+  supply: (token: string): string => `@t/${token}`,
+  /** How many hold some of a token; one change a block. Opening: the holders. */
+  holders: (token: string): string => `@h/${token}`,
+  /** What a producer and its voters took and were given. Opening: nothing. */
+  rewards: (producer: string): string => `@r/${producer}`,
+} as const
+
+/** Id of a part that is full. Neither `#` nor `@` is a letter of a token, with which the other ids begin. */
+export const fullPart = (key: string, part: number): string => `#${part}/${key}`

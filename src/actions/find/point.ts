@@ -1,0 +1,101 @@
+import { toIso } from '#chain/time.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import { countPassing } from '../list/ordinal-search.ts'
+import type { Point } from '../request/point.ts'
+import { badRequest } from '../request/refusals.ts'
+import { refuseWhileLoading } from './loading.ts'
+
+/** A block whose state is asked for. */
+export type Moment = { readonly height: number; readonly time: bigint }
+
+/**
+ * The block after which a state is asked for; undefined: none, so the state is that of the answer. Throws 'bad_request' for
+ * a block above the published one and a time before the first, 'loading' while such a block may yet be loaded.
+ */
+export const momentOf = async (
+  context: Pick<Context, 'view' | 'node'>,
+  { at_block, at_time }: Point,
+): Promise<Moment | undefined> => {
+  if (at_block !== undefined) return momentOfBlock(context, at_block)
+  if (at_time === undefined) return undefined
+  const { view } = context
+  if (at_time > view.at.time)
+    refuseWhileLoading(context, {
+      en: `The state at 'at_time' ${at_time} ns`,
+      zh: `'at_time' ${at_time} ns 时的状态`,
+    })
+  const [moment] = await momentsAt(view, [at_time])
+  if (moment !== undefined) return moment
+  const genesis = await blockAt(view, 0)
+  throw badRequest(
+    {
+      en: `Parameter 'at_time' is ${at_time} ns, before the first block of the chain; it must be at or after ${toIso(genesis.time)}.`,
+      zh: `参数 'at_time' 的值为 ${at_time} ns，早于链上首个区块；不得早于 ${toIso(genesis.time)}。`,
+    },
+    { parameter: 'at_time' },
+  )
+}
+
+const momentOfBlock = async (context: Pick<Context, 'view' | 'node'>, at_block: bigint): Promise<Moment> => {
+  const { view } = context
+  if (at_block > BigInt(view.at.height)) {
+    refuseWhileLoading(context, { en: `The state at block ${at_block}`, zh: `区块 ${at_block} 的状态` })
+    throw badRequest(
+      {
+        en: `Parameter 'at_block' is ${at_block}, but the last block that is loaded is ${view.at.height}; it must not be above that.`,
+        zh: `参数 'at_block' 的值为 ${at_block}，而已加载的最新区块为 ${view.at.height}；不得超过该高度。`,
+      },
+      { parameter: 'at_block' },
+    )
+  }
+  const { height, time } = await blockAt(view, Number(at_block))
+  return { height, time }
+}
+
+/** For each of some times the last published block that is not after it; undefined: the chain is younger. */
+const momentsAt = async (view: View, times: readonly bigint[]): Promise<readonly (Moment | undefined)[]> => {
+  const look = async (ordinals: readonly number[]): Promise<readonly bigint[]> =>
+    (
+      await blocksAt(
+        view,
+        ordinals.map(ordinal => ordinal - 1),
+      )
+    ).map(({ time }) => time)
+  const rows = { count: view.at.height + 1, floor: -1n, ceiling: view.at.time, look }
+  const counts = await countPassing<bigint>(
+    rows,
+    times.map(until => time => time <= until),
+  )
+  const heights = counts.map(count => count - 1)
+  const found = new Map(
+    (
+      await blocksAt(
+        view,
+        [...new Set(heights)].filter(height => height >= 0),
+      )
+    ).map(block => [block.height, block]),
+  )
+  return heights.map(height => {
+    const block = found.get(height)
+    return block === undefined ? undefined : { height, time: block.time }
+  })
+}
+
+/** Blocks by their heights, which are published. */
+const blocksAt = async (view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> => {
+  const docs = await view.getMany(blocks, heights.map(blockId))
+  return docs.map((doc, at) => {
+    if (doc === undefined) throw missingData(`Block ${heights[at]} is not stored.`)
+    return doc
+  })
+}
+
+const blockAt = async (view: View, height: number): Promise<BlockDoc> => {
+  const [block] = await blocksAt(view, [height])
+  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
+  return block
+}

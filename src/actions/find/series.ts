@@ -1,0 +1,110 @@
+import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
+import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { type Held, heldAfter, heldAt, type Votes, votesAfter, votesAt } from '#indices/series-replay.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { View } from '#store/port.ts'
+import { countPassing } from '../list/ordinal-search.ts'
+
+/** A series as one answer reads it; parts that were read stay in memory until it is given. */
+export type Series = {
+  /** Changes in all. */
+  readonly count: number
+  /** The parts that have the last change of which a test says yes; the tests all say no from some change on. */
+  lastParts(tests: readonly ((part: SeriesDoc) => boolean)[]): Promise<readonly (SeriesDoc | undefined)[]>
+  /** Parts `first` … `last` by their numbers. */
+  parts(numbers: readonly number[]): Promise<readonly SeriesDoc[]>
+}
+
+/** A series; undefined: nothing ever changed. */
+const seriesIn = async (view: View, key: string): Promise<Series | undefined> => {
+  const newest = await view.get(series, key)
+  return newest === undefined ? undefined : seriesWith(view, key, newest)
+}
+
+const seriesWith = (view: View, key: string, newest: SeriesDoc): Series => {
+  const known = new Map([[newest.part, newest]])
+  const parts = async (numbers: readonly number[]): Promise<readonly SeriesDoc[]> => {
+    const unknown = [...new Set(numbers)].filter(number => !known.has(number))
+    const docs =
+      unknown.length === 0
+        ? []
+        : await view.getMany(
+            series,
+            unknown.map(number => fullPart(key, number)),
+          )
+    for (const doc of docs) if (doc !== undefined) known.set(doc.part, doc)
+    return numbers.map(number => {
+      const doc = known.get(number)
+      if (doc === undefined) throw missingData(`Part ${number} of series '${key}' is not stored.`)
+      return doc
+    })
+  }
+  const look = (ordinals: readonly number[]) => parts(ordinals.map(ordinal => ordinal - 1))
+  return {
+    count: newest.first + newest.count - 1,
+    parts,
+    lastParts: async tests => {
+      const counts = tests.every(test => test(newest))
+        ? tests.map(() => newest.part + 1)
+        : await countPassing({ count: newest.part + 1, floor: FLOOR, ceiling: newest, look }, tests)
+      const found = await parts([...new Set(counts)].filter(count => count > 0).map(count => count - 1))
+      return counts.map(count => found.find(({ part }) => part === count - 1))
+    },
+  }
+}
+
+/** Before every series: no test that a first part can pass fails for it. */
+const FLOOR: SeriesDoc = {
+  id: '',
+  part: -1,
+  first: 0,
+  count: 0,
+  height: -1,
+  opening: [],
+  gained: '0',
+  lost: '0',
+  entries: '',
+}
+
+/** Changes of a part up to a height, with how many each entry stands for by then. */
+const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { readonly until: number })[] =>
+  entriesIn(part.entries, part.height).flatMap(entry =>
+    entry.height > height ? [] : [{ ...entry, until: Math.min(entry.times, height - entry.height + 1) }],
+  )
+
+const isBy =
+  (height: number) =>
+  (part: SeriesDoc): boolean =>
+    part.height <= height
+
+/** What an owner had of a token after a block, by the id of the balance. */
+export const heldThen = async (view: View, id: string, height: number): Promise<Held> => {
+  const [held = heldAt([])] = await heldThenAll(view, [id], height)
+  return held
+}
+
+/** The same of several, their newest parts read together. */
+export const heldThenAll = async (
+  view: View,
+  ids: readonly string[],
+  height: number,
+): Promise<readonly Held[]> => {
+  const newest = await view.getMany(series, ids.map(seriesOf.balance))
+  return Promise.all(
+    ids.map(async (id, at) => {
+      const doc = newest[at]
+      if (doc === undefined) return heldAt([])
+      const [part] = await seriesWith(view, id, doc).lastParts([isBy(height)])
+      if (part === undefined) return heldAt([])
+      const first = heldAt(part.opening)
+      return changesUntil(part, height).reduce((held, entry) => heldAfter(held, entry, entry.until), first)
+    }),
+  )
+}
+
+/** Votes of a voter after a block, by producer. `key`: of the series. */
+export const votesThen = async (view: View, key: string, height: number): Promise<Votes> => {
+  const [part] = (await (await seriesIn(view, key))?.lastParts([isBy(height)])) ?? []
+  if (part === undefined) return new Map()
+  return changesUntil(part, height).reduce(votesAfter, votesAt(part.opening))
+}

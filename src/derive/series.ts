@@ -1,0 +1,164 @@
+import type { Block } from '#chain/block.ts'
+import { fullPart, type SeriesDoc, series } from '#indices/series.ts'
+import {
+  type Cause,
+  type Entry,
+  entriesIn,
+  entryText,
+  isFrozenIn,
+  lastEntry,
+  startOfLast,
+} from '#indices/series-entry.ts'
+import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
+import type { State } from './state.ts'
+
+/** What did a change; a movement: its row, which is known once the transaction has its rows. */
+export type By = (Cause | { readonly movement: object; readonly until?: bigint }) & {
+  readonly more?: readonly string[]
+}
+
+/** Series of amounts while a block is derived. */
+export type SeriesDrafts = {
+  /** A series that is about to change; `key` by `seriesOf`. Throws `Missing` when it was not fetched. */
+  open(key: string): OpenSeries
+  note(series: OpenSeries, change: bigint, by: By): void
+  /** The row of a movement. */
+  row(movement: object, index: number): void
+  /** Ends a transaction, or what comes before or behind all of them. */
+  end(tx: number): void
+  settle(): void
+}
+
+export type OpenSeries = { readonly key: string; newest: Draft | undefined }
+
+/** A part with as much text is full, its opening apart: some 30 changes. */
+const FULL = 512
+
+type Draft = {
+  readonly part: number
+  readonly first: number
+  readonly height: number
+  readonly opening: readonly string[]
+  count: number
+  gained: bigint
+  lost: bigint
+  entries: string
+}
+
+type Noted = { readonly series: OpenSeries; readonly change: bigint; readonly by: By }
+
+export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): SeriesDrafts => {
+  const opened = new Map<string, OpenSeries>()
+  const full: { readonly key: string; readonly draft: Draft }[] = []
+  let noted: Noted[] = []
+  const rows = new Map<object, number>()
+
+  /** The part that the next change goes to. */
+  const partOf = (of: OpenSeries): Draft => {
+    const { key, newest } = of
+    if (newest !== undefined && newest.entries.length < FULL + sizeOf(newest.opening)) return newest
+    if (newest !== undefined) full.push({ key, draft: newest })
+    const next = nextPart(key, height, newest)
+    of.newest = next
+    return next
+  }
+  const add = ({ series: of, change, by }: Noted, tx: number): void => {
+    const index = 'movement' in by ? rows.get(by.movement) : undefined
+    const until = 'until' in by ? by.until : undefined
+    append(partOf(of), {
+      height,
+      tx,
+      cause: causeOf(by, index),
+      change,
+      times: 1,
+      more: until === undefined ? (by.more ?? NOTHING) : [String(until)],
+    })
+  }
+  return {
+    open: key => {
+      const known = opened.get(key)
+      if (known !== undefined) return known
+      const fresh = { key, newest: draftOf(state.get(series, key)) }
+      opened.set(key, fresh)
+      return fresh
+    },
+    note: (of, change, by) => {
+      if (change !== 0n) noted.push({ series: of, change, by })
+    },
+    row: (movement, index) => {
+      rows.set(movement, index)
+    },
+    end: tx => {
+      if (noted.length > 0) for (const each of noted) add(each, tx)
+      noted = []
+      rows.clear()
+    },
+    settle: () => {
+      for (const { key, draft } of full) state.add(series, docOf(fullPart(key, draft.part), draft))
+      for (const { key, newest } of opened.values())
+        if (newest !== undefined) state.put(series, docOf(key, newest))
+    },
+  }
+}
+
+const NOTHING: readonly string[] = []
+
+const causeOf = (by: By, index: number | undefined): Cause => {
+  if (!('movement' in by)) return by
+  // The contribute of the block before is the one movement that has no row.
+  if (index === undefined) return { kind: 'block' }
+  return { kind: by.until === undefined ? 'row' : 'freeze', index }
+}
+
+const draftOf = (doc: SeriesDoc | undefined): Draft | undefined => {
+  if (doc === undefined) return undefined
+  const { part, first, height, opening, count, entries } = doc
+  return { part, first, height, opening, count, gained: BigInt(doc.gained), lost: BigInt(doc.lost), entries }
+}
+
+const nextPart = (key: string, height: number, before: Draft | undefined): Draft => {
+  if (before === undefined)
+    return { part: 0, first: 1, height, opening: NOTHING, count: 0, gained: 0n, lost: 0n, entries: '' }
+  const { part, first, count, gained, lost } = before
+  const opening = openingAfter(key, before)
+  return { part: part + 1, first: first + count, height, opening, count: 0, gained, lost, entries: '' }
+}
+
+/** What there is when a part is full. Series begin with nothing, so it is what was gained and not lost, mostly. */
+const openingAfter = (key: string, { gained, lost, height, opening, entries }: Draft): readonly string[] => {
+  if (key.startsWith('@v')) return ballotsAfter(opening, entriesIn(entries, height))
+  if (key.startsWith('@')) return [String(gained - lost)]
+  return opening.length > 2 || isFrozenIn(entries)
+    ? balanceAfter(opening, entriesIn(entries, height))
+    : [String(gained - lost), '0']
+}
+
+const sizeOf = (opening: readonly string[]): number => {
+  let size = 0
+  for (const text of opening) size += text.length
+  return size
+}
+
+/** Adds a change; the contribute of a block that follows the last one's makes the same entry stand for one more. */
+const append = (draft: Draft, entry: Entry): void => {
+  const last = entry.cause.kind === 'block' ? lastEntry(draft.entries, draft.height) : undefined
+  if (last !== undefined && isNext(last, entry)) {
+    const longer = entryText({ ...last, times: last.times + 1 }, draft.height)
+    draft.entries = draft.entries.slice(0, startOfLast(draft.entries)) + longer
+  } else draft.entries += entryText(entry, draft.height)
+  draft.count += 1
+  if (entry.cause.kind === 'due') return
+  if (entry.change > 0n) draft.gained += entry.change
+  else draft.lost -= entry.change
+}
+
+const isNext = (last: Entry, { height, tx, change }: Entry): boolean =>
+  last.cause.kind === 'block' &&
+  last.height + last.times === height &&
+  last.tx === tx &&
+  last.change === change
+
+const docOf = (id: string, draft: Draft): SeriesDoc => {
+  const { part, first, count, height, opening, gained, lost, entries } = draft
+  return { id, part, first, count, height, opening, gained: String(gained), lost: String(lost), entries }
+}
