@@ -30,6 +30,8 @@ export type Context = {
   readonly prices: Prices
   readonly profiles: Profiles
   readonly compat: Compat
+  /** All rows are asked for, as an export: the work for it has no limit. */
+  readonly isWhole?: true
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Every wait for a node goes through it. */

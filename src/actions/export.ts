@@ -62,7 +62,7 @@ export const openExport = async (
     const branch = headAt(head?.shown(), view.at)
     try {
       return await source.open(
-        { ...others, branch, view, compat, signal: ways.signal, apart, lastly: apart },
+        { ...others, isWhole: true, branch, view, compat, signal: ways.signal, apart, lastly: apart },
         params,
       )
     } catch (error) {

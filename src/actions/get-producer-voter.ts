@@ -1,10 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { producers } from '#indices/producer.ts'
+import { series } from '#indices/series.ts'
 import { votes } from '#indices/vote.ts'
+import { momentOf } from './find/point.ts'
 import { unknown } from './find/unknown.ts'
+import { votersThen } from './find/voters-then.ts'
 import { defineList } from './list/paging.ts'
-import { listingOf } from './list/whole-list.ts'
+import { asRows, listingOf, rankingIn } from './list/whole-list.ts'
 import { pageIfAsked, producer, sizeIfAsked } from './request/parameter-types.ts'
+import { checkPoint, point } from './request/point.ts'
+import { pointFields, pointShown } from './shape/point.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
 
@@ -19,19 +24,39 @@ export const getProducerVoter = defineList({
   action: 'get-producer-voter',
   title: { en: 'Voters of a producer', zh: '生产者的投票者' },
   summary: {
-    en: 'Voters of a producer, sorted by votes, largest first, then by name. Without page and size, the complete list is returned. Also works for producers that are no longer registered. The parameter may also be named account.',
-    zh: '为该生产者投票的账户与合约，按票数从大到小排列，票数相同时按名称排列。不提供 page 和 size 时返回完整列表。已注销的生产者也可查询。参数名也可写作 account。',
+    en: 'Voters of a producer, sorted by votes, largest first, then by name. Without page and size, the complete list is returned. Also works for producers that are no longer registered. With at_block or at_time they are the voters of that point. The parameter may also be named account.',
+    zh: '为该生产者投票的账户与合约，按票数从大到小排列，票数相同时按名称排列。不提供 page 和 size 时返回完整列表。已注销的生产者也可查询。提供 at_block 或 at_time 时为当时的投票者。参数名也可写作 account。',
   },
-  params: Type.Object({ producer: producer(['account']), page: pageIfAsked(), size: sizeIfAsked() }),
-  result: listOfRows('voters', row, { en: 'Voters.', zh: '投票者列表。' }),
+  params: Type.Object({
+    producer: producer(['account']),
+    page: pageIfAsked(),
+    size: sizeIfAsked(),
+    ...point,
+  }),
+  check: checkPoint,
+  result: shape({
+    ...listOfRows('voters', row, { en: 'Voters.', zh: '投票者列表。' }).properties,
+    ...pointFields,
+  }),
   list: 'voters',
   source: {
-    state: [votes, producers],
-    open: async (context, { producer: account }) => {
+    state: [votes, producers, series],
+    open: async (context, { producer: account, ...asked }) => {
       const found = await context.view.get(producers, account)
       if (found === undefined) throw unknown(context, 'producer', account)
+      const then = await momentOf(context, asked)
+      if (then !== undefined)
+        return {
+          ...rankingIn(await votersThen(context.view, account, then.height), ([voter, units]) => ({
+            account: voter,
+            votes: iostOf(units),
+          })),
+          beside: pointShown(then),
+        }
       const order = { index: votes, order: 'voters', group: account } as const
-      return listingOf(order, found.voter_count, doc => ({ account: doc.voter, votes: iostOf(doc.votes) }))
+      return asRows(
+        listingOf(order, found.voter_count, doc => ({ account: doc.voter, votes: iostOf(doc.votes) })),
+      )
     },
   },
   isOfStore: true,

@@ -1,11 +1,17 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
 import { balances } from '#indices/balance.ts'
+import { lists } from '#indices/list.ts'
+import { series } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
+import { holdersThen } from './find/holders-then.ts'
+import { momentOf } from './find/point.ts'
 import { unknown } from './find/unknown.ts'
 import { defineList } from './list/paging.ts'
-import { listingOf } from './list/whole-list.ts'
+import { asRows, listingOf, rankingIn } from './list/whole-list.ts'
 import { paging, token } from './request/parameter-types.ts'
+import { checkPoint, point } from './request/point.ts'
+import { pointFields, pointShown } from './shape/point.ts'
 import { listOfRows, shape, text } from './shape/results.ts'
 
 const row = shape({
@@ -20,23 +26,36 @@ export const getTokenHolder = defineList({
   action: 'get-token-holder',
   title: { en: 'Token holders', zh: '代币持有者' },
   summary: {
-    en: 'Owners with a balance above 0, sorted by balance, largest first, then by name. Contracts, deadaddr and 0 are included. Frozen amounts count only if they are due.',
-    zh: '余额大于 0 的持有者，按余额从大到小排列，余额相同时按名称排列，包括合约、deadaddr 与 0。已到期的冻结金额计入余额，未到期的不计入。',
+    en: 'Owners with a balance above 0, sorted by balance, largest first, then by name. Contracts, deadaddr and 0 are included. Frozen amounts count only if they are due. With at_block or at_time they are the holders of that point; the first page of a point may take some time, and exports go on for as long as it takes.',
+    zh: '余额大于 0 的持有者，按余额从大到小排列，余额相同时按名称排列，包括合约、deadaddr 与 0。已到期的冻结金额计入余额，未到期的不计入。提供 at_block 或 at_time 时为当时的持有者；同一时点的第一页可能需要一些时间，导出则不限时间。',
   },
-  params: Type.Object({ token: token(), ...paging }),
-  result: listOfRows('holders', row, { en: 'Holders of this page.', zh: '持有者列表。' }),
+  params: Type.Object({ token: token(), ...paging, ...point }),
+  check: checkPoint,
+  result: shape({
+    ...listOfRows('holders', row, { en: 'Holders of this page.', zh: '持有者列表。' }).properties,
+    ...pointFields,
+  }),
   list: 'holders',
   source: {
-    state: [balances, tokens],
-    open: async (context, { token: symbol }) => {
+    state: [balances, tokens, series, lists],
+    open: async (context, { token: symbol, ...asked }) => {
       const found = await context.view.get(tokens, symbol)
       if (found === undefined) throw unknown(context, 'token', symbol)
-      const order = { index: balances, order: 'holders', group: symbol } as const
-      return listingOf(order, found.holder_count, doc => ({
-        account: doc.owner,
-        balance: fromUnits(doc.amount, found.decimal),
+      const rowOf = (account: string, units: bigint) => ({
+        account,
+        balance: fromUnits(units, found.decimal),
         symbol,
-      }))
+      })
+      const then = await momentOf(context, asked)
+      if (then !== undefined)
+        return {
+          ...rankingIn(await holdersThen(context, symbol, then.height), ([owner, units]) =>
+            rowOf(owner, units),
+          ),
+          beside: pointShown(then),
+        }
+      const order = { index: balances, order: 'holders', group: symbol } as const
+      return asRows(listingOf(order, found.holder_count, doc => rowOf(doc.owner, doc.amount)))
     },
   },
   isOfStore: true,

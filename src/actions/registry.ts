@@ -32,6 +32,7 @@ import { getTransactionList } from './get-transaction-list.ts'
 import { getTransactionReceipt } from './get-transaction-receipt.ts'
 import { getTransactionRecords } from './get-transaction-records.ts'
 import { getTransactions } from './get-transactions.ts'
+import { getVoteHistory } from './get-vote-history.ts'
 import { getWealthList } from './get-wealth-list.ts'
 import { search } from './search.ts'
 
@@ -53,6 +54,7 @@ export const actions: readonly Action[] = [
   getAccountTx,
   getAccountActivity,
   getTokenList,
+  getVoteHistory,
   getProducerDetail,
   getProducerVoter,
   getProducerVotes,

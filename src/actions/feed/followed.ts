@@ -7,5 +7,7 @@ export type Followed =
       /** undefined: the list has no row yet. */
       readonly number: number | undefined
     }
+  /** Changes of a series, by its key (`seriesOf`). */
+  | { readonly kind: 'series'; readonly key: string }
   | { readonly kind: 'transactions' }
   | { readonly kind: 'blocks' }

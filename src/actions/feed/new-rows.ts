@@ -6,6 +6,7 @@ import { blockId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Published, View } from '#store/port.ts'
+import { newChanges } from '../list/changes.ts'
 import { headRecords } from '../list/head-rows.ts'
 import { blockHashes } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
@@ -61,7 +62,7 @@ export const readNewRows = async (
   const found = groups.map(async (group): Promise<Found | 'behind'> => {
     try {
       const { list, held } = group
-      const news = await newsOf(view, group, await rowsOf(list.followed))
+      const news = await newsOf(view, group, await rowsOf(group))
       if (known === undefined || !list.isHead) return { news, head: undefined }
       const { published, branch } = known
       const now = branch === undefined ? undefined : await blockLines(view, { list, held, branch })
@@ -102,18 +103,22 @@ const newsOf = async (
 
 /** The rows that blocks above `since` brought to any of the lists, by the way in which a list is followed. */
 const newRows = async (view: View, groups: readonly Progress[], since: Published) => {
-  if (view.at.height === since.height) return async (): Promise<readonly Row[]> => []
+  if (view.at.height === since.height) return async (_group: Progress): Promise<readonly Row[]> => []
   const records = await recordsByList(view, groups, since.height)
   const isFollowed = (kind: Followed['kind']) => groups.some(({ list }) => list.followed.kind === kind)
   const made = isFollowed('blocks') ? newBlocks(view, since.height) : []
   const transactions = isFollowed('transactions') ? newTransactions(view, groups) : []
   // A failure counts for the lists that have these rows.
   await Promise.allSettled([made, transactions])
-  return async (followed: Followed): Promise<readonly Row[]> => {
+  return async ({ list: { followed }, next }: Progress): Promise<readonly Row[]> => {
+    if (followed.kind === 'series') return rowsOfSeries(view, followed.key, next)
     if (followed.kind === 'records') return records.get(followed.key) ?? []
     return followed.kind === 'blocks' ? made : transactions
   }
 }
+
+const rowsOfSeries = async (view: View, key: string, next: number): Promise<readonly Row[]> =>
+  (await newChanges(view, key, next)).map(row => ({ seq: row.seq, height: row.doc.entry.height, doc: row }))
 
 /** Rows by the keys of the lists that are followed. */
 const recordsByList = async (
@@ -213,12 +218,19 @@ const linesAbove = async (view: View, list: FeedList, docs: readonly unknown[]) 
 }
 
 /** The rows of a block as `Listing.rows` takes them. Their numbers are not known yet, and not shown. */
-const docsOf = (followed: Followed, block: HeadBlock): readonly unknown[] => {
-  const rows =
-    followed.kind === 'records'
-      ? headRecords(followed.key, block)
-      : followed.kind === 'blocks'
-        ? [block.doc]
-        : headTransactions(block)
-  return rows.map(doc => ({ seq: 0, doc, above: block }))
+const docsOf = (followed: Followed, block: HeadBlock): readonly unknown[] =>
+  headDocs(followed, block).map(doc => ({ seq: 0, doc, above: block }))
+
+const headDocs = (followed: Followed, block: HeadBlock): readonly unknown[] => {
+  switch (followed.kind) {
+    case 'records':
+      return headRecords(followed.key, block)
+    case 'blocks':
+      return [block.doc]
+    case 'transactions':
+      return headTransactions(block)
+    case 'series':
+      // Such lists take no `head`: what a block will change of a state is not known before.
+      return []
+  }
 }

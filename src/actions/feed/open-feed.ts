@@ -78,7 +78,7 @@ const feedListOf = (
   { followed, rows }: Pick<FeedList, 'followed' | 'rows'>,
 ): FeedList => {
   const isHead = params['head'] === 1
-  const key = followed.kind === 'records' ? followed.key : ''
+  const key = 'key' in followed ? followed.key : ''
   const name = `${module} ${action} ${options.compat} ${options.numbers} ${isHead} ${key}`
   return { name, followed, isHead, rows, options }
 }

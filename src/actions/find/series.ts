@@ -9,6 +9,7 @@ import { countPassing } from '../list/ordinal-search.ts'
 export type Series = {
   /** Changes in all. */
   readonly count: number
+  readonly partCount: number
   /** The parts that have the last change of which a test says yes; the tests all say no from some change on. */
   lastParts(tests: readonly ((part: SeriesDoc) => boolean)[]): Promise<readonly (SeriesDoc | undefined)[]>
   /** Parts `first` … `last` by their numbers. */
@@ -16,7 +17,7 @@ export type Series = {
 }
 
 /** A series; undefined: nothing ever changed. */
-const seriesIn = async (view: View, key: string): Promise<Series | undefined> => {
+export const seriesIn = async (view: View, key: string): Promise<Series | undefined> => {
   const newest = await view.get(series, key)
   return newest === undefined ? undefined : seriesWith(view, key, newest)
 }
@@ -42,6 +43,7 @@ const seriesWith = (view: View, key: string, newest: SeriesDoc): Series => {
   const look = (ordinals: readonly number[]) => parts(ordinals.map(ordinal => ordinal - 1))
   return {
     count: newest.first + newest.count - 1,
+    partCount: newest.part + 1,
     parts,
     lastParts: async tests => {
       const counts = tests.every(test => test(newest))
@@ -71,6 +73,16 @@ const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { read
   entriesIn(part.entries, part.height).flatMap(entry =>
     entry.height > height ? [] : [{ ...entry, until: Math.min(entry.times, height - entry.height + 1) }],
   )
+
+/** The parts of a series from the one that has the first of some changes to that of the last one, by their numbers. */
+export const partsAt = async (
+  series: Series,
+  ordinals: readonly [number, number],
+): Promise<readonly SeriesDoc[]> => {
+  const [from, to] = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
+  if (from === undefined || to === undefined) return []
+  return series.parts(Array.from({ length: to.part - from.part + 1 }, (_, at) => from.part + at))
+}
 
 const isBy =
   (height: number) =>
@@ -107,4 +119,12 @@ export const votesThen = async (view: View, key: string, height: number): Promis
   const [part] = (await (await seriesIn(view, key))?.lastParts([isBy(height)])) ?? []
   if (part === undefined) return new Map()
   return changesUntil(part, height).reduce(votesAfter, votesAt(part.opening))
+}
+
+/** What there is after a block by a series whose opening is a sum: a supply, holders, the votes of a producer. */
+export const sumThen = async (view: View, key: string, height: number): Promise<bigint> => {
+  const [part] = (await (await seriesIn(view, key))?.lastParts([isBy(height)])) ?? []
+  if (part === undefined) return 0n
+  const first = BigInt(part.opening[0] ?? '0')
+  return changesUntil(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
 }

@@ -10,6 +10,8 @@ export type Listing<D = unknown> = {
   readonly stored?: number
   /** `limit` documents after the first `offset`, in the order asked for; all of them are within `total`. */
   readonly docs: (view: View, offset: number, limit: number) => Promise<readonly D[]>
+  /** Fields of an answer beside its rows. */
+  readonly beside?: object
   readonly rows: (view: View, docs: readonly D[]) => Promise<Rows>
   /** The id of the document of a row of history. */
   readonly idOf?: (doc: D) => string

@@ -25,7 +25,7 @@ export const defineList = <P extends TObject, R extends TSchema, D>(
       if ('search' in listing)
         return searchedPage(context, listing, { list: action.list, size: size ?? SIZE_DEFAULT, params })
       return page === undefined && size === undefined
-        ? wholeOf(action.list, await wholeRows(context, listing))
+        ? { ...wholeOf(action.list, await wholeRows(context, listing)), ...listing.beside }
         : pageOf(context, listing, { list: action.list, page: page ?? 1n, size: size ?? SIZE_DEFAULT })
     },
   })
@@ -38,7 +38,7 @@ const pageOf = async <D>({ view, head }: Context, listing: Listing<D>, { list, p
   const docs = offset >= total ? [] : await listing.docs(view, offset, Math.min(size, total - offset))
   const rows = await listing.rows(view, docs)
   const lastId = head === undefined ? undefined : lastIdOf(rows.rows)
-  return { [list]: rowsValue(rows), page: rawOf(page), size, total, [LAST_ID]: lastId }
+  return { [list]: rowsValue(rows), page: rawOf(page), size, total, ...listing.beside, [LAST_ID]: lastId }
 }
 
 /** For lists that are promised whole also without `format`. */

@@ -50,3 +50,18 @@ export const rankedListing = <I extends StateIndex>(
 })
 
 type Ranked<I extends StateIndex> = { readonly doc: DocOf<I>; readonly rank: number }
+
+/** The list of what is in memory, in its order. */
+export const rankingIn = <R>(all: readonly R[], rowOf: (row: R) => unknown): Listing =>
+  asRows({
+    total: all.length,
+    docs: async (_view, offset, limit) => all.slice(offset, offset + limit),
+    rows: async (_view, docs) => ({ rows: docs.map(rowOf) }),
+  })
+
+/** The same list with its rows made as they are read, so that lists of different documents are of one type. */
+export const asRows = <D>({ total, docs, rows }: Listing<D>): Listing => ({
+  total,
+  docs: async (view, offset, limit) => (await rows(view, await docs(view, offset, limit))).rows,
+  rows: async (_view, made) => ({ rows: made }),
+})

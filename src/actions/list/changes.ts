@@ -1,0 +1,91 @@
+import { blocks } from '#indices/block.ts'
+import { blockId, transactionId } from '#indices/position.ts'
+import type { SeriesDoc } from '#indices/series.ts'
+import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { Moment, View } from '#store/port.ts'
+import { partsAt, type Series, seriesIn } from '../find/series.ts'
+import type { Numbered, NumberedList } from './list-rows.ts'
+
+/** One change of a series: entry `at` of a part. Only of series whose entries stand for one change each. */
+export type Change = { readonly entry: Entry; readonly part: SeriesDoc; readonly at: number }
+
+/** The changes of a series as a list: numbered from 1 in the order of the chain. */
+export const changesOf = async (view: View, key: string): Promise<NumberedList<Change>> => ({
+  count: (await seriesIn(view, key))?.count ?? 0,
+  followed: { kind: 'series', key },
+  idOf: ({ entry }) => transactionId(entry.height, entry.tx),
+  moments: (reading, ordinals) => momentsOf(reading, key, ordinals),
+  docs: (reading, first, last) => changesFrom(reading, key, { first, last }),
+})
+
+/** Changes `first` … `last` of a series, by their numbers. Throws 'damaged' where one is missing. */
+const changesFrom = async (
+  view: View,
+  key: string,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<readonly Change[]> => {
+  if (last < first) return []
+  const series = await seriesIn(view, key)
+  const changes = series === undefined ? [] : (await partsAt(series, [first, last])).flatMap(changesIn)
+  const run = changes.slice(
+    first - (changes[0]?.part.first ?? first),
+    last - (changes[0]?.part.first ?? 0) + 1,
+  )
+  if (run.length !== last - first + 1)
+    throw missingData(`Series '${key}' lacks a change of ${first} to ${last}.`)
+  return run
+}
+
+const changesIn = (part: SeriesDoc): readonly Change[] =>
+  entriesIn(part.entries, part.height).map((entry, at) => ({ entry, part, at }))
+
+/** Those of a series from a number on, as a feed hands them out. */
+export const newChanges = async (
+  view: View,
+  key: string,
+  next: number,
+): Promise<readonly Numbered<Change>[]> => {
+  const count = (await seriesIn(view, key))?.count ?? 0
+  const changes = await changesFrom(view, key, { first: next, last: count })
+  return changes.map((doc, at) => ({ seq: next + at, doc }))
+}
+
+const momentsOf = async (
+  view: View,
+  key: string,
+  ordinals: readonly number[],
+): Promise<readonly Moment[]> => {
+  const series = await seriesIn(view, key)
+  const changes = series === undefined ? [] : await changesAt(series, ordinals)
+  const times = await timesOf(
+    view,
+    changes.map(({ entry }) => entry.height),
+  )
+  return changes.map(({ entry: { height } }) => ({ height, time: times.get(height) ?? 0n }))
+}
+
+/** The changes with some numbers. */
+const changesAt = async (series: Series, ordinals: readonly number[]): Promise<readonly Change[]> => {
+  const parts = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
+  return ordinals.flatMap((ordinal, at) => {
+    const part = parts[at]
+    return part === undefined ? [] : changesIn(part).slice(ordinal - part.first, ordinal - part.first + 1)
+  })
+}
+
+/** Times of blocks by their heights. Throws 'damaged' where one is missing. */
+export const timesOf = async (
+  view: View,
+  heights: readonly number[],
+): Promise<ReadonlyMap<number, bigint>> => {
+  const each = [...new Set(heights)]
+  const docs = await view.getMany(blocks, each.map(blockId))
+  return new Map(
+    each.map((height, at) => {
+      const time = docs[at]?.time
+      if (time === undefined) throw missingData(`Block ${height} has changes, and no document.`)
+      return [height, time]
+    }),
+  )
+}

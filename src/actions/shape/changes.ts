@@ -1,0 +1,80 @@
+import { toIso } from '#chain/time.ts'
+import { transactionId } from '#indices/position.ts'
+import type { SeriesDoc } from '#indices/series.ts'
+import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { transactions } from '#indices/transaction.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { View } from '#store/port.ts'
+import type { Compat } from '../define.ts'
+import { type Change, timesOf } from '../list/changes.ts'
+import type { Numbered } from '../list/list-rows.ts'
+import type { Rows } from '../list/rows.ts'
+import { count, createdAt, seq, txHash } from './results.ts'
+
+/** The first fields of each row of a list of changes. */
+export const changeFields = {
+  seq: seq(),
+  block: count('Block number (height).', '区块高度。'),
+  created_at: createdAt(),
+  tx_hash: txHash(),
+}
+
+/** What a series comes to: what there is when a part begins, and after one more change. */
+export type Fold<S> = {
+  readonly from: (opening: readonly string[]) => S
+  readonly after: (before: S, entry: Entry) => S
+}
+
+/** Rows of changes by transactions: each with its block, time and transaction, and what the fold had after it. */
+export const changeRows =
+  <S>(fold: Fold<S>, compat: Compat, shown: (entry: Entry, after: S) => object) =>
+  async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
+    const ids = docs.map(({ doc: { entry } }) => transactionId(entry.height, entry.tx))
+    const [hashes, times] = await Promise.all([
+      hashesOf(view, ids),
+      timesOf(
+        view,
+        docs.map(({ doc }) => doc.entry.height),
+      ),
+    ])
+    const states = statesBy(fold)
+    const rows = docs.map(({ seq, doc: { entry, part, at } }, row) => ({
+      ...(compat === 'iostabc' ? {} : { seq }),
+      block: entry.height,
+      created_at: toIso(times.get(entry.height) ?? 0n),
+      tx_hash: hashes.get(ids[row] ?? ''),
+      ...shown(entry, states(part, at)),
+    }))
+    return { rows }
+  }
+
+/** What a fold has after change `at` of a part; each part is gone through once. */
+const statesBy = <S>({ from, after }: Fold<S>) => {
+  const known = new Map<SeriesDoc, readonly S[]>()
+  const all = (part: SeriesDoc): readonly S[] => {
+    let state = from(part.opening)
+    return entriesIn(part.entries, part.height).map(entry => {
+      state = after(state, entry)
+      return state
+    })
+  }
+  return (part: SeriesDoc, at: number): S => {
+    const states = known.get(part) ?? all(part)
+    known.set(part, states)
+    const state = states[at]
+    if (state === undefined) throw missingData(`Part ${part.part} of a series lacks change ${at}.`)
+    return state
+  }
+}
+
+const hashesOf = async (view: View, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const each = [...new Set(ids)]
+  const docs = await view.getMany(transactions, each)
+  return new Map(
+    each.map((id, at) => {
+      const hash = docs[at]?.hash
+      if (hash === undefined) throw missingData(`Transaction '${id}' made a change, and has no document.`)
+      return [id, hash]
+    }),
+  )
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test'
+import { fromUnits, toUnits } from '#chain/amount.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { plainBallots, plainTally } from '#test/support/oracle/plain-ballots.ts'
+import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { seeded } from '#test/support/seeded.ts'
+import { ask } from '#test/support/stores/ask.ts'
+
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+const past = plainPast(blocks)
+const ballots = plainBallots(blocks)
+const random = seeded(2210)
+const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+const height = (): number => Math.floor(random() * blocks.length)
+const iost = (units: bigint): string => fromUnits(units, 8)
+const producers = [...new Set(ballots.map(({ producer }) => producer))]
+const tokens = [...new Set([...past.changes.keys()].map(id => id.slice(0, id.indexOf('/'))))]
+
+test('the recorded chain has votes of several producers, some cast by contracts', () => {
+  expect(producers.length).toBeGreaterThan(3)
+  expect(ballots.some(({ voter }) => voter.startsWith('Contract'))).toBe(true)
+})
+
+describe('get-vote-history', () => {
+  for (const voter of new Set(ballots.map(each => each.voter)))
+    test(`${voter}: every vote with what there was after it`, async () => {
+      const own = ballots.filter(each => each.voter === voter)
+      const expected = own.map(({ height, hash, producer, change }, at) => {
+        const until = own.slice(0, at + 1)
+        const total = until.reduce((sum, each) => sum + each.change, 0n)
+        const votes = until
+          .filter(each => each.producer === producer)
+          .reduce((sum, each) => sum + each.change, 0n)
+        return {
+          seq: at + 1,
+          block: height,
+          tx_hash: hash,
+          producer,
+          change: iost(change),
+          votes: iost(votes),
+          total_votes: iost(total),
+        }
+      })
+      const { votes, total } = await ask('get-vote-history', { account: voter, sort: 'asc', size: '500' })
+      expect(total).toBe(own.length)
+      expect(votes).toMatchObject(expected)
+      const from = own[Math.floor(own.length / 2)]?.height ?? 0
+      const part = await ask('get-vote-history', { account: voter, start_block: String(from), size: '500' })
+      expect(part.votes).toMatchObject(expected.filter(({ block }) => block >= from).toReversed())
+    })
+})
+
+describe('get-producer-voter of the past', () => {
+  test('at random heights: the voters of a plain replay, whose votes are those of the producer', async () => {
+    for (let at = 0; at < 60; at++) {
+      const [producer, then] = [one(producers), height()]
+      const until = ballots.filter(each => each.producer === producer && each.height <= then)
+      const { voters, at_block } = await ask('get-producer-voter', { producer, at_block: String(then) })
+      expect(at_block).toBe(then)
+      expect(voters).toEqual(
+        plainTally(until, ({ voter }) => voter).map(([account, votes]) => ({ account, votes: iost(votes) })),
+      )
+    }
+  })
+
+  test('after the last block as now, page by page', async () => {
+    for (const producer of producers) {
+      const at_block = String(blocks.length - 1)
+      const { at_block: _, at_time, ...then } = await ask('get-producer-voter', { producer, at_block })
+      expect(then).toEqual(await ask('get-producer-voter', { producer }))
+      const page = { producer, page: '2', size: '2' }
+      const part = await ask('get-producer-voter', { ...page, at_block })
+      expect(part.voters).toEqual((await ask('get-producer-voter', page)).voters)
+    }
+  })
+})
+
+describe('get-token-holder of the past', () => {
+  const holdersOf = (token: string, then: number) =>
+    [...past.changes.keys()]
+      .filter(id => id.startsWith(`${token}/`))
+      .map(id => [id.slice(token.length + 1), plainHeld(past, id, then).available] as const)
+      .filter(([, available]) => available > 0n)
+      .sort(([a, many], [b, other]) => (many === other ? (a < b ? -1 : 1) : many > other ? -1 : 1))
+
+  test('at random heights: the holders of a plain replay', async () => {
+    for (let at = 0; at < 60; at++) {
+      const [token, then] = [at % 3 === 0 ? 'iost' : one(tokens), height()]
+      const expected = holdersOf(token, then)
+      const asked = { token, at_block: String(then), size: '500' }
+      const answer = await ask('get-token-holder', asked)
+      expect([token, then, answer.total]).toEqual([token, then, expected.length])
+      expect(answer.holders.map(({ account }: { account: string }) => account)).toEqual(
+        expected.slice(0, 500).map(([account]) => account),
+      )
+      const [sum = 0n, decimals = 0] = sumOf(answer.holders)
+      expect(sum).toBe(sumOfUnits(expected.slice(0, 500), decimals, token))
+    }
+  })
+
+  test('after the last block as now', async () => {
+    for (const token of ['iost', 'ram', 'contribute', one(tokens)]) {
+      const asked = { token, page: '2', size: '7' }
+      const { at_block, at_time, ...then } = await ask('get-token-holder', {
+        ...asked,
+        at_block: String(blocks.length - 1),
+      })
+      expect(then).toEqual(await ask('get-token-holder', asked))
+    }
+  })
+})
+
+/** Σ of the balances of rows, in 10^-18. */
+const sumOf = (rows: readonly { balance: string }[]): readonly [bigint, number] => [
+  rows.reduce((sum, { balance }) => sum + toUnits(balance, 18), 0n),
+  18,
+]
+const decimalsOf = new Map<string, number>()
+for (const token of tokens) decimalsOf.set(token, (await ask('get-token-detail', { token })).decimal)
+const sumOfUnits = (rows: readonly (readonly [string, bigint])[], decimals: number, token: string): bigint =>
+  rows.reduce((sum, [, units]) => sum + units, 0n) * 10n ** BigInt(decimals - (decimalsOf.get(token) ?? 8))
+
+test('error: both points, in both languages', async () => {
+  for (const [action, of] of [
+    ['get-producer-voter', { producer: 'producer000' }],
+    ['get-token-holder', { token: 'iost' }],
+  ] as const)
+    expect(
+      await refusal(ask(action, { ...of, at_block: '1', at_time: '2026-11-21T00:00:00Z' })),
+    ).toMatchObject({
+      kind: 'bad_request',
+      zh: "参数 'at_block' 与 'at_time' 不能同时使用；请只提供其中一个。",
+    })
+})
