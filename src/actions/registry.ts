@@ -21,7 +21,9 @@ import { getProducerList } from './get-producer-list.ts'
 import { getProducerRegistration } from './get-producer-registration.ts'
 import { getProducerVoter } from './get-producer-voter.ts'
 import { getProducerVotes } from './get-producer-votes.ts'
+import { getRewardShares } from './get-reward-shares.ts'
 import { getSubaccountList } from './get-subaccount-list.ts'
+import { getSupplyHistory } from './get-supply-history.ts'
 import { getTokenDetail } from './get-token-detail.ts'
 import { getTokenHolder } from './get-token-holder.ts'
 import { getTokenList } from './get-token-list.ts'
@@ -58,6 +60,7 @@ export const actions: readonly Action[] = [
   getProducerDetail,
   getProducerVoter,
   getProducerVotes,
+  getRewardShares,
   getProducerRegistration,
   getBlockDetail,
   getLatestBlock,
@@ -68,6 +71,7 @@ export const actions: readonly Action[] = [
   getContractTx,
   getTokenDetail,
   getTokenHolder,
+  getSupplyHistory,
   getTokenTx,
   getTransactionDetail,
   getTransactions,

@@ -12,6 +12,9 @@ import { refuseWhileLoading } from './loading.ts'
 /** A block whose state is asked for. */
 export type Moment = { readonly height: number; readonly time: bigint }
 
+/** Which parameters name a point: `at_block` and `at_time`, or those of an end of a period. */
+type End = 'at' | 'start' | 'end'
+
 /**
  * The block after which a state is asked for; undefined: none, so the state is that of the answer. Throws 'bad_request' for
  * a block above the published one and a time before the first, 'loading' while such a block may yet be loaded.
@@ -19,37 +22,42 @@ export type Moment = { readonly height: number; readonly time: bigint }
 export const momentOf = async (
   context: Pick<Context, 'view' | 'node'>,
   { at_block, at_time }: Point,
+  end: End = 'at',
 ): Promise<Moment | undefined> => {
-  if (at_block !== undefined) return momentOfBlock(context, at_block)
+  if (at_block !== undefined) return momentOfBlock(context, at_block, end)
   if (at_time === undefined) return undefined
   const { view } = context
   if (at_time > view.at.time)
     refuseWhileLoading(context, {
-      en: `The state at 'at_time' ${at_time} ns`,
-      zh: `'at_time' ${at_time} ns 时的状态`,
+      en: `The state at '${end}_time' ${at_time} ns`,
+      zh: `'${end}_time' ${at_time} ns 时的状态`,
     })
   const [moment] = await momentsAt(view, [at_time])
   if (moment !== undefined) return moment
   const genesis = await blockAt(view, 0)
   throw badRequest(
     {
-      en: `Parameter 'at_time' is ${at_time} ns, before the first block of the chain; it must be at or after ${toIso(genesis.time)}.`,
-      zh: `参数 'at_time' 的值为 ${at_time} ns，早于链上首个区块；不得早于 ${toIso(genesis.time)}。`,
+      en: `Parameter '${end}_time' is ${at_time} ns, before the first block of the chain; it must be at or after ${toIso(genesis.time)}.`,
+      zh: `参数 '${end}_time' 的值为 ${at_time} ns，早于链上首个区块；不得早于 ${toIso(genesis.time)}。`,
     },
-    { parameter: 'at_time' },
+    { parameter: `${end}_time` },
   )
 }
 
-const momentOfBlock = async (context: Pick<Context, 'view' | 'node'>, at_block: bigint): Promise<Moment> => {
+const momentOfBlock = async (
+  context: Pick<Context, 'view' | 'node'>,
+  at_block: bigint,
+  end: End,
+): Promise<Moment> => {
   const { view } = context
   if (at_block > BigInt(view.at.height)) {
     refuseWhileLoading(context, { en: `The state at block ${at_block}`, zh: `区块 ${at_block} 的状态` })
     throw badRequest(
       {
-        en: `Parameter 'at_block' is ${at_block}, but the last block that is loaded is ${view.at.height}; it must not be above that.`,
-        zh: `参数 'at_block' 的值为 ${at_block}，而已加载的最新区块为 ${view.at.height}；不得超过该高度。`,
+        en: `Parameter '${end}_block' is ${at_block}, but the last block that is loaded is ${view.at.height}; it must not be above that.`,
+        zh: `参数 '${end}_block' 的值为 ${at_block}，而已加载的最新区块为 ${view.at.height}；不得超过该高度。`,
       },
-      { parameter: 'at_block' },
+      { parameter: `${end}_block` },
     )
   }
   const { height, time } = await blockAt(view, Number(at_block))
@@ -57,7 +65,10 @@ const momentOfBlock = async (context: Pick<Context, 'view' | 'node'>, at_block: 
 }
 
 /** For each of some times the last published block that is not after it; undefined: the chain is younger. */
-const momentsAt = async (view: View, times: readonly bigint[]): Promise<readonly (Moment | undefined)[]> => {
+export const momentsAt = async (
+  view: View,
+  times: readonly bigint[],
+): Promise<readonly (Moment | undefined)[]> => {
   const look = async (ordinals: readonly number[]): Promise<readonly bigint[]> =>
     (
       await blocksAt(

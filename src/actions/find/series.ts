@@ -128,3 +128,31 @@ export const sumThen = async (view: View, key: string, height: number): Promise<
   const first = BigInt(part.opening[0] ?? '0')
   return changesUntil(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
 }
+
+/** What was gained and lost until a block. */
+export type Flows = { readonly gained: bigint; readonly lost: bigint }
+
+/** For each of some heights what a series gained and lost until then; -1: before the chain. */
+export const flowsThen = async (
+  view: View,
+  key: string,
+  heights: readonly number[],
+): Promise<readonly Flows[]> => {
+  const parts = (await (await seriesIn(view, key))?.lastParts(heights.map(isBy))) ?? []
+  return heights.map((height, at) => {
+    const part = parts[at]
+    return part === undefined ? { gained: 0n, lost: 0n } : flowsIn(part, height)
+  })
+}
+
+/** A part says what there is behind its last change, so the changes after the height are taken from it. */
+const flowsIn = (part: SeriesDoc, height: number): Flows => {
+  let [gained, lost] = [BigInt(part.gained), BigInt(part.lost)]
+  for (const entry of entriesIn(part.entries, part.height)) {
+    const later = Math.min(entry.times, Math.max(0, entry.height + entry.times - 1 - height))
+    const all = entry.change * BigInt(later)
+    if (all > 0n) gained -= all
+    else lost += all
+  }
+  return { gained, lost }
+}

@@ -1,0 +1,61 @@
+import { word } from './parameters.ts'
+import { badRequest } from './refusals.ts'
+
+/** How long each row of a history is: a UTC day, a week from Monday, a month. */
+export type Step = 'day' | 'week' | 'month'
+
+/** Most rows of an answer by steps. */
+const STEPS_MOST = 400
+
+export const step = (fallback?: Step) =>
+  word<Step>({
+    type: 'string',
+    description: {
+      en: 'One row for each UTC day, week (from Monday) or month, those without a change included.',
+      zh: '按 UTC 日、周（周一开始）或月各返回一行，没有变动的也包括在内。',
+    },
+    rule: { en: 'day, week or month', zh: 'day、week 或 month' },
+    pattern: '^(?:day|week|month)$',
+    values: ['day', 'week', 'month'],
+    example: 'day',
+    ...(fallback === undefined ? {} : { fallback }),
+    elsewhere: ['interval', 'period', 'granularity', 'resolution', 'group_by', 'every'],
+    read: text => (text === 'week' || text === 'month' ? text : 'day'),
+  })
+
+/** The first and the last day of a step, in days since 1970. */
+export type Days = { readonly first: number; readonly last: number }
+
+const DAY_MS = 86_400_000
+
+/** The steps that have a day of `from` … `to`, each whole. Throws 'bad_request' when they are too many. */
+export const stepsBetween = (step: Step, from: number, to: number): readonly Days[] => {
+  const steps: Days[] = []
+  for (let day = from; day <= to; ) {
+    const days = stepOf(step, day)
+    if (steps.push(days) > STEPS_MOST) throw tooMany()
+    day = days.last + 1
+  }
+  return steps
+}
+
+const stepOf = (step: Step, day: number): Days => {
+  if (step === 'day') return { first: day, last: day }
+  if (step === 'week') {
+    // Day 0 was a Thursday.
+    const first = day - ((day + 3) % 7)
+    return { first, last: first + 6 }
+  }
+  const date = new Date(day * DAY_MS)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  return { first: Date.UTC(year, month, 1) / DAY_MS, last: Date.UTC(year, month + 1, 1) / DAY_MS - 1 }
+}
+
+const tooMany = () =>
+  badRequest(
+    {
+      en: `The range has more than ${STEPS_MOST} rows with this 'step'; ask for a shorter range or a longer step.`,
+      zh: `按此 'step' 该区间超过 ${STEPS_MOST} 行；请缩短区间或使用更长的步长。`,
+    },
+    { parameter: 'step' },
+  )
