@@ -43,7 +43,10 @@ export const seriesOf = {
   supply: (token: string): string => `@t/${token}`,
   /** How many hold some of a token; one change a block. Opening: the holders. */
   holders: (token: string): string => `@h/${token}`,
-  /** What a producer and its voters took and were given. Opening: nothing. */
+  /**
+   * What a producer and its voters took and were given, in 10^-8 IOST; each change says which: `exchange`, `candidate` with
+   * what its voters were given beside it, `topup` with who paid, `voters`. Opening: the sum of all, which means nothing.
+   */
   rewards: (producer: string): string => `@r/${producer}`,
 } as const
 

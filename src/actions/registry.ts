@@ -21,6 +21,7 @@ import { getProducerList } from './get-producer-list.ts'
 import { getProducerRegistration } from './get-producer-registration.ts'
 import { getProducerVoter } from './get-producer-voter.ts'
 import { getProducerVotes } from './get-producer-votes.ts'
+import { getRewardHistory } from './get-reward-history.ts'
 import { getRewardShares } from './get-reward-shares.ts'
 import { getSubaccountList } from './get-subaccount-list.ts'
 import { getSupplyHistory } from './get-supply-history.ts'
@@ -60,6 +61,7 @@ export const actions: readonly Action[] = [
   getProducerDetail,
   getProducerVoter,
   getProducerVotes,
+  getRewardHistory,
   getRewardShares,
   getProducerRegistration,
   getBlockDetail,

@@ -18,6 +18,7 @@ import { wealth } from '#indices/wealth.ts'
 import { isBase } from './block-document.ts'
 import { dayId } from './day.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
+import { withdrawalsIn } from './producer.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
 
 type Add = (index: StateIndex, id: string) => void
@@ -165,6 +166,8 @@ const needReceipt = (add: Add, said: Said, tx: Transaction): void => {
       return
     case 'vote_producer.iost':
       needProducer(add, said.name, said.args)
+      if (said.name === 'voterWithdraw')
+        for (const [producer] of withdrawalsIn(said.value)) add(series, seriesOf.rewards(producer))
       return
   }
 }
@@ -192,7 +195,9 @@ const needTransfer = (
 ): void => {
   needBalance(add, token, to)
   if (token === 'ram') for (const owner of [from, to]) if (owner !== undefined) add(resources, owner)
-  if (token === 'iost' && from === 'bonus.iost') add(producers, to)
+  if (token !== 'iost' || from !== 'bonus.iost') return
+  add(producers, to)
+  add(series, seriesOf.rewards(to))
 }
 
 const needPledge = (add: Add, args: Said['args']): void => {
@@ -226,6 +231,7 @@ const needProducer = (add: Add, name: string, args: Said['args']): void => {
   }
   if (first === undefined || name === 'stat' || name === 'topupCandidateBonus') return
   add(producers, first)
+  if (name === 'candidateWithdraw' || name === 'topupVoterBonus') add(series, seriesOf.rewards(first))
   if (name === 'applyRegister' || name === 'updateProducer' || name === 'initProducer')
     if (second !== undefined) add(producerKeys, second)
 }

@@ -1,5 +1,5 @@
 import { unitsOf } from '#chain/amount.ts'
-import type { ExactJson } from '#chain/json.ts'
+import { Exact, type ExactJson } from '#chain/json.ts'
 import { dayOf } from '#chain/time.ts'
 import { type ProducerDoc, producerKeys, producers, VOTE_DAYS } from '#indices/producer.ts'
 import { seriesOf } from '#indices/series.ts'
@@ -183,18 +183,50 @@ const DAYS = 31
 
 /** IOST that bonus.iost sends is what a producer changed its contribute into (exchangeIOST). */
 export const awardByBonus = ({ scope }: TxScope, { token, from, to, amount }: Movement): void => {
-  if (token === 'iost' && from === 'bonus.iost' && to !== from) award(scope, to, amount)
+  if (token !== 'iost' || from !== 'bonus.iost' || to === from) return
+  award(scope, to, amount)
+  noteReward(scope, to, [amount, 'exchange'])
 }
+
+/** A change of what a producer and its voters were given or took, and which (`REWARDS` of get-reward-history). */
+const noteReward = (
+  { series: past }: Pick<Scope, 'series'>,
+  producer: string,
+  [amount, ...more]: readonly [bigint, ...string[]],
+): void => past.note(past.open(seriesOf.rewards(producer)), amount, { kind: 'tx', more })
+
+/** `voterWithdraw {producer: amount}`: what voters of each took. */
+export const noteWithdrawal = ({ scope }: TxScope, value: ExactJson | undefined): void => {
+  for (const [producer, amount] of withdrawalsIn(value)) noteReward(scope, producer, [amount, 'voters'])
+}
+
+/** The amounts of a receipt of voterWithdraw by producer. */
+export const withdrawalsIn = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Exact)
+    ? Object.entries(value).flatMap(([producer, amount]) => {
+        const units = typeof amount === 'string' ? unitsOf(amount, DECIMALS) : undefined
+        return units === undefined ? [] : [[producer, units] as const]
+      })
+    : []
 
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
 export const applyAward = ({ scope }: TxScope, name: string, args: readonly ExactJson[]): void => {
   const producer = textAt(args, 0)
   const first = unitsOf(textAt(args, 1) ?? '', DECIMALS)
   if (producer === undefined || first === undefined) return
-  if (name === 'topupVoterBonus') payVoters(scope, producer, first)
-  if (name !== 'candidateWithdraw') return
-  award(scope, producer, first)
-  payVoters(scope, producer, unitsOf(textAt(args, 2) ?? '', DECIMALS) ?? 0n)
+  if (name === 'topupVoterBonus') {
+    payVoters(scope, producer, first)
+    noteReward(scope, producer, [first, 'topup', textAt(args, 2) ?? ''])
+  }
+  if (name === 'candidateWithdraw')
+    awardCandidate(scope, producer, [first, unitsOf(textAt(args, 2) ?? '', DECIMALS) ?? 0n])
+}
+
+/** A producer took its half of a candidate bonus, and its voters were given the other. */
+const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly [bigint, bigint]): void => {
+  award(scope, producer, own)
+  payVoters(scope, producer, voters)
+  noteReward(scope, producer, [own, 'candidate', String(voters)])
 }
 
 /**
@@ -213,8 +245,8 @@ export const awardByTransfers = (
   const own = movements[at]
   if (own === undefined) return
   const next = movements[at + 1]
-  award(scope, producer, own.amount)
-  payVoters(scope, producer, next?.from === bank && next.to === bank ? next.amount : own.amount)
+  const half = next?.from === bank && next.to === bank ? next.amount : own.amount
+  awardCandidate(scope, producer, [own.amount, half])
 }
 
 const award = (scope: Scope, account: string, amount: bigint): void =>

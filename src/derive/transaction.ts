@@ -4,7 +4,14 @@ import { applyAccount } from './account.ts'
 import { applyCode } from './contract.ts'
 import { SILENT_ACTIONS } from './eras.ts'
 import { applyGas, payGas } from './gas.ts'
-import { applyAward, applyProducer, applyVote, awardByBonus, awardByTransfers } from './producer.ts'
+import {
+  applyAward,
+  applyProducer,
+  applyVote,
+  awardByBonus,
+  awardByTransfers,
+  noteWithdrawal,
+} from './producer.ts'
 import { openMarket, payRam, ramTrades } from './ram.ts'
 import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
@@ -70,6 +77,7 @@ const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
         return
       case VOTE_PRODUCER:
         applyProducerWord(at, said.name, said.args)
+        if (said.name === 'voterWithdraw') noteWithdrawal(at, said.value)
         return
     }
   })

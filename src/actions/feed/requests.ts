@@ -45,8 +45,8 @@ const FOLLOWED_ONLY: Text = {
 }
 
 const NOT_FOLLOWED: Text = {
-  en: `${FOLLOWED_ONLY.en}: get-account-tx, get-contract-tx, get-token-tx, get-vote-history, get-block-list and get-transaction-list. For all rows of this list use ndjson or csv.`,
-  zh: `${FOLLOWED_ONLY.zh}：get-account-tx、get-contract-tx、get-token-tx、get-vote-history、get-block-list 和 get-transaction-list。如需此列表的全部记录，请使用 ndjson 或 csv。`,
+  en: `${FOLLOWED_ONLY.en}: get-account-tx, get-contract-tx, get-token-tx, get-vote-history, get-reward-history, get-block-list and get-transaction-list. For all rows of this list use ndjson or csv.`,
+  zh: `${FOLLOWED_ONLY.zh}：get-account-tx、get-contract-tx、get-token-tx、get-vote-history、get-reward-history、get-block-list 和 get-transaction-list。如需此列表的全部记录，请使用 ndjson 或 csv。`,
 }
 
 const NO_LIST: Text = {

@@ -1,0 +1,71 @@
+import { Type } from '@sinclair/typebox'
+import { producers } from '#indices/producer.ts'
+import { seriesOf } from '#indices/series.ts'
+import type { Entry } from '#indices/series-entry.ts'
+import { unknown } from './find/unknown.ts'
+import { changesOf } from './list/changes.ts'
+import { numberedRows } from './list/numbered.ts'
+import { defineList } from './list/paging.ts'
+import { paging, producer, sort } from './request/parameter-types.ts'
+import { checkRange, range } from './request/range.ts'
+import { changeFields, changeRows } from './shape/changes.ts'
+import { exact, listOfRows, shape, text } from './shape/results.ts'
+import { iostOf } from './shape/values.ts'
+
+const { seq, ...fields } = {
+  ...changeFields,
+  action_name: text(
+    'exchangeIOST: the producer changed contribute into IOST. candidateWithdraw: it took its half of a candidate bonus, and its voters were given the other half. topupVoterBonus: somebody added an amount for its voters. voterWithdraw: a voter took what came from this producer.',
+    'exchangeIOST：生产者将 contribute 兑换为 IOST。candidateWithdraw：生产者领取候选人奖励中属于自己的一半，另一半归其投票者。topupVoterBonus：有人为其投票者追加奖励。voterWithdraw：某投票者领取来自该生产者的奖励。',
+  ),
+  producer_amount: exact('What the producer itself was paid, in IOST.', '生产者本身得到的数量（IOST）。'),
+  added_for_voters: exact('What was added for its voters, in IOST.', '为其投票者增加的数量（IOST）。'),
+  taken_by_voters: exact('What a voter took of it, in IOST.', '投票者从中领取的数量（IOST）。'),
+}
+const title = { en: 'Changes of this page.', zh: '变动列表。' }
+
+/** What a producer and its voters were given and took. */
+export const getRewardHistory = defineList({
+  module: 'producer',
+  action: 'get-reward-history',
+  title: { en: 'Rewards of a producer over time', zh: '生产者奖励历史' },
+  summary: {
+    en: 'Every payment to a producer, every addition for its voters, and everything that its voters took, newest first; sort=asc returns the exact reverse. Each row is what the receipt says. The contribute that blocks are paid with has no rows; it is the balance of the token contribute. Producers that are no longer registered can be queried, too. The parameter may also be named account.',
+    zh: '对生产者的每笔支付、为其投票者追加的每笔奖励以及投票者领取的每笔奖励，最新的在前；sort=asc 时顺序完全相反。每行均与收据一致。出块所得的 contribute 没有记录，即代币 contribute 的余额。已注销的生产者也可查询。参数名也可写作 account。',
+  },
+  params: Type.Object({ producer: producer(['account']), ...paging, sort: sort(), ...range }),
+  check: checkRange,
+  result: listOfRows('rewards', shape({ seq, ...fields }), title),
+  compatResult: listOfRows('rewards', shape(fields), title),
+  list: 'rewards',
+  source: {
+    state: [],
+    isFeed: true,
+    open: async (context, { producer: account, ...asked }) => {
+      const { view, compat } = context
+      if ((await view.get(producers, account)) === undefined) throw unknown(context, 'producer', account)
+      const all = await changesOf(view, seriesOf.rewards(account))
+      return { ...(await numberedRows(context, all, asked)), rows: changeRows(NOTHING, compat, shown) }
+    },
+  },
+  isOfStore: true,
+  fails: ['not_found', 'loading'],
+  example: { producer: 'producer000', page: '1', size: '5' },
+})
+
+/** Rows say nothing of what there was before them. */
+const NOTHING = { from: () => null, after: () => null }
+
+const shown = ({ change, more: [kind = '', other = '0'] }: Entry) => ({
+  action_name: NAMES.get(kind) ?? kind,
+  producer_amount: iostOf(kind === 'exchange' || kind === 'candidate' ? change : 0n),
+  added_for_voters: iostOf(kind === 'candidate' ? BigInt(other) : kind === 'topup' ? change : 0n),
+  taken_by_voters: iostOf(kind === 'voters' ? change : 0n),
+})
+
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['exchange', 'exchangeIOST'],
+  ['candidate', 'candidateWithdraw'],
+  ['topup', 'topupVoterBonus'],
+  ['voters', 'voterWithdraw'],
+])

@@ -1,0 +1,93 @@
+import { expect, test } from 'bun:test'
+import { fromUnits, toUnits } from '#chain/amount.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { ask } from '#test/support/stores/ask.ts'
+
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+
+type Row = {
+  readonly producer: string
+  readonly block: number
+  readonly tx_hash: string
+  readonly action_name: string
+  readonly producer_amount: string
+  readonly added_for_voters: string
+  readonly taken_by_voters: string
+}
+
+const amount = (text: string | undefined): string => fromUnits(toUnits(text ?? '0', 8), 8)
+
+/** Rows by the receipts; shares nothing with `src/derive`. */
+const rowsOf = (name: string, content: string): readonly Omit<Row, 'block' | 'tx_hash'>[] => {
+  const none = { producer_amount: '0', added_for_voters: '0', taken_by_voters: '0' }
+  // What contracts of users say need not be JSON.
+  if (!/^(?:token|vote_producer)\.iost\//.test(name)) return []
+  const said = JSON.parse(content)
+  switch (name) {
+    case 'token.iost/transfer': {
+      const [token, from, producer, paid] = said as string[]
+      return token === 'iost' && from === 'bonus.iost' && paid !== undefined
+        ? [{ ...none, producer: producer ?? '', action_name: 'exchangeIOST', producer_amount: amount(paid) }]
+        : []
+    }
+    case 'vote_producer.iost/candidateWithdraw': {
+      const [producer = '', own, voters] = said as string[]
+      return [
+        {
+          ...none,
+          producer,
+          action_name: 'candidateWithdraw',
+          producer_amount: amount(own),
+          added_for_voters: amount(voters),
+        },
+      ]
+    }
+    case 'vote_producer.iost/topupVoterBonus': {
+      const [producer = '', added] = said as string[]
+      return [{ ...none, producer, action_name: 'topupVoterBonus', added_for_voters: amount(added) }]
+    }
+    case 'vote_producer.iost/voterWithdraw':
+      return Object.entries(said as Record<string, string>)
+        .filter(([, taken]) => toUnits(taken, 8) > 0n)
+        .map(([producer, taken]) => ({
+          ...none,
+          producer,
+          action_name: 'voterWithdraw',
+          taken_by_voters: amount(taken),
+        }))
+    default:
+      return []
+  }
+}
+
+const all: readonly Row[] = blocks.flatMap(({ height, transactions }) =>
+  transactions.flatMap(({ hash, receipt }) =>
+    receipt.statusCode === 'SUCCESS'
+      ? receipt.receipts.flatMap(({ funcName, content }) =>
+          rowsOf(funcName, content).map(row => ({ ...row, block: height, tx_hash: hash })),
+        )
+      : [],
+  ),
+)
+
+test('the recorded chain has every kind but, at most, one', () => {
+  const kinds = new Set(all.map(row => row.action_name))
+  for (const kind of ['candidateWithdraw', 'topupVoterBonus', 'voterWithdraw'])
+    expect(kinds.has(kind)).toBe(true)
+})
+
+for (const producer of new Set(all.map(row => row.producer)))
+  test(`${producer}: each row is what a receipt says`, async () => {
+    const own = all.filter(row => row.producer === producer)
+    const expected = own.map(({ producer: _, ...row }, at) => ({ seq: at + 1, ...row }))
+    const { rewards, total } = await ask('get-reward-history', { producer, sort: 'asc', size: '500' })
+    expect(total).toBe(own.length)
+    expect(rewards).toMatchObject(expected.slice(0, 500))
+  })
+
+test('error: no such producer', async () => {
+  expect(await refusal(ask('get-reward-history', { producer: 'nosuchacc' }))).toMatchObject({
+    kind: 'not_found',
+  })
+})

@@ -1,0 +1,80 @@
+import { expect, test } from 'bun:test'
+import { toUnits } from '#chain/amount.ts'
+import { voteBonuses } from '#chain/vote-bonus.ts'
+import { oracle, recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
+import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
+
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+const answers = await rpcAnswers()
+
+/** The replay at the end of the chain, and what each withdrawal paid beside what it was to pay. */
+const replayed = (() => {
+  const bonuses = voteBonuses()
+  const paid: (readonly [string, bigint, bigint])[] = []
+  for (const { transactions } of blocks)
+    for (const tx of transactions)
+      for (const event of bonusEvents(tx)) {
+        if (event.kind === 'voterWithdraw' && event.paid !== undefined)
+          paid.push([tx.hash, event.paid, bonuses.ofVoter(event.voter).total])
+        if (event.kind === 'candidateWithdraw' && event.paid !== undefined)
+          paid.push([tx.hash, event.paid, bonuses.ofCandidate(event.producer) / 2n])
+        bonuses.apply(event)
+      }
+  return { bonuses, paid }
+})()
+
+test('every withdrawal paid what the replay says, to the last digit', () => {
+  expect(replayed.paid.length).toBeGreaterThan(100)
+  expect(replayed.paid.filter(([, is, says]) => is !== says)).toEqual([])
+})
+
+test('the stored coefficients and masks of the contract are those of the replay', async () => {
+  const { other } = await oracle()
+  const stored = other.get('vote_producer.iost')?.get('MAP') ?? new Map<string, unknown>()
+  let count = 0
+  for (const [key, value] of stored) {
+    const [, table = '', name = ''] = /^(voterCoef|v_[^-]+)-(.+)$/.exec(key) ?? []
+    if (table === '') continue
+    const digits = JSON.parse(String(value)) as string
+    const said =
+      table === 'voterCoef'
+        ? [replayed.bonuses.coef(name), signed(digits, 50)]
+        : [replayed.bonuses.mask(table.slice('v_'.length), name), signed(digits, 58)]
+    expect([key, said[0]]).toEqual([key, said[1]])
+    count += 1
+  }
+  expect(count).toBeGreaterThan(600)
+})
+
+const signed = (text: string, decimals: number): bigint =>
+  text.startsWith('-') ? -toUnits(text.slice(1), decimals) : toUnits(text, decimals)
+
+/** The node computes with doubles. */
+const isNear = (text: string, units: bigint): boolean =>
+  Math.abs(Number(text) - Number(units) / 1e8) <= 1e-7 * Math.max(1, Math.abs(Number(text)) / 1e7)
+
+test("the node's recorded answers are near", () => {
+  let [voters, candidates] = [0, 0]
+  for (const [call, text] of answers) {
+    const [, method, name = ''] = /^GET \/(getVoterBonus|getCandidateBonus)\/([^/]+)\/true$/.exec(call) ?? []
+    if (method === undefined) continue
+    const { bonus, detail = {} } = JSON.parse(text) as { bonus: number; detail?: Record<string, number> }
+    if (method === 'getVoterBonus') {
+      const { total, parts } = replayed.bonuses.ofVoter(name)
+      expect([name, bonus, isNear(String(bonus), total)]).toEqual([name, bonus, true])
+      for (const [producer, part] of Object.entries(detail))
+        expect([name, producer, isNear(String(part), parts.get(producer) ?? 0n)]).toEqual([
+          name,
+          producer,
+          true,
+        ])
+      voters += 1
+    } else {
+      const has = replayed.bonuses.ofCandidate(name)
+      expect([name, bonus, isNear(String(bonus), has)]).toEqual([name, bonus, true])
+      candidates += 1
+    }
+  }
+  expect(voters).toBeGreaterThan(70)
+  expect(candidates).toBeGreaterThan(14)
+})
