@@ -87,7 +87,7 @@ export const getRewardShares = defineList({
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],
-  example: { producer: 'producer000', start_block: '1000', end_block: '4000' },
+  example: { producer: 'producer000' },
 })
 
 const rowOf = ({ voter, first, last, weight }: Share, all: bigint, length: bigint) => ({

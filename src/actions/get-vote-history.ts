@@ -63,5 +63,5 @@ export const getVoteHistory = defineList({
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],
-  example: { account: 'contrib', page: '1', size: '5' },
+  example: { account: 'user_000', page: '1', size: '5' },
 })

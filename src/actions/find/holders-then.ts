@@ -4,8 +4,9 @@ import { blocks } from '#indices/block.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { seriesOf } from '#indices/series.ts'
-import { boundedCache } from '#store/bounded-cache.ts'
+import { type BoundedCache, boundedCache } from '#store/bounded-cache.ts'
 import type { View } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import type { Context } from '../define.ts'
 import { rowsWithin } from '../list/numbered.ts'
 import { wholeOrder } from '../list/whole-list.ts'
@@ -19,8 +20,19 @@ const MOST_MS = 8_000
 /** Characters of all rankings that are kept: some 10^6 holders. */
 const MOST_KEPT = 32_000_000
 
-/** By token, height and hash of the block: what was so after an irreversible block stays so. */
-const kept = boundedCache<readonly Ranked[]>(MOST_KEPT)
+type Kept = BoundedCache<readonly Ranked[]>
+
+/**
+ * By token, height and hash of the block: what was so after an irreversible block stays so. Each service has a clock, and
+ * services in one process keep nothing for each other: their stores need not be equally whole.
+ */
+const keptBy = new WeakMap<Clock, Kept>()
+
+const keptOf = (clock: Clock): Kept => {
+  const kept = keptBy.get(clock) ?? boundedCache(MOST_KEPT)
+  keptBy.set(clock, kept)
+  return kept
+}
 
 type Asked = Pick<Context, 'view' | 'clock' | 'isWhole'>
 
@@ -36,6 +48,7 @@ export const holdersThen = async (
   const { view } = context
   const block = await view.get(blocks, blockId(height))
   const key = `${token}/${height}/${block?.hash}`
+  const kept = keptOf(context.clock)
   const known = kept.get(key)
   if (known !== undefined) return known.value
   const found = await read(context, token, height)

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { systemClock } from '#time/clock.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
+import { plainBallots } from '../support/oracle/plain-ballots.ts'
+import { seeded } from '../support/seeded.ts'
+import { askText } from '../support/stores/ask.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { fillFromRecording } from '../support/stores/loaded.ts'
+
+// Loads the whole recorded chain; a test that hangs still ends.
+setDefaultTimeout(600_000)
+
+const blocks = (await recordedBlocks()).map(({ block }) => block)
+const ballots = plainBallots(blocks)
+const random = seeded(2212)
+const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+const height = (): string => String(Math.floor(random() * blocks.length))
+const producers = [...new Set(ballots.map(({ producer }) => producer))]
+const voters = [...new Set(ballots.map(({ voter }) => voter))]
+
+type Params = Readonly<Record<string, string>>
+
+/** Calls by chance, as many of each action. */
+const calls = (): readonly (readonly [string, Params])[] =>
+  Array.from({ length: 12 }, (): readonly (readonly [string, Params])[] => {
+    const start = Math.floor(random() * (blocks.length - 1))
+    return [
+      ['get-vote-history', { account: one(voters), page: '1', size: '7', start_block: height() }],
+      ['get-producer-voter', { producer: one(producers), at_block: height() }],
+      ['get-producer-voter', { producer: one(producers), at_block: height(), page: '2', size: '5' }],
+      [
+        'get-token-holder',
+        { token: one(['iost', 'ram', 'contribute', 'big8']), at_block: height(), page: '1' },
+      ],
+      ['get-reward-shares', { producer: one(producers), start_block: String(start) }],
+      ['get-reward-history', { producer: one(producers), sort: 'asc', end_block: height() }],
+      [
+        'get-supply-history',
+        { token: one(['iost', 'ram', 'contribute']), step: one(['day', 'week', 'month']) },
+      ],
+      ['get-account-balance', { account: one(voters), at_block: height() }],
+    ]
+  }).flat()
+
+describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasticsearch', () => {
+  const opened = elasticsearchUrl() === undefined ? undefined : openTestElastic({ leaseMs: 15_000 })
+  beforeAll(async () => {
+    if (opened !== undefined) await fillFromRecording(opened.store, { to: blocks.length - 1 })
+  })
+  afterAll(() => opened?.destroy())
+
+  for (const [action, params] of calls())
+    test(`${action} ${new URLSearchParams(params)}: as on SQLite`, async () => {
+      // A clock of its own: services in one process keep rankings apart by it.
+      const deps = { clock: { ...systemClock }, ...(opened === undefined ? {} : { store: opened.store }) }
+      expect(await askText(action, params, { deps })).toBe(await askText(action, params))
+    })
+})
