@@ -24,6 +24,10 @@ describe('get-producer-voter of the past', () => {
       const until = ballots.filter(each => each.producer === producer && each.height <= then)
       const { voters, at_block } = await ask('get-producer-voter', { producer, at_block: String(then) })
       expect(at_block).toBe(then)
+      const sum = until.reduce((all, { change }) => all + change, 0n)
+      expect(voters.reduce((all: bigint, row: { votes: string }) => all + toUnits(row.votes, 8), 0n)).toBe(
+        sum,
+      )
       expect(voters).toEqual(
         plainTally(until, ({ voter }) => voter).map(([account, votes]) => ({ account, votes: iost(votes) })),
       )

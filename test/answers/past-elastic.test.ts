@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { systemClock } from '#time/clock.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { plainBallots } from '../support/oracle/plain-ballots.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { seeded } from '../support/seeded.ts'
 import { askText } from '../support/stores/ask.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { fillFromRecording } from '../support/stores/loaded.ts'
+import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 
 // Loads the whole recorded chain; a test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -42,6 +43,14 @@ const calls = (): readonly (readonly [string, Params])[] =>
     ]
   }).flat()
 
+const exportsOf = [
+  ['token', 'get-token-holder', { token: 'iost', at_block: '3000' }],
+  ['producer', 'get-producer-voter', { producer: 'prod_02', at_block: '3000' }],
+  ['producer', 'get-reward-shares', { producer: 'prod_02', start_block: '1500', end_block: '3000' }],
+  ['producer', 'get-reward-history', { producer: 'prod_02' }],
+  ['account', 'get-vote-history', { account: 'whale_01' }],
+] as const
+
 describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasticsearch', () => {
   const opened = elasticsearchUrl() === undefined ? undefined : openTestElastic({ leaseMs: 15_000 })
   beforeAll(async () => {
@@ -54,5 +63,19 @@ describe.skipIf(elasticsearchUrl() === undefined)('answers of the past on Elasti
       // A clock of its own: services in one process keep rankings apart by it.
       const deps = { clock: { ...systemClock }, ...(opened === undefined ? {} : { store: opened.store }) }
       expect(await askText(action, params, { deps })).toBe(await askText(action, params))
+    })
+
+  for (const [module, action, params] of exportsOf)
+    test(`${action} as a whole: as on SQLite`, async () => {
+      if (opened === undefined) throw new Error('There is no store.')
+      const [lines = '', other = ''] = await Promise.all(
+        [opened.store, await loadedStore()].map(async store => {
+          const { ask, key } = serviceOn(store)
+          const query = new URLSearchParams({ apikey: key, module, action, ...params, format: 'ndjson' })
+          return (await ask(`/api/?${query}`)).text()
+        }),
+      )
+      expect(lines.split('\n').length).toBeGreaterThan(3)
+      expect(lines).toBe(other)
     })
 })

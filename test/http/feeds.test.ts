@@ -17,6 +17,7 @@ const LISTS = [
   'module=account&action=get-account-tx&account=admin&numbers=string',
   'module=account&action=get-account-tx&account=admin&func_name=auth.iost/signUp',
   'module=account&action=get-account-tx&account=tokenboss&failed=1',
+  'module=account&action=get-vote-history&account=admin',
   'module=contract&action=get-contract-tx&contract=token.iost',
   'module=contract&action=get-contract-tx&contract=token.iost&action_name=transfer',
   'module=token&action=get-token-tx&token=iost&compat=iostabc',
