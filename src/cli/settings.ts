@@ -35,7 +35,8 @@ export const settings = {
   'node-requests': given({
     reader: count(1, 256),
     value: 'N',
-    about: 'Number of block ranges requested at the same time.',
+    about:
+      'Number of block ranges requested from one node at the same time, fewer from one that is slower than the others; from several nodes at most twice as many.',
     fallback: '4',
   }),
   prove: maybe({
