@@ -94,9 +94,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     pick: (without, first) => {
       const now = clock.elapsed()
       const able = members.filter(member => !without.has(member) && member.foreign === undefined)
-      return first !== undefined && able.includes(first) && isAwake(first, now)
-        ? first
-        : able.toSorted(byRest(now))[0]
+      return able.find(each => each === first && isAwake(each, now)) ?? able.toSorted(byRest(now))[0]
     },
     ready: () => members.filter(isReady(pool)).toSorted(byUse(clock.elapsed())),
     succeeded: member => {

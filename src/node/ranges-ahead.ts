@@ -44,39 +44,10 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
   let isAwaited = false
   let come = 0
 
-  const ask = (asked: Asked<T>, member: Member): void => {
-    const ends = joinSignals(signal)
-    asked.of.set(member, ends)
-    /** false: it was given up before, and its place is free already. */
-    const over = (): boolean => {
-      ends.release()
-      return asked.of.delete(member)
-    }
-    fetch(asked.range, { member, signal: ends.signal }).then(
-      value => {
-        if (!over()) return
-        shares.gave(member, !isOvertaken(ahead, asked))
-        asked.isDone = true
-        come += 1
-        asked.got.resolve(value)
-        giveUp(asked)
-        fill()
-      },
-      error => {
-        if (!over()) return
-        shares.left(member)
-        if (asked.of.size === 0) asked.got.reject(error)
-        fill()
-      },
-    )
-  }
-  const giveUp = ({ of }: Asked<T>): void => {
-    for (const [member, ends] of of) {
-      of.delete(member)
-      shares.left(member)
-      ends.abort('answered by another node')
-    }
-  }
+  const ask = asking({ shares, fetch, signal }, ahead, isThere => {
+    if (isThere) come += 1
+    fill()
+  })
   const fill = (): void => {
     while (ahead.length < most) {
       const range = after(last)
@@ -116,6 +87,47 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
       }
     },
   }
+}
+
+/** Asks a node for a range; `onOver` is told when the request is over, and whether the range is there by it. */
+const asking = <T>(
+  { shares, fetch, signal }: Pick<Ahead<T>, 'shares' | 'fetch' | 'signal'>,
+  ahead: readonly Asked<T>[],
+  onOver: (isThere: boolean) => void,
+): ((asked: Asked<T>, member: Member) => void) => {
+  const ask = (asked: Asked<T>, member: Member): void => {
+    const ends = joinSignals(signal)
+    asked.of.set(member, ends)
+    /** false: it was given up before, and its place is free already. */
+    const over = (): boolean => {
+      ends.release()
+      return asked.of.delete(member)
+    }
+    fetch(asked.range, { member, signal: ends.signal }).then(
+      value => {
+        if (!over()) return
+        shares.gave(member, !isOvertaken(ahead, asked))
+        asked.isDone = true
+        asked.got.resolve(value)
+        giveUp(asked)
+        onOver(true)
+      },
+      error => {
+        if (!over()) return
+        shares.left(member)
+        if (asked.of.size === 0) asked.got.reject(error)
+        onOver(false)
+      },
+    )
+  }
+  const giveUp = ({ of }: Asked<T>): void => {
+    for (const [member, ends] of of) {
+      of.delete(member)
+      shares.left(member)
+      ends.abort('answered by another node')
+    }
+  }
+  return ask
 }
 
 /** Whether a range that was asked for later has come. */
