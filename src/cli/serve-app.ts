@@ -1,5 +1,5 @@
 import type { Log } from '#failure/log.ts'
-import { watchLateness } from '#gate/lateness.ts'
+import type { Lateness } from '#gate/lateness.ts'
 import { addressLimits } from '#gate/networks.ts'
 import type { Counts } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
@@ -16,6 +16,7 @@ import { systemClock } from '#time/clock.ts'
 import { isWritten } from './log.ts'
 import { catalogue } from './metrics/catalogue.ts'
 import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
+import type { ReadFrom } from './metrics/readings.ts'
 import { exposedBy } from './metrics/serve-metrics.ts'
 import { openServer } from './open-server.ts'
 import type { OperatorFiles } from './operator-files.ts'
@@ -46,6 +47,8 @@ export type AppParts = {
   /** Counts of callers, as this thread sees them. */
   readonly callers: Counts
   readonly metrics: Pick<ProcessMetrics, 'memory'>
+  /** Pace of the load; absent: this thread loads nothing. */
+  readonly pace?: ReadFrom['pace']
   /** The number of threads that serve, and that of this one among them, from 0. */
   readonly threads: number
   readonly thread: number
@@ -67,11 +70,10 @@ export const serveApp = (
   { address, isShared }: { readonly address: Address | SocketPath; readonly isShared: boolean },
 ): ServedApp => {
   const { values, metrics, thread, droppedLines } = parts
-  const lateness = watchLateness()
   const stopping = stoppingService()
   const counts = countingIn(catalogue, metrics.memory, thread)
-  const watching = watchThread(counts, droppedLines, lateness)
-  const app = createApp(appOptionsOf(parts, { lateMs: lateness.ms, stopping, counts }))
+  const lateness = watchThread(counts, droppedLines)
+  const app = createApp(appOptionsOf(parts, { lateness, stopping, counts }))
   const server = openServer(app, address, { isShared, mode: values['socket-mode'] })
   return {
     address: server.address,
@@ -84,20 +86,22 @@ export const serveApp = (
       stopping.end()
       await Promise.race([idle, Bun.sleep(LAST_MS)])
       await server.stop(true)
-      watching.stop()
+      lateness.stop()
     },
   }
 }
 
-type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateMs: () => number }
+type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateness: Lateness }
 
 const appOptionsOf = (
-  { values, version, store, node, head, log, files, callers, metrics, threads }: AppParts,
-  { lateMs, stopping, counts }: Own,
+  { values, version, store, node, head, log, files, callers, metrics, threads, pace }: AppParts,
+  { lateness, stopping, counts }: Own,
 ): AppOptions => {
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   const { queues: places, uses, networks: times } = callers
-  const exposedHere = exposedBy(metrics, { store, node, clock: systemClock, version, threads, places })
+  const exposedHere = exposedBy(metrics, {
+    ...{ store, node, clock: systemClock, version, threads, places, pace },
+  })
   return {
     ...{ store, node, log, version, counts, stopping, clock: systemClock },
     ...(head === undefined ? {} : { head }),
@@ -106,7 +110,7 @@ const appOptionsOf = (
       clock: systemClock,
       ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
     }),
-    rates: createRates({ now: systemClock.now, lateMs, uses }),
+    rates: createRates({ now: systemClock.now, lateness, uses }),
     addresses: addressLimits({ now: systemClock.now, times }),
     ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
     prices: { get: () => files().prices },
