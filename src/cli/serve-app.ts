@@ -1,5 +1,5 @@
 import type { Log } from '#failure/log.ts'
-import { watchLateness } from '#gate/lateness.ts'
+import type { Lateness } from '#gate/lateness.ts'
 import { addressLimits } from '#gate/networks.ts'
 import type { Counts } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
@@ -67,11 +67,10 @@ export const serveApp = (
   { address, isShared }: { readonly address: Address | SocketPath; readonly isShared: boolean },
 ): ServedApp => {
   const { values, metrics, thread, droppedLines } = parts
-  const lateness = watchLateness()
   const stopping = stoppingService()
   const counts = countingIn(catalogue, metrics.memory, thread)
-  const watching = watchThread(counts, droppedLines, lateness)
-  const app = createApp(appOptionsOf(parts, { lateMs: lateness.ms, stopping, counts }))
+  const lateness = watchThread(counts, droppedLines)
+  const app = createApp(appOptionsOf(parts, { lateness, stopping, counts }))
   const server = openServer(app, address, { isShared, mode: values['socket-mode'] })
   return {
     address: server.address,
@@ -84,16 +83,16 @@ export const serveApp = (
       stopping.end()
       await Promise.race([idle, Bun.sleep(LAST_MS)])
       await server.stop(true)
-      watching.stop()
+      lateness.stop()
     },
   }
 }
 
-type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateMs: () => number }
+type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateness: Lateness }
 
 const appOptionsOf = (
   { values, version, store, node, head, log, files, callers, metrics, threads }: AppParts,
-  { lateMs, stopping, counts }: Own,
+  { lateness, stopping, counts }: Own,
 ): AppOptions => {
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   const { queues: places, uses, networks: times } = callers
@@ -106,7 +105,7 @@ const appOptionsOf = (
       clock: systemClock,
       ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
     }),
-    rates: createRates({ now: systemClock.now, lateMs, uses }),
+    rates: createRates({ now: systemClock.now, lateness, uses }),
     addresses: addressLimits({ now: systemClock.now, times }),
     ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
     prices: { get: () => files().prices },

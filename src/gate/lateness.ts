@@ -1,32 +1,65 @@
-/** How late this process is with what it has to do. */
+/** How late this thread is with what it has to do. */
 export type Lateness = {
   /** The longest that anything had to wait for its turn of the event loop in the last second or now, milliseconds. */
   ms(): number
+  /** A request came: while some do, the thread is measured 20 times a second, otherwise once. */
+  noteRequest(): void
   stop(): void
 }
 
-const EVERY_MS = 50
-/** So many looks are remembered. */
+const BUSY_MS = 50
+/** A timer that fires 20 times a second costs an idle service more than all else that it does. */
+const IDLE_MS = 1_000
+/** So many looks without a request between them make a service idle. */
+const QUIET_LOOKS = 40
+/** So long is a look remembered. */
 const KEPT_MS = 1_000
 
-/** Measures how late a timer of 50 ms fires. Keeps no process running. */
+/** Sets one timer; the returned function clears it. */
+type After = (ms: number, look: () => void) => () => void
+
+/**
+ * Measures how late a timer fires, and calls `eachSecond` with `ms()` about once a second: a timer of its own would wake the
+ * thread a second time. Keeps no process running.
+ */
 export const watchLateness = (
+  eachSecond: (ms: number) => void,
   now: () => number = () => performance.now(),
-  every: (ms: number, look: () => void) => () => void = everySystem,
+  after: After = afterSystem,
 ): Lateness => {
   let looks: readonly { readonly at: number; readonly late: number }[] = []
   let last = now()
-  const late = (time: number): number => Math.max(0, time - last - EVERY_MS)
-  const stop = every(EVERY_MS, () => {
+  let period = IDLE_MS
+  let quiet = QUIET_LOOKS
+  let noted = last
+  const late = (time: number): number => Math.max(0, time - last - period)
+  const look = (): void => {
     const time = now()
     looks = [...looks.filter(({ at }) => at > time - KEPT_MS), { at: time, late: late(time) }]
     last = time
-  })
-  return { ms: () => Math.max(late(now()), ...looks.map(each => each.late)), stop }
+    quiet += 1
+    period = quiet > QUIET_LOOKS ? IDLE_MS : BUSY_MS
+    clear = after(period, look)
+    if (time - noted < KEPT_MS) return
+    noted = time
+    eachSecond(ms())
+  }
+  const ms = (): number => Math.max(late(now()), ...looks.map(each => each.late))
+  let clear = after(period, look)
+  return {
+    ms,
+    noteRequest: () => {
+      quiet = 0
+      if (period === BUSY_MS) return
+      clear()
+      look()
+    },
+    stop: () => clear(),
+  }
 }
 
-const everySystem = (ms: number, look: () => void): (() => void) => {
-  const timer = setInterval(look, ms)
+const afterSystem: After = (ms, look) => {
+  const timer = setTimeout(look, ms)
   timer.unref()
-  return () => clearInterval(timer)
+  return () => clearTimeout(timer)
 }

@@ -48,7 +48,7 @@ test('take: the day ends at midnight UTC, and a refused call is not counted', ()
 test('take: who asks as often as the plan allows is not refused because this process was late', () => {
   const counts = (lateMs: number) => {
     const at = clock(NOON)
-    const rates = createRates({ now: at.now, lateMs: () => lateMs })
+    const rates = createRates({ now: at.now, lateness: { ms: () => lateMs, noteRequest: () => undefined } })
     const key = caller(20, 1_000)
     const answers = []
     for (let sent = 0; sent < 60; sent++) {

@@ -3,6 +3,7 @@ import type { Caller as KnownCaller } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
 import type { Usage } from '#store/port.ts'
 import { DAY_MS, SECOND_MS } from '#time/units.ts'
+import type { Lateness } from './lateness.ts'
 import { follow, localUses, nextTime, pass, type Ring, takeBack, type Use, type Uses } from './use.ts'
 
 /**
@@ -65,6 +66,8 @@ export type Left = {
   readonly dayEnds: number
 }
 
+const NEVER_LATE = { ms: () => 0, noteRequest: () => undefined }
+
 /**
  * Counts what each key asks: never more than `perSecond` in any second, wherever it begins, and never more than `perDay`
  * in a UTC day, over all threads that have the same uses. A refused call costs nothing.
@@ -72,12 +75,12 @@ export type Left = {
 export const createRates = (options: {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Milliseconds that requests of the last second may have waited before this thread handled them. */
-  readonly lateMs?: () => number
+  /** How long requests of the last second may have waited before this thread handled them. */
+  readonly lateness?: Pick<Lateness, 'ms' | 'noteRequest'>
   /** Absent: this thread is the only one. */
   readonly uses?: Uses
 }): Rates => {
-  const { lateMs = () => 0, uses = localUses() } = options
+  const { lateness = NEVER_LATE, uses = localUses() } = options
   const now = (): number => Math.floor(options.now())
   const begin = (id: string): Use => beginDay(uses.begin(id, now))
   const counted = <T>(id: string, work: (use: Use) => T): T => {
@@ -90,9 +93,10 @@ export const createRates = (options: {
   }
   return {
     take: ({ id, plan }) => {
+      lateness.noteRequest()
       const use = begin(id)
       try {
-        return takeOne(use, plan, lateMs)
+        return takeOne(use, plan, lateness)
       } finally {
         uses.end(use)
       }
@@ -127,7 +131,7 @@ export const createRates = (options: {
   }
 }
 
-const takeOne = (use: Use, plan: Plan, lateMs: () => number): RateAnswer => {
+const takeOne = (use: Use, plan: Plan, lateness: Pick<Lateness, 'ms'>): RateAnswer => {
   const { perSecond, perDay } = plan
   const ring = ringOf(use)
   follow(use, ring)
@@ -135,7 +139,8 @@ const takeOne = (use: Use, plan: Plan, lateMs: () => number): RateAnswer => {
   const early = at - use.time
   const allowed =
     use.today < perDay &&
-    (early === 0 || (early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateMs()) && !isRushing(use, perSecond)))
+    (early === 0 ||
+      (early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, perSecond)))
   if (allowed) pass(use, ring, at)
   else if (early > 0) refuse(use)
   return answerOf(plan, use, { allowed, early })

@@ -1,4 +1,4 @@
-import { watchLateness } from '#gate/lateness.ts'
+import { type Lateness, watchLateness } from '#gate/lateness.ts'
 import { countingIn } from '#metrics/counting.ts'
 import { type MetricsMemory, metricsMemory } from '#metrics/memory.ts'
 import { type Counts, catalogue } from './catalogue.ts'
@@ -15,23 +15,9 @@ export const processMetrics = (serving: number): ProcessMetrics => {
   return { memory, own: countingIn(catalogue, memory, serving) }
 }
 
-const EVERY_MS = 1_000
-
-/** Notes how late this thread is, and how many lines of its log were dropped. Keeps no process running. */
-export const watchThread = (
-  counts: Counts,
-  droppedLines: () => number,
-  lateness = watchLateness(),
-): { readonly stop: () => void } => {
-  const timer = setInterval(() => {
-    counts.eventLoop.observe(lateness.ms() / 1_000)
+/** Notes each second how late this thread is, and how many lines of its log were dropped. Keeps no process running. */
+export const watchThread = (counts: Counts, droppedLines: () => number): Lateness =>
+  watchLateness(ms => {
+    counts.eventLoop.observe(ms / 1_000)
     counts.droppedLines.set(droppedLines())
-  }, EVERY_MS)
-  timer.unref()
-  return {
-    stop: () => {
-      clearInterval(timer)
-      lateness.stop()
-    },
-  }
-}
+  })
