@@ -57,13 +57,21 @@ const numberAt = (id: string, from: number, digits: number): number => {
 const TX_AT = HEIGHT_DIGITS + 1
 const ROW_AT = TX_AT + TX_DIGITS + 1
 
+/** Letters of the id of a block (1 part), a transaction (2) or a record (3). */
+export const idLength = (parts: number): number => HEIGHT_DIGITS + (parts - 1) * (1 + TX_DIGITS)
+
+/** The height (0), transaction (1) or row (2) that an id of that length names; NaN: none stands there. */
+export const partOfId = (id: string, part: number): number => {
+  if (part === 0) return numberAt(id, 0, HEIGHT_DIGITS)
+  const at = part === 1 ? TX_AT : ROW_AT
+  return id.charCodeAt(at - 1) === DASH ? numberAt(id, at, part === 1 ? TX_DIGITS : ROW_DIGITS) : Number.NaN
+}
+
 /** The position of an id, its height, transaction and row as far as it has them; undefined: it is none of a block, transaction or record. */
 export const positionOf = (id: string): readonly number[] | undefined => {
   const { length } = id
-  const position = [numberAt(id, 0, HEIGHT_DIGITS)]
-  if (length >= TX_AT) position.push(id.charCodeAt(TX_AT - 1) === DASH ? numberAt(id, TX_AT, TX_DIGITS) : NaN)
-  if (length >= ROW_AT)
-    position.push(id.charCodeAt(ROW_AT - 1) === DASH ? numberAt(id, ROW_AT, ROW_DIGITS) : NaN)
-  const lengths = [HEIGHT_DIGITS, TX_AT + TX_DIGITS, ROW_AT + ROW_DIGITS]
-  return length === lengths[position.length - 1] && !position.some(Number.isNaN) ? position : undefined
+  const position = [partOfId(id, 0)]
+  if (length >= TX_AT) position.push(partOfId(id, 1))
+  if (length >= ROW_AT) position.push(partOfId(id, 2))
+  return length === idLength(position.length) && !position.some(Number.isNaN) ? position : undefined
 }

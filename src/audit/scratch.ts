@@ -4,6 +4,7 @@ import { collector } from '#load/collect.ts'
 import { deriver } from '#load/deriver.ts'
 import { fill } from '#load/fill.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
+import { spending } from '#load/spending.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
@@ -31,10 +32,13 @@ export const openScratch = async (store: Store, { audited, source, identity }: O
   const writer = await store.takeOver(identity)
   const partitions = partitionsOf(writer)
   const derive = deriver(writer, partitions.next)
-  const stages = { deriver: derive, proof: PROVED_BEFORE, clock: systemClock }
+  const stages = {
+    ...{ deriver: derive, proof: PROVED_BEFORE, clock: systemClock },
+    spending: spending(systemClock),
+  }
   let onHeight = (_height: number): void => undefined
   const batches = batching(
-    { ...stages, writer, partitions, bounds: writer.bounds, collect: collector() },
+    { ...stages, writer, partitions, bounds: () => writer.bounds, collect: collector() },
     ({ end }) => onHeight(end.height),
   )
   return {

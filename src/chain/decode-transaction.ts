@@ -260,8 +260,10 @@ const written = (text: string, span: Span, shape: Shape | readonly [Shape] | und
  * with one name, digits beyond a double's.
  */
 const transactionText = (text: string, span: Span, value: unknown): string => {
-  const compact = compactJson(text, span)
-  return fits(value, TRANSACTION) && compact === JSON.stringify(value)
-    ? compact
-    : written(text, span, TRANSACTION)
+  if (!fits(value, TRANSACTION)) return written(text, span, TRANSACTION)
+  // Nearly always what the node wrote, and a text of its own: a part of the answer would keep all of it in memory.
+  const usual = JSON.stringify(value)
+  const [from, to] = span
+  const isUsual = usual.length === to - from && text.startsWith(usual, from)
+  return isUsual || compactJson(text, span) === usual ? usual : written(text, span, TRANSACTION)
 }

@@ -6,7 +6,7 @@ import type { Command } from './command.ts'
 import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
 import { watchThread } from './metrics/process-metrics.ts'
 import { serveMetrics } from './metrics/serve-metrics.ts'
-import { progressView } from './progress.ts'
+import { type ProgressView, progressView } from './progress.ts'
 import { logRun } from './run-lines.ts'
 import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
 import type { Values } from './settings.ts'
@@ -30,13 +30,15 @@ export const load: Command = {
     const { values, version, log, screen, out, signal, droppedLines } = call
     return withChain({ command: 'load', serving: 0 }, call, async ({ node, urls, store, metrics }) => {
       await requireKnownHosts(urls)
-      const listener = serveLoadMetrics(values, { metrics, store, node, log, version, droppedLines })
+      let view: ProgressView | undefined
+      const pace = () => view?.pace()
+      const listener = serveLoadMetrics(values, { metrics, store, node, log, version, droppedLines, pace })
       try {
         await store.create()
         await node.watch(() => store.identity(), storedBlocks(store))
         const from = await loadedHeight(store)
         const logEnd = await logRun(log, { message: 'Loading.' }, { version, store, node })
-        const view = progressView({ screen, log, now: systemClock.elapsed, from })
+        view = progressView({ screen, log, now: systemClock.elapsed, from })
         const { height } = await loadChain(
           { node: countedBlocks(node, metrics.own), store },
           {

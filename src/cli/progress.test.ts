@@ -1,34 +1,41 @@
 import { expect, test } from 'bun:test'
+import type { LoadPace } from './load-pace.ts'
 import { barText, progressView } from './progress.ts'
 import { createScreen } from './stderr.ts'
 
+/** Half of the time is waited for the node. */
 const at = (height: number, target: number) => ({
-  height,
-  target,
-  lib: target,
-  records: height * 2,
-  transactions: 0,
+  ...{ height, target, lib: target, blocks: height, records: height * 2, transactions: height / 2 },
+  spent: { node: height / 2, deriving: height / 4, store: height / 4 },
 })
 
-test('barText: share, rates and time left', () => {
-  const rate = { blocksPerSecond: 1_000, recordsPerSecond: 2_000.4 }
-  expect(barText(at(2_500, 10_000), rate, 100)).toBe(
-    '[======>                  ]  25.0 %  block 2,500 of 10,000  1,000 blocks/s  2,000 rows/s  8 s left',
+const paced = (height: number, target: number, given: Partial<LoadPace> = {}): LoadPace => ({
+  ...{ height, target, share: target === 0 ? 1 : Math.max(0, height / target) },
+  ...{ blocks: 1_000, transactions: 500, documents: 3_500.4, secondsLeft: 8, limit: 'store' },
+  ...given,
+})
+
+test('barText: share, rates, time left and what limits, as far as there is room', () => {
+  expect(barText(paced(2_500, 10_000), 140)).toBe(
+    '[====>             ]  25.0 %  block 2,500 of 10,000  1,000 blocks/s  8 s left  limited by the store  3,500 documents/s  500 transactions/s',
   )
-  expect(barText(at(9_999, 10_000), rate, 60)).toBe(
-    ' 99.9 %  block 9,999 of 10,000  1,000 blocks/s  2,000 rows/s  1 s left',
+  expect(barText(paced(2_500, 10_000), 100)).toBe(
+    '[====>            ]  25.0 %  block 2,500 of 10,000  1,000 blocks/s  8 s left  limited by the store',
   )
-  expect(barText(at(10_000, 10_000), rate, 100)).toBe(
-    '[==============================] 100.0 %  block 10,000 of 10,000  1,000 blocks/s  2,000 rows/s',
+  expect(barText(paced(9_999, 10_000, { secondsLeft: 1 }), 60)).toBe(
+    ' 99.9 %  block 9,999 of 10,000  1,000 blocks/s  1 s left',
+  )
+  expect(barText(paced(10_000, 10_000), 100)).toStartWith('[=====')
+  expect(barText(paced(10_000, 10_000), 100)).toEndWith(
+    '] 100.0 %  block 10,000 of 10,000  1,000 blocks/s  3,500 documents/s',
   )
 })
 
 test('barText: an empty store, a chain of one block and long loads', () => {
-  const none = { blocksPerSecond: 0, recordsPerSecond: 0 }
-  expect(barText(at(-1, 10), none, 40)).toBe('  0.0 %  block 0 of 10  0 blocks/s  0 rows/s')
-  expect(barText(at(0, 0), none, 40)).toBe('100.0 %  block 0 of 0  0 blocks/s  0 rows/s')
-  const slow = { blocksPerSecond: 100, recordsPerSecond: 0 }
-  expect(barText(at(0, 300_000_000), slow, 40)).toEndWith('34 d 17 h left')
+  const none = { blocks: 0, transactions: 0, documents: 0, secondsLeft: undefined, limit: undefined }
+  expect(barText(paced(-1, 10, none), 40)).toBe('  0.0 %  block 0 of 10  0 blocks/s')
+  expect(barText(paced(0, 0, none), 40)).toBe('100.0 %  block 0 of 0  0 blocks/s')
+  expect(barText(paced(0, 300_000_000, { secondsLeft: 3_000_000 }), 40)).toEndWith('34 d 17 h left')
 })
 
 const viewed = (isTerminal: boolean) => {
@@ -61,22 +68,23 @@ test('progressView: without a terminal a line per ten seconds and one at the end
   update(10_000, 2_000)
   update(12_000, 10_000)
   view.end()
-  expect(lines).toEqual([
-    ['Loaded blocks.', { height: 0, target: 10_000, blocks_per_second: 0, records_per_second: 0 }],
-    [
-      'Loaded blocks.',
-      { height: 2_000, target: 10_000, blocks_per_second: 200, records_per_second: 400, seconds_left: 40 },
-    ],
-    [
-      'Loaded blocks.',
-      {
-        height: 10_000,
-        target: 10_000,
-        blocks_per_second: 1_286,
-        records_per_second: 2_571,
-        seconds_left: 0,
-      },
-    ],
+  const [first, ...others] = lines as readonly [string, Record<string, unknown>][]
+  expect(first).toEqual([
+    'Loaded blocks.',
+    {
+      ...{ height: 0, target: 10_000, percent: 0 },
+      ...{ blocks_per_second: 0, transactions_per_second: 0, documents_per_second: 0 },
+    },
+  ])
+  expect(others.map(([, fields]) => fields)).toEqual([
+    {
+      ...{ height: 2_000, target: 10_000, percent: 20, seconds_left: 40, limited_by: 'node' },
+      ...{ blocks_per_second: 200, transactions_per_second: 100, documents_per_second: 700 },
+    },
+    {
+      ...{ height: 10_000, target: 10_000, percent: 100, seconds_left: 0, limited_by: 'node' },
+      ...{ blocks_per_second: 1_286, transactions_per_second: 643, documents_per_second: 4_500 },
+    },
   ])
 })
 
@@ -85,7 +93,7 @@ test('progressView: on a terminal a bar, kept when the load is done', () => {
   update(0, 0)
   update(1_000, 10_000)
   expect(lines).toEqual([])
-  expect(written()).toEndWith('100.0 %  block 10,000 of 10,000  10,000 blocks/s  20,000 rows/s\n')
+  expect(written()).toEndWith('100.0 %  block 10,000 of 10,000  10,000 blocks/s  35,000 documents/s\n')
 })
 
 test('progressView: a load that begins anew after a pause counts its records from 0, and no rate is negative', () => {
@@ -94,8 +102,21 @@ test('progressView: a load that begins anew after a pause counts its records fro
   update(9_000, 4_000)
   // The store was taken over anew: the height goes on, the records begin again.
   pass(10_500)
-  view.update({ ...at(4_010, 10_000), records: 20 })
-  for (const line of lines as readonly (readonly [string, Record<string, number>])[])
-    for (const value of Object.values(line[1])) expect(value).toBeGreaterThanOrEqual(0)
+  view.update({ ...at(10, 10_000), height: 4_010 })
+  for (const line of lines as readonly (readonly [string, Record<string, unknown>])[])
+    for (const value of Object.values(line[1]))
+      if (typeof value === 'number') expect(value).toBeGreaterThanOrEqual(0)
   expect(lines.length).toBe(2)
+})
+
+test('pace: unknown before the first batch, and slower and slower while nothing is committed', () => {
+  const { view, update, pass } = viewed(true)
+  expect(view.pace()).toBeUndefined()
+  update(1_000, 2_000)
+  expect(view.pace()).toMatchObject({ blocks: 2_000, secondsLeft: 4, limit: 'node', share: 0.2 })
+  pass(20_000)
+  const slower = view.pace()?.blocks ?? 0
+  expect(slower).toBeLessThan(200)
+  pass(40_000)
+  expect(view.pace()).toMatchObject({ blocks: 0, secondsLeft: undefined, limit: undefined })
 })

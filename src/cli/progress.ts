@@ -1,10 +1,8 @@
 import type { Log } from '#failure/log.ts'
 import type { Progress } from '#load/load-options.ts'
-import { createPace } from '#time/pace.ts'
+import { type Limit, type LoadPace, paceKeeper } from './load-pace.ts'
 import type { Screen } from './stderr.ts'
 
-/** Rates are over about the last ten seconds: steady enough to read, quick enough to follow. */
-const WINDOW_MS = 10_000
 /** Without a terminal: one line in this time. */
 const INTERVAL_MS = 10_000
 /** A chain that is followed moves this little between two updates; more than that is a load. */
@@ -12,13 +10,13 @@ const HEAD_BLOCKS = 100
 
 export type ProgressView = {
   update(progress: Progress): void
+  /** How far and how quick the load is now; undefined: nothing was committed yet. */
+  pace(): LoadPace | undefined
   /** The load is over, for now or for good. */
   end(): void
 }
 
-export type Rate = { readonly blocksPerSecond: number; readonly recordsPerSecond: number }
-
-/** Shows how far a load is: a bar on a terminal, else a log line per interval; both with rate and time left. */
+/** Shows how far a load is: a bar on a terminal, else a log line per interval; both with rates, time left and what limits. */
 export const progressView = (options: {
   readonly screen: Screen
   readonly log: Log
@@ -28,68 +26,82 @@ export const progressView = (options: {
   readonly from: number
 }): ProgressView => {
   const { screen, log, now, from } = options
-  const [blocks, records] = [createPace(WINDOW_MS), createPace(WINDOW_MS)]
-  blocks.note(now(), from)
-  records.note(now(), 0)
-  const rateNow = (): Rate => ({ blocksPerSecond: blocks.perSecond(), recordsPerSecond: records.perSecond() })
+  const keeper = paceKeeper(now, { from })
   let lastLine = Number.NEGATIVE_INFINITY
-  let last: Progress | undefined
   let behind = false
-  const line = (progress: Progress): void => {
+  const line = (): void => {
+    const pace = keeper.now()
+    if (pace === undefined) return
     lastLine = now()
-    const { blocksPerSecond, recordsPerSecond } = rateNow()
-    const left = secondsLeft(progress, blocksPerSecond)
-    log('info', 'Loaded blocks.', {
-      height: progress.height,
-      target: progress.target,
-      blocks_per_second: Math.round(blocksPerSecond),
-      records_per_second: Math.round(recordsPerSecond),
-      ...(left === undefined ? {} : { seconds_left: left }),
-    })
+    log('info', 'Loaded blocks.', lineOf(pace))
   }
-
   return {
     update: progress => {
-      const at = now()
-      last = progress
-      blocks.note(at, progress.height)
-      records.note(at, progress.records)
+      keeper.note(progress)
+      const pace = keeper.now()
       const away = progress.target - progress.height
       if (screen.isTerminal) {
-        screen.bar(barText(progress, rateNow(), screen.columns()))
+        if (pace !== undefined) screen.bar(barText(pace, screen.columns()))
         if (away === 0 && behind) screen.keepBar()
-      } else if (at - lastLine >= INTERVAL_MS || (away === 0 && behind)) line(progress)
+      } else if (now() - lastLine >= INTERVAL_MS || (away === 0 && behind)) line()
       behind = away > HEAD_BLOCKS || (behind && away > 0)
     },
+    pace: keeper.now,
     end: () => {
-      if (last !== undefined && !screen.isTerminal && behind) line(last)
+      if (!screen.isTerminal && behind) line()
       screen.keepBar()
     },
   }
 }
 
-const secondsLeft = ({ height, target }: Progress, blocksPerSecond: number): number | undefined =>
-  blocksPerSecond <= 0 ? undefined : Math.max(0, Math.ceil((target - height) / blocksPerSecond))
+const lineOf = ({ height, target, share, blocks, transactions, documents, ...rest }: LoadPace) => ({
+  height,
+  target,
+  percent: percentOf(share),
+  blocks_per_second: Math.round(blocks),
+  transactions_per_second: Math.round(transactions),
+  documents_per_second: Math.round(documents),
+  ...(rest.secondsLeft === undefined ? {} : { seconds_left: rest.secondsLeft }),
+  ...(rest.limit === undefined ? {} : { limited_by: rest.limit }),
+})
 
-/** `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  8,021 rows/s  3 s left`, as wide as `columns` allow. */
-export const barText = (progress: Progress, rate: Rate, columns: number): string => {
-  const { height, target } = progress
-  const share = target <= 0 ? 1 : Math.min(1, Math.max(0, height / target))
-  const left = secondsLeft(progress, rate.blocksPerSecond)
-  const parts = [
-    // Cut, not rounded: 100 % is said when nothing is left.
-    `${(Math.floor(share * 1_000) / 10).toFixed(1).padStart(5)} %`,
+/** Cut, not rounded: 100 % is said when nothing is left. */
+const percentOf = (share: number): number => Math.floor(share * 1_000) / 10
+
+const LIMITED: Readonly<Record<Limit, string>> = {
+  node: 'limited by the node',
+  deriving: 'limited by deriving',
+  store: 'limited by the store',
+}
+
+/** `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  …  3 s left  limited by the node`, as wide as `columns` allow. */
+export const barText = (pace: LoadPace, columns: number): string => {
+  const { height, target, share, secondsLeft, limit } = pace
+  const isDone = height >= target
+  const needed = [
+    `${percentOf(share).toFixed(1).padStart(5)} %`,
     `block ${grouped(Math.max(0, height))} of ${grouped(target)}`,
-    `${grouped(Math.round(rate.blocksPerSecond))} blocks/s`,
-    `${grouped(Math.round(rate.recordsPerSecond))} rows/s`,
-    ...(left === undefined || height >= target ? [] : [`${timeText(left)} left`]),
+    `${grouped(Math.round(pace.blocks))} blocks/s`,
+    ...(secondsLeft === undefined || isDone ? [] : [`${timeText(secondsLeft)} left`]),
   ]
-  const text = parts.join('  ')
+  const more = [
+    ...(limit === undefined || isDone ? [] : [LIMITED[limit]]),
+    `${grouped(Math.round(pace.documents))} documents/s`,
+    `${grouped(Math.round(pace.transactions))} transactions/s`,
+  ]
+  const text = fitting(needed, more, columns)
   const width = Math.min(30, columns - text.length - 5)
   if (width < 5) return text
   const full = Math.floor(share * width)
   const bar = full >= width ? '='.repeat(width) : `${'='.repeat(full)}>`.padEnd(width)
   return `[${bar}] ${text}`
+}
+
+/** All that is needed, and as much more as fits beside a short bar. */
+const fitting = (needed: readonly string[], more: readonly string[], columns: number): string => {
+  let text = needed.join('  ')
+  for (const part of more) if (text.length + part.length + 2 <= columns - 15) text += `  ${part}`
+  return text
 }
 
 const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')

@@ -16,6 +16,7 @@ import { systemClock } from '#time/clock.ts'
 import { isWritten } from './log.ts'
 import { catalogue } from './metrics/catalogue.ts'
 import { type ProcessMetrics, watchThread } from './metrics/process-metrics.ts'
+import type { ReadFrom } from './metrics/readings.ts'
 import { exposedBy } from './metrics/serve-metrics.ts'
 import { openServer } from './open-server.ts'
 import type { OperatorFiles } from './operator-files.ts'
@@ -46,6 +47,8 @@ export type AppParts = {
   /** Counts of callers, as this thread sees them. */
   readonly callers: Counts
   readonly metrics: Pick<ProcessMetrics, 'memory'>
+  /** Pace of the load; absent: this thread loads nothing. */
+  readonly pace?: ReadFrom['pace']
   /** The number of threads that serve, and that of this one among them, from 0. */
   readonly threads: number
   readonly thread: number
@@ -91,12 +94,14 @@ export const serveApp = (
 type Own = Required<Pick<AppOptions, 'stopping' | 'counts'>> & { readonly lateness: Lateness }
 
 const appOptionsOf = (
-  { values, version, store, node, head, log, files, callers, metrics, threads }: AppParts,
+  { values, version, store, node, head, log, files, callers, metrics, threads, pace }: AppParts,
   { lateness, stopping, counts }: Own,
 ): AppOptions => {
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   const { queues: places, uses, networks: times } = callers
-  const exposedHere = exposedBy(metrics, { store, node, clock: systemClock, version, threads, places })
+  const exposedHere = exposedBy(metrics, {
+    ...{ store, node, clock: systemClock, version, threads, places, pace },
+  })
   return {
     ...{ store, node, log, version, counts, stopping, clock: systemClock },
     ...(head === undefined ? {} : { head }),

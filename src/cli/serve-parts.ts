@@ -5,6 +5,7 @@ import type { Store } from '#store/port.ts'
 import type { Call } from './command.ts'
 import type { Counting } from './keep-counts.ts'
 import type { ProcessMetrics } from './metrics/process-metrics.ts'
+import type { ReadFrom } from './metrics/readings.ts'
 import type { OperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 
@@ -17,6 +18,8 @@ export type ServingParts = Pick<Call, 'values' | 'version' | 'log' | 'threadProg
   readonly store: Store
   readonly node: Node | undefined
   readonly metrics: ProcessMetrics
+  /** Pace of the load; absent: the process loads nothing. */
+  readonly pace?: ReadFrom['pace']
 }
 
 /** The parts that serving in this thread and by threads have in common. */

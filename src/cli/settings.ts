@@ -35,7 +35,8 @@ export const settings = {
   'node-requests': given({
     reader: count(1, 256),
     value: 'N',
-    about: 'Number of block ranges requested at the same time.',
+    about:
+      'Number of block ranges requested from one node at the same time, fewer from one that is slower than the others; from several nodes at most twice as many.',
     fallback: '4',
   }),
   prove: maybe({
@@ -104,7 +105,7 @@ export const settings = {
     reader: count(1, 256),
     value: 'N',
     about:
-      'Number of threads that serve, each with its own connections to the store. Default: the number of processor cores; for up one fewer, which the load takes, but at least 1. For load: threads in all, one of which derives and writes while up to three others prove blocks; 1 does everything in one thread.',
+      'Number of threads that serve, each with its own connections to the store. Default: the number of processor cores; for up one fewer, which the load takes, but at least 1. For load: threads in all, one of which derives and writes while up to three others prove blocks; 1 does everything in one thread. Default there: the number of processor cores where at least 10,000 blocks are to be loaded, else 1.',
   }),
   'test-key': given({
     reader: testKey,

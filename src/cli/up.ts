@@ -44,7 +44,7 @@ export const up: Command = {
       // With data to serve it goes on; a typing error at the first start is reported at once.
       if (from < 0) await requireKnownHosts(urls)
       const view = progressView({ screen, log, now: systemClock.elapsed, from })
-      const serving = await startServing({ ...call, store, node, threads, metrics })
+      const serving = await startServing({ ...call, store, node, threads, metrics, pace: view.pace })
       const greet = onlyOnce(log, async () => {
         const lines = await welcome({
           ...serving,

@@ -81,6 +81,8 @@ export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Moveme
   const owned = new Map<number, number>()
   const wanted = tx.actions.some(({ contract, actionName }) => isMovement(contract, actionName))
   if (!wanted) return owned
+  const repeated = repetition(tx, movements)
+  if (repeated !== undefined) return owned.set(0, repeated)
   const decimals = new Map<string, number>()
   const unused = new Map<string, number[]>()
   tx.receipt.receipts.forEach((receipt, at) => {
@@ -103,6 +105,28 @@ export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Moveme
     if (receipt !== undefined) owned.set(at, receipt)
   })
   return owned
+}
+
+/**
+ * The receipt of the only action where it repeats the action letter by letter, as nearly all transfers have it, and no other
+ * of that name stands before it; undefined: that must be found out by comparing values.
+ */
+const repetition = (
+  { actions, receipt }: Transaction,
+  movements: ReadonlyMap<number, Movement>,
+): number | undefined => {
+  const [action] = actions
+  if (action === undefined || actions.length > 1 || movements.size > 1) return undefined
+  const args = argumentsOf(action)
+  if (args === undefined) return undefined
+  for (const [at, each] of receipt.receipts.entries()) {
+    const { contract, name } = saidBy(each)
+    if (name !== action.actionName || !isMovement(contract, name)) continue
+    if (each.content !== action.data) return undefined
+    const decimals = new Map([...movements.values()].map(movement => [movement.token, movement.decimals]))
+    return claimed(name, args, decimals) === movements.get(at)?.amount ? at : undefined
+  }
+  return undefined
 }
 
 const claimed = (

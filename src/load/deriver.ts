@@ -45,7 +45,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
   const known = knownState(writer)
   let state = workingState(known.get, known.members)
   const due = expiries(writer.checkpoint?.time, range => writer.due(range))
-  const fetching = new WeakMap<Run, { readonly keys: readonly Key[]; readonly fetched: Promise<void> }>()
+  const fetching = new WeakMap<Run, Ahead>()
   const read: Deriver['read'] = async keys => {
     await known.fetch(keys)
     return keys.map(({ index, id }) => state.get(index, id) as Change['doc'] | undefined)
@@ -54,7 +54,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     prefetch: run => {
       const keys = keysOf(run)
       const fetched = known.fetch(keys)
-      fetching.set(run, { keys, fetched })
+      fetching.set(run, { keys, fetched, losses: known.losses })
       // A failure is thrown by `begin`; until then it must not count as unhandled.
       fetched.catch(() => undefined)
     },
@@ -67,7 +67,9 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       await due.extend(last.block.time, unwritten(known, state))
       // Whichever block of the run they fall in.
       const falling = due.peek(last.block.time).flatMap(needsOfDue)
-      await known.fetch([...falling, ...(ahead?.keys ?? keysOf(run))])
+      // What was fetched ahead is still there, unless a batch was cut or documents were forgotten meanwhile.
+      const isKnown = ahead !== undefined && ahead.losses === known.losses
+      await known.fetch(isKnown ? falling : [...falling, ...(ahead?.keys ?? keysOf(run))])
     },
     derive: async loaded => {
       const taken = due.take(loaded.block.time)
@@ -87,6 +89,13 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     },
     settled: known.arrived,
   }
+}
+
+/** What a run needs and is being fetched; `losses`: those of the known state when that began. */
+type Ahead = {
+  readonly keys: readonly Key[]
+  readonly fetched: Promise<void>
+  readonly losses: number
 }
 
 const keysOf = (run: Run): readonly Key[] => run.flatMap(segment => segment.flatMap(needsOf))

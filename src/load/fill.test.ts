@@ -6,6 +6,7 @@ import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf, transaction } from '#test/support/stores/hand-made.ts'
 import { fill, type Stages } from './fill.ts'
 import { type Failed, type Run, readRuns, type Segment } from './runs.ts'
+import { spending } from './spending.ts'
 
 const heightsOf = (segment: Segment): number[] => segment.map(({ block }) => block.height)
 async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {
@@ -29,21 +30,21 @@ const allRuns = async (blocks: AsyncIterable<LoadedBlock>): Promise<readonly Run
   return runs
 }
 
-test('readRuns: whole segments, 200 blocks or a million characters; what no signature ends is dropped', async () => {
+test('readRuns: whole segments, 200 blocks or a million characters, at first 25 or 125,000; what no signature ends is dropped', async () => {
   // Genesis has no signature and is a segment of its own.
-  const segments = segmentsOf([1, 149, 110, 199, 2, 160])
+  const segments = segmentsOf([1, 23, 2, 149, 110, 199, 2, 160])
   const unsigned = segmentsOf([3], false).flat().slice(1)
   const runs = await allRuns(streamOf([...segments.flat(), ...unsigned]))
-  expect(runs.map(run => run.map(({ length }) => length))).toEqual([[1, 149, 110], [199, 2], [160]])
+  expect(runs.map(run => run.map(({ length }) => length))).toEqual([[1, 23, 2], [149, 110], [199, 2], [160]])
   expect(runs.flat(2)).toEqual(segments.flat())
 
   const body = 'x'.repeat(400_000)
   const long = chainOf(...Array.from({ length: 7 }, () => [{ ...transaction({}), body }]))
   const linked = long.map(block => ({ ...block, proof: LINKED }))
   expect((await allRuns(streamOf(linked))).map(run => heightsOf(run.flat()))).toEqual([
-    [0, 1, 2],
-    [3, 4, 5],
-    [6],
+    [0],
+    [1, 2, 3],
+    [4, 5, 6],
   ])
 })
 
@@ -99,6 +100,7 @@ const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
       end: () => note('end'),
     },
     clock: { elapsed: () => 0 },
+    spending: spending({ elapsed: () => 0 }),
   }
   return { asked, stages }
 }

@@ -35,6 +35,8 @@ export type KnownState = {
   arrived(): void
   /** Forgets documents that were not used recently. */
   trim(): void
+  /** Rises whenever what was known may have been forgotten. */
+  readonly losses: number
 }
 
 export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'members'>): KnownState => {
@@ -42,6 +44,7 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
   const ranges = new Map<string, readonly Doc[]>()
   let flying: readonly Held[] = []
   let flyingDocs = new Map<Index, Doc[]>()
+  let losses = 0
   const inFlight: KnownState['inFlight'] = index => flyingDocs.get(index) ?? []
   return {
     get: cache.get,
@@ -66,7 +69,11 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
     },
     forgetMembers: () => ranges.clear(),
     inFlight,
+    get losses() {
+      return losses
+    },
     sent: changes => {
+      losses += 1
       flyingDocs = new Map()
       flying = changes.map(({ index, doc }) => {
         const docs = flyingDocs.get(index)
@@ -81,7 +88,9 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
       flying = []
       flyingDocs = new Map()
     },
-    trim: cache.trim,
+    trim: () => {
+      if (cache.trim()) losses += 1
+    },
   }
 }
 
@@ -122,7 +131,8 @@ export type StateCache = {
   hold(index: StateIndex, doc: Doc): Held
   /** Lets go of what was held: the cell stays when it was asked for, else it is UNKNOWN from now on. */
   release(held: Held): void
-  trim(): void
+  /** Whether any was forgotten. */
+  trim(): boolean
   readonly size: number
 }
 
@@ -188,7 +198,10 @@ export const stateCache = (capacity: number): StateCache => {
         sweep(({ doc, used, held }) => held || (used === generation && doc !== UNKNOWN))
         generation += 1
         inUse = 0
-      } else if (empty >= capacity) sweep(({ doc }) => doc !== UNKNOWN)
+        return true
+      }
+      if (empty >= capacity) sweep(({ doc }) => doc !== UNKNOWN)
+      return false
     },
     get size() {
       return cells.values().reduce((sum, ofIndex) => sum + ofIndex.size, 0) - empty

@@ -3,6 +3,7 @@ import type { BatchBounds } from '#store/batch.ts'
 import type { Proved } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Retry } from './retry.ts'
+import type { Spent } from './spending.ts'
 
 /** How far a load is. Heights count from 0, so `height` −1 is an empty store. */
 export type Progress = {
@@ -13,8 +14,11 @@ export type Progress = {
   /** The node's last irreversible block. */
   readonly lib: number
   /** Documents that were committed since the store was taken over last: a load that begins anew counts from 0 again. */
+  readonly blocks: number
   readonly transactions: number
   readonly records: number
+  /** Since then, too. */
+  readonly spent: Spent
 }
 
 /** Options of a load. */

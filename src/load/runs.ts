@@ -15,6 +15,8 @@ export type Failed = { readonly error: unknown }
 
 /** Blocks of a run, and characters of their transactions, from which on it is long enough. */
 const ENOUGH = { blocks: 200, characters: 1_000_000 }
+/** The same of the first run: it is derived when the second one is there, too. */
+const FIRST = { blocks: 25, characters: 125_000 }
 
 export type Runs = {
   /**
@@ -32,6 +34,7 @@ export type Runs = {
 export const readRuns = (source: AsyncIterable<LoadedBlock>): Runs => {
   const blocks = source[Symbol.asyncIterator]()
   let failure: Failed | undefined
+  let enough = FIRST
   /** undefined: there are no more. */
   const nextBlock = async (): Promise<LoadedBlock | undefined> => {
     try {
@@ -47,7 +50,7 @@ export const readRuns = (source: AsyncIterable<LoadedBlock>): Runs => {
       const run: Segment[] = []
       let segment: LoadedBlock[] = []
       let size = { blocks: 0, characters: 0 }
-      while (size.blocks < ENOUGH.blocks && size.characters < ENOUGH.characters) {
+      while (size.blocks < enough.blocks && size.characters < enough.characters) {
         const loaded = await nextBlock()
         if (loaded === undefined) break
         segment.push(loaded)
@@ -59,6 +62,7 @@ export const readRuns = (source: AsyncIterable<LoadedBlock>): Runs => {
         }
         segment = []
       }
+      enough = ENOUGH
       return run.length > 0 ? run : undefined
     },
     get failure() {

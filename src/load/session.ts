@@ -5,9 +5,11 @@ import { type Batches, batching, partitioning } from './batches.ts'
 import { collector } from './collect.ts'
 import { deriver } from './deriver.ts'
 import { fill, type Stages } from './fill.ts'
+import { growingBounds } from './growing-bounds.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
 import { agreedOn, proving } from './proving.ts'
+import { spending } from './spending.ts'
 
 /** A fifth of the chain's block time: on average a block waits half of it before it is seen. */
 const POLL_MS = 100
@@ -66,6 +68,9 @@ const stagesOver = (
     onDerived,
     clock = systemClock,
   } = options
+  const given = options.batch
+  const time = spending(clock)
+  const before = writer.checkpoint?.height ?? -1
   const partitions = partitioning(writer.partitions)
   const derive = deriver(writer, partitions.next)
   const proof = proving(derive, {
@@ -76,13 +81,16 @@ const stagesOver = (
   const batches = batching(
     {
       ...{ writer, deriver: derive, proof, partitions, clock },
-      bounds: options.batch ?? writer.bounds,
+      bounds: given === undefined ? growingBounds(writer.bounds) : () => given,
       collect: collector(),
     },
     ({ end: { height, lib }, ...counts }) =>
-      onProgress({ height, target: Math.min(to, lib), lib, ...counts }),
+      onProgress({
+        ...{ height, target: Math.min(to, lib), lib },
+        ...{ blocks: height - before, ...counts, spent: time.spent },
+      }),
   )
-  return { deriver: derive, proof, batches, clock, onDerived }
+  return { deriver: derive, proof, batches, clock, spending: time, onDerived }
 }
 
 /** The blocks that follow what is stored, up to `to`. */

@@ -3,6 +3,8 @@ import { fetchBlock, fetchBlocks, linked } from './fetch-blocks.ts'
 import type { Fetching } from './fetching.ts'
 import { endedByCaller } from './http.ts'
 import type { Proven } from './prove-blocks.ts'
+import { type RangesAhead, rangesAhead } from './ranges-ahead.ts'
+import { createShares } from './shares.ts'
 
 export type StreamOptions = {
   readonly from: number
@@ -11,16 +13,16 @@ export type StreamOptions = {
   readonly parent?: string
   /** The node's last irreversible block; absent: `to`. */
   readonly lib?: number
-  /** Ranges in flight: with the answers' size limit it bounds the bytes held. */
+  /** Ranges asked of one node at the same time: with the answers' size limit it bounds the bytes held. */
   readonly inFlight: number
   /** The last block of the range that begins with a block; absent: as many as the answers' size allows. */
   readonly rangeEnd?: ((from: number) => Promise<number>) | undefined
 }
 
 /**
- * Blocks in order, several ranges asked for ahead. A range is handed on when the block behind it has named its last one as
- * parent: without a signature, nothing else tells a made-up block at its end from the chain's. Only at the node's last
- * irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at every node, then
+ * Blocks in order, several ranges asked for ahead, of all nodes that have them. A range is handed on when the block behind
+ * it has named its last one as parent: without a signature, nothing else tells a made-up block at its end from the chain's.
+ * Only at the node's last irreversible block there is none behind. Blocks that do not fit are asked for again by themselves at every node, then
  * the stream throws Failure 'bad_block'. Leaving the loop early ends the requests.
  */
 export async function* blockStream(
@@ -30,22 +32,13 @@ export async function* blockStream(
   const { signal } = given.asking
   const ends = joinSignals(signal)
   const fetching: Fetching = { ...given, asking: { ...given.asking, signal: ends.signal } }
-  const ahead: Promise<readonly Proven[]>[] = []
-  let next = from
+  const wanted = { from, to, inFlight }
+  const ranges = rangeEnd === undefined ? rangesOf(fetching, wanted) : givenRanges(fetching, wanted, rangeEnd)
   let parent = before
   let held: readonly Proven[] = []
   try {
-    while (ahead.length > 0 || next <= to) {
-      while (ahead.length < inFlight && next <= to) {
-        const end = (await rangeEnd?.(next)) ?? next + fetching.size.next() - 1
-        const last = Math.min(to, end)
-        const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to })
-        // Its failure is thrown when its turn comes; until then it must not count as unhandled.
-        range.catch(() => undefined)
-        ahead.push(range)
-        next = last + 1
-      }
-      const { named, rest } = await joined(fetching, { held, parent }, (await ahead.shift()) ?? [])
+    for (let range = await ranges.next(); range !== undefined; range = await ranges.next()) {
+      const { named, rest } = await joined(fetching, { held, parent }, range)
       yield* untilAborted(named, signal)
       parent = named.at(-1)?.block.hash ?? parent
       held = rest
@@ -55,6 +48,53 @@ export async function* blockStream(
   } finally {
     ends.abort('left')
     ends.release()
+  }
+}
+
+/** Of several nodes together no more than twice as many ranges are held as of one. */
+const SEVERAL = 2
+
+const rangesOf = (
+  fetching: Fetching,
+  { from, to, inFlight }: Pick<StreamOptions, 'from' | 'to' | 'inFlight'>,
+): RangesAhead<readonly Proven[]> => {
+  const { pool, clock, signal } = fetching.asking
+  return rangesAhead({
+    shares: createShares(pool, clock.elapsed, inFlight),
+    after: before => {
+      const first = before === undefined ? from : before.to + 1
+      return first > to ? undefined : { from: first, to: Math.min(to, first + fetching.size.next() - 1) }
+    },
+    fetch: (range, { member, signal: ends }) =>
+      fetchBlocks(
+        { ...fetching, asking: { ...fetching.asking, first: member, signal: ends } },
+        { ...range, ends: range.to === to },
+      ),
+    most: inFlight * Math.min(SEVERAL, pool.members.length),
+    signal,
+  })
+}
+
+/** Ranges of which the source says where each ends: an archive, which is one node alone. */
+const givenRanges = (
+  fetching: Fetching,
+  { from, to, inFlight }: Pick<StreamOptions, 'from' | 'to' | 'inFlight'>,
+  endOf: (from: number) => Promise<number>,
+): RangesAhead<readonly Proven[]> => {
+  const ahead: Promise<readonly Proven[]>[] = []
+  let next = from
+  return {
+    next: async () => {
+      while (ahead.length < inFlight && next <= to) {
+        const last = Math.min(to, await endOf(next))
+        const range = fetchBlocks(fetching, { from: next, to: last, ends: last === to })
+        // Its failure is thrown when its turn comes; until then it must not count as unhandled.
+        range.catch(() => undefined)
+        ahead.push(range)
+        next = last + 1
+      }
+      return ahead.shift()
+    },
   }
 }
 

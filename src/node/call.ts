@@ -13,6 +13,8 @@ export type Asking = {
   readonly tries: number
   /** Ends every question that is asked. */
   readonly signal: AbortSignal
+  /** The node that is asked first, unless it is known to be no use; absent: the best one. */
+  readonly first?: Member
   /** Called when a request is over. */
   readonly onCall?: Means['onCall']
 }
@@ -79,7 +81,7 @@ export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> 
   const details = new Map<string, string>()
   let last: Failure | undefined
   for (let tries = 0; tries < asking.tries; tries += 1) {
-    const member = pool.pick(without)
+    const member = pool.pick(without, asking.first)
     if (member === undefined) break
     await clock.sleep(Math.max(0, member.restUntil - clock.elapsed()), signal)
     if (signal.aborted) throw endedByCaller(signal)

@@ -35,10 +35,10 @@ export type Member = {
 export type Pool = {
   readonly members: readonly Member[]
   /**
-   * Best node that is not in `without`: one that is not on another branch, does not rest, then the highest irreversible
-   * block, then order given.
+   * Best node that is not in `without`: `first`, if it answers and does not rest; else one that is not on another branch,
+   * does not rest, then the highest irreversible block, then order given.
    */
-  pick(without: ReadonlySet<Member>): Member | undefined
+  pick(without: ReadonlySet<Member>, first?: Member): Member | undefined
   /** Nodes that answer, best first: none that is known to be silent, unproven, of another chain or on another branch. */
   ready(): readonly Member[]
   succeeded(member: Member): void
@@ -91,10 +91,11 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     head: { height: -1, at: 0 },
     heardAt: undefined,
     storedHeight: -1,
-    pick: without =>
-      members
-        .filter(member => !without.has(member) && member.foreign === undefined)
-        .toSorted(byRest(clock.elapsed()))[0],
+    pick: (without, first) => {
+      const now = clock.elapsed()
+      const able = members.filter(member => !without.has(member) && member.foreign === undefined)
+      return able.find(each => each === first && isAwake(each, now)) ?? able.toSorted(byRest(now))[0]
+    },
     ready: () => members.filter(isReady(pool)).toSorted(byUse(clock.elapsed())),
     succeeded: member => {
       member.failures = 0
@@ -162,6 +163,10 @@ export const whyBehind = (pool: Pool, { lib }: Member): string | undefined => {
   const best = Math.max(pool.storedHeight, ...pool.ready().map(other => other.lib))
   return lib >= best - LAG ? undefined : `its last irreversible block ${lib} is far behind block ${best}`
 }
+
+/** Whether a node of our chain answers, is on our branch and does not rest, as far as is known. */
+export const isAwake = ({ foreign, apart, silent, restUntil }: Member, now: number): boolean =>
+  foreign === undefined && apart === undefined && silent === undefined && restUntil <= now
 
 const isReady =
   ({ watched }: Pick<Pool, 'watched'>) =>

@@ -29,7 +29,7 @@ import { watchNodes } from './probe.ts'
 import { type LookAgain, looksAgain } from './probe-node.ts'
 import type { Proven } from './prove-blocks.ts'
 import { hashesOf, highest, irreversibleHash } from './questions.ts'
-import { type OpenProvingThread, openProvers, type Provers } from './threads/provers.ts'
+import { openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
 
 export type RpcNodeOptions = {
   /** Nodes of one chain, at least one. */
@@ -54,8 +54,8 @@ export type RpcNodeOptions = {
   readonly prove?: ProofLevel
   /** The last block of the range that begins with a block; absent: as many as the answers' size allows. */
   readonly rangeEnd?: StreamOptions['rangeEnd']
-  /** Opens threads that prove long ranges, and how many; absent: this thread proves all. */
-  readonly threads?: { readonly open: OpenProvingThread; readonly count: number }
+  /** Threads that prove long ranges; absent: this thread proves all. */
+  readonly threads?: ProvingThreads
   /** How often a question is asked before it is given up; default 5, at least twice per node. */
   readonly tries?: number
   /** Called with what is unusual about blocks that are fetched. */
@@ -105,8 +105,8 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
   const budget = createBudget(maxHeldBytes, held)
   const lookAgain = looksAgain(asking)
   const fetching = fetchingOf({ tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
-  const open = (): Provers | undefined =>
-    threads === undefined || threads.count === 0
+  const open = (blocks: number): Provers | undefined =>
+    threads === undefined || threads.count === 0 || blocks < threads.least
       ? undefined
       : openProvers(threads.open, threads.count, reason => onBlockEvent({ type: 'thread_died', reason }))
   return {
@@ -141,7 +141,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
 type BlocksMeans = {
   readonly fetching: ReturnType<typeof fetchingOf>
   /** undefined: this thread proves all. */
-  readonly open: () => Provers | undefined
+  readonly open: (blocks: number) => Provers | undefined
   readonly inFlight: number
   readonly rangeEnd: StreamOptions['rangeEnd']
 }
@@ -157,7 +157,7 @@ const blocksOf = async function* (
   { fetching, open, inFlight, rangeEnd }: BlocksMeans,
 ): AsyncGenerator<LoadedBlock> {
   const ends = joinSignals(signal, asking.signal)
-  const provers = range.to - range.from < LONG ? undefined : open()
+  const provers = open(range.to - range.from)
   try {
     const now = { ...asking, signal: ends.signal }
     const means = { ...fetching(now, { prove, following }), ...(provers === undefined ? {} : { provers }) }
@@ -182,9 +182,6 @@ const untilAborted = async <T>(
 }
 
 const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
-
-/** Blocks from which on it pays to open threads for them. */
-const LONG = 2_000
 
 /** The blocks with the code of the system contracts that they deploy. */
 async function* withSystemCode(asking: Asking, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {

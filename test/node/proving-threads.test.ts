@@ -13,7 +13,7 @@ setDefaultTimeout(600_000)
 /** Long enough for threads. */
 const RANGE = { from: 1000, to: 3500 }
 const open = workersOf<Asked, Proved>(new URL('../../src/proving-thread.ts', import.meta.url))
-const threads = { open, count: 2 }
+const threads = { open, count: 2, least: 2_000 }
 const honest: Fault = () => undefined
 
 /** Threads that end by themselves: each is ended when it is given its answers of this number. */
@@ -54,10 +54,19 @@ test('threads: the same blocks with the same proofs as without them', async () =
   )
 })
 
+test('threads: none are opened for fewer blocks than they are worth', async () => {
+  const never: OpenProvingThread = () => {
+    throw new Error('A thread was opened.')
+  }
+  const given = await read(honest, RANGE, { threads: { open: never, count: 2, least: 2_501 } })
+  expect(given.failure).toBeUndefined()
+  expect(given.blocks.length).toBe(RANGE.to - RANGE.from + 1)
+})
+
 test('threads: where they die the main thread goes on, without a block less', async () => {
   const events: BlockEvent[] = []
   const given = await read(honest, RANGE, {
-    threads: { open: mortal(3), count: 2 },
+    threads: { ...threads, open: mortal(3) },
     onBlockEvent: event => events.push(event),
   })
   expect(given.blocks).toEqual([...(await slice(RANGE))])

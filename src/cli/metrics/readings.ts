@@ -7,6 +7,8 @@ import type { Reading } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import type { LoadPace } from '../load-pace.ts'
+import { paceReadings } from './pace-readings.ts'
 
 export type ReadFrom = {
   readonly store: Pick<Store, 'published' | 'whole'>
@@ -17,6 +19,8 @@ export type ReadFrom = {
   readonly threads: number
   /** Requests that run and wait; absent: the process serves nothing. */
   readonly places?: QueuePlaces
+  /** Pace of the load; absent: the process loads nothing. */
+  readonly pace?: (() => LoadPace | undefined) | undefined
 }
 
 /** Metrics that are read when they are asked for. An unknown one has no value. */
@@ -26,6 +30,7 @@ export const readings = (from: ReadFrom): readonly Reading[] => {
     ...heightReadings(from, published),
     ...nodeReadings(from),
     ...(from.places === undefined ? [] : queueReadings(from.places)),
+    ...(from.pace === undefined ? [] : paceReadings(from.pace)),
     ...processReadings(from),
   ]
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import type { Asked, OpenProvingThread, Proved } from '#node/threads/provers.ts'
-import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
+import type { Proved, ProvingThreads, Asked as ToProve } from '#node/threads/provers.ts'
+import type { WritingThreads } from '#store/sqlite/threads/far-batches.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import type { Values } from '../settings.ts'
 import { workersOf } from './worker.ts'
@@ -8,18 +8,25 @@ import { workersOf } from './worker.ts'
 /** More of them would wait for the one that derives. */
 const MOST = 3
 
+/**
+ * Blocks to load from which on threads are opened. Each costs about a second of CPU for compiling what it runs, and 60 MB, and
+ * gives that back only in a longer load; who names a number of threads gets them sooner.
+ */
+const LONG = { byDefault: 10_000, asked: 2_000 }
+
+type Asked = Pick<Values, 'threads'>
+
+const longFor = ({ threads }: Asked): number => (threads === undefined ? LONG.byDefault : LONG.asked)
+
 /** The threads that prove blocks beside the main one; by default the process uses every core. */
-export const provingThreads = (
-  { threads = availableParallelism() }: Pick<Values, 'threads'>,
-  program: URL,
-): { readonly open: OpenProvingThread; readonly count: number } => ({
-  open: workersOf<Asked, Proved>(program),
-  count: Math.min(MOST, threads - 1),
+export const provingThreads = (asked: Asked, program: URL): ProvingThreads => ({
+  open: workersOf<ToProve, Proved>(program),
+  count: Math.min(MOST, (asked.threads ?? availableParallelism()) - 1),
+  least: longFor(asked),
 })
 
 /** The thread that writes an SQLite file beside the main one; undefined: the process uses one core, or has no such program. */
-export const writingThreads = (
-  { threads = availableParallelism() }: Pick<Values, 'threads'>,
-  program: URL | undefined,
-): OpenWritingThread | undefined =>
-  program === undefined || threads < 2 ? undefined : workersOf<ToWriting, FromWriting>(program)
+export const writingThreads = (asked: Asked, program: URL | undefined): WritingThreads | undefined =>
+  program === undefined || (asked.threads ?? availableParallelism()) < 2
+    ? undefined
+    : { open: workersOf<ToWriting, FromWriting>(program), least: longFor(asked) }

@@ -18,6 +18,13 @@ export type ProvingListener = {
 
 export type OpenProvingThread = (listener: ProvingListener) => ProvingThread
 
+/** Threads that may be opened: how, how many, and blocks of a range from which on they are. */
+export type ProvingThreads = {
+  readonly open: OpenProvingThread
+  readonly count: number
+  readonly least: number
+}
+
 /** Threads that decode and prove the answers of bulk calls beside the one that derives. */
 export type Provers = {
   /**

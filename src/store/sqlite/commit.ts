@@ -95,7 +95,11 @@ const COLLECTED = 2_000
 /** Rows of one statement. More are not cheaper. */
 const TOGETHER = 8
 
-type PlaceRow = readonly [place: bigint, row: bigint]
+/** `near`: the place as a double, which tells nearly all places apart at a fraction of the time. */
+type PlaceRow = { readonly near: number; readonly place: bigint; readonly row: bigint }
+
+const byPlace = (a: PlaceRow, b: PlaceRow): number =>
+  a.near - b.near || (a.place < b.place ? -1 : a.place > b.place ? 1 : 0)
 
 /**
  * The lists of a row lie far from each other in the table, those of a thousand rows beside each other: sorted, and eight in
@@ -115,15 +119,22 @@ export const placeRows = (
   const [several, one] = [statementOf(TOGETHER), statementOf(1)]
   let collected: PlaceRow[] = []
   const end = (): void => {
-    const sorted = collected.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    const sorted = collected.sort(byPlace)
     collected = []
     const whole = sorted.length - (sorted.length % TOGETHER)
-    for (let at = 0; at < whole; at += TOGETHER) several.run(...sorted.slice(at, at + TOGETHER).flat())
-    for (let at = whole; at < sorted.length; at += 1) one.run(...(sorted[at] ?? []))
+    const cells: bigint[] = []
+    for (let at = 0; at < whole; at += 1) {
+      const { place, row } = sorted[at] as PlaceRow
+      cells.push(place, row)
+      if (cells.length < 2 * TOGETHER) continue
+      several.run(...cells)
+      cells.length = 0
+    }
+    for (const { place, row } of sorted.slice(whole)) one.run(place, row)
   }
   return {
     add: (places, row) => {
-      for (const place of places) collected.push([place, row])
+      for (const place of places) collected.push({ near: Number(place), place, row })
       if (collected.length >= COLLECTED) end()
     },
     end,

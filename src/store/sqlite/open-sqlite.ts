@@ -18,7 +18,7 @@ import { type Readers, readersOf } from './readers.ts'
 import { restoreRecord } from './restore.ts'
 import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
 import { takeOver } from './take-over.ts'
-import { farBatches, type OpenWritingThread } from './threads/far-batches.ts'
+import { farBatches, type WritingThreads } from './threads/far-batches.ts'
 import { inTransaction, whileBusy } from './transaction.ts'
 import { usageFileOf, usageIn } from './usage.ts'
 
@@ -28,7 +28,7 @@ export type SqliteOptions = {
   /** Refuses everything that writes. */
   readonly readonly?: boolean
   /** Opens threads that write the batches of long loads; absent: this thread writes all. */
-  readonly writing?: OpenWritingThread | undefined
+  readonly writing?: WritingThreads | undefined
   /** Told of each read that has ended, but for views that are held. */
   readonly onRead?: (end: ReadEnd) => void
 }

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
-import { idOf, positionOf, TX_PLACES } from '#indices/position.ts'
+import { idLength, idOf, partOfId, positionOf, TX_PLACES } from '#indices/position.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Cell } from './cell.ts'
 import { packText, unpackText } from './packed/packed-text.ts'
@@ -175,16 +175,23 @@ const isNumbered = ({ key }: Table): boolean => key[0] === POSITION
 /** The cells of `Table.head` for a document. Throws 'defect' where its id is not that of its position. */
 const headCells = (table: Table, doc: Readonly<Record<string, unknown>>): Cell[] => {
   if (table.position.length === 0) return [doc['id'] as string]
-  const position = positionOf(doc['id'] as string)
-  if (
-    position?.length !== table.position.length ||
-    position.some((part, at) => part !== doc[table.position[at] ?? ''])
-  )
+  if (!isAtPosition(table, doc))
     throw new Failure(
       'defect',
       `${table.name}: '${doc['id']}' is not the id of the position ${table.position.map(name => doc[name])}.`,
     )
-  return isNumbered(table) ? [numberOf(position)] : []
+  if (!isNumbered(table)) return []
+  const [height = '', tx] = table.position
+  return [numberOf(tx === undefined ? [doc[height] as number] : [doc[height] as number, doc[tx] as number])]
+}
+
+/** Whether the id of a document is that of its position; nothing is made for it, as every row that is written passes here. */
+const isAtPosition = ({ position }: Table, doc: Fields): boolean => {
+  const id = doc['id'] as string
+  if (id.length !== idLength(position.length)) return false
+  for (let part = 0; part < position.length; part += 1)
+    if (partOfId(id, part) !== doc[position[part] ?? '']) return false
+  return true
 }
 
 /** The fields that follow from the cells of `Table.head`. */

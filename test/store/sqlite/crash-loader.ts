@@ -10,7 +10,7 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
  */
 const [path = '', sizes = '1', behind = ''] = process.argv.slice(2)
 const writing = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
-const writer = await openSqlite({ path, writing }).takeOver(identity)
+const writer = await openSqlite({ path, writing: { open: writing, least: 0 } }).takeOver(identity)
 process.stdout.write(`from ${writer.checkpoint?.height ?? -1}\n`)
 const list = sizes.split(',').map(Number)
 for (let round = 0; ; round += 1) {

@@ -78,7 +78,7 @@ test('a load by a thread stores what a load without one stores; near the head th
   const told: string[] = []
   try {
     for (const [at, path] of paths.entries()) {
-      const store = openSqlite({ path, ...(at === 0 ? { writing: noting(told) } : {}) })
+      const store = openSqlite({ path, ...(at === 0 ? { writing: { open: noting(told), least: 0 } } : {}) })
       await loadFrom(node.url, store, { batch: { documents: 400, bytes: Number.MAX_SAFE_INTEGER } })
       await store.close()
     }
@@ -91,9 +91,31 @@ test('a load by a thread stores what a load without one stores; near the head th
   expect(differences(dump, expected)).toEqual([])
 })
 
+test('a thread is opened for a load that is long enough, and writes until the head is near', async () => {
+  const node = await replayed(1_900)
+  const opened: string[][] = []
+  try {
+    for (const least of [1_200, 1_900]) {
+      const told: string[] = []
+      const store = openSqlite({
+        path: join(folder, `least-${least}.sqlite`),
+        writing: { open: noting(told), least },
+      })
+      await loadFrom(node.url, store, { batch: { documents: 400, bytes: Number.MAX_SAFE_INTEGER } })
+      await store.close()
+      opened.push(told)
+    }
+  } finally {
+    await node.stop()
+  }
+  const [long = [], short] = opened
+  expect(long.filter(each => each === 'commit').length).toBeGreaterThan(3)
+  expect(short).toEqual([])
+})
+
 test('a thread folds its log into the file once for many batches, and at its end', async () => {
   const path = join(folder, 'log.sqlite')
-  const store = openSqlite({ path, writing: noting([]) })
+  const store = openSqlite({ path, writing: { open: noting([]), least: 0 } })
   await store.create()
   const writer = await store.takeOver(identity)
   const sizes = async () => [(await stat(path)).size, (await stat(`${path}-wal`)).size] as const
@@ -123,7 +145,7 @@ test('a thread that dies: unavailable, the store is as before; the next take-ove
       },
     }
   }
-  const store = openSqlite({ path, writing: mortal })
+  const store = openSqlite({ path, writing: { open: mortal, least: 0 } })
   await store.create()
   const writer = await store.takeOver(identity)
   await commitBatch(writer, far(0, 9))
@@ -143,7 +165,7 @@ test('a thread that dies: unavailable, the store is as before; the next take-ove
 
 test('errors of the thread are those of the main thread, and nothing is stored', async () => {
   const path = join(folder, 'errors.sqlite')
-  const store = openSqlite({ path, writing: worker })
+  const store = openSqlite({ path, writing: { open: worker, least: 0 } })
   await store.create()
   const writer = await store.takeOver(identity)
   await commitBatch(writer, far(0, 9))
@@ -175,7 +197,7 @@ test('errors of the thread are those of the main thread, and nothing is stored',
 
 test('a file that was replaced after the take-over is not written to', async () => {
   const path = join(folder, 'replaced.sqlite')
-  const store = openSqlite({ path, writing: worker })
+  const store = openSqlite({ path, writing: { open: worker, least: 0 } })
   await store.create()
   const writer = await store.takeOver(identity)
   await copyFile(path, `${path}.other`)
@@ -190,7 +212,7 @@ test('a file that was replaced after the take-over is not written to', async () 
 
 test('one batch at a time; release waits for the one that a thread writes', async () => {
   const path = join(folder, 'one.sqlite')
-  const store = openSqlite({ path, writing: worker })
+  const store = openSqlite({ path, writing: { open: worker, least: 0 } })
   await store.create()
   const writer = await store.takeOver(identity)
   const running = commitBatch(writer, far(0, 3_000))

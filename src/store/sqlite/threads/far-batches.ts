@@ -19,9 +19,12 @@ export type FarBatches = {
 
 export type FarBatchesOf = (file: TakenOver) => FarBatches
 
-/** For the take-overs of one store; once a thread has died none is opened any more. Without `open` there are none. */
-export const farBatches = (open: OpenWritingThread | undefined): FarBatchesOf => {
-  let usable = open
+/** Threads that may be opened: how, and blocks behind the node's last irreversible one from which on they are. */
+export type WritingThreads = { readonly open: OpenWritingThread; readonly least: number }
+
+/** For the take-overs of one store; once a thread has died none is opened any more. Without `threads` there are none. */
+export const farBatches = (threads: WritingThreads | undefined): FarBatchesOf => {
+  let usable = threads?.open
   return file => {
     let thread: WritingThread | undefined
     const close = async (): Promise<void> => {
@@ -30,7 +33,10 @@ export const farBatches = (open: OpenWritingThread | undefined): FarBatchesOf =>
     }
     return {
       commit: async batch => {
-        if (usable === undefined || !isFar(batch)) {
+        const behind = batch.end.lib - batch.end.height
+        // What is near the head can be taken back, and is small. A thread that is open goes on until then.
+        const isFar = behind > KEPT.near && (thread !== undefined || behind >= (threads?.least ?? 0))
+        if (usable === undefined || !isFar) {
           await close()
           return false
         }
@@ -45,9 +51,6 @@ export const farBatches = (open: OpenWritingThread | undefined): FarBatchesOf =>
     }
   }
 }
-
-/** What is near the head can be taken back, and is small. */
-const isFar = ({ end }: Batch): boolean => end.lib - end.height > KEPT.near
 
 /** A thread as the one that opened it sees it. */
 export type OpenWritingThread = (listener: {

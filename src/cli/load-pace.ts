@@ -1,0 +1,84 @@
+import type { Progress } from '#load/load-options.ts'
+import type { Spent } from '#load/spending.ts'
+import { createPace } from '#time/pace.ts'
+
+/** Rates are over about the last ten seconds: steady enough to read, quick enough to follow. */
+const WINDOW_MS = 10_000
+
+/** What a load waits for most; `deriving`: nothing but its own work. */
+export type Limit = keyof Spent
+
+/** How far a load is and how quick. Rates are per second. */
+export type LoadPace = {
+  readonly height: number
+  readonly target: number
+  /** 0 … 1. */
+  readonly share: number
+  readonly blocks: number
+  readonly transactions: number
+  /** Blocks, transactions and records. */
+  readonly documents: number
+  /** undefined: it makes no progress. */
+  readonly secondsLeft: number | undefined
+  /** undefined: nothing was loaded lately. */
+  readonly limit: Limit | undefined
+}
+
+export type PaceKeeper = {
+  note(progress: Progress): void
+  /** As of now: a load that stands still gets slower. undefined: nothing was committed yet. */
+  now(): LoadPace | undefined
+}
+
+const LIMITS = ['node', 'deriving', 'store'] as const
+
+/**
+ * Keeps the pace of a load.
+ * @param now milliseconds, monotonic
+ */
+export const paceKeeper = (now: () => number, { from }: { readonly from: number }): PaceKeeper => {
+  const paces = {
+    blocks: createPace(WINDOW_MS),
+    transactions: createPace(WINDOW_MS),
+    documents: createPace(WINDOW_MS),
+    node: createPace(WINDOW_MS),
+    deriving: createPace(WINDOW_MS),
+    store: createPace(WINDOW_MS),
+  }
+  let last: Progress | undefined
+  const noteAll = ({ height, blocks, transactions, records, spent }: Progress): void => {
+    const counts = { blocks: height, transactions, documents: blocks + transactions + records, ...spent }
+    for (const [name, pace] of Object.entries(paces)) pace.note(now(), counts[name as keyof typeof counts])
+    notedAt = now()
+  }
+  let notedAt = now()
+  for (const [name, pace] of Object.entries(paces)) pace.note(notedAt, name === 'blocks' ? from : 0)
+  return {
+    note: progress => {
+      last = progress
+      noteAll(progress)
+    },
+    now: () => {
+      if (last === undefined) return undefined
+      if (now() - notedAt > WINDOW_MS) noteAll(last)
+      return paceOf(last, name => paces[name].perSecond())
+    },
+  }
+}
+
+type Paced = 'blocks' | 'transactions' | 'documents' | Limit
+
+const paceOf = ({ height, target }: Progress, perSecond: (name: Paced) => number): LoadPace => {
+  const blocks = perSecond('blocks')
+  const limit = LIMITS.toSorted((a, b) => perSecond(b) - perSecond(a))[0]
+  return {
+    height,
+    target,
+    share: target <= 0 ? 1 : Math.min(1, Math.max(0, height / target)),
+    blocks,
+    transactions: perSecond('transactions'),
+    documents: perSecond('documents'),
+    secondsLeft: blocks <= 0 ? undefined : Math.max(0, Math.ceil((target - height) / blocks)),
+    limit: limit === undefined || perSecond(limit) === 0 ? undefined : limit,
+  }
+}

@@ -1,0 +1,49 @@
+import type { Reading } from '#metrics/expose.ts'
+import type { LoadPace } from '../load-pace.ts'
+
+const LIMITS = ['node', 'deriving', 'store'] as const
+
+/** Pace of the load; without values until something was committed. */
+export const paceReadings = (pace: () => LoadPace | undefined): readonly Reading[] => {
+  const gauge = (name: string, help: string, of: (now: LoadPace) => number | undefined): Reading => ({
+    ...{ name, help, type: 'gauge' },
+    read: () => {
+      const now = pace()
+      const value = now && of(now)
+      return value === undefined ? [] : [{ value }]
+    },
+  })
+  return [
+    gauge('iostlens_load_progress_ratio', 'Part of the chain that is loaded, 0 to 1.', ({ share }) => share),
+    gauge(
+      'iostlens_load_seconds_left',
+      'Time until the chain is loaded at the present rate; no value while the load stands still.',
+      ({ secondsLeft }) => secondsLeft,
+    ),
+    {
+      name: 'iostlens_load_rate',
+      help: 'What is loaded per second, over about ten seconds; documents: blocks, transactions and records.',
+      type: 'gauge',
+      labels: ['of'],
+      read: () => {
+        const now = pace()
+        if (now === undefined) return []
+        const { blocks, transactions, documents } = now
+        return Object.entries({ blocks, transactions, documents }).map(([of, value]) => ({
+          labels: [of],
+          value,
+        }))
+      },
+    },
+    {
+      name: 'iostlens_load_limit',
+      help: '1 for what the load has spent most of the last seconds on: waiting for the node, deriving, or waiting for the store.',
+      type: 'gauge',
+      labels: ['by'],
+      read: () => {
+        const limit = pace()?.limit
+        return limit === undefined ? [] : LIMITS.map(by => ({ labels: [by], value: by === limit ? 1 : 0 }))
+      },
+    },
+  ]
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { endpointOf } from './endpoint.ts'
+import { createPool } from './pool.ts'
+import { createShares } from './shares.ts'
+
+const sharesOf = (names: readonly string[], most: number) => {
+  const clock = handClock()
+  const pool = createPool(
+    names.map(name => endpointOf(`http://${name}`)),
+    clock,
+  )
+  const shares = createShares(pool, clock.elapsed, most)
+  const nameOf = (member: (typeof pool.members)[number] | undefined) => member?.endpoint.name.slice(7)
+  const named = (name: string) => {
+    const member = pool.members.find(each => nameOf(each) === name)
+    if (member === undefined) throw new Error(name)
+    return member
+  }
+  const taken = (times: number): string =>
+    Array.from({ length: times }, () => nameOf(shares.take(9)) ?? '-').join(' ')
+  return { pool, shares, named, taken }
+}
+
+test('take: nodes in turn, as long as one has a place', () => {
+  const { shares, named, taken } = sharesOf(['a', 'b'], 2)
+  expect(taken(5)).toBe('a b a b -')
+  shares.gave(named('b'), true)
+  expect(taken(2)).toBe('b -')
+})
+
+test('take: a node that lacks the block, rests, is silent or of another chain is asked for no range', () => {
+  const { pool, named, taken } = sharesOf(['a', 'b', 'c', 'd'], 3)
+  for (const member of pool.members) member.lib = 9
+  named('a').lib = 8
+  named('b').foreign = 'chain 7'
+  pool.failed(named('c'))
+  expect(taken(4)).toBe('d d d -')
+})
+
+test('take: where no node is known to have the block, each may be asked', () => {
+  expect(sharesOf(['a', 'b'], 1).taken(3)).toBe('a b -')
+  const { pool, taken } = sharesOf(['a'], 2)
+  for (const member of pool.members) pool.failed(member)
+  expect(taken(3)).toBe('a a -')
+})
+
+test('wasLate: a late node has half of its places, at least one, and then sits ranges out, ever more of them', () => {
+  const { shares, named, taken } = sharesOf(['a', 'b'], 4)
+  const late = named('b')
+  const rangesWithoutB = (): number => {
+    for (let ranges = 0; ; ranges += 1) {
+      const member = shares.take(9)
+      if (member === undefined) throw new Error('No place is free.')
+      if (member === late) return ranges
+      shares.gave(member, true)
+    }
+  }
+  expect(taken(4)).toBe('a b a b')
+  shares.gave(named('a'), true)
+  shares.gave(named('a'), true)
+  shares.wasLate(late)
+  // Two of its two places are taken.
+  expect(taken(4)).toBe('a a a a')
+  for (let times = 0; times < 4; times += 1) shares.gave(named('a'), true)
+  shares.left(late)
+  shares.left(late)
+  shares.wasLate(late)
+  expect(taken(3)).toBe('b a a')
+  for (let times = 0; times < 2; times += 1) shares.gave(named('a'), true)
+  const sitting: number[] = []
+  for (let times = 0; times < 3; times += 1) {
+    shares.wasLate(late)
+    shares.left(late)
+    sitting.push(rangesWithoutB())
+  }
+  expect(sitting).toEqual([8, 16, 32])
+  // One that kept up has more places again, and sits out no more.
+  shares.gave(late, true)
+  expect(rangesWithoutB()).toBe(1)
+})

@@ -1,0 +1,91 @@
+import { isAwake, type Member, type Pool } from './pool.ts'
+
+/**
+ * How many ranges of blocks each node is asked for at the same time, by how it keeps up with the others. Only events are
+ * counted, so a node is judged by its peers and not by the clock.
+ */
+export type Shares = {
+  /**
+   * The node that a range up to block `upTo` is asked of, which takes one of its places; none of `without`. undefined: no
+   * such node has a place free.
+   */
+  take(upTo: number, without?: ReadonlyMap<Member, unknown>): Member | undefined
+  /** A range has come from the node, before (`inTurn`) or after ranges that were asked for later. */
+  gave(member: Member, inTurn: boolean): void
+  /** The request was given up or has failed: its place is free again. */
+  left(member: Member): void
+  /** Others have waited for the node, and another one is asked for its range. */
+  wasLate(member: Member): void
+}
+
+type Share = {
+  places: number
+  taken: number
+  /** When it was asked last, counted in ranges. */
+  turn: number
+  /** Ranges that others are asked for before this one is asked again. */
+  out: number
+  /** How many these were last. */
+  wasOut: number
+}
+
+/** Ranges that a node which was late with a single one sits out: the first time, and at most. */
+const OUT = { first: 8, most: 256 }
+
+/** Shares in which each node has at most `most` places. */
+export const createShares = (pool: Pool, now: () => number, most: number): Shares => {
+  const shares = new Map<Member, Share>()
+  const shareOf = (member: Member): Share => {
+    const known = shares.get(member)
+    if (known !== undefined) return known
+    const fresh = { places: most, taken: 0, turn: 0, out: 0, wasOut: 0 }
+    shares.set(member, fresh)
+    return fresh
+  }
+  let turn = 0
+  const byTaken = (a: Member, b: Member): number =>
+    shareOf(a).taken - shareOf(b).taken || shareOf(a).turn - shareOf(b).turn
+  const narrow = (share: Share): void => {
+    if (share.places === 1) {
+      share.wasOut = Math.min(OUT.most, Math.max(OUT.first, 2 * share.wasOut))
+      share.out = share.wasOut
+    }
+    share.places = Math.max(1, share.places >> 1)
+  }
+  return {
+    take: (upTo, without) => {
+      const fit = fitFor(pool, upTo, now())
+      const inside = fit.filter(member => shareOf(member).out === 0)
+      const [chosen] = (inside.length > 0 ? inside : fit)
+        .filter(member => shareOf(member).taken < shareOf(member).places && without?.has(member) !== true)
+        .toSorted(byTaken)
+      if (chosen === undefined) return undefined
+      for (const share of shares.values()) share.out = Math.max(0, share.out - 1)
+      turn += 1
+      shareOf(chosen).turn = turn
+      shareOf(chosen).taken += 1
+      return chosen
+    },
+    gave: (member, inTurn) => {
+      const share = shareOf(member)
+      share.taken -= 1
+      if (!inTurn) return
+      share.places = Math.min(most, share.places + 1)
+      share.wasOut = 0
+    },
+    left: member => {
+      const share = shareOf(member)
+      share.taken -= 1
+      if (member.restUntil > now()) narrow(share)
+    },
+    wasLate: member => narrow(shareOf(member)),
+  }
+}
+
+/** The nodes that have the block and answer; where none is known to, those that may: the question finds it out. */
+const fitFor = ({ members }: Pool, upTo: number, now: number): readonly Member[] => {
+  const ours = members.filter(({ foreign, apart }) => foreign === undefined && apart === undefined)
+  const awake = ours.filter(member => isAwake(member, now))
+  const high = awake.filter(({ lib }) => lib >= upTo)
+  return [high, awake, ours].find(({ length }) => length > 0) ?? members
+}
