@@ -51,7 +51,7 @@ export const openExport = async (
   refusePages(call)
   if (params['head'] === 1) throw noHead(call.format)
   const compat = call.options.compat === 'iostabc' ? action.compatResult : undefined
-  const columns = columnsOf(compat ?? action.result, action.list)
+  const columns = columnsOf(compat ?? action.result, action.list)?.usual
   const common = { action, columns }
   const { source } = action
   if (source === undefined)

@@ -1,16 +1,22 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
+import type { Failure } from '#failure/failure.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { tokens } from '#indices/token.ts'
-import { defineAction } from './define.ts'
+import { type Context, defineAction } from './define.ts'
 import { ownersOf } from './find/owner.ts'
 import { nullFor, unknown } from './find/unknown.ts'
 import { owner, token } from './request/parameter-types.ts'
 import { severalOf, withFallback } from './request/parameters.ts'
+import { badRequest } from './request/refusals.ts'
 import { rowsOf, shape, text } from './shape/results.ts'
+
+/** A call reads so many balances at most. */
+const MOST_BALANCES = 500
 
 const entry = shape({
   account: text('Name of the account or other owner.', '账户或其他持有者的名称。'),
+  token: Type.Optional(text('Token symbol; only with tokens.', '代币符号；仅在使用 tokens 时出现。')),
   balance: text('Available balance, in token units.', '可用余额（代币单位）。'),
   frozen_balance: text(
     'Frozen balance that is not due yet, in token units.',
@@ -24,8 +30,8 @@ export const getBalances = defineAction({
   action: 'get-balances',
   title: { en: 'Balances of several accounts', zh: '多个账户的余额' },
   summary: {
-    en: 'Balances of one token for up to 50 accounts, all of the same block. There is one entry for each account, in the order requested; an account that never occurred on the chain gives null. An account that never had the token has 0. Frozen amounts that are due count as available. Also accepts contract ids, public keys that own tokens, and 0.',
-    zh: '一次查询最多 50 个账户的某一代币余额，全部取自同一区块。每个账户一项，按请求的顺序排列；从未在链上出现过的账户为 null，从未持有该代币的账户余额为 0。已到期的冻结金额计入可用余额。也可使用合约 ID、持有代币的公钥和 0。',
+    en: `Balances of one token, or of several with tokens, for up to 50 accounts, all of the same block. There is one entry for each account, in the order requested; an account that never occurred on the chain gives null. With tokens there is one entry for each account and token, the tokens of an account in the order requested, at most ${MOST_BALANCES} in all. An account that never had the token has 0. Frozen amounts that are due count as available. Also accepts contract ids, public keys that own tokens, and 0.`,
+    zh: `一次查询最多 50 个账户的某一代币余额，或以 tokens 查询多种代币的余额，全部取自同一区块。每个账户一项，按请求的顺序排列；使用 tokens 时每个账户的每种代币一项，同一账户的代币按请求的顺序排列，总计最多 ${MOST_BALANCES} 项。从未在链上出现过的账户为 null，从未持有该代币的账户余额为 0。已到期的冻结金额计入可用余额。也可使用合约 ID、持有代币的公钥和 0。`,
   },
   params: Type.Object({
     accounts: severalOf(owner(), {
@@ -38,7 +44,22 @@ export const getBalances = defineAction({
       elsewhere: ['account', 'addresses', 'address', 'names', 'owners', 'users'],
     }),
     token: withFallback(token(), 'iost'),
+    tokens: Type.Optional(
+      severalOf(token(), {
+        description: {
+          en: 'Token symbols, up to 50, joined by commas; instead of token.',
+          zh: '代币符号，最多 50 个，以英文逗号分隔；用于代替 token。',
+        },
+        example: 'iost,ram',
+        elsewhere: ['symbols', 'contracts'],
+      }),
+    ),
   }),
+  check: ({ accounts, token: symbol, tokens: symbols }) => {
+    if (symbols === undefined) return
+    if (symbol !== 'iost') throw eitherToken(symbol)
+    if (accounts.length * symbols.length > MOST_BALANCES) throw tooMany(accounts.length, symbols.length)
+  },
   result: shape({
     balances: rowsOf(
       Type.Union([entry, Type.Null()]),
@@ -46,27 +67,29 @@ export const getBalances = defineAction({
       '每个账户一项，按请求的顺序排列；从未出现过的名称为 null。',
     ),
   }),
-  run: async (context, { accounts, token: symbol }) => {
+  run: async (context, { accounts, token: symbol, tokens: several }) => {
     const { view } = context
-    const found = await view.get(tokens, symbol)
-    if (found === undefined) throw unknown(context, 'token', symbol)
+    const symbols = several ?? [symbol]
+    const decimals = await decimalsOf(context, symbols)
     const owners = await ownersOf(view, accounts)
-    const names = [...new Set(owners.values())]
-    const docs = await view.getMany(
-      balances,
-      names.map(name => balanceId(symbol, name)),
-    )
-    const byName = new Map(names.map((name, at) => [name, docs[at]]))
+    const pairs = [...new Set(owners.values())].flatMap(name => symbols.map(each => balanceId(each, name)))
+    const ids = [...new Set(pairs)]
+    const docs = await view.getMany(balances, ids)
+    const byId = new Map(ids.map((id, at) => [id, docs[at]]))
     return {
-      balances: accounts.map(given => {
+      balances: accounts.flatMap(given => {
         const account = owners.get(given)
-        if (account === undefined) return nullFor(unknown(context, 'owner', given))
-        const doc = byName.get(account)
-        return {
-          account,
-          balance: fromUnits(doc?.amount ?? 0n, found.decimal),
-          frozen_balance: fromUnits(doc?.frozen ?? 0n, found.decimal),
-        }
+        return symbols.map(each => {
+          if (account === undefined) return nullFor(unknown(context, 'owner', given))
+          const doc = byId.get(balanceId(each, account))
+          const decimal = decimals.get(each) ?? 0
+          return {
+            account,
+            ...(several !== undefined ? { token: each } : {}),
+            balance: fromUnits(doc?.amount ?? 0n, decimal),
+            frozen_balance: fromUnits(doc?.frozen ?? 0n, decimal),
+          }
+        })
       }),
     }
   },
@@ -74,3 +97,36 @@ export const getBalances = defineAction({
   fails: ['not_found', 'loading'],
   example: { accounts: 'busyhub,tokenboss,deadaddr' },
 })
+
+/** Decimal places by token. Throws 'not_found' for one that never existed. */
+const decimalsOf = async (
+  context: Context,
+  symbols: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  const found = await context.view.getMany(tokens, symbols)
+  return new Map(
+    symbols.map((symbol, at) => {
+      const doc = found[at]
+      if (doc === undefined) throw unknown(context, 'token', symbol)
+      return [symbol, doc.decimal] as const
+    }),
+  )
+}
+
+const eitherToken = (symbol: string): Failure =>
+  badRequest(
+    {
+      en: `Parameters 'token' (${symbol}) and 'tokens' cannot be combined: name all tokens in 'tokens'.`,
+      zh: `参数 'token'（${symbol}）与 'tokens' 不能同时使用：请在 'tokens' 中列出所有代币。`,
+    },
+    { parameter: 'token' },
+  )
+
+const tooMany = (accounts: number, symbols: number): Failure =>
+  badRequest(
+    {
+      en: `${accounts} accounts with ${symbols} tokens are ${accounts * symbols} balances; a call gives at most ${MOST_BALANCES}. Name fewer accounts or tokens.`,
+      zh: `${accounts} 个账户与 ${symbols} 种代币共 ${accounts * symbols} 项余额，一次查询最多 ${MOST_BALANCES} 项；请减少账户或代币。`,
+    },
+    { parameter: 'tokens' },
+  )

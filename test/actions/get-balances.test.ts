@@ -60,6 +60,31 @@ describe('get-balances', () => {
       }
     expect(frozen).toBeGreaterThan(0)
   })
+  test('get-balances: of several tokens what calls of one token say', async () => {
+    const accounts = 'busyhub,nosuchacc,admin'
+    const symbols = ['ram', 'iost', 'ram']
+    const { balances } = await ask('get-balances', { accounts, tokens: symbols.join(',') })
+    const single = await Promise.all(
+      symbols.map(async token => (await ask('get-balances', { accounts, token })).balances),
+    )
+    expect(balances).toEqual(
+      [0, 1, 2].flatMap(account =>
+        symbols.map((token, at) => {
+          const entry: Entry | null = single[at]?.[account]
+          return entry && { ...entry, token }
+        }),
+      ),
+    )
+    expect(balances[0].token).toBe('ram')
+    expect(await refusal(ask('get-balances', { accounts, tokens: 'iost', token: 'ram' }))).toMatchObject({
+      kind: 'bad_request',
+    })
+    const many = { accounts: Array(50).fill('admin').join(','), tokens: Array(11).fill('iost').join(',') }
+    expect((await refusal(ask('get-balances', many))).en).toContain('550 balances; a call gives at most 500')
+    expect(await refusal(ask('get-balances', { accounts, tokens: 'iost,nosuchtoken' }))).toMatchObject({
+      kind: 'not_found',
+    })
+  })
   test('get-balances: the order asked for, doubles too; null for what never occurred, 0 for what never had the token', async () => {
     const id = 'ContractDjQbPXmoCWuLUCex5cJ6b6zjTAp5J66ZCu5yY4vRNp59'
     const bare = id.slice('Contract'.length)

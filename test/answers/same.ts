@@ -127,4 +127,43 @@ export const sameAnswersSuite = (opened: () => Store): void => {
       expect([seed, String(query), other]).toEqual([seed, String(query), one])
     }
   })
+
+  test('as on SQLite: rows that are searched for, on pages that go on and as whole lists', async () => {
+    const seed = seedOf(23)
+    const random = seeded(seed)
+    const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+    const names = ['busyhub', 'admin', 'user_001', 'user_071', 'tokenboss', 'gas.iost', 'deadaddr']
+    const lists: readonly (() => Readonly<Record<string, string>>)[] = [
+      () => ({ module: 'account', action: 'get-account-tx', account: pick(names) }),
+      () => ({ module: 'account', action: 'get-account-tx', accounts: `${pick(names)},${pick(names)}` }),
+      () => ({ module: 'token', action: 'get-token-tx', token: pick(['iost', 'ram', 'contribute']) }),
+      () => ({ module: 'contract', action: 'get-contract-tx', contract: pick(['token.iost', 'gas.iost']) }),
+    ]
+    const filters: Readonly<Record<string, () => string>> = {
+      direction: () => pick(['in', 'out']),
+      counterparty: () => pick(names),
+      token: () => pick(['iost', 'iost,ram']),
+      func_name: () => pick(['token.iost/transfer', 'gas.iost/pledge']),
+      failed: () => '1',
+      memo_prefix: () => pick(['t', 'to hub']),
+      min_amount: () => pick(['1', '0.5', '1000']),
+      start_block: () => String(Math.floor(random() * 4_000)),
+    }
+    let found = 0
+    for (let n = 0; n < 300; n += 1) {
+      const query = new URLSearchParams({ ...pick(lists)(), sort: pick(['asc', 'desc']) })
+      for (const [name, value] of Object.entries(filters))
+        if (!query.has(name) && random() < 0.3) query.set(name, value())
+      if (n % 3 === 0) query.set('format', pick(['ndjson', 'csv']))
+      for (let more: string | undefined = ''; more !== undefined; ) {
+        const [one, other] = await answers(`/api/?${query}`)
+        expect([seed, String(query), other]).toEqual([seed, String(query), one])
+        const [status, , body] = one as [number, unknown, string]
+        found += status === 200 && body.includes('"id":') ? 1 : 0
+        more = query.has('format') || random() < 0.5 ? undefined : /"next":"([^"]+)"/.exec(body)?.[1]
+        if (more !== undefined) query.set('after', more)
+      }
+    }
+    expect(found).toBeGreaterThan(30)
+  })
 }

@@ -55,6 +55,30 @@ test.each([
 })
 
 test.each([
+  ['get-account-tx', 'account=busyhub&direction=in&min_amount=5'],
+  ['get-account-tx', 'accounts=admin,tokenboss&memo_prefix=t'],
+  ['get-contract-tx', 'contract=token.iost&counterparty=busyhub'],
+  ['get-token-tx', 'token=iost&counterparty=user_001&min_amount=1'],
+])('openapi: lines of %s that were searched for by %s are as its document says', async (name, query) => {
+  const document = await documentFor('format=ndjson')
+  const action = listActions.find(each => each.action === name)
+  if (action === undefined) throw new Error(`There is no ${name}.`)
+  const ajv = new Ajv2020({ strict: false }).addSchema(document, 'document')
+  const isRow = ajv.compile({ $ref: `document#/components/schemas/${rowName(action)}` })
+  const response = await service.ask(`${routeOf(action)}?format=ndjson&${query}`, {
+    headers: { 'x-api-key': service.key },
+  })
+  const lines = (await response.text())
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  expect(lines.length).toBeGreaterThan(1)
+  expect(
+    lines.slice(0, -1).filter(line => !isRow(line) || typeof (line as { id?: unknown }).id !== 'string'),
+  ).toEqual([])
+})
+
+test.each([
   ['ndjson', 'application/x-ndjson'],
   ['csv', 'text/csv'],
 ])(

@@ -3,7 +3,7 @@ import { hasFailed } from '#chain/effects.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { RowTexts } from '../find/overflow.ts'
 import { MOST_DECIMALS } from '../request/record-filters.ts'
-import { factsOf, type RowFacts } from '../shape/row-facts.ts'
+import { factsOf, partiesOf, type RowFacts } from '../shape/row-facts.ts'
 import type { RowTest } from './searched.ts'
 
 /** Whether a row may pass, as far as it says without its texts. */
@@ -30,8 +30,8 @@ export const passes = (test: RowTest, doc: ListedRecord, own: RowTexts): boolean
   if (memo !== undefined && facts.memo !== memo) return false
   if (memoPrefix !== undefined && facts.memo?.startsWith(memoPrefix) !== true) return false
   if (minAmount !== undefined && !isAtLeast(facts, minAmount)) return false
-  if (direction !== undefined) return goes(test, direction, facts)
-  return tokens === undefined || concerns(test, facts)
+  if (direction !== undefined) return doc.amount !== undefined && goes(test, direction, own)
+  return tokens === undefined || concerns(test, doc, own)
 }
 
 const isOf = ({ contract, action }: NonNullable<RowTest['func']>, own: RowTexts): boolean =>
@@ -51,12 +51,16 @@ const isBetween = (
 }
 
 /** Whether a movement is one of the sides', which may also have been who signed for others. */
-const concerns = ({ sides }: RowTest, { between }: RowFacts): boolean =>
-  sides.size === 0 || (between !== undefined && (sides.has(between.from) || sides.has(between.to)))
+const concerns = ({ sides }: RowTest, { amount }: ListedRecord, own: RowTexts): boolean => {
+  if (sides.size === 0) return true
+  const { from, to } = partiesOf(own)
+  return amount !== undefined && (sides.has(from) || sides.has(to))
+}
 
 /** Whether a movement goes in or out, as the sides see it; what one moves to itself does neither. */
-const goes = ({ sides, counterparty }: RowTest, direction: 'in' | 'out', { between }: RowFacts): boolean => {
-  if (between === undefined || between.from === between.to) return false
-  const [own, other] = direction === 'in' ? [between.to, between.from] : [between.from, between.to]
+const goes = ({ sides, counterparty }: RowTest, direction: 'in' | 'out', texts: RowTexts): boolean => {
+  const { from, to } = partiesOf(texts)
+  if (from === to) return false
+  const [own, other] = direction === 'in' ? [to, from] : [from, to]
   return (sides.size === 0 || sides.has(own)) && (counterparty === undefined || other === counterparty)
 }

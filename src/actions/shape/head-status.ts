@@ -7,8 +7,8 @@ const headOnly = (en: string, zh: string) => Type.Optional({ ...text(en, zh), [H
 /** Fields that rows of lists have only with `head=1`. */
 export const headFields = () => ({
   id: headOnly(
-    'Only with head=1, or where rows are searched for: names the row and its block, before the block is irreversible and after. A row of another block in its place has another id.',
-    '仅在 head=1 或逐条查找时出现：标识该行及其所在区块，在区块变为不可逆前后保持不变。取代它的其他区块中的记录有不同的 id。',
+    'Only with head=1: names the row and its block, before the block is irreversible and after. A row of another block in its place has another id.',
+    '仅在 head=1 时出现：标识该行及其所在区块，在区块变为不可逆前后保持不变。取代它的其他区块中的记录有不同的 id。',
   ),
   status: headOnly(
     'Only with head=1: PACKED while the block of the row may still be replaced, otherwise IRREVERSIBLE.',

@@ -5,11 +5,11 @@ import {
   count,
   createdAt,
   described,
-  HEAD_ONLY,
   irreversibleSeq,
   listOfFound,
   listOfRows,
   rowsOf,
+  SEARCHED_ONLY,
   shape,
   text,
   txHash,
@@ -77,13 +77,22 @@ const recordRow = (contract: 'always' | 'compat', compat: Compat) => {
   return shape({
     ...(compat === 'iostabc' ? {} : { seq: irreversibleSeq() }),
     ...headFields(),
+    id: idOfRow(),
     ...(contract === 'compat' ? { accounts: accountsField() } : {}),
     ...named,
     ...recordFields(compat),
   })
 }
 
-/** Like the fields of `head=1`, one that only some calls give. */
+const idOfRow = () =>
+  Type.Optional({
+    ...text(
+      'Only with head=1, or where rows are searched for: names the row and its block, before the block is irreversible and after. A row of another block in its place has another id.',
+      '仅在 head=1 或逐条查找时出现：标识该行及其所在区块，在区块变为不可逆前后保持不变。取代它的其他区块中的记录有不同的 id。',
+    ),
+    [SEARCHED_ONLY]: true,
+  })
+
 const accountsField = () =>
   Type.Optional({
     ...rowsOf(
@@ -91,7 +100,7 @@ const accountsField = () =>
       'Only with accounts: those of the accounts that the row belongs to.',
       '仅在使用 accounts 时出现：该记录所属的账户。',
     ),
-    [HEAD_ONLY]: true,
+    [SEARCHED_ONLY]: true,
   })
 
 /** The answers of an action that lists records, also with `compat=iostabc`. */

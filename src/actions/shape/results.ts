@@ -9,6 +9,9 @@ export const EXACT = 'x-exact'
 /** Marks fields that rows have only with `head=1`. */
 export const HEAD_ONLY = 'x-head-only'
 
+/** Marks a field that rows of a whole list have only where they were searched for. */
+export const SEARCHED_ONLY = 'x-searched-only'
+
 const about = (en: string, zh: string) => ({ description: en, [ZH]: zh })
 
 /** The description of a field of an answer; undefined when its name says enough. */
@@ -99,14 +102,22 @@ export const irreversibleSeq = () =>
   )
 export const txHash = () => text('Transaction hash.', '交易哈希。')
 
-/**
- * Names of the fields of the rows of a whole list, in order, by the schema of its answer; undefined: rows are single values.
- * Rows of a whole list are irreversible, so fields that only `head=1` gives are not among them.
- */
-export const columnsOf = (result: TSchema, list: string): readonly string[] | undefined => {
+/** Names of fields of the rows of a list, in order; undefined: rows are single values. */
+export type Columns = {
+  /** Those that all rows of a whole list may have: they are irreversible, so what only `head=1` gives is not among them. */
+  readonly usual: readonly string[]
+  /** Those that rows have beside them where they were searched for. */
+  readonly searched: readonly string[]
+}
+
+/** The fields of the rows of a whole list, by the schema of its answer. */
+export const columnsOf = (result: TSchema, list: string): Columns | undefined => {
   const rows = (result['properties'] as Readonly<Record<string, TSchema>>)[list]
   const fields = (rows?.['items'] as TSchema | undefined)?.['properties'] as
     | Readonly<Record<string, TSchema>>
     | undefined
-  return fields && Object.keys(fields).filter(name => fields[name]?.[HEAD_ONLY] !== true)
+  if (fields === undefined) return undefined
+  const names = Object.keys(fields).filter(name => fields[name]?.[HEAD_ONLY] !== true)
+  const isSearched = (name: string) => fields[name]?.[SEARCHED_ONLY] === true
+  return { usual: names.filter(name => !isSearched(name)), searched: names.filter(isSearched) }
 }

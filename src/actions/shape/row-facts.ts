@@ -13,8 +13,6 @@ export type RowFacts = {
   readonly locked_until?: string | undefined
   /** What moved, in token units; of a vote, a pledge or a RAM trade, the amount that the call names. */
   readonly amount?: string | undefined
-  /** Who gave and who got the token; '': nobody. Absent: the row moved none. */
-  readonly between?: Between
 }
 
 /** The parties of a movement as its receipt names them, which need not be possible names. */
@@ -40,22 +38,36 @@ export const factsOf = (doc: Pick<ListedRecord, 'amount' | 'status_code'>, own: 
   return WITH_AMOUNTS.has(own.contract) ? callFacts(doc, own) : NOTHING
 }
 
+/** A receipt of a transfer without escapes, as nearly all are: its token and its memo. */
+const PLAIN_TRANSFER =
+  /^\["([ !#-[\]-\uffff]*)","[ !#-[\]-\uffff]*","[ !#-[\]-\uffff]*","[ !#-[\]-\uffff]*","([ !#-[\]-\uffff]*)"\]$/
+
 const movementFacts = (amount: string, { action_name, data }: RowTexts): RowFacts => {
+  // Most rows of a page are transfers: matched in a fifth of the time that all arguments take.
+  const plain = action_name === 'transfer' ? PLAIN_TRANSFER.exec(data) : null
+  if (plain !== null) {
+    const [, token = '', memo = ''] = plain
+    return { amount, token, memo: memo.toWellFormed(), locked_until: undefined }
+  }
   const args = argumentsIn(data)
   const token = textAt(args, 0)
+  // Written out, since each page of a list has such rows by dozens.
   switch (action_name) {
     case 'transfer':
-      return { amount, token, memo: memoAt(args, 4), between: { from: textAt(args, 1), to: textAt(args, 2) } }
+      return { amount, token, memo: memoAt(args, 4), locked_until: undefined }
     case 'transferFreeze':
-      return {
-        ...{ amount, token, memo: memoAt(args, 5), locked_until: digitsAt(args, 4) },
-        between: { from: textAt(args, 1), to: textAt(args, 2) },
-      }
-    case 'issue':
-      return { amount, token, between: { from: '', to: textAt(args, 1) } }
+      return { amount, token, memo: memoAt(args, 5), locked_until: digitsAt(args, 4) }
     default:
-      return { amount, token, between: { from: textAt(args, 1), to: '' } }
+      return { amount, token, memo: undefined, locked_until: undefined }
   }
+}
+
+/** Who gave and who got the token of a row that moved one, as its receipt names them; '': nobody. */
+export const partiesOf = ({ action_name, data }: Pick<RowTexts, 'action_name' | 'data'>): Between => {
+  const args = argumentsIn(data)
+  if (action_name === 'issue') return { from: '', to: textAt(args, 1) }
+  const isTransfer = action_name === 'transfer' || action_name === 'transferFreeze'
+  return { from: textAt(args, 1), to: isTransfer ? textAt(args, 2) : '' }
 }
 
 /** A call that was carried out has a text that it returned; one that was only delayed has none. */
@@ -68,11 +80,9 @@ const callFacts = ({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowT
   return units === undefined ? NOTHING : { amount: fromUnits(units, kind === 'bytes' ? 0 : IOST_DECIMALS) }
 }
 
-/** An array of texts without escapes: cut apart in a fraction of the time that parsing takes. */
-const PLAIN_TEXTS = /^\["[ !#-[\]-\uffff]*"(?:,"[ !#-[\]-\uffff]*")*\]$/
-
 const argumentsIn = (data: string): readonly ExactJson[] => {
-  if (PLAIN_TEXTS.test(data)) return data.slice(2, -2).split('","')
+  const texts = plainTexts(data)
+  if (texts !== undefined) return texts
   try {
     const value = parseExact(data)
     return Array.isArray(value) ? value : []
@@ -80,6 +90,17 @@ const argumentsIn = (data: string): readonly ExactJson[] => {
     return []
   }
 }
+
+/** The elements of an array of texts without escapes, in a fraction of the time that parsing takes; undefined: it is another text. */
+const plainTexts = (data: string): readonly string[] | undefined => {
+  if (!data.startsWith('["') || !data.endsWith('"]') || NO_PLAIN_TEXT.test(data)) return undefined
+  const texts = data.slice(2, -2).split('","')
+  // A quote that is left stands beside something that is no text.
+  return texts.some(text => text.includes('"')) ? undefined : texts
+}
+
+/** The backslash, and what JSON forbids within texts. */
+const NO_PLAIN_TEXT = /[^ !"#-[\]-\uffff]/
 
 const textAt = (args: readonly ExactJson[], at: number): string => {
   const value = args[at]

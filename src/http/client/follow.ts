@@ -41,9 +41,13 @@ const LONGEST_PAUSE = 30
 /** The pause after a connection that the service has ended, in seconds. */
 const AFTER_END = 0.5
 
-/** An event of a feed: its name, and its id, which is the `seq` of the last irreversible row and the place above it. */
+/**
+ * An event of a feed: its name, and its id. That is the `seq` of the last irreversible row and the place above it, or, of
+ * rows that are searched for, the id of the row.
+ */
 type FeedEvent = {
   readonly name: string
+  readonly id: string
   readonly seq: number
   readonly place: string
   readonly text: string
@@ -99,9 +103,13 @@ const followingHead = <R>(ask: Ask, path: string) =>
 /** Where the next connection begins: so that the last row comes again, if there was one. */
 const idBefore = (last: Last | undefined): Readonly<Record<string, string>> => {
   if (last === undefined) return {}
-  const { seq, place, text } = last
+  const { id, seq, place, text } = last
+  if (isSearched(id)) return { 'Last-Event-ID': id }
   return { 'Last-Event-ID': `${text === '' ? seq : seq - 1}${place}` }
 }
+
+/** An id that names a row and its block: the service itself finds out whether the block is still there. */
+const isSearched = (id: string): boolean => /^\d{12}-/.test(id)
 
 /** Seconds until a feed is opened again. Throws the failure where that is in vain. */
 const pauseAfter = (failure: unknown, failures: number): number => {
@@ -115,7 +123,7 @@ const eventsAfter = async function* (
   last: Last | undefined,
   response: Response,
 ): AsyncGenerator<FeedEvent, void> {
-  let isKnown = last === undefined || last.text === ''
+  let isKnown = last === undefined || last.text === '' || isSearched(last.id)
   for await (const event of eventsOf(response)) {
     if (isKnown || event.name !== '') yield event
     else if (event.text === '') continue
@@ -137,7 +145,7 @@ const eventsOf = async function* (response: Response): AsyncGenerator<FeedEvent,
     const seq = Number.parseInt(id ?? '', 10)
     if (name === 'reset') throw takenBack(response, seq)
     if (id !== undefined && NAMES.includes(name))
-      yield { name, seq, place: id.slice(String(seq).length), text }
+      yield { name, id, seq, place: id.slice(String(seq).length), text }
     id = undefined
     name = ''
     text = ''

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type Action, nameOf } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
-import { columnsOf, EXACT, HEAD_ONLY } from '#actions/shape/results.ts'
+import { type Columns, columnsOf, EXACT, HEAD_ONLY, SEARCHED_ONLY } from '#actions/shape/results.ts'
 import type { Form, Json } from './described.ts'
 
 /** `get-account-tx` → `GetAccountTx` */
@@ -25,14 +25,18 @@ export const rowSchema = (action: Action, form: Form): Json => {
   return isWhole ? irreversible(row, columnsOf(resultOf(action, form), action.list ?? '')) : row
 }
 
-/** A row of a whole list: it has no field that only `head=1` gives, and always its number where the list has numbers. */
-const irreversible = (row: Json, columns: readonly string[] | undefined): Json => {
+/**
+ * A row of a whole list: it has no field that only `head=1` gives, and always its number where the list has numbers and rows
+ * are never searched for.
+ */
+const irreversible = (row: Json, columns: Columns | undefined): Json => {
   if (columns === undefined) return row
   const { properties, required } = row as { readonly properties: Json; readonly required: readonly string[] }
+  const { usual, searched } = columns
   return {
     ...row,
-    required: columns.filter(name => required.includes(name) || name === 'seq'),
-    properties: Object.fromEntries(columns.map(name => [name, properties[name]])),
+    required: usual.filter(name => required.includes(name) || (name === 'seq' && searched.length === 0)),
+    properties: Object.fromEntries([...searched, ...usual].map(name => [name, properties[name]])),
   }
 }
 
@@ -54,12 +58,14 @@ const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 /** Digits as they stand in an amount, a rate or a time that is written as text. */
 const DIGITS = '^-?[0-9]+(?:\\.[0-9]+)?$'
 
+const MARKS = new Set([EXACT, HEAD_ONLY, SEARCHED_ONLY])
+
 /** The schema without what only the reference uses; with `numbers=string`, exact numbers are texts. */
 const plainOf = (schema: TSchema, numbers: Form['numbers']): Json => {
   const plain = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(plain)
     if (typeof value !== 'object' || value === null) return value
-    const entries = Object.entries(value).filter(([name]) => name !== EXACT && name !== HEAD_ONLY)
+    const entries = Object.entries(value).filter(([name]) => !MARKS.has(name))
     const made = Object.fromEntries(entries.map(([name, inner]) => [name, plain(inner)]))
     const isExact = (value as Json)[EXACT] === true
     return isExact && numbers === 'string' ? { ...made, type: 'string', pattern: DIGITS } : made

@@ -50,6 +50,23 @@ const guides: readonly Guide[] = [
     without: [],
   },
   {
+    id: 'guide-deposits',
+    title: { en: 'Credit each deposit exactly once', zh: '每笔充值恰好入账一次' },
+    texts: [
+      {
+        en: 'With direction=in, get-account-tx returns only rows that moved tokens to the account, however they came: by a transfer, from a contract, or issued. Each row has token, amount and memo; a row of transferFreeze also has locked_until, before which the amount cannot be spent. Only irreversible rows are returned, and a transaction that failed has none. Credit by these fields alone: data of a call says what was asked for, not what moved.',
+        zh: '使用 direction=in 时，get-account-tx 只返回转入该账户代币的记录，无论是直接转账、由合约转入还是增发所得。每条记录含 token、amount 与 memo；transferFreeze 的记录另有 locked_until，在此时间之前该笔金额不可使用。只返回不可逆的记录，失败的交易没有这类记录。请只按这些字段入账：调用的 data 表示请求的内容，而不是实际转入的金额。',
+      },
+      {
+        en: 'Each row has seq, from 1 in chain order without gaps. Write the credit and the seq of its row in one transaction of your own database, and go on with start_seq=LAST+1, or with the same query as a feed (format=sse). After a crash you are where your database says, so nothing is credited twice or left out. Use direction=in alone or with one token: with further filters rows are searched for and have an id in place of seq, and next, given as after, goes on.',
+        zh: '每条记录都有 seq，按链上顺序从 1 开始且不间断。请在自己数据库的同一个事务中写入该笔入账及其 seq，然后以 start_seq=上次的 seq+1 继续，或用同一查询打开事件流（format=sse）。即使程序崩溃，也能从数据库记录的位置继续，因此不会重复或遗漏入账。请只使用 direction=in，或再加一个 token：若使用更多筛选条件，记录需要逐条查找，以 id 代替 seq，此时请将 next 作为 after 传入以继续。',
+      },
+    ],
+    call: 'get-account-tx',
+    query: { direction: 'in', sort: 'asc', start_seq: '1', numbers: 'string' },
+    without: ['page'],
+  },
+  {
     id: 'guide-voters',
     title: { en: 'Pay out voters', zh: '向投票者发放奖励' },
     texts: [

@@ -50,6 +50,7 @@ const programFor = (module: string): string => `(async () => {
       return new Response(text.slice(0, text.indexOf('\\n\\n', text.indexOf('data: ')) + 2), response)
     },
   })
+  const search = { accounts: 'busyhub,user_001', direction: 'in', start_block: 0 }
   const first = async (rows, of) => {
     const read = []
     for await (const row of rows) if (read.push(of(row)) === ${FOLLOWED}) return read
@@ -59,8 +60,14 @@ const programFor = (module: string): string => `(async () => {
     await first(broken.getAccountTx.follow(from), ({ seq }) => seq),
     await first(client.getAccountTx.followHead(from), ({ event, row }) => event + row.seq),
   ]
+  const before = connections
+  connections = 0
+  const searched = [
+    await first(broken.getAccountTx.follow(search), ({ id }) => id),
+    await first(client.getAccountTx.whole({ ...search, sort: 'asc' }), ({ id }) => id),
+  ]
   const { code, requestId } = await client.getAccountDetail({ account: 'nobody_here' }).catch(error => error)
-  return JSON.stringify({ answered, total, counts, followed, connections, code, isNamed: requestId.length > 0 })
+  return JSON.stringify({ answered, total, counts, followed, searched, before, connections, code, isNamed: requestId.length > 0 })
 })()`
 
 const expectWhole = async (said: string): Promise<void> => {
@@ -68,12 +75,20 @@ const expectWhole = async (said: string): Promise<void> => {
     headers: { 'x-api-key': served.service.key },
   })
   const { data } = (await subaccounts.json()) as { readonly data: { readonly total: number } }
-  const { total, counts, followed, ...rest } = JSON.parse(said)
+  const { total, counts, followed, searched, ...rest } = JSON.parse(said)
   const seqs = Array.from({ length: FOLLOWED }, (_, at) => START + at)
   expect(followed).toEqual([seqs, seqs.map(seq => `irreversible${seq}`)])
+  expect(searched[0]).toEqual(searched[1])
+  expect(searched[0]).toHaveLength(FOLLOWED)
   expect(total).toBeGreaterThan(100)
   expect(counts).toEqual([total, total, data.total])
-  expect(rest).toEqual({ answered: CALLS.map(([name]) => name), connections: 2, code: 4040, isNamed: true })
+  expect(rest).toEqual({
+    answered: CALLS.map(([name]) => name),
+    before: 2,
+    connections: 2,
+    code: 4040,
+    isNamed: true,
+  })
 }
 
 test('client: works in Node', async () => {
